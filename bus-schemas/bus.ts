@@ -1,0 +1,90 @@
+/** What the processes of the venue need of a message bus; implemented over NATS JetStream and in memory. */
+
+export interface BusMessage {
+  /** Position in the stream, from 1 without gaps. */
+  readonly seq: number
+  readonly data: Uint8Array
+  /** When the bus stored it, unix milliseconds; for logs, never for decisions. */
+  readonly storedAtMs: number
+}
+
+export interface StreamSpec {
+  readonly stream: string
+  readonly subject: string
+  /** One sentence for whoever inspects the server. */
+  readonly description: string
+}
+
+export interface StreamState {
+  /** Oldest retained sequence; lastSeq + 1 when the stream is empty. */
+  readonly firstSeq: number
+  /** 0 when nothing was ever stored. */
+  readonly lastSeq: number
+}
+
+/** The stream's last sequence is not the expected one: somebody else wrote, or our own append did land after all. */
+export class WrongLastSequence extends Error {
+  override readonly name = 'WrongLastSequence'
+}
+
+/** No acknowledgement came: the message may or may not be stored. Read the stream's last message and compare. */
+export class AppendUnknown extends Error {
+  override readonly name = 'AppendUnknown'
+}
+
+/** Nobody answered in time, or nobody listens. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+}
+
+export interface Subscription {
+  /** No handler call begins after this resolves. */
+  stop(): Promise<void>
+}
+
+export interface FollowOptions {
+  readonly stream: string
+  readonly fromSeq: number
+  /**
+   * Called for each message in sequence order, each exactly once, the next only after the promise resolved; a throw
+   * ends the subscription and is given to onError.
+   */
+  readonly onMessage: (message: BusMessage) => void | Promise<void>
+  /** The subscription is over and cannot heal itself: a handler threw, or messages below the horizon are gone. */
+  readonly onError: (error: Error) => void
+}
+
+export interface AppendOptions {
+  /** Fence: the append is refused with WrongLastSequence unless the stream's last sequence is this. */
+  readonly expectedLastSeq?: number
+  /** Repeats with the same id inside the server's window are stored once. An optimisation, never the safety net. */
+  readonly messageId?: string
+}
+
+export interface Bus {
+  /** Creates the stream when absent; otherwise refuses to go on unless it is configured as we rely on. */
+  declareStream(spec: StreamSpec): Promise<void>
+  /** Resolves with the message's sequence once it is durable. Throws WrongLastSequence or AppendUnknown. */
+  append(subject: string, data: Uint8Array, options?: AppendOptions): Promise<number>
+  streamState(stream: string): Promise<StreamState>
+  /** The newest message, undefined when there is none. */
+  lastMessage(stream: string): Promise<BusMessage | undefined>
+  /** Up to `limit` messages from `fromSeq` on, in order, without a gap. */
+  read(stream: string, fromSeq: number, limit: number): Promise<BusMessage[]>
+  /** Follows a stream from a sequence for ever, through reconnects and server restarts. */
+  follow(options: FollowOptions): Promise<Subscription>
+  /** One question, one answer. Throws NoAnswer. */
+  ask(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array>
+  /** Answers questions; of all processes with the same queue name one gets each question. */
+  answer(
+    subject: string,
+    queue: string,
+    onAsk: (data: Uint8Array, replyTo: string) => void,
+  ): Promise<Subscription>
+  /** Sends an answer to where a question said. Best effort: the asker may be gone. */
+  reply(replyTo: string, data: Uint8Array): void
+  /** Whether the server is reachable at this moment. */
+  isConnected(): boolean
+  /** Flushes and closes; later calls throw. */
+  close(): Promise<void>
+}

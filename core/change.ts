@@ -1,0 +1,93 @@
+import type { Address, Hex } from './action.js'
+import type { AmountE18, PriceE18, QuoteE18 } from './money.js'
+import type { Order, OrderStatus, Side } from './order.js'
+
+/** A proposed match: one maker, one taker, one settlement (decision B16). */
+export interface Match {
+  /** `<market>:<seq of the counterpart's change>`: unique for ever, sent as Idempotency-Key. */
+  readonly settlementId: string
+  readonly makerOrderId: string
+  readonly takerOrderId: string
+  /** The maker's limit price. */
+  readonly price: PriceE18
+  readonly amount: AmountE18
+  /** Taker's total fee in quote; the maker pays none. */
+  readonly takerFee: QuoteE18
+}
+
+/** A settled match as one of its two orders sees it. */
+export interface Fill extends Match {
+  readonly liquidity: 'maker' | 'taker'
+  /** Total fee this order paid, in quote. */
+  readonly fee: QuoteE18
+  readonly txHash: Hex
+  readonly blockNumber: bigint
+  /** Taker's seq × 256 + the market's ordinal (decision D4); the same on both legs. */
+  readonly tradeId: number
+  /** Where the maker was on the engine's side of the book is the opposite of this. */
+  readonly takerSide: Side
+}
+
+/** Why an order rests without being in the visible book. */
+export type HoldReason = 'signature_unchecked' | 'settlement_refused' | 'expiring' | 'continuing'
+
+/** What each change says about its order, whatever its kind: the state after the change. */
+export interface ChangeBase {
+  /** Position in the market's sequence of changes, from 1 without gaps (decision A1). */
+  readonly seq: number
+  /** Market time of the change, unix milliseconds. */
+  readonly atMs: number
+  readonly orderId: string
+  readonly owner: Address
+  readonly side: Side
+  readonly limitPrice: PriceE18
+  readonly desired: AmountE18
+  readonly filled: AmountE18
+  readonly pending: AmountE18
+  readonly open: AmountE18
+  /** How `open` moved, signed: the book's `size_delta`. */
+  readonly openDelta: bigint
+  readonly status: OrderStatus
+}
+
+/** One state change of one order. Changes are facts in the past tense. */
+export type Change = ChangeBase &
+  (
+    | {
+        readonly kind: 'OrderPlaced'
+        readonly order: Order
+        /** Time priority: the order's number in the market's log of placements. */
+        readonly rank: number
+        readonly cancelReason?: string
+      }
+    /** A resting order was hit: `match` awaits settlement. */
+    | { readonly kind: 'OrderMatched'; readonly match: Match }
+    | { readonly kind: 'OrderFilled'; readonly fill: Fill }
+    /** A settlement failed; what had been pending is open again, or held, or gone with the order. */
+    | {
+        readonly kind: 'MatchReverted'
+        readonly settlementId: string
+        readonly revert: string
+        readonly hold?: HoldReason
+        readonly cancelReason?: string
+      }
+    | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
+    | { readonly kind: 'OrderReleased'; readonly cancelReason?: string }
+    | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
+    | { readonly kind: 'OrderExpired' }
+  )
+
+export type ChangeKind = Change['kind']
+
+/**
+ * All changes that one command message made to a market, published as one message so that it cannot be torn.
+ * Which commands share a block follows from the log alone, so that replaying it gives the same bytes.
+ */
+export interface Block {
+  readonly market: string
+  /** Stream sequence of the command message and the index of the last command in it that this block covers. */
+  readonly commandSeq: number
+  readonly commandIndex: number
+  readonly firstSeq: number
+  readonly changes: readonly Change[]
+}

@@ -1,0 +1,48 @@
+import type { Address, Hex } from './action.js'
+import type { Order } from './order.js'
+
+/**
+ * Everything that may change a market. Commands are imperatives; time and the answers of the outside world arrive
+ * inside them, so that folding a market's log needs nothing but the log.
+ */
+export type Command =
+  | { readonly kind: 'PlaceOrder'; readonly order: Order }
+  | { readonly kind: 'CancelOrder'; readonly owner: Address; readonly nonce: bigint; readonly reason: string }
+  /** Carries only time: expires orders, releases held ones. */
+  | { readonly kind: 'Tick' }
+  /** A sweep that stopped at the limit of makers per step goes on (decision B17). */
+  | { readonly kind: 'ContinueOrder'; readonly orderId: string }
+  /** The answer to a signature that could not be checked at submission (decision C9). */
+  | { readonly kind: 'SignatureChecked'; readonly orderId: string; readonly valid: boolean }
+  | {
+      readonly kind: 'SettlementReported'
+      readonly settlementId: string
+      readonly outcome: SettlementOutcome
+    }
+
+/** The closed union of decision B5; `unknown` is no outcome and never enters the log. */
+export type SettlementOutcome =
+  | { readonly kind: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
+  | {
+      readonly kind: 'reverted'
+      /** Name of the on-chain revert, or of the venue's own refusal to send. */
+      readonly revert: string
+      /** Whose fault it was; `both` when it could not be told apart. */
+      readonly guilty: 'maker' | 'taker' | 'both'
+      /** Absent when the simulation already failed and nothing was sent. */
+      readonly txHash?: Hex
+    }
+
+/** A command as it stands in the log: who wrote it, in which place of that writer's own count, and when. */
+export interface LoggedCommand {
+  /** Writer, for example `intake` or `matcher`. */
+  readonly source: string
+  /** Increases by one or more with each command of the source; the matcher skips what it has seen. */
+  readonly sourceNo: number
+  /** The writer's clock, unix milliseconds. Market time is the greatest seen in the log. */
+  readonly atMs: number
+  /** Where the matcher's shell sends the answer; no part of the state machine's input. */
+  readonly replyTo?: string
+  readonly requestId?: string
+  readonly command: Command
+}

@@ -1,0 +1,47 @@
+/**
+ * Every amount in the venue is a bigint that carries its scale in its type. A type whose name ends in E18 counts
+ * units of 1e-18 (the scale of the chain's accounts), one that ends in 6 counts the token's own 1e-6 units.
+ */
+declare const scale: unique symbol
+type Scaled<Name extends string> = bigint & { readonly [scale]: Name }
+
+/** Quote per 1.0 base at 1e18: USDC per cNGN on the spot market and the perp, cNGN per USDC on a future. */
+export type PriceE18 = Scaled<'PriceE18'>
+/** Base amount at 1e18: whole cNGN on spot and perp. */
+export type AmountE18 = Scaled<'AmountE18'>
+/** Quote amount at 1e18. */
+export type QuoteE18 = Scaled<'QuoteE18'>
+/** Fee per 1.0 base filled, in quote at 1e18: the unit of the signed worstFee. */
+export type FeePerUnitE18 = Scaled<'FeePerUnitE18'>
+
+export const E18 = 10n ** 18n
+
+export const priceE18 = (value: bigint): PriceE18 => value as PriceE18
+export const amountE18 = (value: bigint): AmountE18 => value as AmountE18
+export const quoteE18 = (value: bigint): QuoteE18 => value as QuoteE18
+export const feePerUnitE18 = (value: bigint): FeePerUnitE18 => value as FeePerUnitE18
+
+/** a × b / divisor rounded toward zero; for operands that are not negative that is down. */
+export function mulDivFloor(a: bigint, b: bigint, divisor: bigint): bigint {
+  return (a * b) / divisor
+}
+
+/** a × b / divisor rounded up, for operands that are not negative. */
+export function mulDivCeil(a: bigint, b: bigint, divisor: bigint): bigint {
+  return (a * b + divisor - 1n) / divisor
+}
+
+/** price × amount in quote, rounded down: exactly what the trade module moves for a spot fill. */
+export function notionalFloor(price: PriceE18, amount: AmountE18): QuoteE18 {
+  return mulDivFloor(price, amount, E18) as QuoteE18
+}
+
+/** Total taker fee of one fill: its notional times the schedule in basis points, rounded down at both steps. */
+export function takerFeeFloor(price: PriceE18, amount: AmountE18, feeBps: number): QuoteE18 {
+  return mulDivFloor(notionalFloor(price, amount), BigInt(feeBps), 10_000n) as QuoteE18
+}
+
+/** Fee per unit as the trade module computes it before comparing with worstFee: rounded down. */
+export function feePerUnitFloor(fee: QuoteE18, amount: AmountE18): FeePerUnitE18 {
+  return mulDivFloor(fee, E18, amount) as FeePerUnitE18
+}
