@@ -50,32 +50,35 @@ export interface ChangeBase {
   readonly status: OrderStatus
 }
 
+/** What kind of change it was, and what only that kind says. */
+export type ChangeFacts =
+  | {
+      readonly kind: 'OrderPlaced'
+      readonly order: Order
+      /** Time priority: the order's number in the market's log of placements. */
+      readonly rank: number
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
+  /** A resting order was hit: `match` awaits settlement. */
+  | { readonly kind: 'OrderMatched'; readonly match: Match }
+  | { readonly kind: 'OrderFilled'; readonly fill: Fill }
+  /** A settlement failed; what had been pending is open again, or held, or gone with the order. */
+  | {
+      readonly kind: 'MatchReverted'
+      readonly settlementId: string
+      readonly revert: string
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
+  | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
+  /** A hold ended; the order came back as if it were incoming, and may have matched or stopped at once. */
+  | { readonly kind: 'OrderReleased'; readonly hold?: HoldReason; readonly cancelReason?: string }
+  | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
+  | { readonly kind: 'OrderExpired' }
+
 /** One state change of one order. Changes are facts in the past tense. */
-export type Change = ChangeBase &
-  (
-    | {
-        readonly kind: 'OrderPlaced'
-        readonly order: Order
-        /** Time priority: the order's number in the market's log of placements. */
-        readonly rank: number
-        readonly cancelReason?: string
-      }
-    /** A resting order was hit: `match` awaits settlement. */
-    | { readonly kind: 'OrderMatched'; readonly match: Match }
-    | { readonly kind: 'OrderFilled'; readonly fill: Fill }
-    /** A settlement failed; what had been pending is open again, or held, or gone with the order. */
-    | {
-        readonly kind: 'MatchReverted'
-        readonly settlementId: string
-        readonly revert: string
-        readonly hold?: HoldReason
-        readonly cancelReason?: string
-      }
-    | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
-    | { readonly kind: 'OrderReleased'; readonly cancelReason?: string }
-    | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
-    | { readonly kind: 'OrderExpired' }
-  )
+export type Change = ChangeBase & ChangeFacts
 
 export type ChangeKind = Change['kind']
 

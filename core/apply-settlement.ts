@@ -1,0 +1,88 @@
+import type { Match } from './change.js'
+import type { SettlementOutcome } from './command.js'
+import { emitChange, markCancelled, standing, type Step } from './emit-change.js'
+import { isExpired, isExpiring, type LiveOrder } from './live-order.js'
+import { matchIncoming } from './match-incoming.js'
+import { knownOrder, scheduleOrder } from './matcher-state.js'
+import { REFUSALS_MAX, REFUSALS_SPAN_MS, REFUSAL_HOLD_MS } from './matching-limits.js'
+import { amountE18, quoteE18 } from './money.js'
+import { cancelReasonOfRevert } from './revert-reason.js'
+
+/** Takes the chain's answer about a match. A second report about the same one changes nothing. */
+export function applySettlement(step: Step, settlementId: string, outcome: SettlementOutcome): void {
+  const { state } = step
+  const match = state.matches.get(settlementId)
+  if (match === undefined) return
+  state.matches.delete(settlementId)
+  const maker = knownOrder(state, match.makerOrderId)
+  const taker = knownOrder(state, match.takerOrderId)
+  maker.pending = amountE18(maker.pending - match.amount)
+  taker.pending = amountE18(taker.pending - match.amount)
+  if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
+  else revert(step, match, { maker, taker, outcome })
+}
+
+interface Legs<Kind extends SettlementOutcome['kind']> {
+  readonly maker: LiveOrder
+  readonly taker: LiveOrder
+  readonly outcome: Extract<SettlementOutcome, { kind: Kind }>
+}
+
+/** The maker's change, then the taker's, with nothing between (decision A1). */
+function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success'>): void {
+  const { state } = step
+  const shared = {
+    ...match,
+    txHash: outcome.txHash,
+    blockNumber: outcome.blockNumber,
+    tradeId: (state.seq + 2) * 256 + state.rules.ordinal,
+    takerSide: taker.order.side,
+  }
+  maker.filled = amountE18(maker.filled + match.amount)
+  taker.filled = amountE18(taker.filled + match.amount)
+  emitChange(step, maker, {
+    kind: 'OrderFilled',
+    fill: { ...shared, liquidity: 'maker', fee: quoteE18(0n) },
+  })
+  emitChange(step, taker, {
+    kind: 'OrderFilled',
+    fill: { ...shared, liquidity: 'taker', fee: match.takerFee },
+  })
+}
+
+/** The guilty order is held back first, so that the innocent one does not meet it again at once (decision B6). */
+function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
+  const { guilty, revert: name } = outcome
+  const legs = guilty === 'taker' ? [taker, maker] : [maker, taker]
+  for (const live of legs) {
+    const innocent = guilty === (live === maker ? 'taker' : 'maker')
+    if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : name)
+    const { settlementId } = match
+    emitChange(step, live, { kind: 'MatchReverted', settlementId, revert: name, ...standing(live) })
+    scheduleOrder(step.state, live)
+  }
+}
+
+/** Decides what becomes of an order whose match failed; `revert` is given when the order itself is to blame. */
+function returnOrder(step: Step, live: LiveOrder, revert: string | undefined): void {
+  const { nowMs } = step.state
+  if (revert !== undefined && isRefusedForGood(live, nowMs)) {
+    markCancelled(step, live, cancelReasonOfRevert(revert))
+  } else if (isExpired(live, nowMs)) {
+    live.gone = 'expired'
+    delete live.hold
+  } else if (isExpiring(live, nowMs)) {
+    live.hold = { reason: 'expiring' }
+  } else if (revert !== undefined) {
+    live.hold = { reason: 'settlement_refused', untilMs: nowMs + REFUSAL_HOLD_MS }
+  } else if (live.hold === undefined) {
+    matchIncoming(step, live)
+  }
+}
+
+/** Counts one more refusal; true with the third, if that is at least a minute after the first. */
+function isRefusedForGood(live: LiveOrder, nowMs: number): boolean {
+  if (live.refusals === 0) live.firstRefusedAtMs = nowMs
+  live.refusals += 1
+  return live.refusals >= REFUSALS_MAX && nowMs - live.firstRefusedAtMs >= REFUSALS_SPAN_MS
+}

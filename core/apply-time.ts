@@ -1,0 +1,53 @@
+import { emitChange, standing, type Step } from './emit-change.js'
+import { takeDueDeadline } from './deadlines.js'
+import { isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
+import { holdExpiring, matchIncoming } from './match-incoming.js'
+import { nextDeadlineMs, scheduleOrder } from './matcher-state.js'
+import { DEADLINES_MAX_PER_STEP } from './matching-limits.js'
+
+/**
+ * Carries out what has become due at the market's time: holds end, orders enter their last seconds, orders expire
+ * (decision B8). Returns whether more is due than one step may do.
+ */
+export function applyTime(step: Step): boolean {
+  const { state } = step
+  for (let done = 0; done < DEADLINES_MAX_PER_STEP; done++) {
+    const deadline = takeDueDeadline(state.deadlines, state.nowMs)
+    if (deadline === undefined) return false
+    const live = state.orders.get(deadline.orderId)
+    if (live?.rank === deadline.rank && (nextDeadlineMs(live) ?? Infinity) <= state.nowMs) {
+      applyDeadline(step, live)
+    }
+  }
+  return (state.deadlines[0]?.atMs ?? Infinity) <= state.nowMs
+}
+
+function applyDeadline(step: Step, live: LiveOrder): void {
+  const { nowMs } = step.state
+  if (isExpired(live, nowMs)) {
+    // One that is wholly in settlement waits for that: the result decides whether it ends filled or expired.
+    if (statusOf(live) === 'active') expire(step, live)
+  } else if (isExpiring(live, nowMs)) {
+    holdExpiring(step, live)
+  } else {
+    releaseHold(step, live)
+  }
+}
+
+function expire(step: Step, live: LiveOrder): void {
+  live.gone = 'expired'
+  delete live.hold
+  emitChange(step, live, { kind: 'OrderExpired' })
+}
+
+/** Ends a hold: the order returns to its place in time, matching like an incoming one (decision A2). */
+export function releaseHold(step: Step, live: LiveOrder): void {
+  delete live.hold
+  if (isExpiring(live, step.state.nowMs)) {
+    holdExpiring(step, live)
+    return
+  }
+  matchIncoming(step, live)
+  emitChange(step, live, { kind: 'OrderReleased', ...standing(live) })
+  scheduleOrder(step.state, live)
+}

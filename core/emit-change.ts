@@ -1,0 +1,70 @@
+import { assert } from './assert.js'
+import { addToBook, removeFromBook } from './book.js'
+import type { Change, ChangeFacts } from './change.js'
+import { isFinished, openAmount, statusOf, unmatched, type LiveOrder } from './live-order.js'
+import { ownerNonceKey, type MatcherState } from './matcher-state.js'
+
+/** One application of a command: the state it works on and the changes it has made so far. */
+export interface Step {
+  readonly state: MatcherState
+  readonly changes: Change[]
+  /** Counterparts that incoming orders have met in this step, all of them together. */
+  met: number
+  /** Orders that stopped at the sweep limit and are to go on by ContinueOrder. */
+  readonly continueOrderIds: string[]
+}
+
+/**
+ * Records what has just happened to an order as the market's next change. The only place where `seq` advances and
+ * where the book follows an order's open amount, so that book, feed and state cannot disagree.
+ */
+export function emitChange(step: Step, live: LiveOrder, facts: ChangeFacts): void {
+  const { state } = step
+  const open = openAmount(live)
+  assert(live.pending >= 0n && unmatched(live) >= 0n, `amounts of ${live.order.orderId} are broken`)
+  live.updatedAtMs = state.nowMs
+  if (open > 0n && live.level === undefined) addToBook(state.book, live)
+  if (open === 0n && live.level !== undefined) removeFromBook(state.book, live)
+  state.seq += 1
+  step.changes.push({
+    seq: state.seq,
+    atMs: state.nowMs,
+    orderId: live.order.orderId,
+    owner: live.order.owner,
+    side: live.order.side,
+    limitPrice: live.order.limitPrice,
+    desired: live.order.desiredAmount,
+    filled: live.filled,
+    pending: live.pending,
+    open,
+    openDelta: open - live.shownOpen,
+    status: statusOf(live),
+    ...facts,
+  })
+  live.shownOpen = open
+  if (isFinished(live)) forget(state, live)
+}
+
+function forget(state: MatcherState, live: LiveOrder): void {
+  state.orders.delete(live.order.orderId)
+  state.orderIdByNonce.delete(ownerNonceKey(live.order.owner, live.order.nonce))
+}
+
+/** Ends an order's life in the book; what is pending still settles (decision B4). Emits nothing. */
+export function markCancelled(step: Step, live: LiveOrder, reason: string): void {
+  live.gone = 'cancelled'
+  live.cancelReason = reason
+  live.cancelledAtMs = step.state.nowMs
+  delete live.hold
+}
+
+/** The reasons that the order's present stand gives a change: a hold, a cancellation, or neither. */
+export function standing(live: LiveOrder): Pick<
+  Extract<ChangeFacts, { kind: 'OrderReleased' }>,
+  'hold' | 'cancelReason'
+> {
+  return {
+    ...(live.hold === undefined ? {} : { hold: live.hold.reason }),
+    ...(live.cancelReason === undefined ? {} : { cancelReason: live.cancelReason }),
+  }
+}

@@ -1,0 +1,92 @@
+import { bestOf, removeFromBook } from './book.js'
+import type { Match } from './change.js'
+import { emitChange, markCancelled, type Step } from './emit-change.js'
+import { isExpiring, openAmount, unmatched, type LiveOrder } from './live-order.js'
+import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './matching-limits.js'
+import { amountE18, feePerUnitFloor, takerFeeFloor } from './money.js'
+import { scheduleOrder } from './matcher-state.js'
+
+/**
+ * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
+ * Each counterpart's change is emitted here, so that the book is never seen crossed; the order's own change is left to
+ * the caller, who knows its kind. Afterwards the order is whole or partly pending, or carries a hold or a cancellation.
+ * Price-time priority, the maker's price, the later placement is the taker (decisions A2, B3, B7, C12).
+ */
+export function matchIncoming(step: Step, incoming: LiveOrder): void {
+  const { state } = step
+  if (incoming.level !== undefined) removeFromBook(state.book, incoming)
+  const opposite = incoming.order.side === 'buy' ? 'sell' : 'buy'
+  while (unmatched(incoming) > 0n) {
+    const resting = bestOf(state.book, opposite)
+    if (resting === undefined || !crosses(incoming, resting)) return
+    if (resting.order.subaccountId === incoming.order.subaccountId) {
+      markCancelled(step, incoming, 'self_trade')
+      return
+    }
+    if (step.met === SWEEP_MAX_MATCHES) {
+      incoming.hold = { reason: 'continuing' }
+      step.continueOrderIds.push(incoming.order.orderId)
+      return
+    }
+    if (state.matches.size >= PENDING_MATCHES_MAX) {
+      incoming.hold = { reason: 'continuing', untilMs: state.nowMs + CONGESTION_HOLD_MS }
+      return
+    }
+    step.met += 1
+    meet(step, incoming, resting)
+    if (incoming.gone !== undefined) return
+  }
+}
+
+function crosses(incoming: LiveOrder, resting: LiveOrder): boolean {
+  const limit = incoming.order.limitPrice
+  return incoming.order.side === 'buy'
+    ? resting.order.limitPrice <= limit
+    : resting.order.limitPrice >= limit
+}
+
+/** Lets two crossing orders meet: they match, or the one that may not be matched steps aside. */
+function meet(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
+  const { state } = step
+  if (isExpiring(resting, state.nowMs)) {
+    holdExpiring(step, resting)
+    return
+  }
+  const match = proposeMatch(step, incoming, resting)
+  const taker = match.takerOrderId === incoming.order.orderId ? incoming : resting
+  if (feePerUnitFloor(match.takerFee, match.amount) > taker.order.worstFee) {
+    markCancelled(step, taker, 'fee_bound_too_low')
+    if (taker === resting) {
+      emitChange(step, resting, { kind: 'OrderCancelled', cancelReason: 'fee_bound_too_low' })
+    }
+    return
+  }
+  incoming.pending = amountE18(incoming.pending + match.amount)
+  resting.pending = amountE18(resting.pending + match.amount)
+  state.matches.set(match.settlementId, match)
+  emitChange(step, resting, { kind: 'OrderMatched', match })
+}
+
+function proposeMatch(step: Step, incoming: LiveOrder, resting: LiveOrder): Match {
+  const { rules, seq } = step.state
+  const [maker, taker] = resting.rank < incoming.rank ? [resting, incoming] : [incoming, resting]
+  const wanted = unmatched(incoming)
+  const offered = openAmount(resting)
+  const amount = wanted < offered ? wanted : offered
+  const price = maker.order.limitPrice
+  return {
+    settlementId: `${rules.market}:${seq + 1}`,
+    makerOrderId: maker.order.orderId,
+    takerOrderId: taker.order.orderId,
+    price,
+    amount,
+    takerFee: takerFeeFloor(price, amount, rules.takerFeeBps),
+  }
+}
+
+/** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
+export function holdExpiring(step: Step, live: LiveOrder): void {
+  live.hold = { reason: 'expiring' }
+  if (live.shownOpen > 0n) emitChange(step, live, { kind: 'OrderHeld', hold: 'expiring' })
+  scheduleOrder(step.state, live)
+}

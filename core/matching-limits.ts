@@ -1,0 +1,21 @@
+/** Bounds of one market's matching; the unit stands last in each name. */
+
+/** A step matches at most this many counterparts, then goes on by ContinueOrder (decision B17). */
+export const SWEEP_MAX_MATCHES = 500
+/** A step carries out at most this many due deadlines; the shell sends the next tick at once. */
+export const DEADLINES_MAX_PER_STEP = 500
+/** A block is closed after the command with which it reaches this many changes. */
+export const BLOCK_MAX_CHANGES = 100
+/** Orders that a market keeps live at once; beyond it an order is stored as cancelled. */
+export const LIVE_ORDERS_MAX = 200_000
+/** Matches awaiting settlement at once; beyond it incoming orders wait hidden. */
+export const PENDING_MATCHES_MAX = 20_000
+/** An order is not matched in its last seconds, because the chain compares with block time (decision B8). */
+export const EXPIRY_MARGIN_MS = 10_000
+/** How long an order is held back after a refused settlement (decision B6). */
+export const REFUSAL_HOLD_MS = 30_000
+/** Refusals after which an order is cancelled, if the last is far enough from the first (decision B6). */
+export const REFUSALS_MAX = 3
+export const REFUSALS_SPAN_MS = 60_000
+/** How long an incoming order waits when too many matches are pending. */
+export const CONGESTION_HOLD_MS = 1_000
