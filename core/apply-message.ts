@@ -46,7 +46,10 @@ interface Cut {
   readonly results: MessageResult[]
 }
 
-function cut(state: MatcherState, { commandSeq, commandIndex, changes, results }: Cut): BlockOfCommands {
+function cut(
+  state: MatcherState,
+  { commandSeq, commandIndex, changes, results }: Cut,
+): BlockOfCommands {
   const [first] = changes
   if (first === undefined) return { results }
   const { market } = state.rules

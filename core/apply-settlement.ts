@@ -9,7 +9,11 @@ import { amountE18, quoteE18 } from './money.js'
 import { cancelReasonOfRevert } from './revert-reason.js'
 
 /** Takes the chain's answer about a match. A second report about the same one changes nothing. */
-export function applySettlement(step: Step, settlementId: string, outcome: SettlementOutcome): void {
+export function applySettlement(
+  step: Step,
+  settlementId: string,
+  outcome: SettlementOutcome,
+): void {
   const { state } = step
   const match = state.matches.get(settlementId)
   if (match === undefined) return

@@ -7,7 +7,12 @@ import type { Order } from './order.js'
  */
 export type Command =
   | { readonly kind: 'PlaceOrder'; readonly order: Order }
-  | { readonly kind: 'CancelOrder'; readonly owner: Address; readonly nonce: bigint; readonly reason: string }
+  | {
+      readonly kind: 'CancelOrder'
+      readonly owner: Address
+      readonly nonce: bigint
+      readonly reason: string
+    }
   /** Carries only time: expires orders, releases held ones. */
   | { readonly kind: 'Tick' }
   /** A sweep that stopped at the limit of makers per step goes on (decision B17). */

@@ -59,10 +59,9 @@ export function markCancelled(step: Step, live: LiveOrder, reason: string): void
 }
 
 /** The reasons that the order's present stand gives a change: a hold, a cancellation, or neither. */
-export function standing(live: LiveOrder): Pick<
-  Extract<ChangeFacts, { kind: 'OrderReleased' }>,
-  'hold' | 'cancelReason'
-> {
+export function standing(
+  live: LiveOrder,
+): Pick<Extract<ChangeFacts, { kind: 'OrderReleased' }>, 'hold' | 'cancelReason'> {
   return {
     ...(live.hold === undefined ? {} : { hold: live.hold.reason }),
     ...(live.cancelReason === undefined ? {} : { cancelReason: live.cancelReason }),

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { applyMessage } from '../../core/apply-message.js'
+import type { Block } from '../../core/change.js'
+import type { Command, LoggedCommand } from '../../core/command.js'
+import { emptyMatcherState } from '../../core/matcher-state.js'
+import { amountE18, E18 } from '../../core/money.js'
+import { BLOCK_MAX_CHANGES, SWEEP_MAX_MATCHES } from '../../core/matching-limits.js'
+import { commandOf, marketActs, type MarketAct } from '../support/market-commands.js'
+import { matcherOrder, START_MS, testMatcher } from '../support/matching.js'
+
+const rules = { market: 'cNGN-USDC', ordinal: 1, takerFeeBps: 25 }
+
+/** A log of messages of a few commands each, as random acts on a live market would have written it. */
+function recordLog(acts: readonly MarketAct[], perMessage: number): LoggedCommand[][] {
+  const market = testMatcher()
+  const settlementIds: string[] = []
+  const log: LoggedCommand[][] = []
+  let placed = 0
+  for (const [index, act] of acts.entries()) {
+    if (act.act === 'wait') market.advance(act.sec * 1000)
+    const command = commandOf(act, { placed, nowMs: market.nowMs(), settlementIds })
+    if (command.kind === 'PlaceOrder') placed += 1
+    for (const change of market.apply(command).changes) {
+      if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
+    }
+    if (index % perMessage === 0) log.push([])
+    log.at(-1)?.push({ source: 'test', sourceNo: index + 1, atMs: market.nowMs(), command })
+  }
+  return log
+}
+
+function replay(log: readonly LoggedCommand[][]): Block[] {
+  const state = emptyMatcherState(rules)
+  return log.flatMap((commands, index) =>
+    [...applyMessage(state, index + 1, commands)].flatMap(({ block }) => block ?? []),
+  )
+}
+
+const bytes = (blocks: readonly Block[]): string =>
+  JSON.stringify(blocks, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+
+const at = (sourceNo: number, command: Command): LoggedCommand => ({
+  source: 'test',
+  sourceNo,
+  atMs: START_MS,
+  command,
+})
+
+describe('apply-message', () => {
+  it('gives the same blocks for the same log, and one contiguous run of seq', () => {
+    fc.assert(
+      fc.property(marketActs(80), fc.integer({ min: 1, max: 7 }), (acts, perMessage) => {
+        const log = recordLog(acts, perMessage)
+        const blocks = replay(log)
+        expect(bytes(replay(log))).to.equal(bytes(blocks))
+        const seqs = blocks.flatMap((block) => block.changes.map((change) => change.seq))
+        expect(seqs).to.deep.equal(seqs.map((_, index) => index + 1))
+        for (const block of blocks) expect(block.firstSeq).to.equal(block.changes[0]?.seq)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('a message delivered twice makes its changes once', () => {
+    fc.assert(
+      fc.property(marketActs(40), (acts) => {
+        const log = recordLog(acts, 3)
+        const changes = (blocks: readonly Block[]) =>
+          bytes(blocks.map((it) => ({ ...it, commandSeq: 0 })))
+        expect(changes(replay(log.flatMap((message) => [message, message])))).to.equal(
+          changes(replay(log)),
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('cuts a long message into blocks at the same places every time', () => {
+    const commands = Array.from({ length: 2 * BLOCK_MAX_CHANGES + 10 }, (_, index) =>
+      at(index + 1, {
+        kind: 'PlaceOrder',
+        order: matcherOrder({ orderId: `o${index}`, side: 'buy' }),
+      }),
+    )
+    const blocks = replay([commands])
+    expect(blocks.map((block) => block.changes.length)).to.deep.equal([
+      BLOCK_MAX_CHANGES,
+      BLOCK_MAX_CHANGES,
+      10,
+    ])
+    expect(blocks.map((block) => block.commandIndex)).to.deep.equal([99, 199, 209])
+  })
+
+  it('a message that changes nothing makes no block, but its answers', () => {
+    const state = emptyMatcherState(rules)
+    const cancel = at(1, { kind: 'CancelOrder', owner: '0x1', nonce: 1n, reason: 'x' })
+    const [only, ...more] = [...applyMessage(state, 1, [cancel])]
+    expect(more).to.deep.equal([])
+    expect(only?.block).to.equal(undefined)
+    expect(only?.results[0]?.applied.answer).to.deep.equal({
+      kind: 'refused',
+      code: 'active_order_not_found',
+    })
+  })
+
+  it('a sweep stops at the limit, hidden, and goes on by ContinueOrder', () => {
+    const { apply, state } = testMatcher()
+    for (let index = 0; index < SWEEP_MAX_MATCHES + 3; index++) {
+      const order = matcherOrder({ orderId: `s${index}`, side: 'sell', subaccountId: 2n })
+      apply({ kind: 'PlaceOrder', order })
+    }
+    const order = matcherOrder({
+      orderId: 'sweep',
+      side: 'buy',
+      desiredAmount: amountE18(100_000n * E18),
+    })
+    const swept = apply({ kind: 'PlaceOrder', order })
+    expect(swept.changes.length).to.equal(SWEEP_MAX_MATCHES + 1)
+    expect(swept.continueOrderIds).to.deep.equal(['sweep'])
+    expect(swept.changes.at(-1)).to.include({ kind: 'OrderPlaced', hold: 'continuing', open: 0n })
+    const continued = apply({ kind: 'ContinueOrder', orderId: 'sweep' })
+    expect(continued.changes.length).to.equal(4)
+    expect(continued.continueOrderIds).to.deep.equal([])
+    expect(state.book.sell.levels).to.deep.equal([])
+  })
+})

@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import type { Command } from '../../core/command.js'
+import { amountE18, E18, priceE18 } from '../../core/money.js'
+import { matcherOrder, START_MS } from './matching.js'
+
+/** A step of a random market day: what is done, and how long after the step before. */
+export type MarketAct =
+  | {
+      readonly act: 'place'
+      readonly buy: boolean
+      readonly price: number
+      readonly size: number
+      readonly trader: number
+      readonly livesSec: number
+    }
+  | { readonly act: 'cancel'; readonly pick: number }
+  | {
+      readonly act: 'settle'
+      readonly pick: number
+      readonly outcome: 'success' | 'maker' | 'taker' | 'both'
+    }
+  | { readonly act: 'wait'; readonly sec: number }
+
+const place = fc.record({
+  act: fc.constant('place' as const),
+  buy: fc.boolean(),
+  price: fc.integer({ min: 95, max: 105 }),
+  size: fc.integer({ min: 1, max: 20 }),
+  trader: fc.integer({ min: 1, max: 5 }),
+  livesSec: fc.constantFrom(5, 15, 60, 200, 86_400),
+})
+
+/** Random market days: mostly orders near one price, some cancels, results of settlements and waiting. */
+export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+  fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: place },
+      {
+        weight: 2,
+        arbitrary: fc.record({ act: fc.constant('cancel' as const), pick: fc.nat(500) }),
+      },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          act: fc.constant('settle' as const),
+          pick: fc.nat(500),
+          outcome: fc.constantFrom('success' as const, 'success', 'maker', 'taker', 'both'),
+        }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          act: fc.constant('wait' as const),
+          sec: fc.integer({ min: 1, max: 40 }),
+        }),
+      },
+    ),
+    { maxLength },
+  )
+
+/** Turns acts into commands; `settlementIds` lists the matches proposed so far, oldest first. */
+export function commandOf(
+  act: MarketAct,
+  context: { placed: number; nowMs: number; settlementIds: readonly string[] },
+): Command {
+  switch (act.act) {
+    case 'place':
+      return {
+        kind: 'PlaceOrder',
+        order: matcherOrder({
+          orderId: `o${context.placed + 1}`,
+          side: act.buy ? 'buy' : 'sell',
+          nonce: BigInt(context.placed + 1),
+          subaccountId: BigInt(act.trader),
+          limitPrice: priceE18((BigInt(act.price) * E18) / 100n),
+          desiredAmount: amountE18(BigInt(act.size) * E18),
+          goodUntilSec: context.nowMs / 1000 + act.livesSec,
+        }),
+      }
+    case 'cancel': {
+      const nonce = BigInt(1 + (act.pick % (context.placed + 1)))
+      return { kind: 'CancelOrder', owner: `0x${'a'.repeat(40)}`, nonce, reason: 'unspecified' }
+    }
+    case 'settle': {
+      const { settlementIds } = context
+      return {
+        kind: 'SettlementReported',
+        settlementId: settlementIds[act.pick % Math.max(1, settlementIds.length)] ?? 'none',
+        outcome:
+          act.outcome === 'success'
+            ? { kind: 'success', txHash: '0x01', blockNumber: 1n }
+            : { kind: 'reverted', revert: 'TM_PriceTooLow', guilty: act.outcome },
+      }
+    }
+    case 'wait':
+      return { kind: 'Tick' }
+  }
+}
+
+export { START_MS }

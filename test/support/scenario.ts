@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { ordersOf } from '../../core/book.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { openAmount, statusOf, type LiveOrder } from '../../core/live-order.js'
+import { amountE18, feePerUnitE18, priceE18 } from '../../core/money.js'
+import type { Side } from '../../core/order.js'
+import { matcherOrder, testMatcher, type TestMatcher } from './matching.js'
+
+/**
+ * Runs a scenario text (see test/scenarios/README.md): one statement a line, `#` begins a comment. Statements act on a
+ * fresh market; lines that begin with `->` say what the statement before them must have caused, in order and without
+ * leaving anything out; `book` and `order` lines look at the market as it stands.
+ */
+export function runScenario(text: string): void {
+  const run = newRun()
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.replace(/(^|\s)#.*/, '').trim()
+    if (line === '') continue
+    try {
+      runLine(run, line)
+    } catch (cause) {
+      throw new Error(`line ${index + 1}: ${line}\n${(cause as Error).message}`, { cause })
+    }
+  }
+  expectNothingLeft(run)
+}
+
+interface Run {
+  readonly matcher: TestMatcher
+  /** What the last statement caused and no `->` line has claimed yet. */
+  readonly caused: string[]
+  readonly traders: Map<string, bigint>
+  /** Settlement id of each match, by `maker/taker` and by `maker/taker#n` for the n-th of the same pair. */
+  readonly settlements: Map<string, string>
+}
+
+const newRun = (): Run => ({
+  matcher: testMatcher(),
+  caused: [],
+  traders: new Map(),
+  settlements: new Map(),
+})
+
+function runLine(run: Run, line: string): void {
+  const [verb = '', ...words] = line.split(/\s+/)
+  if (verb === '->') {
+    expect(run.caused.shift() ?? 'nothing', 'caused').to.equal(words.join(' '))
+    return
+  }
+  expectNothingLeft(run)
+  const statement = STATEMENTS[verb]
+  if (statement === undefined) throw new Error(`no such statement: ${verb}`)
+  statement(run, words)
+}
+
+function expectNothingLeft(run: Run): void {
+  expect(run.caused, 'caused, but not stated').to.deep.equal([])
+}
+
+const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
+  place: (run, words) => apply(run, { kind: 'PlaceOrder', order: readOrder(run, words) }),
+  cancel: (run, [name = '']) => {
+    const nonce = BigInt(`0x${Buffer.from(name).toString('hex')}`)
+    const owner = run.matcher.state.orders.get(name)?.order.owner ?? OWNER
+    apply(run, { kind: 'CancelOrder', owner, nonce, reason: 'unspecified' })
+  },
+  wait: (run, [seconds = '']) => {
+    run.matcher.advance(Number(seconds.replace('s', '')) * 1000)
+    apply(run, { kind: 'Tick' })
+  },
+  continue: (run, [orderId = '']) => apply(run, { kind: 'ContinueOrder', orderId }),
+  signature: (run, [orderId = '', verdict]) =>
+    apply(run, { kind: 'SignatureChecked', orderId, valid: verdict === 'valid' }),
+  settles: (run, [pair = '']) =>
+    apply(run, {
+      kind: 'SettlementReported',
+      settlementId: run.settlements.get(pair) ?? pair,
+      outcome: { kind: 'success', txHash: '0xab', blockNumber: 7n },
+    }),
+  reverts: (run, [pair = '', revert = '', , guilty = 'both']) =>
+    apply(run, {
+      kind: 'SettlementReported',
+      settlementId: run.settlements.get(pair) ?? pair,
+      outcome: { kind: 'reverted', revert, guilty: guilty as 'maker' | 'taker' | 'both' },
+    }),
+  book: (run, words) => expect(ladder(run, words)).to.equal(words.slice(1).join(' ')),
+  order: (run, [name = '', ...stands]) => {
+    const live = run.matcher.state.orders.get(name)
+    expect(live === undefined ? 'forgotten' : describeOrder(live)).to.equal(stands.join(' '))
+  },
+}
+
+const OWNER = `0x${'a'.repeat(40)}` as const
+
+/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [unchecked]` */
+function readOrder(run: Run, words: string[]) {
+  const [name = '', , trader = '', side, amount = '', , price = '', ...options] = words
+  const option = (key: string) => options[options.indexOf(key) + 1] ?? ''
+  if (!run.traders.has(trader)) run.traders.set(trader, BigInt(run.traders.size + 1))
+  const nowSec = run.matcher.nowMs() / 1000
+  const expires = options.includes('expires') ? Number(option('expires').replace('s', '')) : 86_400
+  return matcherOrder({
+    orderId: name,
+    side: side as Side,
+    owner: OWNER,
+    subaccountId: run.traders.get(trader) ?? 0n,
+    nonce: BigInt(`0x${Buffer.from(name).toString('hex')}`),
+    desiredAmount: amountE18(e18(amount)),
+    limitPrice: priceE18(e18(price)),
+    goodUntilSec: nowSec + expires,
+    initialFilled: amountE18(options.includes('filled') ? e18(option('filled')) : 0n),
+    ...(options.includes('worst-fee') ? { worstFee: feePerUnitE18(e18(option('worst-fee'))) } : {}),
+    signatureStatus: options.includes('unchecked') ? 'unchecked' : 'checked',
+  })
+}
+
+function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
+  const { changes, answer } = run.matcher.apply(command)
+  for (const change of changes) {
+    if (change.kind === 'OrderMatched') {
+      const { match } = change
+      const pair = `${match.makerOrderId}/${match.takerOrderId}`
+      let name = pair
+      for (let n = 2; run.settlements.has(name); n++) name = `${pair}#${n}`
+      run.settlements.set(name, match.settlementId)
+      run.caused.push(`match ${name} ${text(match.amount)} @ ${text(match.price)}`)
+    } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
+      const { fill } = change
+      const pair = `${fill.makerOrderId}/${fill.takerOrderId}`
+      run.caused.push(
+        `trade ${pair} ${text(fill.amount)} @ ${text(fill.price)} fee ${text(fill.fee)}`,
+      )
+    } else if (change.kind !== 'OrderFilled') {
+      run.caused.push(`${change.orderId} ${describeChange(change)}`)
+    }
+  }
+  if (answer?.kind === 'refused') run.caused.push(`refused ${answer.code}`)
+}
+
+type AnyChange = ReturnType<TestMatcher['apply']>['changes'][number]
+
+function describeChange(change: AnyChange): string {
+  const hold = 'hold' in change && change.hold !== undefined ? ` held ${change.hold}` : ''
+  const gone = 'cancelReason' in change && change.cancelReason ? ` ${change.cancelReason}` : ''
+  const open = change.open > 0n ? ` ${text(change.open)} open` : ''
+  return `${change.status}${gone}${hold}${open}`
+}
+
+function describeOrder(live: LiveOrder): string {
+  return `${statusOf(live)} open ${text(openAmount(live))} pending ${text(live.pending)} filled ${text(live.filled)}`
+}
+
+/** `book SIDE price name amount[, ...]` from the best on, `book SIDE empty`. */
+function ladder(run: Run, [side]: string[]): string {
+  const shown = [...ordersOf(run.matcher.state.book, side as Side)].map(
+    (live) => `${text(live.order.limitPrice)} ${live.order.orderId} ${text(openAmount(live))}`,
+  )
+  return shown.length === 0 ? 'empty' : shown.join(', ')
+}
+
+const text = (value: bigint): string => formatDecimal(value, 18)
+
+function e18(decimal: string): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.')
+  return BigInt(whole + fraction.padEnd(18, '0'))
+}
