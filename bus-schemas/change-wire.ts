@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { assert } from '../core/assert.js'
-import type { Change, ChangeBase, Fill, Match } from '../core/change.js'
+import type { Change, ChangeBase, Fill, HoldReason, Match } from '../core/change.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import { orderFromWire, orderToWire, orderWire, sideWire, statusWire } from './order-wire.js'
 import { addressText, asAddress, asHex, hexText, intText, uintText, wholeNumber } from './wire.js'
@@ -46,14 +46,15 @@ const identity = {
   desired: uintText,
 }
 const later = { ...identity, ...standing }
-const cancelReason = z.string().exactOptional()
+/** Why an order is not simply open: a hold, a cancellation, or neither. */
+const reasons = { hold: holdWire.exactOptional(), cancel_reason: z.string().exactOptional() }
 
 export const changeWire = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('OrderPlaced'),
     ...standing,
     rank: wholeNumber,
-    cancel_reason: cancelReason,
+    ...reasons,
     order: orderWire,
   }),
   z.strictObject({ kind: z.literal('OrderMatched'), ...later, match: matchWire }),
@@ -63,17 +64,17 @@ export const changeWire = z.discriminatedUnion('kind', [
     ...later,
     settlement_id: z.string(),
     revert: z.string(),
-    hold: holdWire.exactOptional(),
-    cancel_reason: cancelReason,
+    ...reasons,
   }),
   z.strictObject({ kind: z.literal('OrderHeld'), ...later, hold: holdWire }),
-  z.strictObject({ kind: z.literal('OrderReleased'), ...later, cancel_reason: cancelReason }),
+  z.strictObject({ kind: z.literal('OrderReleased'), ...later, ...reasons }),
   z.strictObject({ kind: z.literal('OrderCancelled'), ...later, cancel_reason: z.string() }),
   z.strictObject({ kind: z.literal('OrderExpired'), ...later }),
 ])
 export type ChangeWire = z.infer<typeof changeWire>
 
 type StandingWire = z.infer<z.ZodObject<typeof standing>>
+type ReasonsWire = z.infer<z.ZodObject<typeof reasons>>
 type LaterWire = z.infer<z.ZodObject<typeof later>>
 
 /** The change without its seq, and for a placement without what its order already says. */
@@ -86,7 +87,7 @@ export function changeToWire(change: Change): ChangeWire {
         kind,
         ...standingToWire(change),
         rank: change.rank,
-        ...(change.cancelReason !== undefined && { cancel_reason: change.cancelReason }),
+        ...reasonsToWire(change),
         order: orderToWire(change.order),
       }
     case 'OrderMatched':
@@ -99,8 +100,7 @@ export function changeToWire(change: Change): ChangeWire {
         ...laterToWire(change),
         settlement_id: change.settlementId,
         revert: change.revert,
-        ...(change.hold !== undefined && { hold: change.hold }),
-        ...(change.cancelReason !== undefined && { cancel_reason: change.cancelReason }),
+        ...reasonsToWire(change),
       }
     case 'OrderHeld':
       return { kind, ...laterToWire(change), hold: change.hold }
@@ -108,7 +108,7 @@ export function changeToWire(change: Change): ChangeWire {
       return {
         kind,
         ...laterToWire(change),
-        ...(change.cancelReason !== undefined && { cancel_reason: change.cancelReason }),
+        ...reasonsToWire(change),
       }
     case 'OrderCancelled':
       return { kind, ...laterToWire(change), cancel_reason: change.cancelReason }
@@ -132,8 +132,7 @@ export function changeFromWire(wire: ChangeWire, seq: number): Change {
         ...laterFromWire(wire, seq),
         settlementId: wire.settlement_id,
         revert: wire.revert,
-        ...(wire.hold !== undefined && { hold: wire.hold }),
-        ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
+        ...reasonsFromWire(wire),
       }
     case 'OrderHeld':
       return { kind: wire.kind, ...laterFromWire(wire, seq), hold: wire.hold }
@@ -141,7 +140,7 @@ export function changeFromWire(wire: ChangeWire, seq: number): Change {
       return {
         kind: wire.kind,
         ...laterFromWire(wire, seq),
-        ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
+        ...reasonsFromWire(wire),
       }
     case 'OrderCancelled':
       return { kind: wire.kind, ...laterFromWire(wire, seq), cancelReason: wire.cancel_reason }
@@ -162,7 +161,7 @@ function placedFromWire(wire: Extract<ChangeWire, { kind: 'OrderPlaced' }>, seq:
     desired: order.desiredAmount,
     ...standingFromWire(wire),
     rank: wire.rank,
-    ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
+    ...reasonsFromWire(wire),
     order,
   }
 }
@@ -177,6 +176,20 @@ function assertPlacementAgrees(change: Extract<Change, { kind: 'OrderPlaced' }>)
       change.desired === order.desiredAmount,
     `placement of ${change.orderId} disagrees with its own order`,
   )
+}
+
+function reasonsToWire(change: { hold?: HoldReason; cancelReason?: string }): ReasonsWire {
+  return {
+    ...(change.hold !== undefined && { hold: change.hold }),
+    ...(change.cancelReason !== undefined && { cancel_reason: change.cancelReason }),
+  }
+}
+
+function reasonsFromWire(wire: ReasonsWire): { hold?: HoldReason; cancelReason?: string } {
+  return {
+    ...(wire.hold !== undefined && { hold: wire.hold }),
+    ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
+  }
 }
 
 function standingToWire(change: ChangeBase): StandingWire {

@@ -37,8 +37,9 @@ function compare(
   expect(settlementIds.length, 'number of matches').to.equal(naive.matches.length)
   for (const [
     index,
-    { settlementId: _, takerFee: __, done, ...expected },
+    { done, makerOrderId, takerOrderId, price, amount },
   ] of naive.matches.entries()) {
+    const expected = { makerOrderId, takerOrderId, price, amount }
     const match = real.state.matches.get(settlementIds[index] ?? '')
     expect(match === undefined, `match ${index} done`).to.equal(done)
     if (match !== undefined) expect(match).to.include(expected)

@@ -198,12 +198,19 @@ const base: { [K in keyof Omit<ChangeBase, 'seq'>]: fc.Arbitrary<ChangeBase[K]> 
 
 type ChangeOf<K extends Change['kind']> = Omit<Extract<Change, { kind: K }>, 'seq'>
 const cancelReason = fc.option(anyText, { nil: undefined })
+const optionalHold = fc.option(anyHold, { nil: undefined })
 
 /** One arbitrary per change kind, all without their seq; a kind that is missing here does not compile. */
 const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> } = {
   OrderPlaced: fc
-    .record({ ...standing, rank: anySeq, order: anyOrder(), reason: cancelReason })
-    .map(({ reason, ...placed }) => ({
+    .record({
+      ...standing,
+      rank: anySeq,
+      order: anyOrder(),
+      hold: optionalHold,
+      reason: cancelReason,
+    })
+    .map(({ hold, reason, ...placed }) => ({
       kind: 'OrderPlaced',
       orderId: placed.order.orderId,
       owner: placed.order.owner,
@@ -211,6 +218,7 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
       limitPrice: placed.order.limitPrice,
       desired: placed.order.desiredAmount,
       ...placed,
+      ...(hold !== undefined && { hold }),
       ...(reason !== undefined && { cancelReason: reason }),
     })),
   OrderMatched: fc.record({ kind: fc.constant('OrderMatched'), ...base, match: anyMatch }),
@@ -227,9 +235,9 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
     ['hold', 'cancelReason'],
   ),
   OrderHeld: fc.record({ kind: fc.constant('OrderHeld'), ...base, hold: anyHold }),
-  OrderReleased: withOptional<ChangeOf<'OrderReleased'>, 'cancelReason'>(
-    { kind: fc.constant('OrderReleased'), ...base, cancelReason: anyText },
-    ['cancelReason'],
+  OrderReleased: withOptional<ChangeOf<'OrderReleased'>, 'hold' | 'cancelReason'>(
+    { kind: fc.constant('OrderReleased'), ...base, hold: anyHold, cancelReason: anyText },
+    ['hold', 'cancelReason'],
   ),
   OrderCancelled: fc.record({
     kind: fc.constant('OrderCancelled'),

@@ -59,7 +59,7 @@ export function testMatcher(takerFeeBps = 25) {
     changes,
     nowMs: () => nowMs,
     advance: (ms: number) => (nowMs += ms),
-    apply(command: Command): AppliedCommand {
+    apply: (command: Command): AppliedCommand => {
       sourceNo += 1
       const applied = applyCommand(state, { source: 'test', sourceNo, atMs: nowMs, command })
       changes.push(...applied.changes)
