@@ -1,3 +1,6 @@
+import { assert } from './assert.js'
+import { MAX_NUMBER_DIGITS, UINT256_MAX } from './limits.js'
+
 /** Writes a scaled integer as decimal text without trailing zeros; `-` in front of negative values. */
 export function formatDecimal(value: bigint, decimals: number): string {
   const negative = value < 0n
@@ -5,4 +8,54 @@ export function formatDecimal(value: bigint, decimals: number): string {
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** As formatDecimal, with `+` in front of positive values. */
+export function formatSigned(value: bigint, decimals: number): string {
+  return `${value > 0n ? '+' : ''}${formatDecimal(value, decimals)}`
+}
+
+// The point and a minus sign may stand beside the digits.
+const MAX_TEXT_LENGTH = MAX_NUMBER_DIGITS + 2
+
+/**
+ * Reads plain decimal text (`12`, `0.5`) as an integer scaled by 10^decimals; undefined for anything else: signs,
+ * exponents, blanks, a bare point, more than 78 digits, or more decimals than the scale holds. Never rounds.
+ */
+export function parseDecimal(text: unknown, decimals: number): bigint | undefined {
+  // The length comes first, so that neither the pattern nor BigInt ever sees a huge text.
+  if (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH) return undefined
+  if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) return undefined
+  const [whole = '', fraction = ''] = text.split('.')
+  if (whole.length + fraction.length > MAX_NUMBER_DIGITS || fraction.length > decimals) {
+    return undefined
+  }
+  return BigInt(whole + fraction.padEnd(decimals, '0'))
+}
+
+/** Whether the text is a well-formed decimal behind a minus sign: a negative number rather than no number. */
+export function isNegativeDecimal(text: unknown): boolean {
+  return (
+    typeof text === 'string' && text.length <= MAX_TEXT_LENGTH && /^-[0-9]+(\.[0-9]+)?$/.test(text)
+  )
+}
+
+/** Reads a string of base-10 digits from 0 to `max` (uint256 unless told); undefined for anything else. */
+export function parseInteger(text: unknown, max: bigint = UINT256_MAX): bigint | undefined {
+  if (typeof text !== 'string' || text.length > MAX_NUMBER_DIGITS) return undefined
+  if (!/^[0-9]+$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value <= max ? value : undefined
+}
+
+/** A bigint as a number, for counts and seconds; a value that a number cannot hold exactly is a broken invariant. */
+export function exactNumber(value: bigint): number {
+  const number = Number.parseInt(value.toString(), 10)
+  assert(Number.isSafeInteger(number), 'integer out of the exact range')
+  return number
+}
+
+/** numerator / denominator rounded half up, for operands that are not negative. */
+export function divHalfUp(numerator: bigint, denominator: bigint): bigint {
+  return (2n * numerator + denominator) / (2n * denominator)
 }

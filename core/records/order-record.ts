@@ -1,10 +1,72 @@
+import { formatDecimal } from '../decimal.js'
 import type { Market } from '../market.js'
 import type { Order, OrderProgress } from '../order.js'
+import { spotContract } from '../translation.js'
+import { isoTime } from './iso-time.js'
+import { marketFields } from './market-entry.js'
 
 /** The order record of interface 2.5 with its additive fields (`open_amount`, `pending_amount`, ...). */
 export type OrderRecord = Readonly<Record<string, unknown>> & { readonly order_id: string }
 
 /** Presents an order and where it stands. */
 export function orderRecord(market: Market, order: Order, progress: OrderProgress): OrderRecord {
-  throw new Error(`orderRecord ${market.market} ${order.orderId} ${progress.status}`)
+  return {
+    ...signedFields(order),
+    ...progressFields(order, progress),
+    ...marketFields(market),
+    ...presentedTerms(market, order),
+  }
+}
+
+/** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (decision B11). */
+export function orderLookup(market: Market, order: Order, progress: OrderProgress): OrderRecord {
+  const record = orderRecord(market, order, progress)
+  return { ...record, cancel_reason: progress.cancelReason ?? '', order: record }
+}
+
+function signedFields(order: Order) {
+  return {
+    order_id: order.orderId,
+    owner_address: order.owner,
+    signer_address: order.signer,
+    subaccount_id: order.subaccountId.toString(),
+    recipient_id: order.recipientId.toString(),
+    nonce: order.nonce.toString(),
+    side: order.side,
+    asset_address: order.assetAddress,
+    sub_id: order.subId.toString(),
+    desired_amount: formatDecimal(order.desiredAmount, 18),
+    limit_price: formatDecimal(order.limitPrice, 18),
+    worst_fee: order.worstFee.toString(),
+    expiry: order.expirySec,
+    action_json: order.action,
+    signature: order.signature,
+    signature_status: order.signatureStatus,
+    ...(order.warnings === undefined ? {} : { warnings: order.warnings }),
+  }
+}
+
+function progressFields(order: Order, progress: OrderProgress) {
+  return {
+    status: progress.status,
+    filled_amount: formatDecimal(progress.filled, 18),
+    pending_amount: formatDecimal(progress.pending, 18),
+    open_amount: formatDecimal(progress.open, 18),
+    remaining_amount: formatDecimal(order.desiredAmount - progress.filled, 18),
+    created_at: isoTime(progress.createdAtMs),
+    updated_at: isoTime(progress.updatedAtMs),
+    ...(progress.cancelReason === undefined ? {} : { cancel_reason: progress.cancelReason }),
+    ...(progress.cancelledAtMs === undefined
+      ? {}
+      : { cancelled_at: isoTime(progress.cancelledAtMs) }),
+  }
+}
+
+function presentedTerms(market: Market, order: Order) {
+  const contract = spotContract(
+    market,
+    { side: order.side, price: order.limitPrice, amount: order.desiredAmount },
+    order.uiIntent,
+  )
+  return contract === undefined ? {} : { spot_contract: contract }
 }

@@ -1,0 +1,122 @@
+import { divHalfUp, formatDecimal, formatSigned } from './decimal.js'
+import type { Market, OrderEntrySpec } from './market.js'
+import { amountE18, E18, mulDivCeil, mulDivFloor, priceE18 } from './money.js'
+import type { AmountE18, PriceE18 } from './money.js'
+import type { Side, UiIntent } from './order.js'
+
+/** Decimals of a trader-facing price that the venue computes itself. */
+const UI_PRICE_DECIMALS = 10
+/** Decimals of a trader-facing size: the token's own. */
+const UI_SIZE_DECIMALS = 6
+
+/** A trader's intent with its numbers read, both at 1e18. */
+export interface IntentNumbers {
+  readonly side: Side
+  readonly priceE18: bigint
+  readonly sizeE18: bigint
+}
+
+/** What an intent means to the engine. */
+export interface EngineTerms {
+  readonly side: Side
+  /** The exact price rounded half up to the tick. */
+  readonly price: PriceE18
+  /** The ticks on both sides of the exact price; equal when it lies on a tick. */
+  readonly priceFloor: PriceE18
+  readonly priceCeil: PriceE18
+  /** The exact amount rounded down to the step. */
+  readonly amount: AmountE18
+}
+
+export const oppositeSide = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy')
+
+/** Translates an intent with positive numbers into engine terms, by the market's orientation (decision C4). */
+export function intentToEngine(
+  orientation: OrderEntrySpec['orientation'],
+  intent: IntentNumbers,
+  grid: { readonly tickSize: PriceE18; readonly minSize: AmountE18 },
+): EngineTerms {
+  const tick = grid.tickSize
+  // The exact engine price as a fraction: 1 / price at 1e18 on an inverted market, the price itself otherwise.
+  const [numerator, denominator] =
+    orientation === 'inverted' ? [E18 * E18, intent.priceE18] : [intent.priceE18, 1n]
+  const exactAmount =
+    orientation === 'inverted' ? mulDivFloor(intent.sizeE18, intent.priceE18, E18) : intent.sizeE18
+  return {
+    side: orientation === 'inverted' ? oppositeSide(intent.side) : intent.side,
+    price: priceE18(divHalfUp(numerator, denominator * tick) * tick),
+    priceFloor: priceE18(mulDivFloor(numerator, 1n, denominator * tick) * tick),
+    priceCeil: priceE18(mulDivCeil(numerator, 1n, denominator * tick) * tick),
+    amount: amountE18(exactAmount - (exactAmount % grid.minSize)),
+  }
+}
+
+/** Whether an engine price is one of the ticks next to the exact translation. */
+export function isNeighbour(terms: EngineTerms, price: bigint): boolean {
+  return price === terms.priceFloor || price === terms.priceCeil
+}
+
+/** An engine order or fill in the terms that `spot_contract.engine_order` states. */
+export interface EngineOrder {
+  readonly side: Side
+  readonly price: PriceE18
+  readonly amount: AmountE18
+}
+
+/** `spot_contract` of orders, fills and trades (interface 2.5). */
+export interface SpotContract {
+  readonly spec: string
+  readonly ui_intent: { readonly side: Side; readonly price: string; readonly size: string }
+  readonly engine_order: { readonly side: Side; readonly price: string; readonly amount: string }
+  readonly balance_delta: { readonly usdc: string; readonly cngn: string }
+}
+
+/**
+ * Presents an engine order in trader terms; a sent intent is echoed. Undefined on markets without an order entry spec.
+ * Computed texts: price at 10 decimals and size and USDC at 6, half up.
+ */
+export function spotContract(
+  market: Market,
+  order: EngineOrder,
+  sent?: UiIntent,
+): SpotContract | undefined {
+  if (market.orderEntry === undefined) return undefined
+  const { name, orientation } = market.orderEntry
+  // price × amount is at 1e36; dividing by 1e30 leaves the token's six decimals.
+  const usdc6 = divHalfUp(order.price * order.amount, 10n ** 30n)
+  const bought = order.side === 'buy'
+  return {
+    spec: name,
+    ui_intent: sent ?? engineToIntent(orientation, order, usdc6),
+    engine_order: {
+      side: order.side,
+      price: formatDecimal(order.price, 18),
+      amount: formatDecimal(order.amount, 18),
+    },
+    balance_delta: {
+      usdc: formatSigned(bought ? -usdc6 : usdc6, UI_SIZE_DECIMALS),
+      cngn: formatSigned(bought ? order.amount : 0n - order.amount, 18),
+    },
+  }
+}
+
+function engineToIntent(
+  orientation: OrderEntrySpec['orientation'],
+  order: EngineOrder,
+  usdc6: bigint,
+): UiIntent {
+  if (orientation === 'identity') {
+    return {
+      side: order.side,
+      price: formatDecimal(order.price, 18),
+      size: formatDecimal(order.amount, 18),
+    }
+  }
+  // 1 / price at 10 decimals: 10^10 × 10^18 / priceE18.
+  const uiPrice = divHalfUp(10n ** 28n, order.price)
+  return {
+    side: oppositeSide(order.side),
+    price: formatDecimal(uiPrice, UI_PRICE_DECIMALS),
+    size: formatDecimal(usdc6, UI_SIZE_DECIMALS),
+  }
+}

@@ -1,0 +1,255 @@
+import { expect } from 'chai'
+import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
+import { bookRecord } from '../../../core/records/book-record.js'
+import { marketEntries, marketEntry } from '../../../core/records/market-entry.js'
+import { orderLookup, orderRecord } from '../../../core/records/order-record.js'
+import { tradeRecord, tradesRecord } from '../../../core/records/trade-record.js'
+import {
+  aFill,
+  aFuture,
+  aMarket,
+  anOrder,
+  farFutureSec,
+  progressOf,
+} from '../../support/builders.js'
+
+const market = aMarket()
+const owner = `0x${'aa'.repeat(20)}`
+
+describe('market entry', () => {
+  it('presents the spot market with every field of its kind and no other', () => {
+    expect(marketEntry(market, 1_760_000_000)).to.deep.equal({
+      market: 'cNGN-USDC',
+      contract_type: 'spot',
+      base_asset_symbol: 'USDC',
+      quote_asset_symbol: 'cNGN',
+      display_name: 'cNGN-USDC',
+      display_label: 'cNGN per USDC',
+      tick_size: '0.000000000000000001',
+      price_semantics: 'linear',
+      display_semantics: 'direct',
+      min_size: '0.000001',
+      contract_multiplier: '1',
+      settlement_note: market.presentation.settlementNote,
+      asset_address: `0x${'c1'.repeat(20)}`,
+      sub_id: '0',
+      pricing_model: 'linear',
+      display_price_kind: 'direct',
+      last_trade_timestamp: 1_760_000_000,
+      order_entry_spec: 'cngn_usdc_spot_v1',
+      ui_price_unit: 'cNGN per USDC',
+      ui_size_unit: 'USDC notional',
+      ui_side_meaning: market.presentation.uiSideMeaning,
+      engine_price_unit: 'USDC per cNGN',
+      engine_amount_unit: 'cNGN',
+      engine_side_policy: 'invert_ui_side',
+      ui_price_to_engine: 'engine_price = 1 / ui_price',
+      ui_size_to_engine: 'engine_amount = ui_size * ui_price',
+      taker_fee_bps: 25,
+      maker_fee_bps: 0,
+      trade_module_address: `0x${'e1'.repeat(20)}`,
+      quote_asset_address: `0x${'d1'.repeat(20)}`,
+      margin_manager_address: `0x${'f1'.repeat(20)}`,
+    })
+  })
+
+  it('leaves out the last trade before the first fill', () => {
+    expect(marketEntry(market)).not.to.have.property('last_trade_timestamp')
+  })
+
+  it('shows a dated contract with its expiry and step, and the engine side as it is', () => {
+    const entry = marketEntry(aFuture())
+    expect(entry).to.include({
+      settlement_type: 'cash_settled_future',
+      expiry_timestamp: 1_796_047_200,
+      sub_id: '1796047200',
+      amount_step: '1',
+      engine_side_policy: 'same_as_ui',
+    })
+    expect(entry).not.to.have.property('order_entry_spec')
+  })
+
+  it('lists enabled markets by identifier in byte order', () => {
+    const named = (name: string, enabled = true) => ({ ...market, market: name, enabled })
+    const entries = marketEntries([named('cNGN-X'), named('USDC-A'), named('a', false)], () => 5)
+    expect(entries.map((entry) => entry.market)).to.deep.equal(['USDC-A', 'cNGN-X'])
+    expect(entries[0]).to.include({ last_trade_timestamp: 5 })
+  })
+})
+
+describe('order record', () => {
+  const order = anOrder()
+
+  it('states every field, numbers as text without trailing zeros', () => {
+    expect(orderRecord(market, order, progressOf(order))).to.deep.equal({
+      order_id: 'order-1',
+      owner_address: owner,
+      signer_address: owner,
+      subaccount_id: '7',
+      recipient_id: '7',
+      nonce: '1',
+      side: 'buy',
+      asset_address: `0x${'c1'.repeat(20)}`,
+      sub_id: '0',
+      desired_amount: '153000',
+      limit_price: '0.00065',
+      worst_fee: '1950000000000',
+      expiry: farFutureSec,
+      action_json: order.action,
+      signature: order.signature,
+      signature_status: 'checked',
+      status: 'active',
+      filled_amount: '0',
+      pending_amount: '0',
+      open_amount: '153000',
+      remaining_amount: '153000',
+      created_at: '2025-10-09T08:53:20.123Z',
+      updated_at: '2025-10-09T08:53:20.123Z',
+      market: 'cNGN-USDC',
+      contract_type: 'spot',
+      base_asset_symbol: 'USDC',
+      quote_asset_symbol: 'cNGN',
+      display_name: 'cNGN-USDC',
+      display_label: 'cNGN per USDC',
+      tick_size: '0.000000000000000001',
+      price_semantics: 'linear',
+      display_semantics: 'direct',
+      spot_contract: {
+        spec: 'cngn_usdc_spot_v1',
+        ui_intent: { side: 'sell', price: '1538.4615384615', size: '99.45' },
+        engine_order: { side: 'buy', price: '0.00065', amount: '153000' },
+        balance_delta: { usdc: '-99.45', cngn: '+153000' },
+      },
+    })
+  })
+
+  it('shows what was settled, what is pending and what remains apart from each other', () => {
+    const progress = progressOf(order, {
+      filled: amountE18(3_000n * 10n ** 18n),
+      pending: amountE18(50_000n * 10n ** 18n),
+      open: amountE18(100_000n * 10n ** 18n),
+    })
+    expect(orderRecord(market, order, progress)).to.include({
+      filled_amount: '3000',
+      pending_amount: '50000',
+      open_amount: '100000',
+      remaining_amount: '150000',
+    })
+  })
+
+  it('echoes a sent intent and the warnings', () => {
+    const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
+    const sent = anOrder({ uiIntent, warnings: ['worst_fee_below_taker_schedule'] })
+    const record = orderRecord(market, sent, progressOf(sent))
+    expect(record).to.have.nested.property('spot_contract.ui_intent').that.deep.equals(uiIntent)
+    expect(record.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
+  })
+
+  it('carries reason and time of a cancel', () => {
+    const progress = progressOf(order, {
+      status: 'cancelled',
+      cancelReason: 'unspecified',
+      cancelledAtMs: 1_760_000_001_000,
+    })
+    expect(orderRecord(market, order, progress)).to.include({
+      cancel_reason: 'unspecified',
+      cancelled_at: '2025-10-09T08:53:21.000Z',
+    })
+  })
+
+  it('has no spot_contract on a market without an order entry spec', () => {
+    expect(orderRecord(aFuture(), order, progressOf(order))).not.to.have.property('spot_contract')
+  })
+
+  it('is looked up flat and once more as order, with an empty reason when there is none', () => {
+    const record = orderRecord(market, order, progressOf(order))
+    expect(orderLookup(market, order, progressOf(order))).to.deep.equal({
+      ...record,
+      cancel_reason: '',
+      order: record,
+    })
+  })
+})
+
+describe('book record', () => {
+  const open = (orderId: string, side: 'buy' | 'sell', terms: [price: bigint, rank: number]) => {
+    const order = anOrder({ orderId, side, limitPrice: priceE18(terms[0]) })
+    return { order, progress: progressOf(order), rank: terms[1] }
+  }
+  const orders = [
+    open('bid-low', 'buy', [10n, 1]),
+    open('ask-high', 'sell', [40n, 2]),
+    open('bid-high-late', 'buy', [20n, 9]),
+    open('ask-low-late', 'sell', [30n, 8]),
+    open('bid-high-early', 'buy', [20n, 3]),
+    open('ask-low-early', 'sell', [30n, 4]),
+  ]
+  const ids = (records: readonly { order_id: string }[]) => records.map((each) => each.order_id)
+
+  it('sorts bids high to low, asks low to high, then by time', () => {
+    const book = bookRecord(market, orders, {})
+    expect(ids(book.bids)).to.deep.equal(['bid-high-early', 'bid-high-late', 'bid-low'])
+    expect(ids(book.asks)).to.deep.equal(['ask-low-early', 'ask-low-late', 'ask-high'])
+  })
+
+  it('trims each side to the depth and presents the market', () => {
+    const book = bookRecord(market, orders, { depth: 1, lastTradeSec: 5 })
+    expect(ids(book.bids)).to.deep.equal(['bid-high-early'])
+    expect(ids(book.asks)).to.deep.equal(['ask-low-early'])
+    expect(book.market_presentation).to.deep.equal(marketEntry(market, 5))
+  })
+})
+
+describe('trade records', () => {
+  const trade = { fill: aFill(), seq: 3, atMs: 1_760_000_000_123 }
+
+  it('states the engine values and the taker in trader terms', () => {
+    expect(tradeRecord(market, trade)).to.deep.equal({
+      trade_id: 768,
+      market: 'cNGN-USDC',
+      asset_address: `0x${'c1'.repeat(20)}`,
+      sub_id: '0',
+      price: '0.00065',
+      size: '1000',
+      aggressor_side: 'buy',
+      taker_order_id: 'taker-1',
+      maker_order_id: 'maker-1',
+      created_at: '2025-10-09T08:53:20.123Z',
+      contract_type: 'spot',
+      spot_contract: {
+        spec: 'cngn_usdc_spot_v1',
+        ui_intent: { side: 'sell', price: '1538.4615384615', size: '0.65' },
+        engine_order: { side: 'buy', price: '0.00065', amount: '1000' },
+        balance_delta: { usdc: '-0.65', cngn: '+1000' },
+      },
+      tx_hash: `0x${'77'.repeat(32)}`,
+    })
+  })
+
+  it('pages with the oldest id while the page is full, and leaves stats empty when nothing traded', () => {
+    const page = tradesRecord(market, [trade], { limit: 1 })
+    expect(page.next_before_trade_id).to.equal(768)
+    expect(page.stats_24h).to.deep.equal({})
+    expect(tradesRecord(market, [trade], { limit: 2 })).not.to.have.property('next_before_trade_id')
+    expect(tradesRecord(market, [], { limit: 1 }).trades).to.deep.equal([])
+  })
+
+  it('presents the trailing day, a falling price with a minus sign', () => {
+    const stats = {
+      first: priceE18(5n * 10n ** 17n),
+      last: priceE18(4n * 10n ** 17n),
+      high: priceE18(6n * 10n ** 17n),
+      low: priceE18(3n * 10n ** 17n),
+      volume: amountE18(2n * 10n ** 18n),
+      quoteVolume: quoteE18(10n ** 18n),
+    }
+    expect(tradesRecord(market, [], { limit: 1, stats }).stats_24h).to.deep.equal({
+      change: '-0.1',
+      high: '0.6',
+      low: '0.3',
+      last: '0.4',
+      volume: '2',
+      quote_volume: '1',
+    })
+  })
+})
