@@ -258,7 +258,7 @@ export const anyBlock: fc.Arbitrary<Block> = fc
   })
   .map(({ changes, ...block }) => ({
     ...block,
-    changes: changes.map((change, index) => ({ ...change, seq: block.firstSeq + index }) as Change),
+    changes: changes.map((change, index) => ({ ...change, seq: block.firstSeq + index })),
   }))
 
 /** A record whose named keys are each present or absent. */
@@ -269,5 +269,5 @@ function withOptional<T, K extends keyof T>(
   const requiredKeys = (Object.keys(model) as (keyof T)[]).filter(
     (key) => !(optional as readonly (keyof T)[]).includes(key),
   )
-  return fc.record(model, { requiredKeys }) as unknown as fc.Arbitrary<T>
+  return fc.record(model, { requiredKeys })
 }

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Hex } from '../../core/action.js'
+import type { SettlementOutcome } from '../../core/command.js'
+import type { ExecutePayload } from './execute-payload.js'
+
+/** What the executor said about a settlement; `undecided` means: ask again with the same key (decision B5). */
+export type ExecutorAnswer =
+  | SettlementOutcome
+  | { readonly kind: 'undecided'; readonly why: string }
+  /** The payload itself is wrong, which only a fault of ours can cause; nothing was sent. */
+  | { readonly kind: 'malformed'; readonly why: string }
+
+export type AskExecutor = (
+  settlementId: string,
+  payload: ExecutePayload,
+  signal: AbortSignal,
+) => Promise<ExecutorAnswer>
+
+const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value))
+const receipt = z.object({
+  tx_hash: hex,
+  receipt_status: z.enum(['success', 'reverted', 'timeout']),
+  block_number: z.string().optional(),
+  revert: z.string().optional(),
+})
+const failure = z.object({ error: z.string(), revert: z.string().optional() })
+
+export interface ExecutorAddress {
+  readonly url: string
+  readonly secret: string | undefined
+  /** Longer than the executor itself waits for a receipt. */
+  readonly timeoutMs: number
+}
+
+/** Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. */
+export function askExecutorAt(address: ExecutorAddress): AskExecutor {
+  return async (settlementId, payload, signal) => {
+    try {
+      const response = await fetch(new URL('/execute', address.url), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': settlementId,
+          ...(address.secret !== undefined && { authorization: `Bearer ${address.secret}` }),
+        },
+        body: JSON.stringify(payload),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(address.timeoutMs)]),
+      })
+      return readAnswer(response.status, await response.json())
+    } catch (error) {
+      return { kind: 'undecided', why: `no answer: ${(error as Error).message}` }
+    }
+  }
+}
+
+/** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
+export function readAnswer(status: number, body: unknown): ExecutorAnswer {
+  if (status === 200) return readReceipt(receipt.parse(body))
+  const { error, revert } = failure.parse(body)
+  if (status === 422) return { kind: 'reverted', revert: revert ?? error, guilty: guiltyOf(revert) }
+  if (status === 400) return { kind: 'malformed', why: error }
+  return { kind: 'undecided', why: `${status} ${error}` }
+}
+
+function readReceipt(body: z.infer<typeof receipt>): ExecutorAnswer {
+  const { receipt_status: status, tx_hash: txHash, block_number: block, revert = 'unknown' } = body
+  if (status === 'reverted') return { kind: 'reverted', revert, guilty: guiltyOf(revert), txHash }
+  if (status === 'timeout' || block === undefined) {
+    return { kind: 'undecided', why: `${txHash} has no receipt yet` }
+  }
+  return { kind: 'success', txHash, blockNumber: BigInt(block) }
+}
+
+/** Only the taker is charged, so only it can have bound its fee too low; other reverts name no side by themselves. */
+function guiltyOf(revert: string | undefined): 'taker' | 'both' {
+  return revert === 'TM_FeeTooHigh' ? 'taker' : 'both'
+}

@@ -1,0 +1,74 @@
+import type { Change } from '../../core/change.js'
+import { formatDecimal } from '../../core/decimal.js'
+import type { Logger } from '../../bus-schemas/log.js'
+import type { MessageResult } from '../../core/apply-message.js'
+
+/** What a matcher tells its operator, one line for each thing worth knowing. */
+export type MatcherFacts = ReturnType<typeof observeMatcher>
+
+export function observeMatcher(log: Logger) {
+  return {
+    caughtUp: (positions: Readonly<Record<string, number>>, pendingMatches: number) =>
+      log.info({ ...positions, pending_matches: pendingMatches }, 'matcher caught up with its log'),
+    applied: ({ logged, applied }: MessageResult) => {
+      for (const change of applied.changes) {
+        const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined
+        log.info({ ...describe(change), request_id: requestId }, WORDS[change.kind])
+      }
+    },
+    appendUnknown: (what: string, error: unknown) =>
+      log.warn({ err: error, what }, 'append not acknowledged, asking the stream'),
+    settlementAsked: (settlementId: string) =>
+      log.debug({ settlement_id: settlementId }, 'settlement sent to executor'),
+    settlementUnknown: (settlementId: string, why: string) =>
+      log.warn({ settlement_id: settlementId, why }, 'settlement not decided, asking again'),
+    settlementRefused: (settlementId: string, why: string) =>
+      log.error({ settlement_id: settlementId, why }, 'executor refused the payload'),
+  }
+}
+
+const WORDS: Record<Change['kind'], string> = {
+  OrderPlaced: 'order placed',
+  OrderMatched: 'match proposed',
+  OrderFilled: 'order filled',
+  MatchReverted: 'match reverted',
+  OrderHeld: 'order held',
+  OrderReleased: 'order released',
+  OrderCancelled: 'order cancelled',
+  OrderExpired: 'order expired',
+}
+
+function describe(change: Change): Record<string, unknown> {
+  const base = {
+    seq: change.seq,
+    order_id: change.orderId,
+    status: change.status,
+    open: formatDecimal(change.open, 18),
+  }
+  switch (change.kind) {
+    case 'OrderMatched': {
+      const { settlementId, takerOrderId, amount, price } = change.match
+      return {
+        ...base,
+        settlement_id: settlementId,
+        taker_order_id: takerOrderId,
+        amount: formatDecimal(amount, 18),
+        price: formatDecimal(price, 18),
+      }
+    }
+    case 'OrderFilled': {
+      const { settlementId, tradeId, liquidity, txHash } = change.fill
+      return {
+        ...base,
+        settlement_id: settlementId,
+        trade_id: tradeId,
+        liquidity,
+        tx_hash: txHash,
+      }
+    }
+    case 'MatchReverted':
+      return { ...base, settlement_id: change.settlementId, revert: change.revert }
+    default:
+      return base
+  }
+}

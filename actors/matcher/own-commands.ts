@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppendUnknown, type Bus } from '../../bus-schemas/bus.js'
+import { encodeCommands } from '../../bus-schemas/command-message.js'
+import { commandsSubject } from '../../bus-schemas/subjects.js'
+import type { Command } from '../../core/command.js'
+import { PENDING_MATCHES_MAX } from '../../core/matching-limits.js'
+import { createGroupCommit } from '../group-commit.js'
+
+export const MATCHER_SOURCE = 'matcher'
+const COMMANDS_MAX_PER_MESSAGE = 256
+const RETRY_PAUSE_MS = 200
+
+export interface OwnCommandsOptions {
+  readonly bus: Bus
+  readonly market: string
+  /** Highest number of this source that the log holds already. */
+  readonly lastSourceNo: number
+  readonly nowMs: () => number
+  readonly onUnknown: (error: unknown) => void
+}
+
+/** What the matcher's shell itself puts into its market's log: ticks, settlement results, continuations. */
+export interface OwnCommands {
+  /** Resolves when the command is durable in the log. */
+  submit(command: Command): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Commands that wait while an append is under way travel together in the next. An append whose outcome is unknown is
+ * repeated with the same numbers, which the step applies once. Numbers begin above the clock's microseconds, so that
+ * a message of a process that died, stored late, can never take the number of a new one.
+ */
+export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
+  let sourceNo = Math.max(options.lastSourceNo, options.nowMs() * 1000)
+  let stopped = false
+  const append = async (data: Uint8Array): Promise<void> => {
+    for (;;) {
+      try {
+        await options.bus.append(commandsSubject(options.market), data)
+        return
+      } catch (error) {
+        if (stopped || !(error instanceof AppendUnknown)) throw error
+        options.onUnknown(error)
+        await delay(RETRY_PAUSE_MS)
+      }
+    }
+  }
+  const group = createGroupCommit<Command>({
+    maxItems: COMMANDS_MAX_PER_MESSAGE,
+    maxQueue: 2 * PENDING_MATCHES_MAX,
+    flush: (commands) => {
+      const atMs = options.nowMs()
+      const logged = commands.map((command) => {
+        sourceNo += 1
+        return { source: MATCHER_SOURCE, sourceNo, atMs, command }
+      })
+      return append(encodeCommands(logged))
+    },
+  })
+  return {
+    submit: (command) => group.submit(command),
+    stop: async () => {
+      stopped = true
+      await group.stop()
+    },
+  }
+}

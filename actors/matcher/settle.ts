@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Match } from '../../core/change.js'
+import type { SettlementOutcome } from '../../core/command.js'
+import type { AskExecutor } from './ask-executor.js'
+import type { ExecutePayload } from './execute-payload.js'
+
+/** Settlements asked of the executor at once; the others wait in the order of their matches. */
+export const SETTLEMENTS_MAX_IN_FLIGHT = 256
+const RETRY_FIRST_MS = 250
+const RETRY_MAX_MS = 5_000
+
+export interface SettlerOptions {
+  readonly ask: AskExecutor
+  readonly payloadOf: (match: Match) => ExecutePayload
+  /** Puts the outcome into the market's log. */
+  readonly report: (settlementId: string, outcome: SettlementOutcome) => Promise<void>
+  readonly facts: {
+    readonly settlementAsked: (settlementId: string) => void
+    readonly settlementUnknown: (settlementId: string, why: string) => void
+    readonly settlementRefused: (settlementId: string, why: string) => void
+  }
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Carries proposed matches to the executor until each has an outcome. */
+export interface Settler {
+  /** Takes a match whose block is durable; never waits. Bounded by the market's pending matches. */
+  add(match: Match): void
+  stop(): Promise<void>
+}
+
+/**
+ * A match is asked about with the same key until the answer is success or reverted: a time-out is no answer, and the
+ * executor answers a repeated key from its journal. A new match never waits for an older one's receipt.
+ */
+export function createSettler(options: SettlerOptions): Settler {
+  const queue: Match[] = []
+  const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
+
+  const pump = (): void => {
+    while (running.size < SETTLEMENTS_MAX_IN_FLIGHT && !stopping.signal.aborted) {
+      const match = queue.shift()
+      if (match === undefined) return
+      const task = settleOne(options, match, stopping.signal)
+        .catch((error: unknown) => {
+          if (!stopping.signal.aborted) options.onFatal(error)
+        })
+        .finally(() => {
+          running.delete(task)
+          pump()
+        })
+      running.add(task)
+    }
+  }
+  return {
+    add: (match) => {
+      queue.push(match)
+      pump()
+    },
+    stop: async () => {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+async function settleOne(
+  options: SettlerOptions,
+  match: Match,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settlementId } = match
+  const payload = options.payloadOf(match)
+  for (
+    let pauseMs = RETRY_FIRST_MS;
+    !signal.aborted;
+    pauseMs = Math.min(2 * pauseMs, RETRY_MAX_MS)
+  ) {
+    options.facts.settlementAsked(settlementId)
+    const answer = await options.ask(settlementId, payload, signal)
+    if (answer.kind === 'success' || answer.kind === 'reverted') {
+      await options.report(settlementId, answer)
+      return
+    }
+    if (answer.kind === 'malformed') {
+      options.facts.settlementRefused(settlementId, answer.why)
+      const revert = 'executor_refused'
+      await options.report(settlementId, { kind: 'reverted', revert, guilty: 'both' })
+      return
+    }
+    options.facts.settlementUnknown(settlementId, answer.why)
+    await delay(pauseMs, undefined, { signal })
+  }
+}
