@@ -37,6 +37,36 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
 
+/** The server answered that it will not store this message; nothing was stored. */
+export class AppendRefused extends Error {
+  override readonly name = 'AppendRefused'
+}
+
+/** The question could not be put, or no answer came; asking again is safe because nothing changes by it. */
+export class BusUnavailable extends Error {
+  override readonly name = 'BusUnavailable'
+}
+
+/** No stream of that name has been declared. */
+export class StreamMissing extends Error {
+  override readonly name = 'StreamMissing'
+}
+
+/** A stream, or the server itself, is not set up as the venue relies on. */
+export class BusMisconfigured extends Error {
+  override readonly name = 'BusMisconfigured'
+}
+
+/** Messages at the wanted position have been trimmed away. */
+export class MessagesGone extends Error {
+  override readonly name = 'MessagesGone'
+}
+
+/** The stream ends before a position that was once reached: it was restored from a backup, or is another stream. */
+export class StreamRolledBack extends Error {
+  override readonly name = 'StreamRolledBack'
+}
+
 export interface Subscription {
   /** No handler call begins after this resolves. */
   stop(): Promise<void>
@@ -50,7 +80,10 @@ export interface FollowOptions {
    * ends the subscription and is given to onError.
    */
   readonly onMessage: (message: BusMessage) => void | Promise<void>
-  /** The subscription is over and cannot heal itself: a handler threw, or messages below the horizon are gone. */
+  /**
+   * The subscription is over and cannot heal itself: what a handler threw, MessagesGone, or StreamRolledBack. Called
+   * once at most; everything else is retried for ever.
+   */
   readonly onError: (error: Error) => void
 }
 
@@ -64,14 +97,22 @@ export interface AppendOptions {
 export interface Bus {
   /** Creates the stream when absent; otherwise refuses to go on unless it is configured as we rely on. */
   declareStream(spec: StreamSpec): Promise<void>
-  /** Resolves with the message's sequence once it is durable. Throws WrongLastSequence or AppendUnknown. */
+  /**
+   * Resolves with the message's sequence once it is durable; a repeat that the server recognises by its messageId
+   * resolves with the sequence of the original. Throws WrongLastSequence, AppendUnknown or AppendRefused. With both
+   * options set, the fence is judged before the id: the repeat of an append that did land throws WrongLastSequence.
+   */
   append(subject: string, data: Uint8Array, options?: AppendOptions): Promise<number>
+  /** This and the next two throw StreamMissing, or BusUnavailable when the server cannot be asked. */
   streamState(stream: string): Promise<StreamState>
   /** The newest message, undefined when there is none. */
   lastMessage(stream: string): Promise<BusMessage | undefined>
-  /** Up to `limit` messages from `fromSeq` on, in order, without a gap. */
+  /** Up to `limit` messages from `fromSeq` on, in order, without a gap. Throws MessagesGone when the first is trimmed. */
   read(stream: string, fromSeq: number, limit: number): Promise<BusMessage[]>
-  /** Follows a stream from a sequence for ever, through reconnects and server restarts. */
+  /**
+   * Follows a stream from a sequence for ever, through reconnects and server restarts; waits for a stream that does
+   * not exist yet. `fromSeq` may be at most one past the end.
+   */
   follow(options: FollowOptions): Promise<Subscription>
   /** One question, one answer. Throws NoAnswer. */
   ask(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array>

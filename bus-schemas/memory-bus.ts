@@ -1,0 +1,262 @@
+import {
+  AppendUnknown,
+  BusMisconfigured,
+  BusUnavailable,
+  NoAnswer,
+  StreamMissing,
+  type AppendOptions,
+  type Bus,
+  type FollowOptions,
+  type StreamSpec,
+  type Subscription,
+} from './bus.js'
+import { type MemoryStream, createMemoryStream, deliver } from './memory-stream.js'
+
+/** Where a simulation takes its time from. */
+export interface MemoryBusOptions {
+  /** Unix milliseconds; stamps `storedAtMs`. */
+  readonly nowMs?: () => number
+  /** Calls back once after so many milliseconds; returns how to take that back. Times out questions. */
+  readonly setTimer?: (ms: number, callback: () => void) => () => void
+}
+
+/** A bus inside one process, for tests and simulation, with the faults of a real one on demand. */
+export interface MemoryBus extends Bus {
+  /** Another process's connection to the same server; closing or disconnecting it leaves this one alone. */
+  connect(): MemoryBus
+  /** The next append of any connection is stored, but its acknowledgement is lost: AppendUnknown. */
+  failNextAppendAck(): void
+  /** The next append of any connection is lost on its way: AppendUnknown. */
+  loseNextAppend(): void
+  /** Appends are stored, but none is acknowledged before the returned function is called. */
+  holdAppendAcks(): () => void
+  /** Cuts this connection from the server, or restores it. Followers pause and go on. */
+  setConnected(connected: boolean): void
+  /** Deletes a stream's messages below a sequence. */
+  trim(stream: string, belowSeq: number): void
+}
+
+interface Answerer {
+  readonly queue: string
+  readonly onAsk: (data: Uint8Array, replyTo: string) => void
+  readonly isReachable: () => boolean
+}
+
+/** What all connections share. */
+interface Server {
+  readonly options: Required<MemoryBusOptions>
+  readonly streams: Map<string, MemoryStream>
+  readonly answerers: Map<string, Answerer[]>
+  readonly inboxes: Map<string, (data: Uint8Array) => void>
+  /** Followers of streams that nobody has declared yet. */
+  readonly awaitingStreams: (() => void)[]
+  asked: number
+  appendFault: 'none' | 'lose' | 'loseAck'
+  acksHeld: Promise<void>
+}
+
+/** A fresh server in memory and one connection to it. Same contract as the NATS bus, without durability. */
+export function createMemoryBus(options: MemoryBusOptions = {}): MemoryBus {
+  return connectTo({
+    options: { nowMs: options.nowMs ?? Date.now, setTimer: options.setTimer ?? startTimer },
+    streams: new Map(),
+    answerers: new Map(),
+    inboxes: new Map(),
+    awaitingStreams: [],
+    asked: 0,
+    appendFault: 'none',
+    acksHeld: Promise.resolve(),
+  })
+}
+
+function startTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms)
+  return () => clearTimeout(timer)
+}
+
+function connectTo(server: Server): MemoryBus {
+  let connected = true
+  let closed = false
+  const isReachable = (): boolean => connected && !closed
+  const assertOpen = (): void => {
+    if (closed) throw new BusUnavailable('the bus is closed')
+  }
+  const stream = (name: string): MemoryStream => {
+    if (!isReachable()) throw new BusUnavailable(closed ? 'the bus is closed' : 'disconnected')
+    return streamOf(server, name)
+  }
+  const wakeAll = (): void => {
+    for (const each of server.streams.values()) each.wake()
+  }
+  return {
+    ...serverControls(server),
+    connect: () => connectTo(server),
+    setConnected(value) {
+      connected = value
+      wakeAll()
+    },
+    isConnected: isReachable,
+    declareStream: (spec) => settle(() => declare(server, spec, isReachable)),
+    append: async (subject, data, appendOptions = {}) => {
+      assertOpen()
+      if (!connected) throw new AppendUnknown(`${subject}: disconnected`)
+      return append(server, subject, data, appendOptions)
+    },
+    streamState: (name) => settle(() => stream(name).state()),
+    lastMessage: (name) =>
+      settle(() => {
+        const { firstSeq, lastSeq } = stream(name).state()
+        return lastSeq < firstSeq ? undefined : stream(name).read(lastSeq, 1)[0]
+      }),
+    read: (name, fromSeq, limit) => settle(() => stream(name).read(fromSeq, limit)),
+    follow: (followOptions) =>
+      settle(() => {
+        assertOpen()
+        const gate = { isOver: () => closed, isPaused: () => !connected }
+        return startFollowing(server, followOptions, gate)
+      }),
+    ask: async (subject, data, timeoutMs) => {
+      assertOpen()
+      if (!connected) throw new NoAnswer(`${subject}: disconnected`)
+      return ask(server, subject, data, timeoutMs)
+    },
+    answer: (subject, queue, onAsk) =>
+      settle(() => {
+        assertOpen()
+        return listen(server, subject, { queue, onAsk, isReachable })
+      }),
+    reply(replyTo, data) {
+      assertOpen()
+      if (connected) server.inboxes.get(replyTo)?.(new Uint8Array(data))
+    },
+    close: () =>
+      settle(() => {
+        closed = true
+        wakeAll()
+      }),
+  }
+}
+
+function serverControls(server: Server) {
+  return {
+    failNextAppendAck(): void {
+      server.appendFault = 'loseAck'
+    },
+    loseNextAppend(): void {
+      server.appendFault = 'lose'
+    },
+    holdAppendAcks(): () => void {
+      let release = (): void => undefined
+      server.acksHeld = new Promise((resolve) => (release = resolve))
+      return release
+    },
+    trim(name: string, belowSeq: number): void {
+      streamOf(server, name).trim(belowSeq)
+    },
+  }
+}
+
+/** Runs now and hands the outcome back as a promise, as a call over a network would. */
+async function settle<T>(step: () => T): Promise<T> {
+  return Promise.resolve(step())
+}
+
+function streamOf(server: Server, name: string): MemoryStream {
+  const stream = server.streams.get(name)
+  if (stream === undefined) throw new StreamMissing(`no stream ${name}`)
+  return stream
+}
+
+function declare(server: Server, spec: StreamSpec, isReachable: () => boolean): void {
+  if (!isReachable()) throw new BusUnavailable('disconnected')
+  const existing = server.streams.get(spec.stream)
+  if (existing !== undefined && existing.spec.subject !== spec.subject) {
+    throw new BusMisconfigured(`${spec.stream} captures ${existing.spec.subject}`)
+  }
+  if (existing !== undefined) return
+  server.streams.set(spec.stream, createMemoryStream(spec, server.options.nowMs))
+  for (const start of server.awaitingStreams.splice(0)) start()
+}
+
+async function append(
+  server: Server,
+  subject: string,
+  data: Uint8Array,
+  options: AppendOptions,
+): Promise<number> {
+  const fault = server.appendFault
+  server.appendFault = 'none'
+  if (fault === 'lose') throw new AppendUnknown(`${subject}: no acknowledgement`)
+  const stream = [...server.streams.values()].find(({ spec }) => spec.subject === subject)
+  if (stream === undefined) throw new AppendUnknown(`${subject}: no stream listens`)
+  const seq = stream.store(data, options)
+  if (fault === 'loseAck') throw new AppendUnknown(`${subject}: no acknowledgement`)
+  await server.acksHeld
+  return seq
+}
+
+function startFollowing(
+  server: Server,
+  options: FollowOptions,
+  gate: { readonly isOver: () => boolean; readonly isPaused: () => boolean },
+): Subscription {
+  let stopped = false
+  const isOver = (): boolean => stopped || gate.isOver()
+  const start = (): void => {
+    const stream = server.streams.get(options.stream)
+    if (stream === undefined) server.awaitingStreams.push(start)
+    else void deliver(stream, options, { isOver, isPaused: gate.isPaused })
+  }
+  start()
+  return {
+    stop: () =>
+      settle(() => {
+        stopped = true
+        server.streams.get(options.stream)?.wake()
+      }),
+  }
+}
+
+function listen(server: Server, subject: string, answerer: Answerer): Subscription {
+  const others = server.answerers.get(subject) ?? []
+  server.answerers.set(subject, [...others, answerer])
+  return {
+    stop: () =>
+      settle(() => {
+        const remaining = server.answerers.get(subject) ?? []
+        server.answerers.set(
+          subject,
+          remaining.filter((each) => each !== answerer),
+        )
+      }),
+  }
+}
+
+function ask(
+  server: Server,
+  subject: string,
+  data: Uint8Array,
+  timeoutMs: number,
+): Promise<Uint8Array> {
+  server.asked += 1
+  const replyTo = `inbox-${server.asked}`
+  const listening = (server.answerers.get(subject) ?? []).filter((each) => each.isReachable())
+  const queues = new Map<string, Answerer[]>()
+  for (const each of listening) queues.set(each.queue, [...(queues.get(each.queue) ?? []), each])
+  if (queues.size === 0) return Promise.reject(new NoAnswer(`${subject}: nobody listens`))
+  return new Promise((resolve, reject) => {
+    const cancelTimer = server.options.setTimer(timeoutMs, () => {
+      server.inboxes.delete(replyTo)
+      reject(new NoAnswer(`${subject}: no answer within ${timeoutMs} ms`))
+    })
+    server.inboxes.set(replyTo, (answer) => {
+      server.inboxes.delete(replyTo)
+      cancelTimer()
+      resolve(answer)
+    })
+    for (const members of queues.values()) {
+      const chosen = members[server.asked % members.length]
+      if (chosen !== undefined) queueMicrotask(() => chosen.onAsk(new Uint8Array(data), replyTo))
+    }
+  })
+}
