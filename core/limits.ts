@@ -2,6 +2,8 @@
 export const MAX_NUMBER_DIGITS = 78
 /** Longest `order_id`, in UTF-16 units. */
 export const MAX_ORDER_ID_LENGTH = 128
+/** Longest `reason` of a cancel, in UTF-16 units. */
+export const MAX_CANCEL_REASON_LENGTH = 128
 /** Longest signature in bytes: room for a large multi-signature wallet, small enough to sit in every book. */
 export const MAX_SIGNATURE_BYTES = 4096
 /** How much of a client's text an error message repeats. */

@@ -187,6 +187,11 @@ export const refusals = {
 
   // Cancels and lookups.
   activeOrderNotFound: refuse(404)('active_order_not_found', 'active order not found'),
+  cancelReasonForm: badRequest(
+    'invalid_cancel_reason',
+    'reason must be at most 128 characters of well-formed text without control characters',
+    { field: 'reason' },
+  ),
   cancelTarget: refuse(500)('cancel_target_unresolved', 'failed to resolve cancel target'),
   cancelProofRequired: refuse(403)(
     'cancel_proof_required',

@@ -16,7 +16,7 @@ export interface IntentNumbers {
   readonly sizeE18: bigint
 }
 
-/** What an intent means to the engine. */
+/** What an intent means to the engine. On identity markets nothing is rounded: the numbers may be off the grid. */
 export interface EngineTerms {
   readonly side: Side
   /** The exact price rounded half up to the tick. */
@@ -36,17 +36,21 @@ export function intentToEngine(
   intent: IntentNumbers,
   grid: { readonly tickSize: PriceE18; readonly minSize: AmountE18 },
 ): EngineTerms {
+  if (orientation === 'identity') {
+    const price = priceE18(intent.priceE18)
+    const amount = amountE18(intent.sizeE18)
+    return { side: intent.side, price, priceFloor: price, priceCeil: price, amount }
+  }
   const tick = grid.tickSize
-  // The exact engine price as a fraction: 1 / price at 1e18 on an inverted market, the price itself otherwise.
-  const [numerator, denominator] =
-    orientation === 'inverted' ? [E18 * E18, intent.priceE18] : [intent.priceE18, 1n]
-  const exactAmount =
-    orientation === 'inverted' ? mulDivFloor(intent.sizeE18, intent.priceE18, E18) : intent.sizeE18
+  // 1 / price in ticks is oneE36 / (priceE18 × tick), rounded each way.
+  const oneE36 = E18 * E18
+  const divisor = intent.priceE18 * tick
+  const exactAmount = mulDivFloor(intent.sizeE18, intent.priceE18, E18)
   return {
-    side: orientation === 'inverted' ? oppositeSide(intent.side) : intent.side,
-    price: priceE18(divHalfUp(numerator, denominator * tick) * tick),
-    priceFloor: priceE18(mulDivFloor(numerator, 1n, denominator * tick) * tick),
-    priceCeil: priceE18(mulDivCeil(numerator, 1n, denominator * tick) * tick),
+    side: oppositeSide(intent.side),
+    price: priceE18(divHalfUp(oneE36, divisor) * tick),
+    priceFloor: priceE18(mulDivFloor(oneE36, 1n, divisor) * tick),
+    priceCeil: priceE18(mulDivCeil(oneE36, 1n, divisor) * tick),
     amount: amountE18(exactAmount - (exactAmount % grid.minSize)),
   }
 }

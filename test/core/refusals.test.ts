@@ -125,6 +125,12 @@ const fixed: readonly (readonly [keyof typeof all.refusals, number, string, stri
   ['duplicateOrderId', 409, 'duplicate_order_id', 'duplicate order: order_id already used'],
   ['duplicateNonce', 409, 'duplicate_nonce', 'duplicate order: nonce already used'],
   ['activeOrderNotFound', 404, 'active_order_not_found', 'active order not found'],
+  [
+    'cancelReasonForm',
+    400,
+    'invalid_cancel_reason',
+    'reason must be at most 128 characters of well-formed text without control characters',
+  ],
   ['cancelTarget', 500, 'cancel_target_unresolved', 'failed to resolve cancel target'],
   [
     'cancelProofRequired',
