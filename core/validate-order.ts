@@ -1,6 +1,22 @@
+import { readAction, signedOrderText } from './action-json.js'
+import type { ReadAction } from './action-json.js'
+import type { Action, Address, TradeData } from './action.js'
+import { firstBroken } from './checked.js'
+import type { Checked } from './checked.js'
+import { exactNumber } from './decimal.js'
+import { findInstrument } from './find-market.js'
+import { parseAddress } from './json-fields.js'
 import type { Market } from './market.js'
-import type { Order } from './order.js'
+import { feePerUnitE18, feePerUnitFloor, takerFeeFloor } from './money.js'
+import type { AmountE18, PriceE18 } from './money.js'
+import { readOrderBody } from './order-body.js'
+import type { OrderBody } from './order-body.js'
+import { readOrderTerms, signedAmount } from './order-terms.js'
+import type { OrderTerms } from './order-terms.js'
+import type { Order, Side } from './order.js'
+import { notAligned, refusals, wrongModule } from './refusals.js'
 import type { Refusal } from './refusals.js'
+import { decodeTradeData } from './trade-data.js'
 
 /** What the checks need to know besides the body. */
 export interface ValidationContext {
@@ -9,20 +25,206 @@ export interface ValidationContext {
   readonly nowMs: number
 }
 
-/** Digest-free identity of a body whose required fields are there: what the duplicate check asks for first (C8). */
+/** Identity of a body whose required fields are there: what the duplicate check asks for first (decision C8). */
 export interface ClaimedIdentity {
   readonly orderId: string
-  readonly owner: string
+  readonly owner: Address
+  /** Base-10 without leading zeros. */
   readonly nonce: string
+  /**
+   * The signed content and the signature as one text, equal for a repeat of the same signed order; undefined when the
+   * body's action cannot be read, and then it is no repeat of any order.
+   */
+  readonly signedText: string | undefined
+}
+
+/** An order that passed every check a body alone can fail. */
+export interface ValidOrder {
+  /** Its `signatureStatus` is `unchecked` until the intake has asked the chain. */
+  readonly order: Order
+  readonly market: Market
+  /** The signed action with its numbers read, as the signature check takes it. */
+  readonly action: Action
+}
+
+/** Reads who an order claims to be; refuses a body whose required fields are missing or malformed. Pure. */
+export function readOrderIdentity(
+  body: unknown,
+): { readonly identity: ClaimedIdentity } | { readonly refusal: Refusal } {
+  const read = readOrderBody(body)
+  if ('refusal' in read) return read
+  return {
+    identity: {
+      orderId: read.orderId,
+      owner: read.owner,
+      nonce: read.nonce.toString(),
+      signedText: signedOrderText(read.actionJson, read.signature),
+    },
+  }
 }
 
 /**
  * Checks a submitted order body against its market, in the order of decision C8, up to and including the decoded
  * data; custody, signature and uniqueness are asked of the world by the intake. Pure.
  */
-export function validateOrder(
-  body: unknown,
-  context: ValidationContext,
-): { readonly order: Order; readonly market: Market } | { readonly refusal: Refusal } {
-  throw new Error(`validateOrder ${typeof body} ${context.nowMs}`)
+export function validateOrder(body: unknown, context: ValidationContext): Checked<ValidOrder> {
+  const fields = readOrderBody(body)
+  if ('refusal' in fields) return fields
+  const expiry = readExpiry(fields.expiry, context.nowMs)
+  if ('refusal' in expiry) return expiry
+  const signed = readAction(fields.actionJson)
+  if ('refusal' in signed) return signed
+  if (isPast(signed.action.expiry, context.nowMs)) return { refusal: refusals.actionExpiryPast }
+  const side = readSide(fields.side)
+  if ('refusal' in side) return side
+  const instrument = readInstrument(fields, context.markets)
+  if ('refusal' in instrument) return instrument
+  const { market } = instrument
+  const terms = readOrderTerms(market, fields, side.value)
+  if ('refusal' in terms) return terms
+
+  const disagreement = firstBroken(agreementRules(market, fields, signed.action))
+  if (disagreement !== undefined) return { refusal: disagreement }
+  const decoded = decodeTradeData(signed.json.data)
+  if ('refusal' in decoded) return decoded
+  const wrongWord = firstBroken(wordRules(market, fields, terms, decoded.data))
+  if (wrongWord !== undefined) return { refusal: wrongWord }
+  const reduceOnly = refuseReduceOnly(market, fields.reduceOnly)
+  if (reduceOnly !== undefined) return { refusal: reduceOnly }
+
+  const limitPrice = decoded.data.limitPrice as PriceE18
+  const order = buildOrder(market, fields, {
+    ...terms,
+    signed,
+    limitPrice,
+    expirySec: expiry.value,
+  })
+  return { order, market, action: signed.action }
+}
+
+function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: number }> {
+  if (value === undefined) return { refusal: refusals.expiryPast }
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    return { refusal: refusals.expiryInteger }
+  }
+  return isPast(BigInt(value), nowMs) ? { refusal: refusals.expiryPast } : { value }
+}
+
+/** The second itself counts as past: no block can still carry the order in time. */
+const isPast = (expirySec: bigint, nowMs: number): boolean =>
+  expirySec * 1000n <= BigInt(Math.floor(nowMs))
+
+function readSide(value: unknown): Checked<{ readonly value: Side | undefined }> {
+  return value === undefined || value === 'buy' || value === 'sell'
+    ? { value }
+    : { refusal: refusals.side }
+}
+
+function readInstrument(
+  fields: OrderBody,
+  markets: readonly Market[],
+): Checked<{ readonly market: Market }> {
+  const asset = parseAddress(fields.assetAddress)
+  const market = asset === undefined ? undefined : findInstrument(markets, asset, fields.subId)
+  if (market === undefined) return { refusal: refusals.instrument }
+  return market.enabled ? { market } : { refusal: refusals.marketDisabled }
+}
+
+/** The flat fields and the signed action must say the same, and name the module that settles this market. */
+function agreementRules(market: Market, fields: OrderBody, action: Action) {
+  return [
+    [action.subaccountId === fields.subaccountId, refusals.actionSubaccount],
+    [action.nonce === fields.nonce, refusals.actionNonce],
+    [action.owner === fields.owner, refusals.actionOwner],
+    [action.signer === fields.signer, refusals.actionSigner],
+    [fields.recipientId === fields.subaccountId, refusals.recipient],
+    [action.module === market.tradeModuleAddress, wrongModule(market.tradeModuleAddress)],
+  ] as const
+}
+
+/** The seven signed words must be exactly the body's numbers at the chain's scale (decision C2). */
+function wordRules(market: Market, fields: OrderBody, terms: OrderTerms, data: TradeData) {
+  const amount = signedAmount(market, terms.desired)
+  const [expectedPrice = 0n] = terms.prices
+  return [
+    [data.asset === market.assetAddress, refusals.dataAsset],
+    [data.subId === fields.subId, refusals.dataSubId],
+    [data.isBid === (terms.side === 'buy'), refusals.dataIsBid],
+    [data.recipientId === fields.recipientId, refusals.dataRecipient],
+    [data.worstFee === fields.worstFee, refusals.dataWorstFee],
+    [data.limitPrice > 0n, refusals.dataPricePositive],
+    [
+      terms.prices.some((price) => price === data.limitPrice),
+      notAligned('limitPrice', 'limit_price', texts(expectedPrice, data.limitPrice)),
+    ],
+    [data.desiredAmount > 0n, refusals.dataAmountPositive],
+    [
+      data.desiredAmount === amount,
+      notAligned('desiredAmount', 'desired_amount', texts(amount, data.desiredAmount)),
+    ],
+  ] as const
+}
+
+const texts = (expected: bigint, signed: bigint) => ({
+  expected: expected.toString(),
+  signed: signed.toString(),
+})
+
+/** Contracts on which an order may be told to only shrink a position; the others hold balances, not positions. */
+const reduceOnlyContracts: ReadonlySet<Market['contractType']> = new Set([
+  'perpetual',
+  'future',
+  'deliverable_fx_future',
+])
+
+function refuseReduceOnly(market: Market, value: unknown): Refusal | undefined {
+  if (value === undefined || value === false) return undefined
+  if (value !== true) return refusals.reduceOnlyForm
+  return reduceOnlyContracts.has(market.contractType) ? undefined : refusals.reduceOnlyUnsupported
+}
+
+interface CheckedTerms extends OrderTerms {
+  readonly signed: ReadAction
+  readonly limitPrice: PriceE18
+  readonly expirySec: number
+}
+
+function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): Order {
+  const { expirySec } = checked
+  const actionExpiry = checked.signed.action.expiry
+  const warnings = feeWarnings(market, fields, checked.limitPrice, checked.desired)
+  return {
+    orderId: fields.orderId,
+    market: market.market,
+    owner: fields.owner,
+    signer: fields.signer,
+    subaccountId: fields.subaccountId,
+    recipientId: fields.recipientId,
+    nonce: fields.nonce,
+    side: checked.side,
+    assetAddress: market.assetAddress,
+    subId: market.subId,
+    desiredAmount: checked.desired,
+    initialFilled: checked.initialFilled,
+    limitPrice: checked.limitPrice,
+    worstFee: feePerUnitE18(fields.worstFee),
+    expirySec,
+    goodUntilSec: actionExpiry < BigInt(expirySec) ? exactNumber(actionExpiry) : expirySec,
+    action: checked.signed.json,
+    signature: fields.signature,
+    ...(checked.uiIntent === undefined ? {} : { uiIntent: checked.uiIntent }),
+    signatureStatus: 'unchecked',
+    ...(warnings.length === 0 ? {} : { warnings }),
+  }
+}
+
+/** An order that could not pay the schedule at its own limit may still trade as a maker (decision C12). */
+function feeWarnings(
+  market: Market,
+  fields: OrderBody,
+  price: PriceE18,
+  amount: AmountE18,
+): readonly string[] {
+  const schedule = feePerUnitFloor(takerFeeFloor(price, amount, market.takerFeeBps), amount)
+  return fields.worstFee < schedule ? ['worst_fee_below_taker_schedule'] : []
 }

@@ -1,0 +1,279 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { formatDecimal } from '../../core/decimal.js'
+import type { Market } from '../../core/market.js'
+import { E18 } from '../../core/money.js'
+import { decodeTradeData, encodeTradeData } from '../../core/trade-data.js'
+import type { TradeData } from '../../core/action.js'
+import { readOrderIdentity, validateOrder } from '../../core/validate-order.js'
+import {
+  aFuture,
+  aMarket,
+  aPerp,
+  signedIntentBody,
+  signedOrderBody,
+  testPrivateKey,
+} from '../support/builders.js'
+import type { OrderBody } from '../support/builders.js'
+import { accepted, checkMarkets, checkTimeMs, refused } from '../support/order-checks.js'
+
+const nowSec = checkTimeMs / 1000
+
+/** Replaces fields of the signed action; the signature is not judged here. */
+const withAction = (body: OrderBody, fields: Record<string, string>): OrderBody => ({
+  ...body,
+  action_json: { ...body.action_json, ...fields },
+})
+
+/** Replaces words of the signed data. */
+function withWords(body: OrderBody, words: Partial<TradeData>) {
+  const decoded = decodeTradeData(body.action_json.data ?? '')
+  if ('refusal' in decoded) throw new Error(decoded.refusal.message)
+  return withAction(body, { data: encodeTradeData({ ...decoded.data, ...words }) })
+}
+
+function without(body: OrderBody, ...names: string[]) {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+}
+
+describe('validateOrder accepts', () => {
+  it('an order in engine terms', async () => {
+    const body = await signedOrderBody()
+    const order = accepted(body)
+    expect(order).to.deep.include({
+      orderId: 'order-1',
+      market: 'cNGN-USDC',
+      owner: body.owner_address.toLowerCase(),
+      signer: body.owner_address.toLowerCase(),
+      subaccountId: 7n,
+      recipientId: 7n,
+      nonce: 1n,
+      side: 'buy',
+      subId: 0n,
+      desiredAmount: 153_000n * E18,
+      initialFilled: 0n,
+      limitPrice: 650_000_000_000_000n,
+      worstFee: 1_950_000_000_000n,
+      signatureStatus: 'unchecked',
+    })
+    expect(order.action).to.deep.equal(body.action_json)
+    expect(order.signature).to.equal(body.signature)
+    expect(order).not.to.have.any.keys('uiIntent', 'warnings')
+  })
+
+  it('an order entered as an intent, with everything else derived', async () => {
+    const order = accepted(await signedIntentBody({ side: 'buy', price: '1530', size: '100' }))
+    expect(order).to.deep.include({
+      side: 'sell',
+      limitPrice: 653_594_771_241_830n,
+      desiredAmount: 153_000n * E18,
+      uiIntent: { side: 'buy', price: '1530', size: '100' },
+    })
+  })
+
+  it('an intent with flat fields that agree, and one that leaves its side to the flat one', async () => {
+    const intent = { side: 'buy', price: '1530', size: '100' } as const
+    const body = await signedIntentBody(intent)
+    const flat = { side: 'sell', limit_price: '0.00065359477124183', desired_amount: '153000' }
+    expect(accepted({ ...body, ...flat }).uiIntent).to.deep.equal(intent)
+    const sideless = { ...body, side: 'sell', ui_intent: { price: '1530', size: '100' } }
+    expect(accepted(sideless).uiIntent).to.deep.equal(intent)
+  })
+
+  it('an intent whose signed price is the other neighbour of the exact reciprocal', async () => {
+    const body = await signedIntentBody({ side: 'buy', price: '3', size: '100' })
+    const other = withWords(body, { limitPrice: 333_333_333_333_333_334n })
+    expect(accepted(other).limitPrice).to.equal(333_333_333_333_333_334n)
+    const beyond = withWords(body, { limitPrice: 333_333_333_333_333_335n })
+    expect(refused(beyond).message).to.contain('limitPrice is not aligned')
+  })
+
+  it('an action that comes as text, hex in any case, a missing sub_id, unknown and empty fields', async () => {
+    const body = await signedOrderBody()
+    const order = accepted({
+      ...without(body, 'sub_id'),
+      action_json: JSON.stringify({ ...body.action_json, extra: 1 }),
+      owner_address: body.owner_address.toUpperCase().replace('0X', '0x'),
+      asset_address: body.asset_address.toUpperCase().replace('0X', '0x'),
+      order_entry_spec: '',
+      ui_intent: null,
+      reduce_only: false,
+      unknown: { deep: true },
+    })
+    expect(order.action).to.deep.equal(body.action_json)
+  })
+
+  it('orders of a perpetual and of a future at their own scales', async () => {
+    const perp = await signedOrderBody({ market: aPerp() })
+    expect(accepted({ ...perp, reduce_only: true }).market).to.equal('cNGN-PERP')
+    const future = await signedOrderBody({ market: aFuture(), price: '1530.5', amount: '3' })
+    expect(accepted(future)).to.deep.include({ desiredAmount: 3n * E18, subId: 1_796_047_200n })
+    const entered = await signedIntentBody(
+      { side: 'buy', price: '0.00065', size: '10' },
+      { market: aPerp() },
+    )
+    expect(accepted(entered)).to.deep.include({ side: 'buy', desiredAmount: 10n * E18 })
+  })
+
+  it('what was filled before, up to all of it', async () => {
+    const body = await signedOrderBody()
+    expect(accepted({ ...body, filled_amount: '153000' }).initialFilled).to.equal(153_000n * E18)
+    expect(accepted({ ...body, filled_amount: '0.5' }).initialFilled).to.equal(E18 / 2n)
+  })
+
+  it('order ids with any printable text', async () => {
+    for (const orderId of ["'; DROP TABLE orders;--", 'a.*.>', 'x'.repeat(128), 'нoмep 😀']) {
+      expect(accepted(await signedOrderBody({ orderId })).orderId).to.equal(orderId)
+    }
+  })
+
+  it('lets the earlier of the two expiries govern', async () => {
+    const body = await signedOrderBody({ expirySec: nowSec + 100 })
+    expect(accepted({ ...body, expiry: nowSec + 50 }).goodUntilSec).to.equal(nowSec + 50)
+    const later = accepted({ ...body, expiry: nowSec + 500 })
+    expect([later.goodUntilSec, later.expirySec]).to.deep.equal([nowSec + 100, nowSec + 500])
+    const endless = withAction(body, { expiry: (2n ** 256n - 1n).toString() })
+    expect(accepted(endless).goodUntilSec).to.equal(nowSec + 100)
+  })
+
+  it('a fee bound below the schedule, with a warning', async () => {
+    const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n }))
+    expect(enough).not.to.have.property('warnings')
+    const short = accepted(await signedOrderBody({ worstFee: 1_624_999_999_999n }))
+    expect(short.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
+  })
+
+  it('every well-formed order on the grid', async () => {
+    const body = await signedOrderBody()
+    const price = fc.bigInt(1n, 10n ** 24n)
+    const amount = fc.bigInt(1n, 10n ** 18n).map((steps) => steps * 10n ** 12n)
+    const uint = fc.bigInt(0n, 2n ** 256n - 1n)
+    fc.assert(
+      fc.property(price, amount, uint, fc.boolean(), (limitPrice, desired, nonce, isBid) => {
+        const signed = withWords(body, { limitPrice, desiredAmount: desired, isBid })
+        const order = accepted({
+          ...withAction(signed, { nonce: nonce.toString() }),
+          nonce: nonce.toString(),
+          side: isBid ? 'buy' : 'sell',
+          limit_price: formatDecimal(limitPrice, 18),
+          desired_amount: formatDecimal(desired, 18),
+        })
+        expect(order).to.deep.include({ nonce, limitPrice, desiredAmount: desired })
+      }),
+    )
+  })
+
+  it('every intent with a size of at least a step', async () => {
+    const template = await signedOrderBody()
+    const uiPrice = fc.bigInt(10n ** 12n, 10n ** 24n)
+    const uiSize = fc.bigInt(10n ** 18n, 10n ** 28n)
+    await fc.assert(
+      fc.asyncProperty(uiPrice, uiSize, async (price, size) => {
+        const intent = {
+          side: 'sell',
+          price: formatDecimal(price, 18),
+          size: formatDecimal(size, 18),
+        } as const
+        const body = await signedIntentBody(intent)
+        expect(accepted(body).uiIntent).to.deep.equal(intent)
+        expect(body.signature).not.to.equal(template.signature)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe('validateOrder never throws', () => {
+  it('on any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        expect(validateOrder(body, { markets: checkMarkets, nowMs: checkTimeMs })).to.have.property(
+          'refusal',
+        )
+      }),
+    )
+  })
+
+  it('on an action nested so deep that writing it again would overflow the stack', async () => {
+    const engine = await signedOrderBody()
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    const text = `{"nonce":${deep}}`
+    expect(refused({ ...engine, action_json: deep }).code).to.equal('invalid_action_json')
+    expect(refused({ ...engine, action_json: text }).code).to.equal(
+      'action_json_subaccount_id_required',
+    )
+  })
+
+  it('on a good body with one field replaced by any JSON', async () => {
+    const good = await signedIntentBody({ side: 'buy', price: '1530', size: '100' })
+    const engine = await signedOrderBody()
+    const names = [...Object.keys(good), ...Object.keys(engine), 'filled_amount', 'reduce_only']
+    const values = fc.oneof(fc.jsonValue(), fc.string(), fc.bigInt().map(String))
+    fc.assert(
+      fc.property(fc.constantFrom(...names), values, fc.boolean(), (name, value, inner) => {
+        const body = { ...(inner ? good : engine), [name]: value }
+        const result = validateOrder(body, { markets: checkMarkets, nowMs: checkTimeMs })
+        expect(Object.keys(result)).to.have.length.greaterThan(0)
+        expect(readOrderIdentity(body)).to.satisfy(
+          (read: object) => 'identity' in read || 'refusal' in read,
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('readOrderIdentity', () => {
+  it('reads who the order claims to be', async () => {
+    const body = { ...(await signedOrderBody({ nonce: 12n })), nonce: '012' }
+    expect(readOrderIdentity(body)).to.deep.nested.include({
+      'identity.orderId': 'order-1',
+      'identity.owner': body.owner_address.toLowerCase(),
+      'identity.nonce': '12',
+    })
+  })
+
+  it('knows the same signed order again, whatever has expired or been reworded since', async () => {
+    const body = await signedOrderBody()
+    const signedText = (sent: unknown) => {
+      const read = readOrderIdentity(sent)
+      if ('refusal' in read) throw new Error(read.refusal.message)
+      return read.identity.signedText
+    }
+    const original = signedText(body)
+    expect(original).to.be.a('string')
+    const reworded = {
+      ...withAction(body, { nonce: '001', data: body.action_json.data?.toUpperCase() ?? '' }),
+      expiry: 1,
+      limit_price: '1',
+    }
+    expect(signedText(reworded)).to.equal(original)
+    const asText = { ...body, action_json: JSON.stringify(body.action_json) }
+    expect(signedText(asText)).to.equal(original)
+
+    const others = [
+      await signedOrderBody({ amount: '153001' }),
+      { ...body, signature: `0x${'00'.repeat(65)}` },
+      withAction(body, { nonce: '2' }),
+    ]
+    for (const other of others) expect(signedText(other)).not.to.equal(original)
+    expect(signedText({ ...body, action_json: 'nothing' })).to.equal(undefined)
+  })
+
+  it('refuses what lacks a required field, with the same answer as the full check', async () => {
+    const body = without(await signedOrderBody({ privateKey: testPrivateKey }), 'nonce')
+    expect(readOrderIdentity(body)).to.deep.equal({ refusal: refused(body) })
+  })
+})
+
+describe('validateOrder on any market', () => {
+  it('compares with the market that the instrument names, not with another', async () => {
+    const markets: Market[] = [aMarket(), aPerp()]
+    const body = await signedOrderBody({ market: aPerp() })
+    const result = validateOrder(body, { markets: markets.slice(0, 1), nowMs: checkTimeMs })
+    expect(result).to.have.nested.property(
+      'refusal.message',
+      'asset_address must match a configured instrument',
+    )
+  })
+})
