@@ -98,7 +98,12 @@ describe('matcher', () => {
 
   it('answers a cancel that finds nothing with the interface’s words', async () => {
     await startOn()
-    const answer = await askWith({ kind: 'CancelOrder', owner: `0x${'1'.repeat(40)}`, nonce: 1n, reason: 'x' })
+    const answer = await askWith({
+      kind: 'CancelOrder',
+      owner: `0x${'1'.repeat(40)}`,
+      nonce: 1n,
+      reason: 'x',
+    })
     expect(answer).to.have.nested.property('refusal.message', 'active order not found')
     expect(answer).to.have.nested.property('refusal.status', 404)
   })
