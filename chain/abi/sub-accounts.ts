@@ -1,0 +1,30 @@
+import { parseAbi } from 'viem'
+
+/** Functions and events of SubAccounts; every balance is signed and at 1e18. */
+export const subAccountsAbi = parseAbi([
+  'struct AssetBalance { address asset; uint256 subId; int256 balance; }',
+  'struct AssetAllowance { address asset; uint256 positive; uint256 negative; }',
+  'struct AssetTransfer { uint256 fromAcc; uint256 toAcc; address asset; uint256 subId; int256 amount; bytes32 assetData; }',
+  'function lastAccountId() view returns (uint256)',
+  'function lastTradeId() view returns (uint256)',
+  'function manager(uint256 accountId) view returns (address)',
+  'function ownerOf(uint256 tokenId) view returns (address)',
+  'function getApproved(uint256 tokenId) view returns (address)',
+  'function approve(address to, uint256 tokenId)',
+  'function setApprovalForAll(address operator, bool approved)',
+  'function transferFrom(address from, address to, uint256 tokenId)',
+  'function getBalance(uint256 accountId, address asset, uint256 subId) view returns (int256 balance)',
+  'function balanceAndOrder(uint256 accountId, address asset, uint256 subId) view returns (int240 balance, uint16 order)',
+  'function getAccountBalances(uint256 accountId) view returns (AssetBalance[] assetBalances)',
+  'function getUniqueAssets(uint256 accountId) view returns (address[] uniqueAssets)',
+  'function heldAssets(uint256 accountId, uint256) view returns (address asset, uint96 subId)',
+  'function lastAccountTradeId(uint256 accountId) view returns (uint256 tradeId)',
+  'function createAccount(address owner, address _manager) returns (uint256 newId)',
+  'function setAssetAllowances(uint256 accountId, address delegate, AssetAllowance[] allowances)',
+  'function submitTransfer(AssetTransfer assetTransfer, bytes managerData) returns (uint256 tradeId)',
+  'function submitTransfers(AssetTransfer[] assetTransfers, bytes managerData) returns (uint256 tradeId)',
+  'event AccountCreated(address indexed owner, uint256 indexed accountId, address indexed manager)',
+  'event AssetTransferred(uint256 indexed fromAcc, uint256 indexed toAcc, address asset, uint256 subId, int256 amount, bytes32 assetData, uint256 tradeId)',
+  'event BalanceAdjusted(uint256 indexed accountId, address indexed manager, bytes32 indexed assetAndSubId, int256 amount, int256 preBalance, int256 postBalance, uint256 tradeId)',
+  'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+])

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.24;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {Address} from "@openzeppelin/contracts/utils/Address.sol";
+import {IMatching, ISubAccounts, ITokenAsset} from "./interfaces.sol";
+import {DevToken} from "./DevTokens.sol";
+
+/// Onboards development accounts in one call each: gas money, tokens in the wallet, the same tokens again in a fresh
+/// account that Matching holds for its owner.
+contract DevSeeder is Ownable {
+    struct Endowment {
+        DevToken token;
+        ITokenAsset asset;
+        uint256 amount;
+    }
+
+    IMatching private immutable matching;
+    ISubAccounts private immutable subAccounts;
+
+    constructor(IMatching matching_, ISubAccounts subAccounts_) Ownable(msg.sender) {
+        matching = matching_;
+        subAccounts = subAccounts_;
+    }
+
+    function seed(address payable account, address manager, Endowment[] calldata endowments)
+        external
+        payable
+        onlyOwner
+        returns (uint256 accountId)
+    {
+        accountId = subAccounts.createAccount(address(this), manager);
+        for (uint256 i = 0; i < endowments.length; i++) {
+            Endowment calldata e = endowments[i];
+            e.token.mint(account, e.amount);
+            e.token.mint(address(this), e.amount);
+            e.token.approve(address(e.asset), e.amount);
+            e.asset.deposit(accountId, e.amount);
+        }
+        subAccounts.approve(address(matching), accountId);
+        matching.depositSubAccountFor(accountId, account);
+        Address.sendValue(account, msg.value);
+    }
+}
