@@ -1,0 +1,174 @@
+import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
+import type { Abi, PrivateKeyAccount, TransactionReceipt } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { matchingAbi } from '../../chain/abi/matching.js'
+import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
+import type { Address, Hex } from '../../core/action.js'
+import { compileContracts } from '../../devnet/compile-contracts.js'
+import type { ContractName } from '../../devnet/compile-contracts.js'
+import { deploy } from '../../devnet/deploy.js'
+import type { DevnetDeployment } from '../../devnet/deploy.js'
+import { seedAccounts } from '../../devnet/seed-accounts.js'
+import { ANVIL_KEY, startAnvil } from './anvil.js'
+import type { Anvil, AnvilClient } from './anvil.js'
+
+const POLL_MS = 5
+/** 30,000,000. */
+const TX_GAS = '0x1c9c380'
+
+interface RpcAnswer {
+  readonly result?: unknown
+  readonly error?: { readonly message: string; readonly data?: Hex }
+}
+
+/** A development account with tokens in its wallet and in a subaccount held by Matching. */
+export interface Trader {
+  readonly account: PrivateKeyAccount
+  readonly address: Address
+  readonly subaccountId: bigint
+}
+
+/** One contract call as the chain would receive it. */
+export interface Call {
+  readonly from: Address
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** A deployed devnet with three onboarded traders and one allowed executor. */
+export interface World {
+  readonly anvil: Anvil
+  readonly client: AnvilClient
+  readonly at: DevnetDeployment
+  readonly executor: Address
+  readonly feeOwner: PrivateKeyAccount
+  readonly feeAccount: bigint
+  readonly alice: Trader
+  readonly bob: Trader
+  readonly carol: Trader
+}
+
+/** A key that is the same in every run. */
+export function testKey(n: number): Hex {
+  return `0x${n.toString(16).padStart(64, '0')}`
+}
+
+/** Starts a chain and deploys and seeds it; every address may send without a key. */
+export async function openWorld(): Promise<World> {
+  const anvil = await startAnvil()
+  const feeOwner = privateKeyToAccount(testKey(1001))
+  const executor = lower(privateKeyToAccount(testKey(1002)).address)
+  const sender = { rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY }
+  const at = await deploy({ ...sender, tradeExecutors: [executor], feeOwnerKey: testKey(1001) })
+  const accounts = [1, 2, 3].map((n) => privateKeyToAccount(testKey(n)))
+  const owners = accounts.map((account) => lower(account.address))
+  const seeded = await seedAccounts({ ...sender, deployment: at, owners })
+  const [alice, bob, carol] = accounts.map((account, i) => ({
+    account,
+    address: lower(account.address),
+    subaccountId: seeded[i]?.spotSubaccountId ?? 0n,
+  }))
+  if (alice === undefined || bob === undefined || carol === undefined) throw new Error('no traders')
+  await rpc({ anvil }, 'anvil_autoImpersonateAccount', [true])
+  const feeAccount = BigInt(at.spot_fee_subaccount_id)
+  return { anvil, client: anvil.client, at, executor, feeOwner, feeAccount, alice, bob, carol }
+}
+
+export function lower(address: string): Address {
+  return address.toLowerCase() as Address
+}
+
+/** Revert data of a call against the latest state, '0x' when it reverts without any, 'none' when it succeeds. */
+export async function revertOf(world: World, call: Call): Promise<Hex | 'none'> {
+  const { error } = await rpc(world, 'eth_call', [{ ...call, gas: TX_GAS }, 'latest'])
+  if (error === undefined) return 'none'
+  if (!error.message.includes('revert')) throw new Error(error.message)
+  return error.data ?? '0x'
+}
+
+/** Sends the call as a transaction and returns its receipt, which must say success. */
+export async function perform(world: World, call: Call): Promise<TransactionReceipt> {
+  const receipt = await receiptOf(world, await send(world, call))
+  if (receipt.status !== 'success') throw new Error(`reverted: ${await revertOf(world, call)}`)
+  return receipt
+}
+
+async function send(world: World, call: Omit<Call, 'to'> & { to?: Address }): Promise<Hex> {
+  const { result, error } = await rpc(world, 'eth_sendTransaction', [{ ...call, gas: TX_GAS }])
+  if (error !== undefined) throw new Error(error.message)
+  return result as Hex
+}
+
+/** The node's raw answer: the client library would hide the revert data behind its own errors. */
+async function rpc(
+  world: { anvil: Anvil },
+  method: string,
+  params: readonly unknown[],
+): Promise<RpcAnswer> {
+  const response = await fetch(world.anvil.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return (await response.json()) as RpcAnswer
+}
+
+/** Polls by itself: the library's own wait hangs after a snapshot was restored. */
+export async function receiptOf(world: World, hash: Hex): Promise<TransactionReceipt> {
+  for (let attempt = 0; attempt < 1000; attempt += 1) {
+    try {
+      return await world.client.getTransactionReceipt({ hash })
+    } catch (error) {
+      if ((error as Error).name !== 'TransactionReceiptNotFoundError') throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  throw new Error(`no receipt of ${hash}`)
+}
+
+/** Deploys one more contract by the deployer. */
+export async function create(
+  world: World,
+  name: ContractName,
+  ...args: readonly unknown[]
+): Promise<Address> {
+  const { abi, bytecode } = (await compileContracts())[name]
+  const from = world.at.deployer
+  const nonce = await world.client.getTransactionCount({ address: from })
+  const data = encodeDeployData({ abi, bytecode, args: [...args] })
+  await receiptOf(world, await send(world, { from, data }))
+  return lower(getContractAddress({ from, nonce: BigInt(nonce) }))
+}
+
+/** A call of the deployer, who owns every contract. */
+export async function administer(
+  world: World,
+  to: Address,
+  abi: Abi,
+  ...[functionName, ...args]: readonly [string, ...unknown[]]
+): Promise<void> {
+  const data = encodeFunctionData({ abi, functionName, args })
+  await perform(world, { from: world.at.deployer, to, data })
+}
+
+/** Balance at 1e18 of a subaccount. */
+export function balanceOf(world: World, accountId: bigint, asset: Address): Promise<bigint> {
+  return world.client.readContract({
+    address: world.at.sub_accounts,
+    abi: subAccountsAbi,
+    functionName: 'getBalance',
+    args: [accountId, asset, 0n],
+  })
+}
+
+/** Opens one more account of the trader, empty and held by Matching. */
+export async function newAccount(world: World, trader: Trader, manager?: Address): Promise<bigint> {
+  const args = [manager ?? world.at.spot_manager] as const
+  const data = encodeFunctionData({ abi: matchingAbi, functionName: 'createSubAccount', args })
+  await perform(world, { from: trader.address, to: world.at.matching, data })
+  return world.client.readContract({
+    address: world.at.sub_accounts,
+    abi: subAccountsAbi,
+    functionName: 'lastAccountId',
+  })
+}

@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { decodeErrorResult } from 'viem'
+import { errorsAbi } from '../../chain/abi/errors.js'
+import type { Hex } from '../../core/action.js'
+import { openWorld, revertOf } from './devnet-world.js'
+import type { Call, World } from './devnet-world.js'
+
+/** Selectors as a deployment of the public contracts returns them; spelled out, so that no hash of ours vouches for itself. */
+const SELECTORS = {
+  AC_CannotTransferAssetToOneself: '0x786025f5',
+  BM_AdjustmentsPaused: '0x83d3980b',
+  BM_AssetCapExceeded: '0x8102bcdc',
+  BM_GuardianOnly: '0x6185c771',
+  BM_NonceAlreadyUsed: '0xdfad89e3',
+  BM_OnlyMatching: '0x7222a918',
+  BM_UnauthorizedCall: '0xc67c6584',
+  CA_InvalidSubId: '0x54dcbb86',
+  CA_OnlyAccountOwner: '0xf5e4189a',
+  DL_DeltasTooLong: '0xf2e268f1',
+  DM_InvalidDepositActionLength: '0x48347f66',
+  ERC20InsufficientAllowance: '0xfb8f41b2',
+  ERC20InsufficientBalance: '0xe450d38c',
+  ERC721InsufficientApproval: '0x177e802f',
+  ERC721NonexistentToken: '0x7e273289',
+  M_AccountAlreadyExists: '0xe05839b0',
+  M_AccountNotReturned: '0x007a7259',
+  M_ArrayLengthMismatch: '0x760c807b',
+  M_MismatchedModule: '0x3ada085b',
+  M_OnlyAllowedModule: '0xc07382c5',
+  M_OnlyTradeExecutor: '0x97edd0fb',
+  MW_UnknownManager: '0xbd8ac1f7',
+  NotEnoughSubIdOrAssetAllowances: '0x2730b412',
+  OV_ActionExpired: '0x3536eebd',
+  OV_InvalidActionOwner: '0xdd223ec1',
+  OV_InvalidSignature: '0x64c099fa',
+  OV_NeedDeregister: '0xc89c41cf',
+  OV_SessionKeyInvalid: '0xbff96988',
+  OV_SignerNotOwnerOrSessionKeyExpired: '0xfcc6c155',
+  OwnableUnauthorizedAccount: '0x118cdaa7',
+  ReentrancyGuardReentrantCall: '0x3ee5aeb5',
+  SAM_AlreadyRequestedWithdraw: '0x0b841602',
+  SAM_CooldownNotElapsed: '0x7816e9ed',
+  SAM_CooldownNotStarted: '0x5c12bd35',
+  SAM_NotOwnerAddress: '0xce987687',
+  SRM_NoNegativeCash: '0x703701fb',
+  SRM_TooManyAssets: '0x444d325a',
+  SRM_UnsupportedAsset: '0x7b579bbc',
+  SafeCastOverflowedIntToUint: '0xa8ce4432',
+  TM_AssetMismatch: '0x315523d5',
+  TM_AssetSubIdMismatch: '0xef0644bd',
+  TM_FeeTooHigh: '0x02c7ec25',
+  TM_FillLimitCrossed: '0xfea8fa6f',
+  TM_InvalidActionsLength: '0x212c25b9',
+  TM_InvalidNonce: '0x15b2a441',
+  TM_InvalidRecipientId: '0x0f508934',
+  TM_IsBidMismatch: '0xc916ff99',
+  TM_PriceTooHigh: '0xba0e3964',
+  TM_PriceTooLow: '0xe30b762a',
+  TM_SignedAccountMismatch: '0xa5e66cdd',
+  WERC_CannotBeNegative: '0xe5b25796',
+  WERC_InvalidSubId: '0xabaa58b3',
+  WM_InvalidFromAccount: '0xc7ee13e3',
+  WM_InvalidWithdrawalActionLength: '0xef7a2dc2',
+} as const
+
+const PANIC_SELECTOR = '0x4e487b71'
+
+/** The error a call must end with; a panic with its code, a revert without data, or none at all. */
+export type Outcome =
+  keyof typeof SELECTORS | 'Panic(0x12)' | 'Panic(0x32)' | 'an empty revert' | 'success'
+
+/** One line of a table: what is attempted, how it must end, and the call, after whatever must happen before it. */
+export type Row = readonly [
+  attempt: string,
+  outcome: Outcome,
+  provoke: (world: World) => Promise<Call> | Call,
+]
+
+/** Runs each row on the same deployed world, which is put back after every row. */
+export function describeOutcomes(
+  title: string,
+  rows: readonly Row[],
+  prepare: (world: World) => Promise<unknown> = () => Promise.resolve(),
+): void {
+  describe(title, () => {
+    let world: World
+    let snapshot: Hex
+
+    before(async () => {
+      world = await openWorld()
+      await prepare(world)
+    })
+    beforeEach(async () => {
+      snapshot = await world.client.snapshot()
+    })
+    afterEach(() => world.client.revert({ id: snapshot }))
+    after(() => world.anvil.stop())
+
+    for (const [attempt, outcome, provoke] of rows) {
+      it(`${attempt}: ${outcome}`, async () => {
+        expectOutcome(await revertOf(world, await provoke(world)), outcome)
+      })
+    }
+  })
+}
+
+/** Judges revert data by the selector of the table, and the name our own error list gives to it. */
+function expectOutcome(data: Hex | 'none', outcome: Outcome): void {
+  if (outcome === 'success') {
+    expect(data).to.equal('none')
+  } else if (outcome === 'an empty revert') {
+    expect(data).to.equal('0x')
+  } else if (outcome === 'Panic(0x12)' || outcome === 'Panic(0x32)') {
+    const code = outcome.slice('Panic(0x'.length, -1)
+    expect(data).to.equal(PANIC_SELECTOR + code.padStart(64, '0'))
+  } else {
+    expect(nameOf(data)).to.equal(outcome)
+    expect(data.slice(0, 10)).to.equal(SELECTORS[outcome])
+  }
+}
+
+function nameOf(data: Hex | 'none'): string {
+  if (data === 'none' || data === '0x') return data
+  return decodeErrorResult({ abi: errorsAbi, data }).errorName
+}
