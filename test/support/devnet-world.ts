@@ -162,13 +162,22 @@ export function balanceOf(world: World, accountId: bigint, asset: Address): Prom
 }
 
 /** Opens one more account of the trader, empty and held by Matching. */
-export async function newAccount(world: World, trader: Trader, manager?: Address): Promise<bigint> {
-  const args = [manager ?? world.at.spot_manager] as const
+export async function newAccount(world: World, trader: Trader): Promise<bigint> {
+  const args = [world.at.spot_manager] as const
   const data = encodeFunctionData({ abi: matchingAbi, functionName: 'createSubAccount', args })
   await perform(world, { from: trader.address, to: world.at.matching, data })
-  return world.client.readContract({
-    address: world.at.sub_accounts,
-    abi: subAccountsAbi,
-    functionName: 'lastAccountId',
-  })
+  return lastAccountId(world)
+}
+
+/** Opens an empty account whose NFT the owner keeps. */
+export async function openAccount(world: World, owner: Address, manager: Address): Promise<bigint> {
+  const args = [owner, manager] as const
+  const data = encodeFunctionData({ abi: subAccountsAbi, functionName: 'createAccount', args })
+  await perform(world, { from: owner, to: world.at.sub_accounts, data })
+  return lastAccountId(world)
+}
+
+function lastAccountId(world: World): Promise<bigint> {
+  const { sub_accounts: address } = world.at
+  return world.client.readContract({ address, abi: subAccountsAbi, functionName: 'lastAccountId' })
 }

@@ -1,0 +1,145 @@
+import { encodeFunctionData, parseAbi } from 'viem'
+import { matchingAbi } from '../../chain/abi/matching.js'
+import { depositCall, matchCall, ONE, orderData, signOrder } from '../support/devnet-actions.js'
+import type { ActionOverrides, SignedOrder } from '../support/devnet-actions.js'
+import { openAccount } from '../support/devnet-world.js'
+import type { Call, Trader, World } from '../support/devnet-world.js'
+import { describeOutcomes } from '../support/revert-table.js'
+import type { Row } from '../support/revert-table.js'
+
+const moduleAbi = parseAbi([
+  'struct VerifiedAction { uint256 subaccountId; uint256 nonce; address owner; bytes data; }',
+  'function executeAction(VerifiedAction[] actions, bytes actionData)',
+])
+const NOBODYS_MODULE = '0x0000000000000000000000000000000000000999'
+
+async function orders(world: World, ask: ActionOverrides = {}, bid: ActionOverrides = {}) {
+  const taker = await signOrder(world, world.bob, { isBid: true }, bid)
+  const maker = await signOrder(world, world.alice, { isBid: false, desiredAmount: ONE }, ask)
+  return { taker, maker }
+}
+
+/** Bob buys from Alice, whose action differs. */
+async function match(world: World, ask: ActionOverrides, bid: ActionOverrides = {}): Promise<Call> {
+  const { taker, maker } = await orders(world, ask, bid)
+  return matchCall(world, { taker, fills: [{ maker }] })
+}
+
+/** Bob buys from Alice, whose order was altered after she signed it. */
+async function altered(
+  world: World,
+  alter: (order: SignedOrder) => Partial<SignedOrder>,
+): Promise<Call> {
+  const { taker, maker } = await orders(world)
+  return matchCall(world, { taker, fills: [{ maker: { ...maker, ...alter(maker) } }] })
+}
+
+function administration(from: Trader, world: World): Call {
+  const args = [from.address, true] as const
+  const data = encodeFunctionData({ abi: matchingAbi, functionName: 'setTradeExecutor', args })
+  return { from: from.address, to: world.at.matching, data }
+}
+
+const actions: readonly Row[] = [
+  ['an expired action', 'OV_ActionExpired', (world) => match(world, { expiry: 1n })],
+  [
+    'an action at its last second',
+    'success',
+    async (world) => match(world, { expiry: (await world.client.getBlock()).timestamp }),
+  ],
+  [
+    'an action that somebody else signed',
+    'OV_InvalidSignature',
+    (world) => match(world, { signedBy: world.carol.account }),
+  ],
+  [
+    'an action with a field changed after signing',
+    'OV_InvalidSignature',
+    (world) =>
+      altered(world, ({ action }) => ({ action: { ...action, nonce: action.nonce + 1n } })),
+  ],
+  [
+    'a signer that is neither owner nor session key',
+    'OV_SignerNotOwnerOrSessionKeyExpired',
+    (world) => match(world, { signer: world.carol.address, signedBy: world.carol.account }),
+  ],
+  [
+    'an owner that does not own the account',
+    'OV_InvalidActionOwner',
+    (world) => {
+      const { address: owner, account: signedBy } = world.carol
+      return match(world, { owner, signer: owner, signedBy })
+    },
+  ],
+  [
+    'a deposit into the account of somebody else',
+    'OV_InvalidActionOwner',
+    (world) => {
+      const { subaccountId } = world.alice
+      const deposit = { amount: 0n, asset: world.at.wrapped_cngn }
+      return depositCall(world, world.bob, deposit, { subaccountId })
+    },
+  ],
+  [
+    'an account that was never deposited',
+    'ERC721InsufficientApproval',
+    async (world) => {
+      const subaccountId = await openAccount(world, world.alice.address, world.at.spot_manager)
+      return match(world, { subaccountId })
+    },
+  ],
+  [
+    'an account that does not exist',
+    'ERC721NonexistentToken',
+    (world) => match(world, { subaccountId: 999n }),
+  ],
+]
+
+const calls: readonly Row[] = [
+  [
+    'a caller that is no trade executor',
+    'M_OnlyTradeExecutor',
+    async (world) => ({ ...(await match(world, {})), from: world.alice.address }),
+  ],
+  [
+    'fewer signatures than actions',
+    'M_ArrayLengthMismatch',
+    async (world) => {
+      const { taker, maker } = await orders(world)
+      const payload = orderData({ taker, fills: [{ maker }] })
+      const args = [[taker.action, maker.action], [taker.signature], payload] as const
+      const data = encodeFunctionData({ abi: matchingAbi, functionName: 'verifyAndMatch', args })
+      return { from: world.executor, to: world.at.matching, data }
+    },
+  ],
+  [
+    'actions for different modules',
+    'M_MismatchedModule',
+    (world) => match(world, { module: world.at.deposit_module }),
+  ],
+  [
+    'a module that is not allowed',
+    'M_OnlyAllowedModule',
+    (world) => match(world, { module: NOBODYS_MODULE }, { module: NOBODYS_MODULE }),
+  ],
+  ...(['spot_trade_module', 'deposit_module', 'withdrawal_module'] as const).map((module): Row => [
+    `the ${module} called past Matching`,
+    'BM_OnlyMatching',
+    (world) => {
+      const data = encodeFunctionData({
+        abi: moduleAbi,
+        functionName: 'executeAction',
+        args: [[], '0x'],
+      })
+      return { from: world.executor, to: world.at[module], data }
+    },
+  ]),
+  [
+    'a stranger naming a trade executor',
+    'OwnableUnauthorizedAccount',
+    (world) => administration(world.alice, world),
+  ],
+]
+
+describeOutcomes('who authorised an action', actions)
+describeOutcomes('who may call, and what', calls)
