@@ -1,0 +1,90 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import { assert } from '../core/assert.js'
+
+export interface OpenOptions {
+  readonly path: string
+  /** Folder of `NNN-name.sql` files, numbered from 001 without gaps. */
+  readonly migrations: URL
+  /** FULL for journals of money; NORMAL where the file can be rebuilt. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  /** Opens an existing, current file and changes nothing in it. */
+  readonly readonly?: boolean
+}
+
+/** The file's schema is not the one this build knows: an older or newer release made it, or something else. */
+export class UnknownSchemaVersion extends Error {
+  override readonly name = 'UnknownSchemaVersion'
+  constructor(
+    path: string,
+    readonly found: number,
+    readonly known: number,
+  ) {
+    super(`${path} has schema version ${found}, this build knows version ${known}`)
+  }
+}
+
+const SYNCHRONOUS_CODE = { NORMAL: 1, FULL: 2 } as const
+/** The write-ahead log is cut back to this many bytes after a checkpoint. */
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+/**
+ * Opens a database in WAL mode with foreign keys, integers read as bigint, and the asked-for durability asserted;
+ * creates it and brings its schema up to date, each migration in a transaction of its own. Throws
+ * UnknownSchemaVersion when the file is newer than this build, or with `readonly` not exactly at its version.
+ */
+export function openDatabase(options: OpenOptions): Database.Database {
+  const readonly = options.readonly ?? false
+  const db = new Database(options.path, { readonly, fileMustExist: readonly })
+  try {
+    db.defaultSafeIntegers(true)
+    if (!readonly) db.pragma('journal_mode = WAL')
+    db.pragma(`synchronous = ${options.synchronous}`)
+    db.pragma('foreign_keys = ON')
+    db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`)
+    db.pragma('trusted_schema = OFF')
+    assertSettings(db, options.synchronous)
+    bringUpToDate(db, options)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function assertSettings(db: Database.Database, synchronous: 'FULL' | 'NORMAL'): void {
+  const value = (name: string) => String(db.pragma(name, { simple: true }))
+  assert(value('journal_mode') === 'wal', `${db.name} is not in WAL mode`)
+  assert(
+    value('synchronous') === String(SYNCHRONOUS_CODE[synchronous]),
+    `${db.name} is not synchronous=${synchronous}`,
+  )
+  assert(value('foreign_keys') === '1', `${db.name} does not enforce foreign keys`)
+}
+
+function bringUpToDate(db: Database.Database, { path, migrations, readonly }: OpenOptions): void {
+  const files = readMigrations(migrations)
+  const found = Number(db.pragma('user_version', { simple: true }))
+  if (found > files.length || (readonly === true && found !== files.length)) {
+    throw new UnknownSchemaVersion(path, found, files.length)
+  }
+  for (const [index, sql] of files.entries()) {
+    if (index < found) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${index + 1}`)
+    }).immediate()
+  }
+}
+
+function readMigrations(folder: URL): string[] {
+  const names = readdirSync(fileURLToPath(folder))
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  return names.map((name, index) => {
+    const number = String(index + 1).padStart(3, '0')
+    assert(name.startsWith(`${number}-`), `migration ${name} should be number ${number}`)
+    return readFileSync(new URL(name, `${folder.href.replace(/\/?$/, '/')}`), 'utf8')
+  })
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect } from 'chai'
+import { InvariantBroken } from '../../core/assert.js'
+import type { OpenOptions } from '../../data/open.js'
+import { openDatabase, UnknownSchemaVersion } from '../../data/open.js'
+import { tempDir } from '../support/temp-dir.js'
+
+describe('opening a database', () => {
+  let dir: ReturnType<typeof tempDir>
+  let options: OpenOptions
+
+  beforeEach(() => {
+    dir = tempDir()
+    const folder = join(dir.path, 'migrations')
+    mkdirSync(folder)
+    options = {
+      path: join(dir.path, 'a.db'),
+      migrations: pathToFileURL(folder),
+      synchronous: 'FULL',
+    }
+    migration('001-first.sql', 'CREATE TABLE a (x INTEGER) STRICT; INSERT INTO a VALUES (1);')
+  })
+  afterEach(() => dir.remove())
+
+  const migration = (name: string, sql: string) =>
+    writeFileSync(join(dir.path, 'migrations', name), sql)
+  const withDatabase = <T>(
+    overrides: Partial<OpenOptions>,
+    use: (db: ReturnType<typeof openDatabase>) => T,
+  ) => {
+    const db = openDatabase({ ...options, ...overrides })
+    try {
+      return use(db)
+    } finally {
+      db.close()
+    }
+  }
+  const rowsOf = (overrides: Partial<OpenOptions> = {}) =>
+    withDatabase(overrides, (db) => db.prepare('SELECT x FROM a').pluck().all())
+
+  for (const [synchronous, code] of [
+    ['FULL', 2n],
+    ['NORMAL', 1n],
+  ] as const) {
+    it(`has the settings that it promises, synchronous=${synchronous}`, () =>
+      withDatabase({ synchronous }, (db) => {
+        expect(db.pragma('synchronous', { simple: true })).to.equal(code)
+        expect(db.pragma('journal_mode', { simple: true })).to.equal('wal')
+        expect(db.pragma('foreign_keys', { simple: true })).to.equal(1n)
+        expect(db.prepare('SELECT 9007199254740993').pluck().get()).to.equal(9007199254740993n)
+      }))
+  }
+
+  it('applies each migration once, in order', () => {
+    expect(rowsOf()).to.deep.equal([1n])
+    migration('002-second.sql', 'INSERT INTO a VALUES (2);')
+    expect(rowsOf()).to.deep.equal([1n, 2n])
+    expect(rowsOf()).to.deep.equal([1n, 2n])
+  })
+
+  it('leaves nothing of a migration that fails, and applies it when it is mended', () => {
+    rowsOf()
+    migration('002-second.sql', 'INSERT INTO a VALUES (2); INSERT INTO none VALUES (1);')
+    expect(() => rowsOf()).to.throw(/no such table/)
+    migration('002-second.sql', 'INSERT INTO a VALUES (3);')
+    expect(rowsOf()).to.deep.equal([1n, 3n])
+  })
+
+  it('refuses migrations that are not numbered without gaps', () => {
+    migration('003-third.sql', 'SELECT 1;')
+    expect(() => rowsOf()).to.throw(InvariantBroken, '003-third.sql')
+  })
+
+  it('refuses a file that a newer release made', () => {
+    migration('002-second.sql', 'INSERT INTO a VALUES (2);')
+    rowsOf()
+    rmSync(join(dir.path, 'migrations', '002-second.sql'))
+    expect(() => rowsOf()).to.throw(UnknownSchemaVersion)
+  })
+
+  it('read-only: needs the file, at exactly this version, and writes nothing', () => {
+    expect(() => rowsOf({ readonly: true })).to.throw()
+    expect(rowsOf()).to.deep.equal([1n])
+    expect(rowsOf({ readonly: true })).to.deep.equal([1n])
+    withDatabase({ readonly: true }, (db) =>
+      expect(() => db.exec('DELETE FROM a')).to.throw(/readonly/),
+    )
+    migration('002-second.sql', 'INSERT INTO a VALUES (2);')
+    expect(() => rowsOf({ readonly: true })).to.throw(UnknownSchemaVersion)
+  })
+})
