@@ -1,7 +1,17 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import type { OpenOrder } from '../core/records/book-record.js'
 import type { Trade } from '../core/records/trade-record.js'
 import type { Order, OrderProgress } from '../core/order.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../core/money.js'
+import { HISTORY_MIGRATIONS } from './history-database.js'
+import { openDatabase } from './open.js'
+import { createReadLastTradeSec } from './read-last-trade.js'
+import { createReadOpenOrders } from './read-open-orders.js'
+import { createReadOrder } from './read-order.js'
+import { createReadProjectedSeq } from './read-position.js'
+import { createReadStats24h } from './read-stats-24h.js'
+import { createReadTrades } from './read-trades.js'
 
 /** An order and where it stands, as the projection holds it. */
 export interface StoredOrder {
@@ -32,4 +42,47 @@ export interface ReadModel {
   /** Unix seconds of the newest fill. */
   lastTradeSec(market: string): number | undefined
   close(): void
+}
+
+/** The projector has not made the file yet; asking again later is what to do. */
+export class ReadModelAbsent extends Error {
+  override readonly name = 'ReadModelAbsent'
+}
+
+/**
+ * Opens history.db for reading while the projector writes to it. Throws ReadModelAbsent when there is no such file or
+ * the projector is only just making it, UnknownSchemaVersion when another release made it.
+ */
+export function openReadModel(path: string): ReadModel {
+  const db = openForReading(path)
+  return {
+    projectedSeq: createReadProjectedSeq(db),
+    order: createReadOrder(db),
+    openOrders: createReadOpenOrders(db),
+    trades: createReadTrades(db),
+    stats24h: createReadStats24h(db),
+    lastTradeSec: createReadLastTradeSec(db),
+    close: () => void db.close(),
+  }
+}
+
+function openForReading(path: string): Database.Database {
+  if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
+  if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
+  return openDatabase({
+    path,
+    migrations: HISTORY_MIGRATIONS,
+    synchronous: 'NORMAL',
+    readonly: true,
+  })
+}
+
+/** 0 until the projector's first migration is committed. */
+function schemaVersion(path: string): number {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    return Number(db.pragma('user_version', { simple: true }))
+  } finally {
+    db.close()
+  }
 }

@@ -1,0 +1,92 @@
+import type { Database } from 'better-sqlite3'
+import { orderToWire } from '../bus-schemas/order-wire.js'
+import type { Change, ChangeBase } from '../core/change.js'
+import { blobOf } from './bytes.js'
+import { logKey } from './log-key.js'
+import type { CandleWriter } from './write-candles.js'
+import { createOrderKeys } from './order-keys.js'
+import type { OrderKeys } from './order-keys.js'
+import { createFillWriter } from './write-fill.js'
+
+export interface ChangeWriter {
+  /** Writes what one change of the market with this ordinal makes of its order. */
+  apply(ordinal: number, change: Change): void
+}
+
+type Placement = Extract<Change, { kind: 'OrderPlaced' }>
+
+/** Each kind of change and what it does to the rows; must run inside a transaction. */
+export function createChangeWriter(db: Database, candles: CandleWriter): ChangeWriter {
+  const placeOrder = createPlaceOrder(db)
+  const keyOf = createOrderKeys(db)
+  const moveOrder = createMoveOrder(db, keyOf)
+  const writeFill = createFillWriter({ db, candles, keyOf })
+  return {
+    apply(ordinal, change) {
+      switch (change.kind) {
+        case 'OrderPlaced':
+          placeOrder(ordinal, change)
+          break
+        case 'OrderFilled':
+          writeFill(ordinal, change, moveOrder(change))
+          break
+        case 'OrderCancelled':
+        case 'OrderReleased':
+        case 'MatchReverted':
+          moveOrder(change, change.cancelReason)
+          break
+        case 'OrderMatched':
+        case 'OrderHeld':
+        case 'OrderExpired':
+          moveOrder(change)
+          break
+      }
+    },
+  }
+}
+
+function createPlaceOrder(db: Database) {
+  const insertOrder = db.prepare(
+    `INSERT INTO orders (order_key, market_id, order_id, owner, nonce, rank, created_at_ms, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertProgress = db.prepare(
+    `INSERT INTO order_progress (order_key, market_id, status, filled, pending, open,
+       updated_seq, updated_at_ms, cancel_reason, cancelled_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  return (ordinal: number, change: Placement): void => {
+    const key = logKey(change.seq, ordinal)
+    const { order, rank, seq, atMs } = change
+    const body = JSON.stringify(orderToWire(order))
+    const nonce = String(order.nonce)
+    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), nonce, rank, atMs, body)
+    insertProgress.run(
+      ...[key, ordinal, change.status],
+      ...[String(change.filled), String(change.pending), String(change.open)],
+      ...[seq, atMs, change.cancelReason ?? null, cancelledAtMs(change)],
+    )
+  }
+}
+
+/** Writes an order's state after a change and gives the order's key; the first cancellation's reason and time stand. */
+function createMoveOrder(db: Database, keyOf: OrderKeys) {
+  const update = db.prepare(
+    `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?,
+       updated_seq = ?, updated_at_ms = ?,
+       cancel_reason = COALESCE(cancel_reason, ?), cancelled_at_ms = COALESCE(cancelled_at_ms, ?)
+     WHERE order_key = ?`,
+  )
+  return (change: ChangeBase, cancelReason?: string): number => {
+    const key = keyOf(change.orderId)
+    update.run(
+      ...[change.status, String(change.filled), String(change.pending), String(change.open)],
+      ...[change.seq, change.atMs, cancelReason ?? null, cancelledAtMs(change), key],
+    )
+    return key
+  }
+}
+
+function cancelledAtMs(change: ChangeBase): number | null {
+  return change.status === 'cancelled' ? change.atMs : null
+}

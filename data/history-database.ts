@@ -1,0 +1,2 @@
+/** Schema of history.db, the read model. */
+export const HISTORY_MIGRATIONS = new URL('../../data/migrations/history/', import.meta.url)

@@ -1,0 +1,51 @@
+import type { Database } from 'better-sqlite3'
+import { assert } from '../core/assert.js'
+import type { Change } from '../core/change.js'
+import { blobOf } from './bytes.js'
+import { logKey } from './log-key.js'
+import type { OrderKeys } from './order-keys.js'
+import type { CandleWriter } from './write-candles.js'
+
+type Filling = Extract<Change, { kind: 'OrderFilled' }>
+
+export interface FillWriterOptions {
+  readonly db: Database
+  readonly candles: CandleWriter
+  readonly keyOf: OrderKeys
+}
+
+/** Writes one leg of a fill; the taker's leg, which comes second, completes the trade and its candles. */
+export function createFillWriter({ db, candles, keyOf }: FillWriterOptions) {
+  const insertFill = db.prepare(
+    `INSERT INTO fills (fill_key, trade_id, order_key, owner, liquidity, fee, at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const writeTrade = createTradeWriter(db, keyOf)
+  return (ordinal: number, change: Filling, orderKey: number): void => {
+    const { fill, seq, atMs } = change
+    const key = logKey(seq, ordinal)
+    const { tradeId, liquidity } = fill
+    const owner = blobOf(change.owner)
+    insertFill.run(key, tradeId, orderKey, owner, liquidity, String(fill.fee), atMs)
+    if (liquidity === 'maker') return
+    assert(tradeId === key, `trade ${tradeId} is not numbered by its taker's change ${seq}`)
+    assert(fill.fee === fill.takerFee, `trade ${tradeId}: the taker's fee is not the match's`)
+    writeTrade(ordinal, change, orderKey)
+    candles.add(ordinal, { atMs, tradeId, price: fill.price, amount: fill.amount })
+  }
+}
+
+function createTradeWriter(db: Database, keyOf: OrderKeys) {
+  const insert = db.prepare(
+    `INSERT INTO trades (trade_id, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
+       taker_side, price, amount, taker_fee, tx_hash, block_number)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  return (ordinal: number, { fill, atMs }: Filling, takerOrderKey: number): void => {
+    insert.run(
+      ...[fill.tradeId, ordinal, atMs, fill.settlementId, keyOf(fill.makerOrderId), takerOrderKey],
+      ...[fill.takerSide, String(fill.price), String(fill.amount), String(fill.takerFee)],
+      ...[blobOf(fill.txHash), fill.blockNumber],
+    )
+  }
+}

@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { assert } from '../../core/assert.js'
+import type { Block, Change } from '../../core/change.js'
+import type { Order, OrderProgress } from '../../core/order.js'
+import { openReadModel } from '../../data/read-model.js'
+import type { StreamedBlock } from '../../data/apply-block.js'
+import { allRows, openHistory, streamed } from '../support/history.js'
+import { marketActs } from '../support/market-commands.js'
+import { feedOf } from '../support/market-feed.js'
+
+const MARKETS = [
+  { market: 'cNGN-USDC', ordinal: 0 },
+  { market: 'cNGN-PERP', ordinal: 1 },
+]
+const anyFeeds = fc
+  .tuple(marketActs(60), marketActs(60))
+  .map((acts) => MARKETS.map((market, index) => feedOf(market, acts[index] ?? [])))
+
+/** One after the other, or a block of each in turn: the arrival order of two markets is nobody's promise. */
+const inTurn = (feeds: Block[][]): StreamedBlock[] => {
+  const [first = [], second = []] = feeds.map(streamed)
+  const length = Math.max(first.length, second.length)
+  return Array.from({ length }, (_, index) => [second[index], first[index]])
+    .flat()
+    .filter((block) => block !== undefined)
+}
+const oneAfterTheOther = (feeds: Block[][]): StreamedBlock[] => feeds.flatMap(streamed)
+
+/** What the changes add up to, folded as simply as can be. */
+function naive(blocks: readonly Block[]) {
+  const orders = new Map<string, { order: Order; progress: OrderProgress }>()
+  for (const change of blocks.flatMap((block) => block.changes)) {
+    const known = orders.get(change.orderId)
+    const order = change.kind === 'OrderPlaced' ? change.order : known?.order
+    assert(order !== undefined, 'a placement comes first')
+    orders.set(change.orderId, { order, progress: progressAfter(change, known?.progress) })
+  }
+  return orders
+}
+
+function progressAfter(change: Change, before?: OrderProgress): OrderProgress {
+  const reason = 'cancelReason' in change ? change.cancelReason : undefined
+  const { status, filled, pending, open } = change
+  const cancelReason = before?.cancelReason ?? reason
+  const cancelledAtMs = before?.cancelledAtMs ?? (status === 'cancelled' ? change.atMs : undefined)
+  return {
+    ...{ status, filled, pending, open },
+    createdAtMs: before?.createdAtMs ?? change.atMs,
+    updatedAtMs: change.atMs,
+    ...(cancelReason === undefined ? {} : { cancelReason }),
+    ...(cancelledAtMs === undefined ? {} : { cancelledAtMs }),
+  }
+}
+
+describe('the projection of a random market', () => {
+  it('is the same row for row however the blocks were grouped and the markets interleaved', () => {
+    fc.assert(
+      fc.property(anyFeeds, fc.integer({ min: 1, max: 9 }), (feeds, size) => {
+        const live = openHistory(MARKETS)
+        const rebuilt = openHistory(MARKETS)
+        try {
+          const blocks = inTurn(feeds)
+          for (let at = 0; at < blocks.length; at += size) {
+            live.projection.applyBatch(blocks.slice(at, at + size))
+          }
+          rebuilt.projection.applyBatch(oneAfterTheOther(feeds))
+          expect(allRows(live.db)).to.deep.equal(allRows(rebuilt.db))
+        } finally {
+          live.remove()
+          rebuilt.remove()
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  it('answers what a plain fold of the changes says', () => {
+    fc.assert(
+      fc.property(anyFeeds, (feeds) => {
+        const history = openHistory(MARKETS)
+        const reads = openReadModel(history.path)
+        try {
+          history.projection.applyBatch(oneAfterTheOther(feeds))
+          for (const [index, { market }] of MARKETS.entries()) {
+            const blocks = feeds[index] ?? []
+            const orders = naive(blocks)
+            const changes = blocks.flatMap((block) => block.changes)
+            for (const [id, stored] of orders) expect(reads.order(id)).to.deep.equal(stored)
+            expect(idsOf(reads.openOrders(market).map(({ order }) => order))).to.deep.equal(
+              idsOf([...orders.values()].filter((o) => o.progress.open > 0n).map((o) => o.order)),
+            )
+            expect(reads.trades(market, 1000).map(({ fill }) => fill)).to.deep.equal(
+              changes
+                .flatMap((c) => (c.kind === 'OrderFilled' ? [c.fill] : []))
+                .filter((fill) => fill.liquidity === 'taker')
+                .reverse(),
+            )
+            expect(reads.projectedSeq(market)).to.equal(changes.length)
+          }
+        } finally {
+          reads.close()
+          history.remove()
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+const idsOf = (orders: readonly Order[]) => orders.map((order) => order.orderId).sort()

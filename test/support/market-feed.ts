@@ -1,0 +1,48 @@
+import type { Address } from '../../core/action.js'
+import { applyMessage } from '../../core/apply-message.js'
+import type { Block } from '../../core/change.js'
+import type { Command } from '../../core/command.js'
+import { emptyMatcherState } from '../../core/matcher-state.js'
+import { commandOf, START_MS } from './market-commands.js'
+import type { MarketAct } from './market-commands.js'
+
+export interface FeedMarket {
+  readonly market: string
+  readonly ordinal: number
+}
+
+/** Owner of all orders of a test feed: another one for each market, since nonces repeat from feed to feed. */
+export const feedOwner = ({ ordinal }: FeedMarket): Address =>
+  `0x${String(ordinal).padStart(40, 'a')}`
+
+/** The blocks that the real matcher makes of these acts, each act a command message of its own. */
+export function feedOf(target: FeedMarket, acts: readonly MarketAct[]): Block[] {
+  const state = emptyMatcherState({ ...target, takerFeeBps: 25 })
+  const settlementIds: string[] = []
+  const blocks: Block[] = []
+  let nowMs = START_MS
+  let placed = 0
+  for (const [index, act] of acts.entries()) {
+    if (act.act === 'wait') nowMs += act.sec * 1000
+    const command = inMarket(target, commandOf(act, { placed, nowMs, settlementIds }))
+    if (act.act === 'place') placed += 1
+    const logged = { source: 'test', sourceNo: index + 1, atMs: nowMs, command }
+    for (const { block } of applyMessage(state, index + 1, [logged])) {
+      if (block === undefined) continue
+      blocks.push(block)
+      for (const change of block.changes) {
+        if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
+      }
+    }
+  }
+  return blocks
+}
+
+function inMarket(target: FeedMarket, command: Command): Command {
+  const owner = feedOwner(target)
+  if (command.kind === 'CancelOrder') return { ...command, owner }
+  if (command.kind !== 'PlaceOrder') return command
+  const { market } = target
+  const orderId = `${market}/${command.order.orderId}`
+  return { ...command, order: { ...command.order, orderId, market, owner, signer: owner } }
+}
