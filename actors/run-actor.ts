@@ -7,10 +7,16 @@ export interface ActorOptions {
   readonly name: string
   /** Log level. */
   readonly level: string
-  readonly start: (context: { readonly log: Logger }) => Promise<Running>
+  readonly start: (context: ActorContext) => Promise<Running>
+}
+
+export interface ActorContext {
+  readonly log: Logger
+  /** Ends the process with exit code 1 and a fatal line: for what goes wrong beyond repair. */
+  readonly fail: (error: unknown) => void
 }
 
 /** Runs an actor as a process of its own: what every actor's main.ts calls, once. */
 export function runActor({ name, level, start }: ActorOptions): void {
-  runProcess({ name, level, start: (log) => start({ log }) })
+  runProcess({ name, level, start: (log, fail) => start({ log, fail }) })
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod'
+import { parseEnv } from './parse-env.js'
 
-/** What the shell of every process reads from its environment. */
-export interface ProcessConfig {
-  /** The launcher holds this process's standard input open: its end means that the launcher is gone. */
-  readonly watchParent: boolean
-}
+/** Settings of the shell that every process runs in, by the names of its environment. */
+export const processEnv = z.object({
+  /** `1`: the launcher holds this process's standard input open, and its end means that the launcher is gone. */
+  PARENT_WATCH: z.enum(['0', '1']).default('0'),
+})
 
-const schema = z.object({ PARENT_WATCH: z.enum(['0', '1', '']).default('0') })
+export type ProcessConfig = Readonly<z.infer<typeof processEnv>>
 
-/** Reads PARENT_WATCH (`0` or `1`, default `0`); throws an error that names the variable for another value. */
-export function readProcessConfig(env: NodeJS.ProcessEnv = process.env): ProcessConfig {
-  const result = schema.safeParse(env)
-  if (!result.success) throw new Error(`PARENT_WATCH must be 0 or 1, got ${env.PARENT_WATCH}`)
-  return Object.freeze({ watchParent: result.data.PARENT_WATCH === '1' })
+/** Throws BadConfiguration. */
+export function readProcessConfig(): ProcessConfig {
+  return parseEnv(processEnv, process.env)
 }

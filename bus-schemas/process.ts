@@ -14,8 +14,11 @@ export interface ProcessOptions {
   readonly name: string
   /** Log level. */
   readonly level: string
-  /** Opens what the process needs and begins its work; a rejection ends the process. */
-  readonly start: (log: Logger) => Promise<Running>
+  /**
+   * Opens what the process needs and begins its work; a rejection ends the process, and so does `fail`, for what goes
+   * wrong beyond repair while it runs.
+   */
+  readonly start: (log: Logger, fail: (error: unknown) => void) => Promise<Running>
 }
 
 /**
@@ -53,7 +56,7 @@ export function runProcess(options: ProcessOptions): void {
   watchParent(() => end('parent gone'))
 
   log.info('starting')
-  options.start(log).then((started) => {
+  options.start(log, die('failed')).then((started) => {
     running = started
     log.info('started')
   }, die('start failed'))
@@ -61,7 +64,7 @@ export function runProcess(options: ProcessOptions): void {
 
 function watchParent(onGone: () => void): void {
   process.on('disconnect', onGone)
-  if (!readProcessConfig().watchParent) return
+  if (readProcessConfig().PARENT_WATCH === '0') return
   process.stdin.on('end', onGone)
   process.stdin.on('close', onGone)
   process.stdin.on('error', onGone)

@@ -17,7 +17,7 @@ const children: ChildProcess[] = []
 /** Runs a process whose start function has this body. */
 function run(body: string, env: NodeJS.ProcessEnv = {}, ipc = false): Started {
   const script = `import { runProcess } from '${shell}'
-    runProcess({ name: 'tested', level: 'info', start: async (log) => { ${body} } })`
+    runProcess({ name: 'tested', level: 'info', start: async (log, fail) => { ${body} } })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'inherit', ...(ipc ? (['ipc'] as const) : [])],
     env: { ...env, PATH: process.env.PATH },
@@ -95,6 +95,7 @@ describe('the process shell', () => {
   const crashes: Record<string, string> = {
     'start failed': `throw new Error('no luck')`,
     'uncaught error': `setTimeout(() => { throw new Error('no luck') }); ${IDLE}`,
+    failed: `setTimeout(() => fail(new Error('no luck'))); ${IDLE}`,
     'unhandled rejection': `setTimeout(() => void Promise.reject(new Error('no luck'))); ${IDLE}`,
     'stop failed': `setTimeout(() => process.kill(process.pid, 'SIGTERM'))
       return { stop: async () => { throw new Error('no luck') } }`,
