@@ -1,9 +1,10 @@
+import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
 import { applyMessage } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
 import type { Command } from '../../core/command.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
-import { commandOf, START_MS } from './market-commands.js'
+import { commandOf, marketActs, START_MS } from './market-commands.js'
 import type { MarketAct } from './market-commands.js'
 
 export interface FeedMarket {
@@ -45,4 +46,10 @@ function inMarket(target: FeedMarket, command: Command): Command {
   const { market } = target
   const orderId = `${market}/${command.order.orderId}`
   return { ...command, order: { ...command.order, orderId, market, owner, signer: owner } }
+}
+
+/** A market day of so many blocks that always is the same and has placements, cancels, fills and reverts in it. */
+export function someBlocks(target: FeedMarket, length: number): Block[] {
+  const acts = fc.sample(marketActs(length), { seed: 7, numRuns: 20 }).flat()
+  return feedOf(target, acts).slice(0, length)
 }

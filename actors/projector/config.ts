@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { parseEnv } from '../../bus-schemas/parse-env.js'
+
+/** Settings of the projector, by the names of its environment. */
+export const projectorEnv = z.object({
+  NATS_URL: z.string().min(1),
+  NATS_MONITOR_URL: z.url().optional(),
+  /** Directory that holds history.db. */
+  DATA_DIR: z.string().min(1),
+  DEPLOYMENT_FILE: z.string().min(1),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+export type ProjectorConfig = Readonly<z.infer<typeof projectorEnv>>
+
+/** Throws BadConfiguration. */
+export function readProjectorConfig(): ProjectorConfig {
+  return parseEnv(projectorEnv, process.env)
+}
