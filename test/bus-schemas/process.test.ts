@@ -19,7 +19,7 @@ function run(body: string, env: NodeJS.ProcessEnv = {}, ipc = false): Started {
   const script = `import { runProcess } from '${shell}'
     runProcess({ name: 'tested', level: 'info', start: async (log, fail) => { ${body} } })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['pipe', 'pipe', 'inherit', ...(ipc ? (['ipc'] as const) : [])],
+    stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
     env: { ...env, PATH: process.env.PATH },
   })
   let text = ''
@@ -35,6 +35,7 @@ function run(body: string, env: NodeJS.ProcessEnv = {}, ipc = false): Started {
       look()
     })
   child.stdout?.on('data', (chunk) => (text += String(chunk)))
+  child.stderr?.on('data', (chunk) => (text += String(chunk)))
   return { child, output: () => text, said, exit }
 }
 
@@ -111,6 +112,12 @@ describe('the process shell', () => {
       expect(fatal[0]).to.contain(message).and.contain('no luck')
     })
   }
+
+  it('refuses a setting that it does not know', async () => {
+    const { exit, output } = run(IDLE, { PARENT_WATCH: 'yes' })
+    expect(await exit).to.equal(1)
+    expect(output()).to.contain('PARENT_WATCH')
+  })
 
   it('is ended with 1 when stopping takes longer than its deadline', async () => {
     const { child, said, exit, output } = run(
