@@ -1,0 +1,103 @@
+import { assert } from './assert.js'
+import type { Change } from './change.js'
+import type { Market } from './market.js'
+import type { OrderStatus } from './order.js'
+import type { OpenOrder } from './records/book-record.js'
+import type { Trade } from './records/trade-record.js'
+
+/** How many of the newest trades a view keeps: what the `trades` snapshot shows. */
+export const SNAPSHOT_TRADES = 50
+
+/**
+ * A market as everybody may see it after `seq`: what the changes 1 … seq add up to. One fold serves the snapshot and
+ * the updates, so that the two cannot disagree.
+ */
+export interface MarketView {
+  readonly market: Market
+  /** Sequence of the newest folded change, 0 before the first. */
+  seq: number
+  /** Market time of the newest folded change, unix milliseconds; 0 before the first. */
+  atMs: number
+  /** Sequence of the newest trade, 0 before the first: the next trade frame's `prev_seq`. */
+  lastTradeSeq: number
+  /** Unix milliseconds of the newest trade. */
+  lastTradeAtMs: number | undefined
+  /** Orders that are active or matching, by order id; those with nothing open are hidden but may come back. */
+  readonly live: Map<string, OpenOrder>
+  /** Newest first, at most SNAPSHOT_TRADES. */
+  readonly trades: Trade[]
+}
+
+/** The view of a market to which nothing has happened. */
+export function emptyView(market: Market): MarketView {
+  return {
+    market,
+    seq: 0,
+    atMs: 0,
+    lastTradeSeq: 0,
+    lastTradeAtMs: undefined,
+    live: new Map(),
+    trades: [],
+  }
+}
+
+/** Folds the next change into the view, in place. A change out of sequence is a broken invariant. */
+export function applyChange(view: MarketView, change: Change): void {
+  assert(
+    change.seq === view.seq + 1,
+    `${view.market.market}: change ${change.seq} cannot follow ${view.seq}`,
+  )
+  view.seq = change.seq
+  view.atMs = change.atMs
+  applyToOrder(view, change)
+  const trade = completedTrade(change)
+  if (trade !== undefined) recordTrade(view, trade)
+}
+
+/** The orders that can be hit, in no particular order. */
+export function* openOrders(view: MarketView): Generator<OpenOrder> {
+  for (const order of view.live.values()) if (order.progress.open > 0n) yield order
+}
+
+/** The trade a change completes: the taker's leg of a settled match does, nothing else. */
+export function completedTrade(change: Change): Trade | undefined {
+  if (change.kind !== 'OrderFilled' || change.fill.liquidity !== 'taker') return undefined
+  return { fill: change.fill, seq: change.seq, atMs: change.atMs }
+}
+
+function applyToOrder(view: MarketView, change: Change): void {
+  if (!mayReturn(change.status)) {
+    view.live.delete(change.orderId)
+    return
+  }
+  const known = view.live.get(change.orderId)
+  const { order, rank } = change.kind === 'OrderPlaced' ? change : (known ?? {})
+  assert(
+    order !== undefined && rank !== undefined,
+    `${view.market.market}: change ${change.seq} speaks of an order that was never placed`,
+  )
+  view.live.set(change.orderId, {
+    order,
+    rank,
+    progress: {
+      status: change.status,
+      filled: change.filled,
+      pending: change.pending,
+      open: change.open,
+      createdAtMs: known?.progress.createdAtMs ?? change.atMs,
+      updatedAtMs: change.atMs,
+    },
+  })
+}
+
+function recordTrade(view: MarketView, trade: Trade): void {
+  view.lastTradeSeq = trade.seq
+  view.lastTradeAtMs = trade.atMs
+  view.trades.unshift(trade)
+  if (view.trades.length > SNAPSHOT_TRADES) view.trades.pop()
+}
+
+/** The other statuses are final: nothing of such an order ever enters the book again. */
+function mayReturn(status: OrderStatus): boolean {
+  return status === 'active' || status === 'matching'
+}

@@ -1,0 +1,100 @@
+import type { Change } from '../change.js'
+import { formatDecimal } from '../decimal.js'
+import { completedTrade } from '../feed.js'
+import type { Market } from '../market.js'
+
+/** What every update frame says besides its data (interface 6.3, decision A1). */
+interface UpdateFrame<Channel extends string, Data> {
+  readonly type: 'update'
+  readonly channel: Channel
+  readonly market: string
+  readonly seq: number
+  /** Sequence of the previous update of the same channel and market, 0 if there was none. */
+  readonly prev_seq: number
+  /** ISO 8601 time of the change. */
+  readonly ts: string
+  readonly data: Data
+}
+
+/** A change of one order as the book sees it; amounts and prices are decimal strings in engine terms. */
+export type BookUpdate = UpdateFrame<
+  'book',
+  {
+    readonly side: 'buy' | 'sell'
+    /** Limit price in whole ticks. */
+    readonly price_ticks: string
+    readonly limit_price: string
+    /** How much the level gained, signed. */
+    readonly size_delta: string
+    /** What the order itself has left to hit, `0` when it is gone. */
+    readonly order_open: string
+    readonly order_id: string
+  }
+>
+
+/** One settled match; engine price, size and side. */
+export type TradesUpdate = UpdateFrame<
+  'trades',
+  {
+    readonly trade_id: number
+    readonly price: string
+    readonly size: string
+    readonly aggressor_side: 'buy' | 'sell'
+    readonly taker_order_id: string
+    readonly maker_order_id: string
+    readonly created_at: string
+  }
+>
+
+/** The `book` frame of a change: every change has exactly one. */
+export function bookUpdate(market: Market, change: Change): BookUpdate {
+  return {
+    type: 'update',
+    channel: 'book',
+    market: market.market,
+    seq: change.seq,
+    prev_seq: change.seq - 1,
+    ts: isoTime(change.atMs),
+    data: {
+      side: change.side,
+      // Exact: a limit price off the tick is refused before it can be placed.
+      price_ticks: (change.limitPrice / market.tickSize).toString(),
+      limit_price: formatDecimal(change.limitPrice, 18),
+      size_delta: formatDecimal(change.openDelta, 18),
+      order_open: formatDecimal(change.open, 18),
+      order_id: change.orderId,
+    },
+  }
+}
+
+/** The `trades` frame of a change that completes a trade; undefined for all others. */
+export function tradesUpdate(
+  market: Market,
+  change: Change,
+  previousTradeSeq: number,
+): TradesUpdate | undefined {
+  const trade = completedTrade(change)
+  if (trade === undefined) return undefined
+  const at = isoTime(trade.atMs)
+  return {
+    type: 'update',
+    channel: 'trades',
+    market: market.market,
+    seq: trade.seq,
+    prev_seq: previousTradeSeq,
+    ts: at,
+    data: {
+      trade_id: trade.fill.tradeId,
+      price: formatDecimal(trade.fill.price, 18),
+      size: formatDecimal(trade.fill.amount, 18),
+      aggressor_side: trade.fill.takerSide,
+      taker_order_id: trade.fill.takerOrderId,
+      maker_order_id: trade.fill.makerOrderId,
+      created_at: at,
+    },
+  }
+}
+
+function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
