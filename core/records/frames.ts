@@ -2,6 +2,7 @@ import type { Change } from '../change.js'
 import { formatDecimal } from '../decimal.js'
 import { completedTrade } from '../feed.js'
 import type { Market } from '../market.js'
+import { isoTime } from './iso-time.js'
 
 /** What every update frame says besides its data (interface 6.3, decision A1). */
 interface UpdateFrame<Channel extends string, Data> {
@@ -93,8 +94,4 @@ export function tradesUpdate(
       created_at: at,
     },
   }
-}
-
-function isoTime(atMs: number): string {
-  return new Date(atMs).toISOString()
 }

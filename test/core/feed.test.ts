@@ -12,7 +12,9 @@ import {
 import { bookUpdate, tradesUpdate } from '../../core/records/frames.js'
 import { historyOf } from '../support/random-history.js'
 import { happenings } from '../support/arbitrary-happenings.js'
-import { spotMarket } from '../support/spot-market.js'
+import { aMarket } from '../support/builders.js'
+
+const spotMarket = aMarket()
 
 function fold(changes: readonly Change[], view: MarketView = emptyView(spotMarket)): MarketView {
   for (const change of changes) applyChange(view, change)
@@ -183,7 +185,7 @@ describe('update frames', () => {
       prev_seq: 0,
       ts: '2026-09-21T14:13:21.000Z',
       data: {
-        trade_id: 5 * 256 + 1,
+        trade_id: 5 * 256 + spotMarket.ordinal,
         price: '0.000612',
         size: '2',
         aggressor_side: 'buy',

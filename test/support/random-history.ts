@@ -1,7 +1,9 @@
 import type { Change, Fill, HoldReason, Match } from '../../core/change.js'
-import { E18, amountE18, feePerUnitE18, priceE18, takerFeeFloor } from '../../core/money.js'
+import { E18, amountE18, priceE18, takerFeeFloor } from '../../core/money.js'
 import type { Order, OrderStatus, Side } from '../../core/order.js'
-import { spotMarket } from './spot-market.js'
+import { aMarket, anOrder } from './builders.js'
+
+const spotMarket = aMarket()
 
 /** One thing that happens to the market; indexes pick among whatever is there, modulo its number. */
 export type Happening =
@@ -218,35 +220,16 @@ export function historyOf(happenings: readonly Happening[]): Change[] {
 /** A placed order like many others; `number` makes its ids unique. */
 export function sampleOrder(number: number, side: Side, price: number, size: number): Order {
   const owner = `0x${(number % 10).toString().repeat(40)}` as const
-  return {
+  return anOrder({
     orderId: `order-${number}`,
-    market: spotMarket.market,
     owner,
     signer: owner,
     subaccountId: BigInt(number % 10) + 1n,
-    recipientId: BigInt(number % 10) + 1n,
     nonce: BigInt(number),
     side,
-    assetAddress: spotMarket.assetAddress,
-    subId: 0n,
     desiredAmount: amountE18(BigInt(size) * E18),
-    initialFilled: amountE18(0n),
     limitPrice: priceE18(BigInt(price) * 10n ** 12n),
-    worstFee: feePerUnitE18(E18),
-    expirySec: 1_999_999_999,
-    goodUntilSec: 1_999_999_999,
-    action: {
-      subaccount_id: (BigInt(number % 10) + 1n).toString(),
-      nonce: number.toString(),
-      module: spotMarket.tradeModuleAddress,
-      data: '0x',
-      expiry: '1999999999',
-      owner,
-      signer: owner,
-    },
-    signature: '0x1234',
-    signatureStatus: 'checked',
-  }
+  })
 }
 
 function openOf(resting: Resting): bigint {
@@ -257,4 +240,18 @@ function statusOf(resting: Resting): OrderStatus {
   if (resting.filled === resting.order.desiredAmount) return 'filled'
   if (resting.ended !== undefined) return resting.ended
   return resting.left === 0n ? 'matching' : 'active'
+}
+
+/**
+ * A history in which every round rests an order at the best price, hits it and settles the match: five changes, the
+ * last of which completes a trade. Every second round leaves something in the book.
+ */
+export function busyHistory(rounds: number): Change[] {
+  return historyOf(
+    Array.from({ length: rounds }).flatMap((_, round) => [
+      { kind: 'place', side: 'sell', price: 10_000 - round, size: 2 + (round % 2) } as const,
+      { kind: 'place', side: 'buy', price: 10_000 - round, size: 2 } as const,
+      { kind: 'settle', index: 0, success: true } as const,
+    ]),
+  )
 }

@@ -1,0 +1,61 @@
+import type { Bus } from '../../bus-schemas/bus.js'
+import type { Logger } from '../../bus-schemas/log.js'
+import { encodePingAnswer } from '../../bus-schemas/ping.js'
+import { askPing } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/market.js'
+import type { SessionLimits } from './limits.js'
+import { openMarketFeed, type MarketFeed } from './market-feed.js'
+import { createReplayer } from './replay.js'
+import { startServer } from './server.js'
+
+const PROCESS = 'ws-fanout'
+
+export interface FanOutOptions {
+  readonly bus: Bus
+  readonly markets: readonly Market[]
+  /** Resolves any identifier a client may use to one of the markets. */
+  readonly findMarket: (identifier: string) => Market | undefined
+  readonly port: number
+  readonly allowedOrigins: readonly string[]
+  readonly log: Logger
+  /** A feed cannot go on; the process has to end. */
+  readonly onFailure: (error: Error) => void
+  readonly ringChanges?: number
+  readonly limits?: SessionLimits
+}
+
+export interface FanOut {
+  readonly port: number
+  isReady(): boolean
+  /** How many clients are connected. */
+  clients(): number
+  stop(): Promise<void>
+}
+
+/** Starts following every market and serving clients; upgrades are answered 503 until all feeds are read. */
+export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
+  const { bus, markets, log, findMarket } = options
+  const feeds = new Map<string, MarketFeed>()
+  for (const market of markets) {
+    feeds.set(market.market, await openMarketFeed({ ...options, market }))
+  }
+  const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
+  const findFeed = (identifier: string): MarketFeed | undefined =>
+    feeds.get(findMarket(identifier)?.market ?? '')
+
+  const server = await startServer({ ...options, findFeed, isReady, replayer: createReplayer(bus) })
+  const pings = await bus.answer(askPing(PROCESS), PROCESS, (_question, replyTo) => {
+    const ready = isReady()
+    const positions = Object.fromEntries([...feeds].map(([name, feed]) => [name, feed.headSeq()]))
+    const detail = ready ? `${server.clients()} clients` : 'reading the feed'
+    bus.reply(replyTo, encodePingAnswer({ process: PROCESS, ready, detail, positions }))
+  })
+  log.info({ markets: [...feeds.keys()] }, 'following')
+
+  async function stop(): Promise<void> {
+    await pings.stop()
+    await server.stop()
+    await Promise.all([...feeds.values()].map((feed) => feed.stop()))
+  }
+  return { port: server.port, isReady, clients: () => server.clients(), stop }
+}

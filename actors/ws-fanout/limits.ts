@@ -1,0 +1,55 @@
+/** Bounds of one fan-out process. Every buffer, map and wait in this room has its limit here. */
+
+/** Largest client frame; a larger one closes the connection with 1009. */
+export const MAX_CLIENT_FRAME_BYTES = 64 * 1024
+/** A message in more pieces than this is an attack on memory, not a message. */
+export const MAX_FRAGMENTS = 64
+export const MAX_BUFFERED_CHUNKS = 1024
+export const MAX_HEADER_BYTES = 8 * 1024
+/** Open connections of one process; further upgrades are answered 503. */
+export const MAX_SESSIONS = 20_000
+/** Longest `req_id` that is echoed. */
+export const MAX_REQ_ID_CHARS = 128
+
+/** Changes whose frames stay in memory per market; older ones are read from the stream. */
+export const RING_CHANGES = 16_384
+/** Places in a market's stream from which a replay can start; they thin out as the stream grows. */
+export const MAX_MARKS = 4_096
+/** Frames of one turn of the event loop leave early when they come to this. */
+export const MAX_TURN_BYTES = 256 * 1024
+/** Blocks read from the stream at once. */
+export const STREAM_PAGE_BLOCKS = 32
+/** Frames of a replay written before the client must have taken them. */
+export const REPLAY_PAGE_BYTES = 256 * 1024
+/** Reads from the streams at the same time; further replays wait for their turn. */
+export const MAX_STREAM_READS = 8
+
+/** What the bounds of a connection are; tests shorten the times. */
+export interface SessionLimits {
+  /** Live frames that may wait for a client longer than catchUpWithinMs; snapshots and replays do not count. */
+  readonly maxWaitingBytes: number
+  readonly catchUpWithinMs: number
+  /** Live frames that may wait at all: what a burst may put before a client that reads. */
+  readonly maxBacklogBytes: number
+  /** Snapshots and replays that may wait for the client when it asks for another. */
+  readonly maxBulkBytes: number
+  readonly pingEveryMs: number
+  readonly pongWithinMs: number
+  /** A client takes a snapshot or a replay's page in this time, plus what minBytesPerMs allows for its size. */
+  readonly drainWithinMs: number
+  readonly minBytesPerMs: number
+  /** How long a client may take over the closing handshake. */
+  readonly closeWithinMs: number
+}
+
+export const SESSION_LIMITS: SessionLimits = {
+  maxWaitingBytes: 1024 * 1024,
+  catchUpWithinMs: 2_000,
+  maxBacklogBytes: 32 * 1024 * 1024,
+  maxBulkBytes: 64 * 1024 * 1024,
+  pingEveryMs: 15_000,
+  pongWithinMs: 10_000,
+  drainWithinMs: 5_000,
+  minBytesPerMs: 100,
+  closeWithinMs: 3_000,
+}

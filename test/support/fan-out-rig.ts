@@ -1,0 +1,72 @@
+import { createLog } from '../../bus-schemas/log.js'
+import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
+import type { Change } from '../../core/change.js'
+import type { Market } from '../../core/market.js'
+import { startFanOut, type FanOut, type FanOutOptions } from '../../actors/ws-fanout/fan-out.js'
+import { aMarket } from './builders.js'
+import { eventually } from './eventually.js'
+import { declareFeed, publishChanges } from './feed-publisher.js'
+import { connectSocket, type SocketClient } from './socket-client.js'
+import type { ClientOptions } from 'ws'
+
+/** A fan-out over a bus in memory with one market, and clients on real sockets. */
+export interface FanOutRig {
+  readonly bus: MemoryBus
+  readonly market: Market
+  readonly failures: Error[]
+  /** The running fan-out; another one after `restart`. */
+  fanOut(): FanOut
+  url(): string
+  publish(changes: readonly Change[], perBlock?: number): Promise<void>
+  connect(options?: ClientOptions): Promise<SocketClient>
+  restart(options?: Partial<FanOutOptions>): Promise<void>
+  /** Closes every client and the fan-out. */
+  end(): Promise<void>
+}
+
+export async function startRig(options: Partial<FanOutOptions> = {}): Promise<FanOutRig> {
+  const market = aMarket()
+  const bus = createMemoryBus()
+  await declareFeed(bus, market.market)
+  const failures: Error[] = []
+  const clients: SocketClient[] = []
+  const names = [market.market, ...market.aliases, `${market.assetAddress}:${market.subId}`]
+
+  const start = (more: Partial<FanOutOptions>): Promise<FanOut> =>
+    startFanOut({
+      bus,
+      markets: [market],
+      findMarket: (identifier) => (names.includes(identifier) ? market : undefined),
+      port: 0,
+      allowedOrigins: ['https://app.example'],
+      log: createLog('test', 'silent'),
+      onFailure: (error) => failures.push(error),
+      ...options,
+      ...more,
+    })
+
+  let fanOut = await start({})
+  return {
+    bus,
+    market,
+    failures,
+    fanOut: () => fanOut,
+    url: () => `ws://127.0.0.1:${fanOut.port}/v1/ws`,
+    publish: (changes, perBlock) => publishChanges(bus, market.market, changes, perBlock),
+    async connect(clientOptions) {
+      await eventually(() => fanOut.isReady())
+      const client = await connectSocket(`ws://127.0.0.1:${fanOut.port}/v1/ws`, clientOptions)
+      clients.push(client)
+      return client
+    },
+    async restart(more = {}) {
+      await fanOut.stop()
+      fanOut = await start(more)
+    },
+    async end() {
+      for (const client of clients) client.ws.terminate()
+      await fanOut.stop()
+      await bus.close()
+    },
+  }
+}
