@@ -1,0 +1,219 @@
+import { hashTypedData, type TypedDataDomain } from 'viem'
+import type { Action, Address, Hex } from '../core/action.js'
+import { formatDecimal, parseDecimal } from '../core/decimal.js'
+import { E18, amountE18, mulDivCeil, priceE18 } from '../core/money.js'
+import type { Side } from '../core/order.js'
+import { encodeTradeData } from '../core/trade-data.js'
+import { intentToEngine } from '../core/translation.js'
+import type { MarketRecord, OrderBody } from './records.js'
+
+/** The deployment an action is signed for. */
+export interface SigningDomain {
+  readonly chainId: number
+  /** The matching contract. */
+  readonly matching: Address
+}
+
+/** Whoever holds the key: a viem local account fits, so does a wallet behind the same method. */
+export interface TypedDataSigner {
+  readonly address: Address
+  signTypedData(typedData: ActionTypedData): Promise<Hex>
+}
+
+/** What every kind of order needs besides its terms. */
+export interface OrderFrame {
+  readonly market: MarketRecord
+  readonly orderId: string
+  /** Decimal digits; the subaccount that trades and receives. */
+  readonly subaccountId: string
+  readonly nonce: bigint
+  /** Unix seconds, of the order and of the signed action. */
+  readonly expirySec: number
+  /** Signed fee bound in basis points of the limit price; 30 unless told. */
+  readonly worstFeeBps?: number
+  /** Differs from the signer's address when a session key signs. */
+  readonly owner?: Address
+  /** Signed amount per 1.0 of size; 1e18 unless told (futures: 1e15). */
+  readonly amountScale?: bigint
+}
+
+/** Terms as the engine states them: price in quote per base, both plain decimal text. */
+export interface EngineTerms {
+  readonly side: Side
+  readonly price: string
+  readonly amount: string
+}
+
+/** Terms as a trader states them on the spot market: the side of USDC, cNGN per USDC, and USDC. */
+export interface TraderTerms {
+  readonly side: Side
+  readonly price: string
+  readonly size: string
+}
+
+/** A number that is not plain decimal text with at most 18 decimals, or a market that does not take such an order. */
+export class BadOrderTerms extends Error {
+  override readonly name = 'BadOrderTerms'
+}
+
+const DEFAULT_WORST_FEE_BPS = 30n
+
+const actionTypes = {
+  Action: [
+    { name: 'subaccountId', type: 'uint256' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'module', type: 'address' },
+    { name: 'data', type: 'bytes' },
+    { name: 'expiry', type: 'uint256' },
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+  ],
+} as const
+
+/** An action as EIP-712 typed data on the matching contract's domain. */
+export interface ActionTypedData {
+  readonly domain: TypedDataDomain
+  readonly types: typeof actionTypes
+  readonly primaryType: 'Action'
+  readonly message: Action
+}
+
+export function actionTypedData(domain: SigningDomain, action: Action): ActionTypedData {
+  const { chainId, matching } = domain
+  return {
+    domain: { name: 'Matching', version: '1.0', chainId, verifyingContract: matching },
+    types: actionTypes,
+    primaryType: 'Action',
+    message: action,
+  }
+}
+
+/** The digest that is signed, which is also the venue's `action_hash`. */
+export function actionDigest(domain: SigningDomain, action: Action): Hex {
+  return hashTypedData(actionTypedData(domain, action))
+}
+
+/** Signs an order in engine terms and returns the body to post. Throws BadOrderTerms. */
+export async function signOrder(
+  signer: TypedDataSigner,
+  domain: SigningDomain,
+  order: OrderFrame & EngineTerms,
+): Promise<OrderBody> {
+  const { action, worstFee } = orderAction(signer.address, order)
+  const signature = await signer.signTypedData(actionTypedData(domain, action))
+  const subaccount = order.subaccountId
+  return {
+    order_id: order.orderId,
+    owner_address: action.owner,
+    signer_address: action.signer,
+    subaccount_id: subaccount,
+    recipient_id: subaccount,
+    nonce: order.nonce.toString(),
+    asset_address: order.market.asset_address,
+    sub_id: order.market.sub_id,
+    worst_fee: worstFee.toString(),
+    expiry: order.expirySec,
+    action_json: {
+      subaccount_id: subaccount,
+      nonce: order.nonce.toString(),
+      module: action.module,
+      data: action.data,
+      expiry: order.expirySec.toString(),
+      owner: action.owner,
+      signer: action.signer,
+    },
+    signature,
+    side: order.side,
+    desired_amount: order.amount,
+    limit_price: order.price,
+  }
+}
+
+/**
+ * Signs an order in trader terms on a market with an order entry spec: it is translated as the venue does it, and the
+ * body carries both forms. Throws BadOrderTerms.
+ */
+export async function signTraderOrder(
+  signer: TypedDataSigner,
+  domain: SigningDomain,
+  order: OrderFrame & TraderTerms,
+): Promise<OrderBody> {
+  const body = await signOrder(signer, domain, { ...order, ...translate(order.market, order) })
+  const { side, price, size } = order
+  return { ...body, order_entry_spec: entrySpec(order.market), ui_intent: { side, price, size } }
+}
+
+/** Engine terms of trader terms: exact, except that the price is rounded to the tick and the amount down to the step. */
+export function translate(market: MarketRecord, terms: TraderTerms): EngineTerms {
+  entrySpec(market)
+  const orientation = market.engine_side_policy === 'invert_ui_side' ? 'inverted' : 'identity'
+  const intent = {
+    side: terms.side,
+    priceE18: readPositive('price', terms.price),
+    sizeE18: readPositive('size', terms.size),
+  }
+  const engine = intentToEngine(orientation, intent, {
+    tickSize: priceE18(readPositive('tick_size', market.tick_size)),
+    minSize: amountE18(readPositive('min_size', market.min_size)),
+  })
+  const { side, price, amount } = engine
+  return { side, price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) }
+}
+
+function entrySpec(market: MarketRecord): string {
+  if (market.order_entry_spec !== undefined) return market.order_entry_spec
+  throw new BadOrderTerms(`${market.market} takes orders in engine terms only`)
+}
+
+/** A nonce nobody else has used: 31 random bytes, because the venue asks for no order between nonces. */
+export function randomNonce(): bigint {
+  const bytes = crypto.getRandomValues(new Uint8Array(31))
+  return bytes.reduce((nonce, byte) => nonce * 256n + BigInt(byte), 0n)
+}
+
+function orderAction(
+  signer: Address,
+  order: OrderFrame & EngineTerms,
+): { readonly action: Action; readonly worstFee: bigint } {
+  const { market, amountScale = E18 } = order
+  const limitPrice = readPositive('price', order.price)
+  const feeBps = order.worstFeeBps === undefined ? DEFAULT_WORST_FEE_BPS : BigInt(order.worstFeeBps)
+  const worstFee = mulDivCeil(limitPrice, feeBps, 10_000n)
+  const subaccountId = BigInt(order.subaccountId)
+  const data = encodeTradeData({
+    asset: market.asset_address as Address,
+    subId: BigInt(market.sub_id),
+    limitPrice,
+    desiredAmount: signedAmount(readPositive('amount', order.amount), amountScale),
+    worstFee,
+    recipientId: subaccountId,
+    isBid: order.side === 'buy',
+  })
+  return {
+    worstFee,
+    action: {
+      subaccountId,
+      nonce: order.nonce,
+      module: market.trade_module_address as Address,
+      data,
+      expiry: BigInt(order.expirySec),
+      owner: order.owner ?? signer,
+      signer,
+    },
+  }
+}
+
+/** Exact: an amount that the scale cannot express is refused, not rounded. */
+function signedAmount(amount: bigint, scale: bigint): bigint {
+  if ((amount * scale) % E18 !== 0n)
+    throw new BadOrderTerms('amount is finer than the market signs')
+  return (amount * scale) / E18
+}
+
+function readPositive(field: string, text: string): bigint {
+  const value = parseDecimal(text, 18)
+  if (value === undefined || value === 0n) {
+    throw new BadOrderTerms(`${field} must be a positive decimal, not ${JSON.stringify(text)}`)
+  }
+  return value
+}
