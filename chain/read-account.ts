@@ -1,4 +1,10 @@
 import type { Address } from '../core/action.js'
+import { matchingAbi } from './abi/matching.js'
+import { subAccountsAbi } from './abi/sub-accounts.js'
+import type { ChainClient } from './client.js'
+import type { Deployment } from './deployment.js'
+import { createExpiringCache } from './expiring-cache.js'
+import { revertOf } from './revert-name.js'
 
 /** What the chain says about a subaccount when asked for an order's custody (decisions C10, C11). */
 export interface AccountFacts {
@@ -16,4 +22,76 @@ export interface AccountReader {
   readAccount(subaccountId: bigint): Promise<AccountFacts | undefined>
   /** Unix seconds until which the key may sign for the owner, 0 when never registered; undefined when unreadable. */
   readSessionKeyExpiry(owner: Address, key: Address): Promise<bigint | undefined>
+}
+
+export interface AccountReaderOptions {
+  /** A `read` client: the questions about one account travel together. */
+  readonly client: ChainClient
+  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  /** How long facts are kept; at most a block's time. */
+  readonly cacheMs: number
+}
+
+const CACHE_ENTRIES = 10_000
+
+/** Reads facts about accounts and session keys at the newest block; addresses in lower case. */
+export function createAccountReader(options: AccountReaderOptions): AccountReader {
+  const bounds = { ttlMs: options.cacheMs, maxEntries: CACHE_ENTRIES }
+  const accounts = createExpiringCache<AccountFacts>(bounds)
+  const expiries = createExpiringCache<bigint>(bounds)
+  return {
+    readAccount: (id) =>
+      accounts.get(id.toString(), () => unlessUnreadable(() => fetchAccount(options, id))),
+    readSessionKeyExpiry: (owner, key) =>
+      expiries.get(`${owner} ${key}`.toLowerCase(), () =>
+        unlessUnreadable(() => fetchKeyExpiry(options, owner, key)),
+      ),
+  }
+}
+
+async function fetchAccount(options: AccountReaderOptions, id: bigint): Promise<AccountFacts> {
+  const { client, deployment } = options
+  const matching = { address: deployment.matching, abi: matchingAbi, args: [id] } as const
+  const subAccounts = { address: deployment.subAccounts, abi: subAccountsAbi, args: [id] } as const
+  const [recordedOwner, requestedAt, holder, manager] = await Promise.all([
+    client.readContract({ ...matching, functionName: 'subAccountToOwner' }),
+    client.readContract({ ...matching, functionName: 'withdrawTimestamp' }),
+    client.readContract({ ...subAccounts, functionName: 'ownerOf' }).catch(nobodyOnRevert),
+    client.readContract({ ...subAccounts, functionName: 'manager' }),
+  ])
+  return {
+    recordedOwner: lower(recordedOwner),
+    inCustody: holder !== undefined && lower(holder) === lower(deployment.matching),
+    manager: lower(manager),
+    withdrawRequestedAtSec: requestedAt,
+  }
+}
+
+function fetchKeyExpiry(
+  { client, deployment }: AccountReaderOptions,
+  owner: Address,
+  key: Address,
+): Promise<bigint> {
+  return client.readContract({
+    address: deployment.matching,
+    abi: matchingAbi,
+    functionName: 'sessionKeys',
+    args: [key, owner],
+  })
+}
+
+const lower = (address: Address): Address => address.toLowerCase() as Address
+
+/** The holder of an account that does not exist is asked for in vain: the chain reverts, which is an answer. */
+function nobodyOnRevert(error: unknown): undefined {
+  if (revertOf(error) === undefined) throw error
+}
+
+async function unlessUnreadable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read()
+  } catch {
+    // No answer, or one that is no answer (no contract there): either way the fact is not known.
+    return undefined
+  }
 }

@@ -1,4 +1,8 @@
 import type { Action, Address, Hex } from '../core/action.js'
+import { createExpiringCache } from './expiring-cache.js'
+import { recoverStrict } from './recover-strict.js'
+import { bytesToHex, createActionHasher, hexToBytes } from './typed-data.js'
+import type { ActionDomain } from './typed-data.js'
 
 /** The venue's answer about a signature; `unknown` when the chain could not be asked (decision C9). */
 export type SignatureVerdict =
@@ -15,6 +19,79 @@ export type SignatureVerdict =
 /** Judges a signed action exactly as the matching contract will: code at the signer means ERC-1271 only. */
 export interface SignatureVerifier {
   /** EIP-712 digest of an action on this venue's domain. */
-  digest(action: Action): Hex
-  verify(action: Action, signature: Hex): Promise<SignatureVerdict>
+  readonly digest: (action: Action) => Hex
+  /** Never rejects for what the chain or the client does; the signature may be any text. */
+  readonly verify: (action: Action, signature: Hex) => Promise<SignatureVerdict>
+}
+
+/** The two questions that only the chain can answer; undefined when it did not. */
+export interface SignatureReads {
+  /** Whether there is code at the address now. */
+  readonly readCode: (address: Address) => Promise<boolean | undefined>
+  /** Whether the contract at `signer` answers isValidSignature with the magic word. */
+  readonly callIsValidSignature: (
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ) => Promise<boolean | undefined>
+}
+
+export interface SignatureVerifierOptions extends SignatureReads {
+  readonly domain: ActionDomain
+  /** How long an answer about code is kept; one block of the target chain unless told. */
+  readonly codeCacheMs?: number
+}
+
+/** The chain could not be asked about a signer. */
+export class SignerUnreadable extends Error {
+  override readonly name = 'SignerUnreadable'
+}
+
+const BLOCK_TIME_MS = 2_000
+const CODE_CACHE_ENTRIES = 10_000
+/** A contract's signature may be long, but not longer than a request body. */
+const MAX_SIGNATURE_DIGITS = 2 * 65_536
+const HEX_BYTES = /^0x([0-9a-fA-F]{2})*$/
+
+/**
+ * A verifier for one matching contract. A signer without code passes only with a strict 65-byte signature; a signer
+ * with code only if its contract says so. While code is unreadable a correct strict signature passes, since a plain key
+ * is by far the likeliest, and everything else is unknown.
+ */
+export function createSignatureVerifier(options: SignatureVerifierOptions): SignatureVerifier {
+  const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature } = options
+  const hasher = createActionHasher(domain)
+  const codes = createExpiringCache<boolean>({
+    ttlMs: codeCacheMs,
+    maxEntries: CODE_CACHE_ENTRIES,
+  })
+
+  async function verify(action: Action, signature: Hex): Promise<SignatureVerdict> {
+    const digestBytes = hasher.digest(action)
+    const digest = bytesToHex(digestBytes)
+    if (signature.length > MAX_SIGNATURE_DIGITS || !HEX_BYTES.test(signature)) {
+      return { kind: 'invalid', digest, path: 'ecdsa' }
+    }
+    const hasCode = await codes.get(action.signer, () => readCode(action.signer))
+    if (hasCode === true) return askContract(action.signer, digest, signature)
+
+    const recovered = recoverStrict(digestBytes, hexToBytes(signature))
+    if (recovered === action.signer) return { kind: 'valid', path: 'ecdsa' }
+    if (hasCode === undefined) return unreadable(`no answer whether ${action.signer} has code`)
+    return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
+  }
+
+  async function askContract(signer: Address, digest: Hex, sig: Hex): Promise<SignatureVerdict> {
+    const accepted = await callIsValidSignature(signer, digest, sig)
+    if (accepted === undefined) return unreadable(`no answer from the wallet contract ${signer}`)
+    return accepted
+      ? { kind: 'valid', path: 'erc1271' }
+      : { kind: 'invalid', digest, path: 'erc1271' }
+  }
+
+  return { digest: (action) => bytesToHex(hasher.digest(action)), verify }
+}
+
+function unreadable(message: string): SignatureVerdict {
+  return { kind: 'unknown', cause: new SignerUnreadable(message) }
 }

@@ -1,0 +1,59 @@
+export interface ExpiringCacheOptions {
+  /** How long a value may be answered again; 0 keeps nothing but still shares a load under way. */
+  readonly ttlMs: number
+  /** The least recently loaded entry makes room for a new one. */
+  readonly maxEntries: number
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs?: () => number
+}
+
+/** Remembers what was read from the chain for a moment, and lets concurrent askers share one read. */
+export interface ExpiringCache<Value> {
+  /** The remembered value, or what `load` answers. Failures and undefined are not remembered. */
+  get(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined>
+}
+
+interface Entry<Value> {
+  readonly value: Promise<Value | undefined>
+  freshUntilMs: number
+}
+
+export function createExpiringCache<Value>(options: ExpiringCacheOptions): ExpiringCache<Value> {
+  const { ttlMs, maxEntries, nowMs = () => performance.now() } = options
+  const entries = new Map<string, Entry<Value>>()
+
+  function forget(key: string, entry: Entry<Value>): void {
+    if (entries.get(key) === entry) entries.delete(key)
+  }
+
+  function load(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    const entry: Entry<Value> = { value: read(), freshUntilMs: Number.POSITIVE_INFINITY }
+    entries.delete(key)
+    entries.set(key, entry)
+    evictOldest(entries, maxEntries)
+    // Age counts from the question, not from the answer: a slow answer is already that old.
+    const freshUntilMs = nowMs() + ttlMs
+    entry.value.then(
+      (value) => {
+        if (value === undefined) forget(key, entry)
+        else entry.freshUntilMs = freshUntilMs
+      },
+      () => forget(key, entry),
+    )
+    return entry.value
+  }
+
+  return {
+    get: (key, read) => {
+      const entry = entries.get(key)
+      return entry !== undefined && nowMs() < entry.freshUntilMs ? entry.value : load(key, read)
+    },
+  }
+}
+
+function evictOldest(entries: Map<string, unknown>, maxEntries: number): void {
+  for (const oldest of entries.keys()) {
+    if (entries.size <= maxEntries) return
+    entries.delete(oldest)
+  }
+}

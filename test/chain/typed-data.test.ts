@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { domainSeparator as viemSeparator, hashTypedData } from 'viem'
+import { ACTION_TYPES, MATCHING_DOMAIN } from '../../chain/abi/payloads.js'
+import { bytesToHex, createActionHasher, domainSeparator } from '../../chain/typed-data.js'
+import { InvariantBroken } from '../../core/assert.js'
+import { arbitraryAction, arbitraryAddress } from '../support/actions.js'
+
+const domains = fc.record({
+  chainId: fc.integer({ min: 1, max: 2 ** 31 }),
+  verifyingContract: arbitraryAddress,
+})
+
+describe('typed data of an action', () => {
+  it('hashes every action on every domain as viem does', () => {
+    const property = fc.property(domains, arbitraryAction, (domain, action) => {
+      const expected = hashTypedData({
+        domain: { ...MATCHING_DOMAIN, ...domain },
+        types: ACTION_TYPES,
+        primaryType: 'Action',
+        message: action,
+      })
+      expect(bytesToHex(createActionHasher(domain).digest(action))).to.equal(expected)
+    })
+    fc.assert(property, { numRuns: 200 })
+  })
+
+  it('computes the domain separator as viem does', () => {
+    const domain = { chainId: 8453, verifyingContract: `0x${'ab'.repeat(20)}` } as const
+    expect(bytesToHex(domainSeparator(domain))).to.equal(
+      viemSeparator({ domain: { ...MATCHING_DOMAIN, ...domain } }),
+    )
+  })
+
+  it('does not mix up actions that one hasher hashes in turn', () => {
+    const property = fc.property(domains, arbitraryAction, arbitraryAction, (domain, a, b) => {
+      const hasher = createActionHasher(domain)
+      const first = bytesToHex(hasher.digest(a))
+      hasher.digest(b)
+      expect(bytesToHex(hasher.digest(a))).to.equal(first)
+    })
+    fc.assert(property, { numRuns: 50 })
+  })
+
+  it('stops at a value that its word cannot hold instead of hashing another one', () => {
+    const domain = { chainId: 1, verifyingContract: `0x${'ab'.repeat(20)}` } as const
+    const [action] = fc.sample(arbitraryAction, 1)
+    if (action === undefined) throw new Error('no sample')
+    const digest = (nonce: bigint) => createActionHasher(domain).digest({ ...action, nonce })
+    expect(() => digest(2n ** 256n)).to.throw(InvariantBroken)
+    expect(() => digest(-1n)).to.throw(InvariantBroken)
+  })
+})
