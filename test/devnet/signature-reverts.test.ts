@@ -63,21 +63,22 @@ const spellings: readonly Row[] = [
   ['no bytes at all', 'OV_InvalidSignature', respelled(() => '0x')],
 ]
 
-function keyCall(world: World, fn: 'registerSessionKey', args: [Address, bigint]): Call
-function keyCall(world: World, fn: 'deregisterSessionKey', args: [Address]): Call
-function keyCall(
-  world: World,
-  functionName: 'registerSessionKey' | 'deregisterSessionKey',
-  args: [Address] | [Address, bigint],
-): Call {
-  const data = encodeFunctionData({ abi: matchingAbi, functionName, args } as never)
+function registration(world: World, signer: Address, expiry: bigint): Call {
+  const args = [signer, expiry] as const
+  const data = encodeFunctionData({ abi: matchingAbi, functionName: 'registerSessionKey', args })
+  return { from: world.alice.address, to: world.at.matching, data }
+}
+
+function deregistration(world: World): Call {
+  const args = [KEY] as const
+  const data = encodeFunctionData({ abi: matchingAbi, functionName: 'deregisterSessionKey', args })
   return { from: world.alice.address, to: world.at.matching, data }
 }
 
 /** Registers a key of Alice that is good for so many more seconds. */
 async function register(world: World, signer: Address, seconds = HOUR_SEC): Promise<bigint> {
   const expiry = (await world.client.getBlock()).timestamp + seconds
-  await perform(world, keyCall(world, 'registerSessionKey', [signer, expiry]))
+  await perform(world, registration(world, signer, expiry))
   return expiry
 }
 
@@ -124,7 +125,7 @@ const sessionKeys: readonly Row[] = [
     'OV_NeedDeregister',
     async (world) => {
       const expiry = await register(world, KEY)
-      return keyCall(world, 'registerSessionKey', [KEY, expiry - 1n])
+      return registration(world, KEY, expiry - 1n)
     },
   ],
   [
@@ -132,7 +133,7 @@ const sessionKeys: readonly Row[] = [
     'success',
     async (world) => {
       await register(world, KEY)
-      await perform(world, keyCall(world, 'deregisterSessionKey', [KEY]))
+      await perform(world, deregistration(world))
       await pass(world, COOLDOWN_SEC - 60)
       return match(world, byKey)
     },
@@ -142,7 +143,7 @@ const sessionKeys: readonly Row[] = [
     'OV_SignerNotOwnerOrSessionKeyExpired',
     async (world) => {
       await register(world, KEY)
-      await perform(world, keyCall(world, 'deregisterSessionKey', [KEY]))
+      await perform(world, deregistration(world))
       await pass(world, COOLDOWN_SEC + 1)
       return match(world, byKey)
     },
@@ -152,16 +153,12 @@ const sessionKeys: readonly Row[] = [
     'success',
     async (world) => {
       await register(world, KEY, 60n)
-      await perform(world, keyCall(world, 'deregisterSessionKey', [KEY]))
+      await perform(world, deregistration(world))
       await pass(world, 120)
       return match(world, byKey)
     },
   ],
-  [
-    'deregistering an expired key',
-    'OV_SessionKeyInvalid',
-    (world) => keyCall(world, 'deregisterSessionKey', [KEY]),
-  ],
+  ['deregistering an expired key', 'OV_SessionKeyInvalid', (world) => deregistration(world)],
 ]
 
 /** A signature by a contract that Alice registered as her key. */

@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
+import { encodeDeployData, encodeFunctionData, getContractAddress, numberToHex } from 'viem'
 import type { Abi, PrivateKeyAccount, TransactionReceipt } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { matchingAbi } from '../../chain/abi/matching.js'
@@ -13,8 +13,7 @@ import { ANVIL_KEY, startAnvil } from './anvil.js'
 import type { Anvil, AnvilClient } from './anvil.js'
 
 const POLL_MS = 5
-/** 30,000,000. */
-const TX_GAS = '0x1c9c380'
+const TX_GAS = 30_000_000n
 
 interface RpcAnswer {
   readonly result?: unknown
@@ -80,7 +79,7 @@ export function lower(address: string): Address {
 
 /** Revert data of a call against the latest state, '0x' when it reverts without any, 'none' when it succeeds. */
 export async function revertOf(world: World, call: Call): Promise<Hex | 'none'> {
-  const { error } = await rpc(world, 'eth_call', [{ ...call, gas: TX_GAS }, 'latest'])
+  const { error } = await rpc(world, 'eth_call', [{ ...call, gas: numberToHex(TX_GAS) }, 'latest'])
   if (error === undefined) return 'none'
   if (!error.message.includes('revert')) throw new Error(error.message)
   return error.data ?? '0x'
@@ -93,8 +92,14 @@ export async function perform(world: World, call: Call): Promise<TransactionRece
   return receipt
 }
 
-async function send(world: World, call: Omit<Call, 'to'> & { to?: Address }): Promise<Hex> {
-  const { result, error } = await rpc(world, 'eth_sendTransaction', [{ ...call, gas: TX_GAS }])
+/** Sends the call as a transaction, without `to` as a creation, and answers its hash. */
+export async function send(
+  world: World,
+  call: Omit<Call, 'to'> & { to?: Address },
+  gasLimit = TX_GAS,
+): Promise<Hex> {
+  const gas = numberToHex(gasLimit)
+  const { result, error } = await rpc(world, 'eth_sendTransaction', [{ ...call, gas }])
   if (error !== undefined) throw new Error(error.message)
   return result as Hex
 }
