@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Abi } from 'viem'
@@ -61,7 +61,7 @@ interface CompilerOutput {
 
 /**
  * ABIs and bytecode of the development chain's contracts. Compiles once per state of the sources and keeps the
- * result under `.cache/`; throws CompileError when the sources do not compile.
+ * latest result under `.cache/`; throws CompileError when the sources do not compile.
  */
 export async function compileContracts(): Promise<Artifacts> {
   const sources = await readSources()
@@ -69,6 +69,7 @@ export async function compileContracts(): Promise<Artifacts> {
   const cached = await readCached(cacheFile)
   if (cached !== undefined) return cached
   const artifacts = await compile(sources)
+  await dropCached()
   await writeCached(cacheFile, artifacts)
   return artifacts
 }
@@ -96,9 +97,15 @@ async function readCached(file: URL): Promise<Artifacts | undefined> {
   }
 }
 
+/** Results of earlier sources: one is kept, the latest. */
+async function dropCached(): Promise<void> {
+  await mkdir(CACHE, { recursive: true })
+  const stale = (await readdir(CACHE)).filter((name) => name.endsWith('.json'))
+  await Promise.all(stale.map((name) => rm(new URL(name, CACHE), { force: true })))
+}
+
 /** By rename, so that a reader never sees half a file and concurrent compilations do not mix. */
 async function writeCached(file: URL, artifacts: Artifacts): Promise<void> {
-  await mkdir(CACHE, { recursive: true })
   const temporary = new URL(`${randomUUID()}.tmp`, CACHE)
   await writeFile(temporary, JSON.stringify(artifacts))
   await rename(temporary, file)
