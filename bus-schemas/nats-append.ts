@@ -1,0 +1,139 @@
+import { type Msg, type NatsConnection, type PublishOptions, createInbox, headers } from 'nats'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { type AppendOptions, AppendRefused, AppendUnknown, WrongLastSequence } from './bus.js'
+
+/** Appends that may await their acknowledgement at one time; the next one is refused. */
+export const MAX_APPENDS_IN_FLIGHT = 1_024
+const RETRY_EVERY_MS = 50
+const STATUS_NO_RESPONDERS = 503
+const ERR_WRONG_LAST_SEQUENCE = [10071, 10164]
+
+const ackSchema = z.object({
+  seq: z.number().optional(),
+  error: z.object({ err_code: z.number().optional(), description: z.string() }).optional(),
+})
+
+/** Appends with one inbox for all acknowledgements: a subscription per append would cost most of the work. */
+export interface Appender {
+  append(subject: string, data: Uint8Array, options?: AppendOptions): Promise<number>
+  /** Whoever still waits gets AppendUnknown. */
+  close(): void
+}
+
+interface Deps {
+  readonly connection: NatsConnection
+  readonly isConnected: () => boolean
+  readonly timeoutMs: number
+}
+
+type Reply = { readonly kind: 'message'; readonly message: Msg } | { readonly kind: 'silence' }
+
+export function createAppender({ connection, isConnected, timeoutMs }: Deps): Appender {
+  const inbox = createInbox()
+  const waiting = new Map<string, (reply: Reply) => void>()
+  let sent = 0
+  let inFlight = 0
+  const subscription = connection.subscribe(`${inbox}.*`, {
+    callback: (_error, message) => {
+      waiting.get(message.subject.slice(inbox.length + 1))?.({ kind: 'message', message })
+    },
+  })
+
+  /** Publishes at once and resolves with what came back until the deadline. */
+  function exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply> {
+    sent += 1
+    const token = sent.toString(36)
+    publish(connection, subject, data, { ...request.options, reply: `${inbox}.${token}` })
+    return new Promise((resolve) => {
+      const settle = (reply: Reply): void => {
+        clearTimeout(timer)
+        waiting.delete(token)
+        resolve(reply)
+      }
+      const left = request.deadline - performance.now()
+      const timer = setTimeout(() => settle({ kind: 'silence' }), left)
+      waiting.set(token, settle)
+    })
+  }
+
+  async function append(
+    subject: string,
+    data: Uint8Array,
+    options: AppendOptions = {},
+  ): Promise<number> {
+    if (inFlight >= MAX_APPENDS_IN_FLIGHT) {
+      throw new AppendRefused(`${subject}: ${inFlight} appends await their acknowledgement`)
+    }
+    inFlight += 1
+    try {
+      const request: Request = {
+        options: publishOptions(options),
+        deadline: performance.now() + timeoutMs,
+      }
+      for (;;) {
+        // While the connection is down nothing is sent: a client's buffer would deliver it at some later time.
+        const reply = isConnected() ? await exchange(subject, data, request) : undefined
+        if (reply?.kind === 'silence') break
+        if (reply !== undefined && !isNoResponders(reply.message)) {
+          return sequenceOf(subject, reply.message)
+        }
+        if (performance.now() + RETRY_EVERY_MS >= request.deadline) break
+        await delay(RETRY_EVERY_MS)
+      }
+      throw new AppendUnknown(`${subject}: no acknowledgement within ${timeoutMs} ms`)
+    } finally {
+      inFlight -= 1
+    }
+  }
+
+  return {
+    append,
+    close() {
+      subscription.unsubscribe()
+      for (const settle of [...waiting.values()]) settle({ kind: 'silence' })
+    },
+  }
+}
+
+interface Request {
+  readonly options: PublishOptions
+  /** On the monotonic clock. */
+  readonly deadline: number
+}
+
+function publishOptions({ expectedLastSeq, messageId }: AppendOptions): PublishOptions {
+  if (expectedLastSeq === undefined && messageId === undefined) return {}
+  const result = headers()
+  if (expectedLastSeq !== undefined) {
+    result.set('Nats-Expected-Last-Sequence', String(expectedLastSeq))
+  }
+  if (messageId !== undefined) result.set('Nats-Msg-Id', messageId)
+  return { headers: result }
+}
+
+function publish(
+  connection: NatsConnection,
+  subject: string,
+  data: Uint8Array,
+  options: PublishOptions,
+): void {
+  try {
+    connection.publish(subject, data, options)
+  } catch (cause) {
+    throw new AppendRefused(`${subject}: not sent, ${String(cause)}`, { cause })
+  }
+}
+
+/** Nobody captures the subject at this moment, so the message is certainly not stored; a starting server does this. */
+const isNoResponders = (message: Msg): boolean => message.headers?.code === STATUS_NO_RESPONDERS
+
+function sequenceOf(subject: string, message: Msg): number {
+  const { seq, error } = ackSchema.parse(message.json())
+  if (error === undefined && seq !== undefined) return seq
+  const description = `${subject}: ${error?.description ?? 'acknowledged without a sequence'}`
+  if (ERR_WRONG_LAST_SEQUENCE.includes(error?.err_code ?? 0)) {
+    throw new WrongLastSequence(description)
+  }
+  throw new AppendRefused(description)
+}

@@ -1,0 +1,227 @@
+import { type Msg, type NatsConnection, Events, connect } from 'nats'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Bus, type Subscription, BusUnavailable, NoAnswer } from './bus.js'
+import { type Appender, createAppender } from './nats-append.js'
+import { type FollowDeps, startFollower } from './nats-follow.js'
+import { readRange } from './nats-read.js'
+import { assertDurable, assertServer } from './nats-server-check.js'
+import { MAX_STORED_BYTES, createNatsStreams } from './nats-streams.js'
+
+const PING_EVERY_MS = 5_000
+const RECONNECT_WAIT_MS = 250
+const DEFAULT_TIMEOUT_MS = 2_000
+const CLOSE_WITHIN_MS = 2_000
+const WATCH_EVERY_MS = 2_000
+/** A server that has just started takes a while to bring its streams up. */
+const DECLARE_WITHIN_MS = 10_000
+const DECLARE_EVERY_MS = 200
+
+export interface NatsBusOptions {
+  readonly url: string
+  /** Shown by the server's monitoring: the process's name. */
+  readonly name: string
+  /**
+   * The server's monitoring address. It is the only way to learn that writes are synced before they are acknowledged;
+   * without it that stays unchecked and onWarning says so.
+   */
+  readonly monitorUrl?: string
+  /** How long an append waits for its acknowledgement, and any other request for its answer. */
+  readonly timeoutMs?: number
+  /** Copies that a new stream is kept in. */
+  readonly replicas?: number
+  /** What the bus heals by itself or could not check, for the log. */
+  readonly onWarning?: (message: string) => void
+}
+
+/**
+ * A bus over NATS JetStream. Waits until a server answers, then throws BusMisconfigured when it is not one that the
+ * venue may rely on. Reconnects for ever.
+ */
+export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, onWarning = () => undefined } = options
+  const connection = await connect({
+    servers: options.url,
+    name: options.name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_EVERY_MS,
+    waitOnFirstConnect: true,
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+  })
+  try {
+    await assertConnection(connection, options.monitorUrl, onWarning)
+    const streams = await createNatsStreams(connection, timeoutMs)
+    const link = watchLink(connection)
+    const appender = createAppender({ connection, isConnected: link.isConnected, timeoutMs })
+    const deps = { connection, streams, onWarning, watchEveryMs: WATCH_EVERY_MS, ...link }
+    return assemble(deps, appender, options.replicas ?? 1)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+async function assertConnection(
+  connection: NatsConnection,
+  monitorUrl: string | undefined,
+  onWarning: (message: string) => void,
+): Promise<void> {
+  const { info } = connection
+  if (info === undefined) throw new BusUnavailable('the server did not introduce itself')
+  assertServer(
+    {
+      serverId: info.server_id,
+      version: info.version,
+      maxPayload: info.max_payload,
+      jetstream: info.jetstream === true,
+    },
+    MAX_STORED_BYTES,
+  )
+  if (monitorUrl !== undefined) return assertDurable(monitorUrl, info.server_id)
+  onWarning(
+    'no monitoring address of nats-server: whether it syncs before it acknowledges is unchecked',
+  )
+}
+
+/** Keeps track of whether the connection is up. */
+function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
+  let connected = true
+  const callbacks = new Set<() => void>()
+  const follow = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) connected = false
+      if (type !== Events.Reconnect) continue
+      connected = true
+      for (const callback of callbacks) callback()
+    }
+  }
+  void follow()
+  return {
+    isConnected: () => connected && !connection.isClosed(),
+    onReconnect: (callback) => {
+      callbacks.add(callback)
+      return () => callbacks.delete(callback)
+    },
+  }
+}
+
+function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
+  const { connection, streams, isConnected } = deps
+  const followers = new Set<Subscription>()
+  let closed = false
+  const assertOpen = (): void => {
+    if (closed) throw new BusUnavailable('the bus is closed')
+  }
+  return {
+    isConnected,
+    declareStream: async (spec) => {
+      assertOpen()
+      await whileUnavailable(() => streams.declare(spec, replicas))
+    },
+    append: async (subject, data, options) => {
+      assertOpen()
+      return appender.append(subject, data, options)
+    },
+    streamState: async (stream) => {
+      assertOpen()
+      return streams.state(stream)
+    },
+    lastMessage: async (stream) => {
+      assertOpen()
+      return streams.last(stream)
+    },
+    read: async (stream, fromSeq, limit) => {
+      assertOpen()
+      return readRange(deps, stream, fromSeq, limit)
+    },
+    follow: (options) => {
+      assertOpen()
+      const follower = startFollower(deps, options)
+      followers.add(follower)
+      void follower.ended.then(() => followers.delete(follower))
+      return Promise.resolve(follower)
+    },
+    ask: async (subject, data, timeoutMs) => {
+      assertOpen()
+      // A question that waits in the client's buffer would be put when its asker has long given up.
+      if (!isConnected()) throw new NoAnswer(`${subject}: disconnected`)
+      return ask(connection, subject, data, timeoutMs)
+    },
+    answer: async (subject, queue, onAsk) => {
+      assertOpen()
+      return listen(deps, { subject, queue }, onAsk)
+    },
+    reply(replyTo, data) {
+      assertOpen()
+      if (isConnected()) connection.publish(replyTo, data)
+    },
+    close: async () => {
+      if (closed) return
+      closed = true
+      for (const follower of followers) await follower.stop()
+      appender.close()
+      if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
+      await connection.close()
+    },
+  }
+}
+
+/** Repeats a request that is safe to repeat until the server serves it, or for DECLARE_WITHIN_MS. */
+async function whileUnavailable(request: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + DECLARE_WITHIN_MS
+  for (;;) {
+    try {
+      return await request()
+    } catch (error) {
+      if (!(error instanceof BusUnavailable) || performance.now() > deadline) throw error
+    }
+    await delay(DECLARE_EVERY_MS)
+  }
+}
+
+async function ask(
+  connection: NatsConnection,
+  subject: string,
+  data: Uint8Array,
+  timeoutMs: number,
+): Promise<Uint8Array> {
+  try {
+    const answer = await connection.request(subject, data, { timeout: timeoutMs })
+    return answer.data
+  } catch (cause) {
+    throw new NoAnswer(`${subject}: no answer within ${timeoutMs} ms`, { cause })
+  }
+}
+
+async function listen(
+  { connection, isConnected }: FollowDeps,
+  { subject, queue }: { readonly subject: string; readonly queue: string },
+  onAsk: (data: Uint8Array, replyTo: string) => void,
+): Promise<Subscription> {
+  const subscription = connection.subscribe(subject, {
+    queue,
+    callback: (error, message) => {
+      if (error === null && message.reply !== undefined) callOutside(onAsk, message)
+    },
+  })
+  // Whoever asks after this resolved is heard.
+  if (isConnected()) await connection.flush()
+  return {
+    stop: async () => {
+      if (isConnected()) await subscription.drain()
+      else subscription.unsubscribe()
+    },
+  }
+}
+
+/** Keeps a throw out of the client, which would take it for a fault of the connection; it stops the process instead. */
+function callOutside(onAsk: (data: Uint8Array, replyTo: string) => void, message: Msg): void {
+  try {
+    onAsk(message.data, message.reply ?? '')
+  } catch (error) {
+    setImmediate(() => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,231 @@
+import type { NatsConnection } from 'nats'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type BusMessage,
+  type FollowOptions,
+  type Subscription,
+  MessagesGone,
+  StreamRolledBack,
+} from './bus.js'
+import { openPuller } from './nats-pull.js'
+import type { NatsStreams } from './nats-streams.js'
+
+const PULL = { messages: 256, bytes: 4 * 1_048_576, expiresMs: 30_000 }
+/** The next pull opens when no more than this waits for the handler; so at most this and one pull are held. */
+const REFILL_BELOW = 128
+const PULL_OVERDUE_MS = PULL.expiresMs + 2_000
+const PAUSE_BEFORE_REBUILD_MS = 100
+
+export interface FollowDeps {
+  readonly connection: NatsConnection
+  readonly streams: NatsStreams
+  readonly isConnected: () => boolean
+  /** Calls back after each reconnect until the returned function is called. */
+  readonly onReconnect: (callback: () => void) => () => void
+  /** How often a follower compares itself with the end of its stream; it takes two rounds to call it stalled. */
+  readonly watchEveryMs: number
+  /** Something that the follower heals by itself, for the log. */
+  readonly onWarning: (message: string) => void
+}
+
+interface Follower {
+  readonly deps: FollowDeps
+  readonly options: FollowOptions
+  /** The next message that the handler is to see. */
+  nextSeq: number
+  over: boolean
+  lastWarning: string | undefined
+}
+
+/** One reader of the stream, from opening it until it fails; a follower goes through as many as it takes. */
+interface Session {
+  readonly queue: BusMessage[]
+  pulledAt: number | undefined
+  broken: string | undefined
+  wake: () => void
+}
+
+/**
+ * Bus.follow. Nothing that the server or its client promises about healing is relied on: sequences are counted here, a
+ * reader that errs, skips, or lags behind the stream's end without cause is replaced by one that starts at nextSeq.
+ */
+export function startFollower(
+  deps: FollowDeps,
+  options: FollowOptions,
+): Subscription & { readonly ended: Promise<void> } {
+  const follower: Follower = {
+    deps,
+    options,
+    nextSeq: options.fromSeq,
+    over: false,
+    lastWarning: undefined,
+  }
+  let wakeSession = (): void => undefined
+  const ended = followFor(follower, (session) => {
+    wakeSession = () => session.wake()
+  })
+  return {
+    ended,
+    stop: () => {
+      follower.over = true
+      wakeSession()
+      return Promise.resolve()
+    },
+  }
+}
+
+async function followFor(follower: Follower, onSession: (session: Session) => void): Promise<void> {
+  while (!follower.over) {
+    try {
+      const reason = follower.deps.isConnected()
+        ? await runSession(follower, onSession)
+        : 'disconnected'
+      if (reason !== undefined) warn(follower, `reader replaced, ${reason}`)
+    } catch (error) {
+      if (error instanceof FollowFailed) return end(follower, error.cause)
+      warn(follower, String(error))
+    }
+    if (!follower.over) await delay(PAUSE_BEFORE_REBUILD_MS)
+  }
+}
+
+/** Says each state of affairs once, however often it is met again. */
+function warn(follower: Follower, message: string): void {
+  if (follower.over || follower.lastWarning === message) return
+  follower.lastWarning = message
+  follower.deps.onWarning(`${follower.options.stream}: ${message}`)
+}
+
+/** Wraps what ends a follower, to tell it from what the follower heals. */
+class FollowFailed extends Error {
+  override readonly name = 'FollowFailed'
+}
+const failed = (cause: unknown): FollowFailed => new FollowFailed('follower ended', { cause })
+
+function end(follower: Follower, cause: unknown): void {
+  if (follower.over) return
+  follower.over = true
+  follower.options.onError(cause instanceof Error ? cause : new Error(String(cause)))
+}
+
+/** Resolves with why the session ended, undefined when the follower was stopped. */
+async function runSession(
+  follower: Follower,
+  onSession: (session: Session) => void,
+): Promise<string | undefined> {
+  const { deps, options } = follower
+  await assertReachable(follower)
+  const name = await deps.streams.createReader(options.stream, follower.nextSeq)
+  const session: Session = {
+    queue: [],
+    pulledAt: undefined,
+    broken: undefined,
+    wake: () => undefined,
+  }
+  onSession(session)
+  const breakOff = (reason: string): void => {
+    session.broken ??= reason
+    session.wake()
+  }
+  const puller = openPuller(
+    deps.connection,
+    { stream: options.stream, name },
+    {
+      onMessage: (message) => {
+        session.queue.push(message)
+        session.wake()
+      },
+      onDone: () => {
+        session.pulledAt = undefined
+        session.wake()
+      },
+      onBroken: breakOff,
+    },
+  )
+  const offReconnect = deps.onReconnect(() => breakOff('reconnected'))
+  const stopWatching = watch(follower, session, breakOff)
+  try {
+    await handleAll(follower, session, () => puller.pull(PULL))
+    return follower.over ? undefined : session.broken
+  } finally {
+    stopWatching()
+    offReconnect()
+    puller.close()
+    deps.streams.deleteReader(options.stream, name)
+  }
+}
+
+/** Throws FollowFailed when the stream cannot give nextSeq, now or later. */
+async function assertReachable({ deps, options, nextSeq }: Follower): Promise<void> {
+  const { firstSeq, lastSeq } = await deps.streams.state(options.stream)
+  if (nextSeq < firstSeq) {
+    throw failed(new MessagesGone(`${options.stream} begins at ${firstSeq}, wanted ${nextSeq}`))
+  }
+  if (nextSeq > lastSeq + 1) {
+    throw failed(
+      new StreamRolledBack(`${options.stream} ends at ${lastSeq}, expected ${nextSeq - 1}`),
+    )
+  }
+}
+
+/** Gives the handler one message after the other until the session breaks or the follower is stopped. */
+async function handleAll(follower: Follower, session: Session, pull: () => void): Promise<void> {
+  let handled = 0
+  while (!follower.over && session.broken === undefined) {
+    if (session.pulledAt === undefined && session.queue.length <= REFILL_BELOW) {
+      session.pulledAt = performance.now()
+      pull()
+    }
+    const message = session.queue.shift()
+    if (message === undefined) {
+      await new Promise<void>((resolve) => (session.wake = resolve))
+      continue
+    }
+    if (message.seq < follower.nextSeq) continue
+    if (message.seq > follower.nextSeq) {
+      session.broken = `gap before ${message.seq}, expected ${follower.nextSeq}`
+      // A reader that was told to start there and does not begin there proves that the message is gone.
+      if (handled === 0)
+        throw failed(new MessagesGone(`${follower.options.stream}: ${session.broken}`))
+      return
+    }
+    follower.nextSeq += 1
+    handled += 1
+    follower.lastWarning = undefined
+    await handle(follower, message)
+  }
+}
+
+async function handle(follower: Follower, message: BusMessage): Promise<void> {
+  try {
+    await follower.options.onMessage(message)
+  } catch (cause) {
+    throw failed(cause)
+  }
+}
+
+/** Breaks the session off when the stream is ahead and nothing arrives, or when a pull was never ended. */
+function watch(
+  follower: Follower,
+  session: Session,
+  breakOff: (reason: string) => void,
+): () => void {
+  let idleSince: number | undefined
+  const check = async (): Promise<void> => {
+    const { nextSeq, deps, options } = follower
+    if (session.queue.length > 0) return
+    if (session.pulledAt !== undefined && performance.now() - session.pulledAt > PULL_OVERDUE_MS) {
+      return breakOff('a pull was never ended')
+    }
+    const { lastSeq } = await deps.streams.state(options.stream)
+    if (session.queue.length > 0 || follower.nextSeq !== nextSeq) return
+    if (lastSeq < nextSeq - 1) return breakOff(`the stream ends at ${lastSeq}`)
+    if (lastSeq >= nextSeq && idleSince === nextSeq) return breakOff('stalled')
+    idleSince = nextSeq
+  }
+  const timer = setInterval(() => {
+    // An unreachable server is no news about the stream; the next round asks again.
+    check().catch(() => undefined)
+  }, follower.deps.watchEveryMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,90 @@
+import { type Msg, type NatsConnection, createInbox, nanos } from 'nats'
+import { assert } from '../core/assert.js'
+import type { BusMessage } from './bus.js'
+
+const STATUS_HEARTBEAT = 100
+const STATUS_NOTHING_YET = 404
+const STATUS_EXPIRED = 408
+const STATUS_CONFLICT = 409
+const SHORT_ACK_TOKENS = 9
+const SHORT_ACK_SEQ = 5
+const NS_DIGITS_BELOW_MS = 6
+const PULL_FULL = /exceeds maxbytes/i
+
+/** How much one pull may bring, and for how long the server keeps it open. */
+export interface PullLimits {
+  readonly messages: number
+  readonly bytes: number
+  readonly expiresMs: number
+}
+
+export interface PullHandlers {
+  readonly onMessage: (message: BusMessage) => void
+  /** The open pull has brought all it will. */
+  readonly onDone: () => void
+  /** The reader is gone, at least for now; open another. */
+  readonly onBroken: (reason: string) => void
+}
+
+/** Pulls messages from one reader of a stream, one pull at a time. */
+export interface Puller {
+  pull(limits: PullLimits): void
+  close(): void
+}
+
+export function openPuller(
+  connection: NatsConnection,
+  reader: { readonly stream: string; readonly name: string },
+  handlers: PullHandlers,
+): Puller {
+  const inbox = createInbox()
+  const requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${reader.stream}.${reader.name}`
+  let outstanding = 0
+  const subscription = connection.subscribe(inbox, {
+    callback: (_error, message) => {
+      const code = message.headers?.code ?? 0
+      if (code === 0) take(message)
+      else judge(code, message.headers?.description ?? '')
+    },
+  })
+
+  function take(message: Msg): void {
+    outstanding -= 1
+    handlers.onMessage(busMessageOf(message))
+    if (outstanding === 0) handlers.onDone()
+  }
+
+  function judge(code: number, description: string): void {
+    if (code === STATUS_HEARTBEAT) return
+    const isOver =
+      code === STATUS_NOTHING_YET ||
+      code === STATUS_EXPIRED ||
+      (code === STATUS_CONFLICT && PULL_FULL.test(description))
+    if (isOver) handlers.onDone()
+    else handlers.onBroken(`${code} ${description}`)
+  }
+
+  return {
+    pull({ messages, bytes, expiresMs }) {
+      outstanding = messages
+      const request = { batch: messages, max_bytes: bytes, expires: nanos(expiresMs) }
+      connection.publish(requestSubject, JSON.stringify(request), { reply: inbox })
+    },
+    close: () => subscription.unsubscribe(),
+  }
+}
+
+/**
+ * Where a delivered message stood is told by its reply subject, of which two forms exist:
+ * `$JS.ACK.<stream>.<reader>.<deliveries>.<seq>.<delivered>.<stored at ns>.<pending>` and one with domain and account
+ * put in after `ACK` and a random token at the end.
+ */
+function busMessageOf(message: Msg): BusMessage {
+  const tokens = message.reply?.split('.') ?? []
+  const seqAt = tokens.length === SHORT_ACK_TOKENS ? SHORT_ACK_SEQ : SHORT_ACK_SEQ + 2
+  const seq = parseInt(tokens[seqAt] ?? '', 10)
+  const storedAtNs = tokens[seqAt + 2] ?? ''
+  assert(tokens[1] === 'ACK' && seq > 0, `not a delivery: ${message.reply}`)
+  const storedAtMs = parseInt(storedAtNs.slice(0, -NS_DIGITS_BELOW_MS), 10)
+  return { seq, data: message.data, storedAtMs }
+}
