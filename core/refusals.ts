@@ -58,6 +58,11 @@ export const refusals = {
     'outcome_unknown',
     'outcome not known: safe to retry with the same order_id',
   ),
+  /** Too much is waiting; the request was refused before anything was stored. */
+  overloaded: refuse(500)(
+    'overloaded',
+    'too many requests are waiting: nothing was placed, safe to retry',
+  ),
   /** A read that would have to show an older state than the caller already saw (decision D12). */
   readBehind: refuse(503)('read_behind', 'reads are catching up: retry shortly'),
 
@@ -201,6 +206,7 @@ export const refusals = {
   orderNotFound: refuse(404)('order_not_found', 'order not found'),
 
   // Reads.
+  depth: badRequest('invalid_depth', 'depth must be a positive integer', { field: 'depth' }),
   tradesLimit: badRequest('invalid_limit', `limit must be between 1 and ${MAX_TRADES_LIMIT}`, {
     field: 'limit',
   }),

@@ -21,6 +21,12 @@ const fixed: readonly (readonly [keyof typeof all.refusals, number, string, stri
     'outcome_unknown',
     'outcome not known: safe to retry with the same order_id',
   ],
+  [
+    'overloaded',
+    500,
+    'overloaded',
+    'too many requests are waiting: nothing was placed, safe to retry',
+  ],
   ['readBehind', 503, 'read_behind', 'reads are catching up: retry shortly'],
   ['actionJson', 400, 'invalid_action_json', 'action_json must be valid JSON'],
   [
@@ -140,6 +146,7 @@ const fixed: readonly (readonly [keyof typeof all.refusals, number, string, stri
   ],
   ['cancelProofOwner', 403, 'cancel_not_owner', 'the proof does not authorize owner_address'],
   ['orderNotFound', 404, 'order_not_found', 'order not found'],
+  ['depth', 400, 'invalid_depth', 'depth must be a positive integer'],
   ['tradesLimit', 400, 'invalid_limit', 'limit must be between 1 and 100'],
   ['beforeTradeId', 400, 'invalid_before_trade_id', 'before_trade_id must be a positive integer'],
 ]
