@@ -1,0 +1,34 @@
+import type { Command } from '../../core/command.js'
+import { readCancel } from '../../core/read-cancel.js'
+import { type Refusal, protectedNamespace, refusals } from '../../core/refusals.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+
+export interface CancelOrderDeps {
+  readonly registry: Pick<IntakeRegistry, 'findNonce'>
+  /** Prefixes of order ids that a service-tagged cancel may not touch (decision B13). */
+  readonly protectedPrefixes: readonly string[]
+}
+
+/** A cancel that may enter the log of its market. */
+export interface Cancellable {
+  readonly market: string
+  readonly command: Extract<Command, { kind: 'CancelOrder' }>
+}
+
+/**
+ * Judges a cancel's body and finds the market of its order. Whether the order is still active is the matcher's to say;
+ * an (owner, nonce) that was never taken is in no log.
+ */
+export function checkCancel(
+  deps: CancelOrderDeps,
+  body: unknown,
+): Cancellable | { readonly refusal: Refusal } {
+  const read = readCancel(body)
+  if ('refusal' in read) return read
+  const { owner, nonce, reason, serviceTagged } = read
+  const target = deps.registry.findNonce(owner, nonce)
+  if (target === undefined) return { refusal: refusals.activeOrderNotFound }
+  const prefix = deps.protectedPrefixes.find((each) => target.orderId.startsWith(each))
+  if (prefix !== undefined && serviceTagged) return { refusal: protectedNamespace(prefix) }
+  return { market: target.market, command: { kind: 'CancelOrder', owner, nonce, reason } }
+}

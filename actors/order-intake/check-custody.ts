@@ -1,0 +1,40 @@
+import type { AccountReader } from '../../chain/read-account.js'
+import type { Order } from '../../core/order.js'
+import { type Refusal, notInCustody, notSubaccountOwner, refusals } from '../../core/refusals.js'
+
+/** What the chain says about who may place an order. */
+export type CustodyVerdict =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'held' }
+  /** Something could not be read, and what could be read speaks not against the order. */
+  | { readonly kind: 'unreadable' }
+
+/**
+ * Asks whether the matching contract holds the order's subaccount for its owner and, when somebody else signed,
+ * whether that is a registered, unexpired session key of the owner (decisions C10, C11).
+ */
+export async function checkCustody(
+  accounts: AccountReader,
+  order: Order,
+  nowMs: number,
+): Promise<CustodyVerdict> {
+  const [facts, keyExpirySec] = await Promise.all([
+    accounts.readAccount(order.subaccountId),
+    order.signer === order.owner
+      ? NO_KEY_NEEDED
+      : accounts.readSessionKeyExpiry(order.owner, order.signer),
+  ])
+  if (facts !== undefined && !facts.inCustody) return refused(notInCustody(order.subaccountId))
+  if (facts !== undefined && facts.recordedOwner !== order.owner) {
+    return refused(notSubaccountOwner(order.subaccountId))
+  }
+  if (keyExpirySec !== undefined && keyExpirySec * 1_000n <= BigInt(nowMs)) {
+    return refused(refusals.sessionKey)
+  }
+  return { kind: facts === undefined || keyExpirySec === undefined ? 'unreadable' : 'held' }
+}
+
+/** The owner's own signature never expires. */
+const NO_KEY_NEEDED = 2n ** 64n
+
+const refused = (refusal: Refusal): CustodyVerdict => ({ kind: 'refused', refusal })

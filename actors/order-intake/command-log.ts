@@ -1,0 +1,216 @@
+import type { Bus } from '../../bus-schemas/bus.js'
+import { decodeCommands } from '../../bus-schemas/command-message.js'
+import type { Logger } from '../../bus-schemas/log.js'
+import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
+import {
+  type EntryOutcome,
+  INTAKE_SOURCE,
+  type IntakeRegistry,
+  type LogEntry,
+  type OutboxMessage,
+  type PublishedPosition,
+} from '../../data/intake-registry.js'
+import { QueueFull, createGroupCommit } from '../group-commit.js'
+
+/** Most commands of one message. */
+export const MAX_GROUP = 128
+/** Most weight of one message in bytes: half of what the bus takes. */
+const MAX_GROUP_BYTES = 512 * 1024
+/** Most commands waiting for a message. */
+export const MAX_QUEUE = 4_096
+/** A command that waited longer is refused: its caller is about to be told that nothing is known. */
+const MAX_WAIT_MS = 2_500
+const RETRY_FIRST_MS = 50
+const RETRY_MOST_MS = 1_000
+const READ_CHUNK = 256
+
+/** The stream and the registry tell different stories; going on could lose orders or take an id twice. */
+export class LogMismatch extends Error {
+  override readonly name = 'LogMismatch'
+}
+
+/** `busy`: nothing was stored, because too much was waiting. */
+export type SubmitOutcome = EntryOutcome | { readonly kind: 'busy' }
+
+/** A market's command log as the intake writes it. */
+export interface CommandLog {
+  /**
+   * Publishes what the outbox holds and the stream does not, in order; nothing may be submitted before it resolved.
+   * Throws LogMismatch when the stream and the registry cannot belong together.
+   */
+  recover(): Promise<void>
+  /**
+   * Resolves when the entry is refused, or when it is durable in the stream. A rejection says nothing about the
+   * entry: it may be stored and be published later.
+   */
+  submit(entry: LogEntry): Promise<SubmitOutcome>
+  /** Takes nothing new; what is stored and could not be published stays in the outbox. */
+  stop(): Promise<void>
+}
+
+export interface CommandLogOptions {
+  readonly market: string
+  readonly bus: Pick<Bus, 'append' | 'read' | 'streamState'>
+  readonly registry: IntakeRegistry
+  /** Unix milliseconds; stamps commands. */
+  readonly nowMs: () => number
+  /** Monotonic milliseconds; measures how long a command waited. */
+  readonly elapsedMs?: () => number
+  readonly log: Logger
+}
+
+interface Pending {
+  readonly entry: LogEntry
+  /** Monotonic milliseconds. */
+  readonly submittedAt: number
+  readonly settle: (outcome: SubmitOutcome) => void
+}
+
+/** One message in flight, and behind it everything that waited while it was under way. */
+export function createCommandLog(options: CommandLogOptions): CommandLog {
+  const { elapsedMs = () => performance.now() } = options
+  const stopping = new AbortController()
+  const committer = createGroupCommit<Pending>({
+    maxItems: MAX_GROUP,
+    maxQueue: MAX_QUEUE,
+    maxWeight: MAX_GROUP_BYTES,
+    weigh: ({ entry }) => weightOf(entry),
+    flush: (group) => flush(options, refuseStale(group, elapsedMs()), stopping.signal),
+  })
+  return {
+    recover: () => recover(options, stopping.signal),
+    submit: (entry) =>
+      new Promise((resolve, reject) => {
+        committer.submit({ entry, submittedAt: elapsedMs(), settle: resolve }).then(
+          () => resolve({ kind: 'logged' }),
+          (error: Error) => {
+            if (error instanceof QueueFull) resolve({ kind: 'busy' })
+            else reject(error)
+          },
+        )
+      }),
+    stop: async () => {
+      const stopped = committer.stop()
+      stopping.abort(new Error('the command log is stopping'))
+      await stopped
+    },
+  }
+}
+
+/** About the bytes of the encoded command at their most: the checks bound every text of an order. */
+function weightOf({ command }: LogEntry): number {
+  return 3_072 + (command.kind === 'PlaceOrder' ? command.order.signature.length : 0)
+}
+
+/** Answers what has waited too long and returns the rest. */
+function refuseStale(group: readonly Pending[], now: number): Pending[] {
+  const isStale = ({ submittedAt }: Pending): boolean => now - submittedAt > MAX_WAIT_MS
+  for (const pending of group) if (isStale(pending)) pending.settle({ kind: 'busy' })
+  return group.filter((pending) => !isStale(pending))
+}
+
+async function flush(
+  options: CommandLogOptions,
+  group: readonly Pending[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { market, registry, nowMs } = options
+  const entries = group.map(({ entry }) => entry)
+  const { outcomes, message } = registry.commit(market, entries, nowMs())
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.kind === 'taken') group[index]?.settle(outcome)
+  }
+  if (message !== undefined) await publish(options, message, signal)
+}
+
+/**
+ * Appends a message until the stream is known to hold it. An append whose fate is unknown is looked for before it is
+ * repeated; should it land later all the same, the matcher skips a source_no that it has seen.
+ */
+async function publish(
+  options: CommandLogOptions,
+  message: OutboxMessage,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const position = await appendOrFind(options, message, attempt === 0)
+      options.registry.markPublished(options.market, position)
+      return
+    } catch (error) {
+      if (error instanceof LogMismatch) throw error
+      const { market, log } = options
+      log.warn({ err: error, market, command_no: message.lastNo, attempt }, 'append failed')
+      await pause(Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_MOST_MS), signal)
+    }
+  }
+}
+
+async function appendOrFind(
+  options: CommandLogOptions,
+  { market, lastNo, payload }: OutboxMessage,
+  isFirstAttempt: boolean,
+): Promise<PublishedPosition> {
+  if (!isFirstAttempt) {
+    const tail = await readOwnTail(options)
+    if (tail.lastNo >= lastNo) return tail
+  }
+  const messageId = `${INTAKE_SOURCE}:${lastNo}`
+  const streamSeq = await options.bus.append(commandsSubject(market), payload, { messageId })
+  return { streamSeq, lastNo }
+}
+
+/** Where the stream ends, and our greatest command number up to there. Throws LogMismatch. */
+async function readOwnTail({
+  market,
+  bus,
+  registry,
+}: CommandLogOptions): Promise<PublishedPosition> {
+  const stream = commandsStream(market)
+  const known = registry.published(market)
+  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  if (lastSeq < known.streamSeq) {
+    throw new LogMismatch(`${stream} ends at ${lastSeq}, but it once reached ${known.streamSeq}`)
+  }
+  let { lastNo } = known
+  let next = Math.max(firstSeq, known.streamSeq + 1)
+  while (next <= lastSeq) {
+    const messages = await bus.read(stream, next, READ_CHUNK)
+    const own = messages
+      .flatMap(({ data }) => decodeCommands(data))
+      .filter(({ source }) => source === INTAKE_SOURCE)
+    for (const { sourceNo } of own) lastNo = Math.max(lastNo, sourceNo)
+    next = (messages.at(-1)?.seq ?? lastSeq) + 1
+  }
+  return { streamSeq: next - 1, lastNo }
+}
+
+async function recover(options: CommandLogOptions, signal: AbortSignal): Promise<void> {
+  const { market, registry, log } = options
+  const tail = await readOwnTail(options)
+  if (tail.lastNo > registry.lastNo()) {
+    throw new LogMismatch(
+      `${commandsStream(market)} holds command ${tail.lastNo} of this intake, its registry only ` +
+        `${registry.lastNo()}: the registry is older than the log`,
+    )
+  }
+  registry.markPublished(market, tail)
+  const unpublished = registry.outbox(market)
+  for (const message of unpublished) await publish(options, message, signal)
+  if (unpublished.length > 0) log.info({ market, messages: unpublished.length }, 'outbox published')
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,106 @@
+import type { Bus } from '../../bus-schemas/bus.js'
+import type { Logger } from '../../bus-schemas/log.js'
+import { decodeOrderRequest, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
+import type { OrderRequest } from '../../bus-schemas/order-requests.js'
+import { InvariantBroken } from '../../core/assert.js'
+import { type Refusal, refusals } from '../../core/refusals.js'
+import type { LogEntry } from '../../data/intake-registry.js'
+import { type CancelOrderDeps, checkCancel } from './cancel-order.js'
+import { type CommandLog, LogMismatch } from './command-log.js'
+import { type PlaceOrderDeps, checkPlacement, duplicate } from './place-order.js'
+
+/** Most requests in the making at once; beyond it they are refused before anything is looked at. */
+export const MAX_IN_FLIGHT = 4_096
+
+export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
+  readonly bus: Pick<Bus, 'reply'>
+  readonly registry: PlaceOrderDeps['registry']
+  /** By market. */
+  readonly commandLogs: ReadonlyMap<string, CommandLog>
+  readonly log: Logger
+}
+
+/** Takes requests as they come from the bus; what enters the log is answered by its market's matcher. */
+export interface Intake {
+  /** Resolves when the request is refused and answered, or durable in its market's log. */
+  place(data: Uint8Array, replyTo: string): Promise<void>
+  cancel(data: Uint8Array, replyTo: string): Promise<void>
+}
+
+/** Decides what becomes of a request: refused here, or left to the matcher. */
+type Decide = (body: unknown, to: Origin) => Promise<Refusal | undefined>
+type Origin = Pick<LogEntry, 'replyTo' | 'requestId'>
+
+export function createIntake(deps: IntakeDeps): Intake {
+  let inFlight = 0
+
+  const handle = async (data: Uint8Array, replyTo: string, { decide, unknown }: Kind) => {
+    const answer = (refusal: Refusal): void => {
+      deps.bus.reply(replyTo, encodeOrderAnswer({ kind: 'refused', refusal }))
+    }
+    if (inFlight >= MAX_IN_FLIGHT) return answer(refusals.overloaded)
+    const request = decodeOrderRequest(data)
+    inFlight += 1
+    try {
+      const refusal = await decide(parseBody(request), { replyTo, requestId: request.request_id })
+      if (refusal !== undefined) answer(refusal)
+    } catch (error) {
+      if (error instanceof InvariantBroken || error instanceof LogMismatch) throw error
+      deps.log.error({ err: error, request_id: request.request_id }, 'request failed')
+      answer(unknown)
+    } finally {
+      inFlight -= 1
+    }
+  }
+
+  const place: Kind = { decide: placeDecision(deps), unknown: refusals.outcomeUnknown }
+  const cancel: Kind = { decide: cancelDecision(deps), unknown: refusals.cancelTarget }
+  return {
+    place: (data, replyTo) => handle(data, replyTo, place),
+    cancel: (data, replyTo) => handle(data, replyTo, cancel),
+  }
+}
+
+interface Kind {
+  readonly decide: Decide
+  /** What is answered when it failed on our side. */
+  readonly unknown: Refusal
+}
+
+/** Undefined for text that is not JSON, which the checks refuse like any other body that is no object. */
+function parseBody({ body }: OrderRequest): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+function placeDecision(deps: IntakeDeps): Decide {
+  return async (body, origin) => {
+    const checked = await checkPlacement(deps, body)
+    if ('refusal' in checked) return checked.refusal
+    const { order, claim } = checked
+    const command = { kind: 'PlaceOrder', order } as const
+    const outcome = await logOf(deps, order.market).submit({ command, claim, ...origin })
+    if (outcome.kind === 'busy') return refusals.overloaded
+    if (outcome.kind === 'taken') return duplicate(outcome.by, outcome.holder, claim.fingerprint)
+    return undefined
+  }
+}
+
+function cancelDecision(deps: IntakeDeps): Decide {
+  return async (body, origin) => {
+    const checked = checkCancel(deps, body)
+    if ('refusal' in checked) return checked.refusal
+    const { market, command } = checked
+    const outcome = await logOf(deps, market).submit({ command, ...origin })
+    return outcome.kind === 'busy' ? refusals.overloaded : undefined
+  }
+}
+
+function logOf({ commandLogs }: IntakeDeps, market: string): CommandLog {
+  const commandLog = commandLogs.get(market)
+  if (commandLog === undefined) throw new Error(`no command log of market ${market}`)
+  return commandLog
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { AccountReader } from '../../chain/read-account.js'
+import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
+import type { Action } from '../../core/action.js'
+import type { Market } from '../../core/market.js'
+import type { Order } from '../../core/order.js'
+import { type Refusal, refusals } from '../../core/refusals.js'
+import {
+  type ClaimedIdentity,
+  readOrderIdentity,
+  validateOrder,
+} from '../../core/validate-order.js'
+import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
+import { type CustodyVerdict, checkCustody } from './check-custody.js'
+
+/** How long an order waits for the chain: half of what its caller waits. */
+const CHAIN_WAIT_MS = 1_500
+
+export interface PlaceOrderDeps {
+  readonly markets: readonly Market[]
+  readonly registry: Pick<IntakeRegistry, 'findOrder' | 'findNonce'>
+  readonly accounts: AccountReader
+  readonly verifier: SignatureVerifier
+  /** The signing domain as the detail of a refused signature shows it. */
+  readonly domain: Readonly<Record<string, unknown>>
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** An order that may enter the log once its claim is taken. */
+export interface Placeable {
+  readonly order: Order
+  readonly claim: Claim
+}
+
+/**
+ * Everything that is judged before uniqueness, in the order of decision C8: fields, the early answer to a repeat,
+ * the body's checks, custody, signature. What the chain could not be asked about does not refuse the order; it
+ * enters unchecked, which keeps it out of the book.
+ */
+export async function checkPlacement(
+  deps: PlaceOrderDeps,
+  body: unknown,
+): Promise<Placeable | { readonly refusal: Refusal }> {
+  const read = readOrderIdentity(body)
+  if ('refusal' in read) return read
+  const fingerprint = fingerprintOf(read.identity)
+  const repeated = findRepeated(deps.registry, read.identity, fingerprint)
+  if (repeated !== undefined) return { refusal: repeated }
+
+  const nowMs = deps.nowMs()
+  const valid = validateOrder(body, { markets: deps.markets, nowMs })
+  if ('refusal' in valid) return valid
+  const { order, action } = valid
+  const [custody, verdict] = await Promise.all([
+    soon<CustodyVerdict>(checkCustody(deps.accounts, order, nowMs), { kind: 'unreadable' }),
+    soon<SignatureVerdict>(deps.verifier.verify(action, order.signature), {
+      kind: 'unknown',
+      cause: new Error(`no verdict within ${CHAIN_WAIT_MS} ms`),
+    }),
+  ])
+  if (custody.kind === 'refused') return { refusal: custody.refusal }
+  if (verdict.kind === 'invalid') {
+    return { refusal: invalidSignature(deps.domain, action, verdict) }
+  }
+  const { orderId, owner, nonce } = order
+  return {
+    order: { ...order, signatureStatus: signatureStatus(order, custody, verdict) },
+    claim: { orderId, owner, nonce, fingerprint },
+  }
+}
+
+/** What the chain said in time; a node that hangs is one that cannot be read. */
+async function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), CHAIN_WAIT_MS)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A signature is checked when it is valid and its signer is known to speak for the owner. */
+function signatureStatus(
+  order: Order,
+  custody: CustodyVerdict,
+  verdict: SignatureVerdict,
+): Order['signatureStatus'] {
+  const mayBeStranger = order.signer !== order.owner && custody.kind === 'unreadable'
+  return verdict.kind === 'valid' && !mayBeStranger ? 'checked' : 'unchecked'
+}
+
+/** A digest of what was signed and the signature; of nothing when the action cannot be read. */
+function fingerprintOf({ signedText }: ClaimedIdentity): Uint8Array {
+  return createHash('sha256')
+    .update(signedText ?? '')
+    .digest()
+}
+
+/** The answer to a repeat of an order that was taken before; a different order with its id or nonce is judged last. */
+function findRepeated(
+  registry: PlaceOrderDeps['registry'],
+  { orderId, owner, nonce, signedText }: ClaimedIdentity,
+  fingerprint: Uint8Array,
+): Refusal | undefined {
+  if (signedText === undefined) return undefined
+  const sameId = registry.findOrder(orderId)
+  if (sameId !== undefined && isRepeat(fingerprint, sameId)) {
+    return duplicate('order_id', sameId, fingerprint)
+  }
+  const sameNonce = registry.findNonce(owner, BigInt(nonce))
+  if (sameNonce !== undefined && isRepeat(fingerprint, sameNonce)) {
+    return duplicate('nonce', sameNonce, fingerprint)
+  }
+  return undefined
+}
+
+const isRepeat = (fingerprint: Uint8Array, holder: TakenOrder): boolean =>
+  Buffer.compare(fingerprint, holder.fingerprint) === 0
+
+/** The refusal of an order whose id or nonce is taken; it names the stored order only to whoever repeats that one. */
+export function duplicate(
+  by: 'order_id' | 'nonce',
+  holder: TakenOrder,
+  fingerprint: Uint8Array,
+): Refusal {
+  const refusal = by === 'order_id' ? refusals.duplicateOrderId : refusals.duplicateNonce
+  return isRepeat(fingerprint, holder) ? { ...refusal, existingOrderId: holder.orderId } : refusal
+}
+
+function invalidSignature(
+  domain: PlaceOrderDeps['domain'],
+  action: Action,
+  { digest, recovered }: Extract<SignatureVerdict, { kind: 'invalid' }>,
+): Refusal {
+  const detail = { digest, domain, recovered: recovered ?? null, expected: action.signer }
+  return { ...refusals.signature, detail }
+}

@@ -1,0 +1,61 @@
+import type { Bus } from '../../bus-schemas/bus.js'
+import type { Logger } from '../../bus-schemas/log.js'
+import type { Running } from '../../bus-schemas/process.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  commandsStream,
+  commandsSubject,
+} from '../../bus-schemas/subjects.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { answerPing } from '../answer-ping.js'
+import { type CommandLog, createCommandLog } from './command-log.js'
+import { type IntakeDeps, createIntake } from './intake.js'
+
+export const PROCESS_NAME = 'order-intake'
+
+export interface OrderIntakeOptions extends Omit<IntakeDeps, 'commandLogs' | 'bus' | 'registry'> {
+  readonly bus: Bus
+  readonly registry: IntakeRegistry
+  readonly log: Logger
+}
+
+/**
+ * Publishes what an earlier run left in the outbox, then takes requests. Stopping it takes nothing new, lets what is
+ * under way reach the log, and leaves bus and registry open.
+ */
+export async function startOrderIntake(options: OrderIntakeOptions): Promise<Running> {
+  const { bus, markets, log } = options
+  const commandLogs = new Map<string, CommandLog>()
+  for (const { market } of markets) {
+    await bus.declareStream({
+      stream: commandsStream(market),
+      subject: commandsSubject(market),
+      description: `Everything that changes ${market}, in order`,
+    })
+    const commandLog = createCommandLog({ ...options, market })
+    await commandLog.recover()
+    commandLogs.set(market, commandLog)
+  }
+  const intake = createIntake({ ...options, commandLogs })
+  // What handling a request throws is a broken invariant; unhandled, it ends the process.
+  const subscriptions = await Promise.all([
+    bus.answer(askPlaceOrder, PROCESS_NAME, (data, to) => void intake.place(data, to)),
+    bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
+    answerPing(bus, PROCESS_NAME, () => ({
+      ready: true,
+      detail: 'taking orders',
+      positions: { command_no: options.registry.lastNo() },
+    })),
+  ])
+  log.info(
+    { markets: [...commandLogs.keys()], command_no: options.registry.lastNo() },
+    'taking orders',
+  )
+  return {
+    stop: async () => {
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()))
+      await Promise.all([...commandLogs.values()].map((commandLog) => commandLog.stop()))
+    },
+  }
+}

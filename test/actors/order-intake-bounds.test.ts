@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { createIntake, MAX_IN_FLIGHT } from '../../actors/order-intake/intake.js'
+import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
+import { decodeOrderAnswer, encodeOrderRequest } from '../../bus-schemas/order-requests.js'
+import { openIntakeRegistry } from '../../data/intake-registry.js'
+import { startFakeMatcher } from '../support/fake-matcher.js'
+import { anIntakeStage, ask, signedBody, silentLog } from '../support/intake-stage.js'
+
+describe('bounds of order intake', () => {
+  it('refuses requests beyond what it can hold in the making, without looking at them', async () => {
+    const stage = anIntakeStage()
+    const answers: Uint8Array[] = []
+    const intake = createIntake({
+      bus: { reply: (_to, data) => void answers.push(data) },
+      registry: stage.registry(),
+      commandLogs: new Map(),
+      markets: [stage.market],
+      accounts: {
+        readAccount: () => new Promise(() => undefined),
+        readSessionKeyExpiry: () => new Promise(() => undefined),
+      },
+      verifier: { digest: () => '0x', verify: () => new Promise(() => undefined) },
+      domain: {},
+      protectedPrefixes: [],
+      nowMs: Date.now,
+      log: silentLog,
+    })
+    const body = JSON.stringify(await signedBody())
+    const request = encodeOrderRequest({ request_id: 'r', body })
+    const waiting = Array.from({ length: MAX_IN_FLIGHT }, () => intake.place(request, 'inbox'))
+    expect(answers).to.have.length(0)
+    await intake.place(request, 'inbox')
+    expect(answers.map(decodeOrderAnswer)).to.deep.equal([
+      {
+        kind: 'refused',
+        refusal: {
+          code: 'overloaded',
+          status: 500,
+          message: 'too many requests are waiting: nothing was placed, safe to retry',
+        },
+      },
+    ])
+    await Promise.all(waiting)
+    stage.close()
+  })
+
+  it('takes an order unchecked when the chain hangs, well before its caller gives up', async () => {
+    const stage = anIntakeStage()
+    const bus = createMemoryBus()
+    const intake = await stage.start(bus, {
+      accounts: {
+        readAccount: () => new Promise(() => undefined),
+        readSessionKeyExpiry: () => new Promise(() => undefined),
+      },
+      verifier: { digest: () => '0x', verify: () => new Promise(() => undefined) },
+    })
+    const matcher = await startFakeMatcher(bus, stage.market.market)
+    const startedAt = performance.now()
+    const answer = await ask(bus, 'place', await signedBody())
+    expect(performance.now() - startedAt).to.be.below(2_000)
+    if (answer.kind !== 'order') throw new Error('expected an order')
+    expect(answer.order).to.include({ signature_status: 'unchecked' })
+    await intake.stop()
+    await matcher.stop()
+    stage.close()
+  })
+
+  it('lets nobody else write the registry while it is open', function () {
+    this.timeout(10_000)
+    const stage = anIntakeStage()
+    stage.registry()
+    expect(() => openIntakeRegistry(`${stage.directory}/intake.db`))
+      .to.throw()
+      .with.property('code', 'SQLITE_BUSY')
+    stage.close()
+  })
+})

@@ -1,0 +1,72 @@
+import type { Bus } from '../../bus-schemas/bus.js'
+import { decodeCommands } from '../../bus-schemas/command-message.js'
+import { type OrderAnswer, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
+import { orderToWire, progressToWire } from '../../bus-schemas/order-wire.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import type { LoggedCommand } from '../../core/command.js'
+import type { Order } from '../../core/order.js'
+import { refusals } from '../../core/refusals.js'
+import { progressOf } from './builders.js'
+
+/** Follows a command log and answers as a matcher whose book never crosses; remembers what it took. */
+export interface FakeMatcher {
+  /** The intake's commands in the order of the log, each source_no once. */
+  readonly taken: LoggedCommand[]
+  /** Commands of each message, repeats included. */
+  readonly messages: LoggedCommand[][]
+  stop(): Promise<void>
+}
+
+export async function startFakeMatcher(bus: Bus, market: string): Promise<FakeMatcher> {
+  const taken: LoggedCommand[] = []
+  const messages: LoggedCommand[][] = []
+  const active = new Map<string, Order>()
+  let lastNo = 0
+  const take = (logged: LoggedCommand): void => {
+    if (logged.source !== 'intake' || logged.sourceNo <= lastNo) return
+    lastNo = logged.sourceNo
+    taken.push(logged)
+    const answer = answerTo(logged, { active, market, feedSeq: taken.length })
+    if (logged.replyTo !== undefined) bus.reply(logged.replyTo, encodeOrderAnswer(answer))
+  }
+  const subscription = await bus.follow({
+    stream: commandsStream(market),
+    fromSeq: 1,
+    onMessage: ({ data }) => {
+      const commands = decodeCommands(data)
+      messages.push(commands)
+      for (const command of commands) take(command)
+    },
+    onError: (error) => {
+      throw error
+    },
+  })
+  return { taken, messages, stop: () => subscription.stop() }
+}
+
+interface Book {
+  readonly active: Map<string, Order>
+  readonly market: string
+  readonly feedSeq: number
+}
+
+function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book): OrderAnswer {
+  const answer = (order: Order, status: 'active' | 'cancelled'): OrderAnswer => ({
+    kind: 'order',
+    feed_seq: feedSeq,
+    market,
+    order: orderToWire(order),
+    progress: progressToWire(progressOf(order, { status })),
+  })
+  if (command.kind === 'PlaceOrder') {
+    const { order } = command
+    active.set(`${order.owner} ${order.nonce}`, order)
+    return answer(order, 'active')
+  }
+  if (command.kind !== 'CancelOrder') throw new Error(`unexpected ${command.kind}`)
+  const key = `${command.owner} ${command.nonce}`
+  const order = active.get(key)
+  active.delete(key)
+  if (order === undefined) return { kind: 'refused', refusal: refusals.activeOrderNotFound }
+  return answer(order, 'cancelled')
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { privateKeyToAccount } from 'viem/accounts'
+import { type OrderIntakeOptions, startOrderIntake } from '../../actors/order-intake/start.js'
+import type { Bus } from '../../bus-schemas/bus.js'
+import type { Running } from '../../bus-schemas/process.js'
+import {
+  type OrderAnswer,
+  decodeOrderAnswer,
+  encodeOrderRequest,
+} from '../../bus-schemas/order-requests.js'
+import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import type { AccountFacts, AccountReader } from '../../chain/read-account.js'
+import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
+import type { Address } from '../../core/action.js'
+import type { Market } from '../../core/market.js'
+import { type IntakeRegistry, openIntakeRegistry } from '../../data/intake-registry.js'
+import {
+  type OrderBody,
+  type OrderTerms,
+  aMarket,
+  signedOrderBody,
+  testPrivateKey,
+} from './builders.js'
+
+const testOwner = privateKeyToAccount(testPrivateKey).address.toLowerCase() as Address
+
+export const silentLog = pino({ level: 'silent' })
+
+/** What the chain says, changed by a test at will. */
+export interface FakeChain {
+  owner: Address | undefined
+  inCustody: boolean
+  readable: boolean
+  keyExpirySec: bigint | undefined
+  verdict: SignatureVerdict
+}
+
+export interface IntakeStage {
+  readonly market: Market
+  readonly chain: FakeChain
+  readonly directory: string
+  /** The registry of the running intake. */
+  registry(): IntakeRegistry
+  /** Closes the registry and opens the file again, as a new process would. */
+  reopen(): void
+  /** Starts an intake on the stage's registry file; `bus` is its connection. */
+  start(bus: Bus, overrides?: Partial<OrderIntakeOptions>): Promise<Running>
+  /** Closes the registry and removes the file. */
+  close(): void
+}
+
+/** A stage for one intake: a registry on disk, and a chain that vouches for everybody unless told otherwise. */
+export function anIntakeStage(): IntakeStage {
+  const directory = mkdtempSync(join(tmpdir(), 'intake-'))
+  const market = aMarket()
+  const chain: FakeChain = {
+    owner: undefined,
+    inCustody: true,
+    readable: true,
+    keyExpirySec: 0n,
+    verdict: { kind: 'valid', path: 'ecdsa' },
+  }
+  let registry: IntakeRegistry | undefined
+  const open = (): IntakeRegistry => {
+    registry?.close()
+    registry = openIntakeRegistry(join(directory, 'intake.db'))
+    return registry
+  }
+  return {
+    market,
+    chain,
+    directory,
+    registry: () => registry ?? open(),
+    reopen: () => void open(),
+    start: (bus, overrides = {}) =>
+      startOrderIntake({
+        bus,
+        markets: [market],
+        registry: open(),
+        accounts: fakeAccounts(chain),
+        verifier: fakeVerifier(chain),
+        domain: { name: 'Matching' },
+        protectedPrefixes: ['smoke:'],
+        nowMs: Date.now,
+        log: silentLog,
+        ...overrides,
+      }),
+    close: () => {
+      registry?.close()
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+/** Says that the default test key owns every account, unless a test says otherwise. */
+function fakeAccounts(chain: FakeChain): AccountReader {
+  return {
+    readAccount: () => {
+      const facts: AccountFacts = {
+        recordedOwner: chain.owner ?? testOwner,
+        inCustody: chain.inCustody,
+        manager: '0x',
+        withdrawRequestedAtSec: 0n,
+      }
+      return Promise.resolve(chain.readable ? facts : undefined)
+    },
+    readSessionKeyExpiry: () => Promise.resolve(chain.readable ? chain.keyExpirySec : undefined),
+  }
+}
+
+function fakeVerifier(chain: FakeChain): SignatureVerifier {
+  return { digest: () => '0xd1', verify: () => Promise.resolve(chain.verdict) }
+}
+
+/** Asks as the gateway does; rejects with NoAnswer after the time given. */
+export async function ask(
+  bus: Bus,
+  what: 'place' | 'cancel',
+  body: unknown,
+  timeoutMs = 3_000,
+): Promise<OrderAnswer> {
+  const subject = what === 'place' ? askPlaceOrder : askCancelOrder
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const request = encodeOrderRequest({ request_id: 'request-1', body: text })
+  return decodeOrderAnswer(await bus.ask(subject, request, timeoutMs))
+}
+
+let signedSoFar = 0n
+
+/** A signed order of the same account as all others, with an id and a nonce of its own. */
+export function signedBody(terms: OrderTerms = {}): Promise<OrderBody> {
+  signedSoFar += 1n
+  return signedOrderBody({ orderId: `order-${signedSoFar}`, nonce: signedSoFar, ...terms })
+}
