@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { OrderAnswer } from '../bus-schemas/order-requests.js'
+import { orderFromWire, progressFromWire } from '../bus-schemas/order-wire.js'
+import { assert } from '../core/assert.js'
+import { type OrderRecord, orderRecord } from '../core/records/order-record.js'
+import type { Market } from '../core/market.js'
+import type { GatewayContext, GatewayDeps } from './context.js'
+import { refuse } from './refuse.js'
+
+/** How long the answer to a repeat waits for the order it names. */
+const REPEAT_WAIT_MS = 500
+const REPEAT_POLL_MS = 50
+
+/** Answers `{order}`, or the refusal; remembers what was shown, so that later reads show it too. */
+export async function answerOrder(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  answer: OrderAnswer,
+): Promise<void> {
+  if (answer.kind === 'refused') {
+    const { existingOrderId } = answer.refusal
+    const existing = existingOrderId && (await storedSoon(deps, existingOrderId))
+    refuse(ctx, answer.refusal, existing ? { order: existing } : {})
+    return
+  }
+  deps.ownWrites.answered(answer.market, answer.feed_seq)
+  const order = orderFromWire(answer.order)
+  const market = marketNamed(deps, answer.market)
+  ctx.state.logged.order_id = order.orderId
+  ctx.state.logged.market = answer.market
+  ctx.body = { order: orderRecord(market, order, progressFromWire(answer.progress)) }
+}
+
+/**
+ * The order that a repeat repeats. Its first submission may still be on its way through the market; whoever is told
+ * that it exists should then find it.
+ */
+async function storedSoon(deps: GatewayDeps, orderId: string): Promise<OrderRecord | undefined> {
+  const deadline = performance.now() + REPEAT_WAIT_MS
+  for (;;) {
+    const record = storedRecord(deps, orderId)
+    if (record !== undefined || performance.now() >= deadline) return record
+    await delay(REPEAT_POLL_MS)
+  }
+}
+
+/** The order as the projection has it. */
+function storedRecord(deps: GatewayDeps, orderId: string): OrderRecord | undefined {
+  const stored = deps.readModel.order(orderId)
+  if (stored === undefined) return undefined
+  return orderRecord(marketNamed(deps, stored.order.market), stored.order, stored.progress)
+}
+
+/** The market of an order the venue holds. */
+export function marketNamed(deps: GatewayDeps, name: string): Market {
+  const market = deps.markets.find((candidate) => candidate.market === name)
+  assert(market !== undefined, `an order of the unlisted market ${name}`)
+  return market
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { parseEnv } from '../bus-schemas/parse-env.js'
+
+const MAX_PORT = 65_535
+
+/** Settings of the gateway, by the names of its environment. */
+export const gatewayEnv = z.object({
+  GATEWAY_PORT: z.coerce.number().int().min(0).max(MAX_PORT).default(8080),
+  /** Address to listen on; beyond loopback a proxy that ends TLS belongs in front. */
+  GATEWAY_HOST: z.string().default('127.0.0.1'),
+  NATS_URL: z.string().min(1),
+  NATS_MONITOR_URL: z.url().optional(),
+  /** Directory that holds history.db, which the gateway only reads. */
+  DATA_DIR: z.string().min(1),
+  DEPLOYMENT_FILE: z.string().min(1),
+  EXECUTOR_URL: z.url().transform((url) => new URL(url)),
+  WS_FANOUT_URL: z.url().transform((url) => new URL(url)),
+  /** When deprecated market identifiers stop resolving, as an ISO time. */
+  ALIAS_CUTOFF: z.iso
+    .datetime({ offset: true })
+    .default('2027-01-06T00:00:00Z')
+    .transform((time) => Date.parse(time)),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+export type GatewayConfig = Readonly<z.infer<typeof gatewayEnv>>
+
+/** Throws BadConfiguration. */
+export function readGatewayConfig(): GatewayConfig {
+  return parseEnv(gatewayEnv, process.env)
+}

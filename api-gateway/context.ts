@@ -1,0 +1,37 @@
+import type Koa from 'koa'
+import type { Market } from '../core/market.js'
+import type { Bus } from '../bus-schemas/bus.js'
+import type { Logger } from '../bus-schemas/log.js'
+import type { ReadModel } from '../data/read-model.js'
+import type { OwnWrites } from './own-writes.js'
+import type { Readiness } from './readiness.js'
+
+/** What the gateway's routes work with; everything is given, nothing is opened here. */
+export interface GatewayDeps {
+  readonly bus: Bus
+  /** All markets of the deployment, disabled ones included. */
+  readonly markets: readonly Market[]
+  readonly readModel: ReadModel
+  readonly ownWrites: OwnWrites
+  readonly readiness: Readiness
+  /** From this unix millisecond on deprecated market identifiers no longer resolve. */
+  readonly aliasCutoffMs: number
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly log: Logger
+}
+
+export interface GatewayState {
+  requestId: string
+  /** What the request's log line says besides method, path, status and time. */
+  logged: Record<string, unknown>
+  /** The declared body was read to its end, so that the connection may be used again. */
+  bodyRead: boolean
+}
+
+export type GatewayContext = Koa.ParameterizedContext<GatewayState> & {
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Answers one endpoint: sets status and body, or throws what the error funnel turns into a 500. */
+export type Handler = (ctx: GatewayContext) => void | Promise<void>

@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import type Koa from 'koa'
+import type { GatewayState } from '../context.js'
+
+/** A caller's own id is taken over when it can neither break a log line nor fill one. */
+const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/
+
+/** Names every request, in `ctx.state.requestId` and in the answer's `X-Request-Id`. */
+export const requestId: Koa.Middleware<GatewayState> = async (ctx, next) => {
+  const sent = ctx.get('x-request-id')
+  ctx.state.requestId = ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID()
+  ctx.state.logged = {}
+  ctx.state.bodyRead = false
+  ctx.set('X-Request-Id', ctx.state.requestId)
+  await next()
+}

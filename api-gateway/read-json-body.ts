@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http'
+import getRawBody from 'raw-body'
+import { type Refusal, refusals } from '../core/refusals.js'
+import type { GatewayContext } from './context.js'
+
+/** Largest request body. */
+export const MAX_BODY_BYTES = 64 * 1024
+/** Deepest nesting of a body; an order needs two levels. */
+export const MAX_BODY_DEPTH = 8
+
+/** A body that is too large is discarded up to these bounds before it is refused, so that the refusal is read. */
+const MAX_DISCARDED_BYTES = 1024 * 1024
+const MAX_DISCARDING_MS = 250
+
+/** A body that is a JSON object: its text as it came, and read. */
+export interface JsonBody {
+  readonly text: string
+  readonly value: Readonly<Record<string, unknown>>
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Reads the request's body as a JSON object, or says why it is refused. Throws when the client goes away. */
+export async function readJsonBody(
+  ctx: GatewayContext,
+): Promise<JsonBody | { readonly refusal: Refusal }> {
+  const encoding = ctx.get('content-encoding')
+  if (encoding !== '' && encoding.toLowerCase() !== 'identity') {
+    return { refusal: refusals.contentEncoding }
+  }
+  const bytes = await readBytes(ctx.req)
+  if (bytes === undefined) return { refusal: refusals.bodyTooLarge }
+  ctx.state.bodyRead = true
+  return parseObject(bytes) ?? { refusal: refusals.invalidJsonBody }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
+  try {
+    const length = request.headers['content-length']
+    return await getRawBody(request, {
+      limit: MAX_BODY_BYTES,
+      ...(length !== undefined && { length }),
+    })
+  } catch (error) {
+    if (!(error instanceof Error && 'type' in error && error.type === 'entity.too.large')) {
+      throw error
+    }
+    await discard(request)
+    return undefined
+  }
+}
+
+function discard(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    const done = (): void => {
+      clearTimeout(timer)
+      request.off('data', count).off('end', done).off('close', done)
+      request.pause()
+      resolve()
+    }
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length
+      if (bytes > MAX_DISCARDED_BYTES) done()
+    }
+    const timer = setTimeout(done, MAX_DISCARDING_MS)
+    request.on('data', count).on('end', done).on('close', done)
+    request.resume()
+  })
+}
+
+function parseObject(bytes: Buffer): JsonBody | undefined {
+  try {
+    const text = decoder.decode(bytes)
+    if (nestsDeeperThan(text, MAX_BODY_DEPTH)) return undefined
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return { text, value: value as Record<string, unknown> }
+  } catch {
+    return undefined
+  }
+}
+
+/** Counts brackets outside strings: parsing first would build the depth, and printing it overflows the stack. */
+function nestsDeeperThan(text: string, limit: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === BACKSLASH) i += 1
+      else if (char === QUOTE) inString = false
+    } else if (char === QUOTE) inString = true
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+      depth += 1
+      if (depth > limit) return true
+    } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth -= 1
+  }
+  return false
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d

@@ -1,0 +1,96 @@
+import { type Server, createServer } from 'node:http'
+import { expect } from 'chai'
+import { closeServer, listen } from '../../api-gateway/http-server.js'
+import { createReadiness } from '../../api-gateway/readiness.js'
+import { answerPing } from '../../actors/answer-ping.js'
+import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
+import { aMarket } from '../support/builders.js'
+import { aFakeReadModel, aGatewayStage } from '../support/gateway-stage.js'
+
+const processes = ['order-intake', 'matcher-cNGN-USDC', 'projector', 'ws-fanout']
+
+describe('readiness', () => {
+  let bus: MemoryBus
+  let executor: Server
+  let executorUrl: URL
+  let executorStatus: number
+
+  beforeEach(async () => {
+    bus = createMemoryBus()
+    executorStatus = 200
+    executor = createServer((request, response) => {
+      response.statusCode = request.url === '/healthz' ? executorStatus : 404
+      response.end()
+    })
+    executorUrl = new URL(`http://127.0.0.1:${await listen(executor, 0, '127.0.0.1')}`)
+  })
+  afterEach(() => closeServer(executor, 0))
+
+  const start = (names: readonly string[], ready = true) =>
+    Promise.all(
+      names.map((name) =>
+        answerPing(bus, name, () => ({ ready, detail: 'replaying', positions: {} })),
+      ),
+    )
+  const readiness = (readModel = aFakeReadModel()) =>
+    createReadiness({ bus, readModel, markets: [aMarket()], executorUrl })
+
+  it('misses nothing when every part answers', async () => {
+    await start(processes)
+    expect(await readiness().missing()).to.deep.equal({})
+  })
+
+  it('names every process that does not answer, or is not ready', async () => {
+    for (const absent of processes) {
+      bus = createMemoryBus()
+      await start(processes.filter((name) => name !== absent))
+      expect(Object.keys(await readiness().missing())).to.deep.equal([absent])
+    }
+    bus = createMemoryBus()
+    await start(processes.slice(1))
+    await start(processes.slice(0, 1), false)
+    expect(await readiness().missing()).to.deep.equal({ 'order-intake': 'replaying' })
+  })
+
+  it('names the executor, the projection and the bus', async () => {
+    await start(processes)
+    executorStatus = 503
+    const broken = {
+      ...aFakeReadModel(),
+      projectedSeq: () => {
+        throw new Error('disk I/O error')
+      },
+    }
+    expect(await readiness(broken).missing()).to.deep.equal({
+      projection: 'disk I/O error',
+      executor: 'answered 503',
+    })
+    bus.setConnected(false)
+    expect(Object.keys(await readiness().missing())).to.include.members(['bus', ...processes])
+  })
+
+  it('asks once for all who ask within a second', async () => {
+    const answers = await start(processes)
+    const asked = readiness()
+    expect(await asked.missing()).to.deep.equal({})
+    await Promise.all(answers.map((subscription) => subscription.stop()))
+    expect(await asked.missing()).to.deep.equal({})
+    expect(Object.keys(await readiness().missing())).to.deep.equal(processes)
+  })
+
+  it('is 200 or 503 with what is missing on GET /readyz', async () => {
+    let missing = {}
+    const gateway = await aGatewayStage({
+      readiness: { missing: () => Promise.resolve(missing) },
+    })
+    expect(await gateway.send('GET', '/readyz')).to.deep.include({
+      status: 200,
+      json: { status: 'ready' },
+    })
+    missing = { projector: 'no answer' }
+    const answer = await gateway.send('GET', '/readyz')
+    expect(answer.status).to.equal(503)
+    expect(answer.json).to.deep.include({ error: 'not ready: projector', missing })
+    await gateway.close()
+  })
+})

@@ -1,0 +1,133 @@
+import { type Server, createServer } from 'node:http'
+import { type Socket, connect } from 'node:net'
+import { expect } from 'chai'
+import { type WebSocket, WebSocketServer, WebSocket as Client } from 'ws'
+import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
+import { type UpgradeRelay, relayUpgrades } from '../../api-gateway/ws-upgrade.js'
+import { eventually } from '../support/eventually.js'
+import { silentLog } from '../support/intake-stage.js'
+
+describe('the relay of /v1/ws', () => {
+  let gateway: Server
+  let relay: UpgradeRelay
+  let port: number
+  let fanout: Server
+  let sockets: WebSocketServer
+  const heads: Record<string, string | string[] | undefined>[] = []
+
+  beforeEach(async () => {
+    heads.length = 0
+    fanout = createServer()
+    sockets = new WebSocketServer({ server: fanout, path: '/v1/ws', perMessageDeflate: false })
+    sockets.on('connection', (_socket, request) => {
+      heads.push({ ...request.headers, url: request.url })
+    })
+    const fanoutPort = await listen(fanout, 0, '127.0.0.1')
+    gateway = createHttpServer((_request, response) => void response.end('rest'))
+    const fanoutUrl = new URL(`ws://127.0.0.1:${fanoutPort}`)
+    relay = relayUpgrades({ server: gateway, fanoutUrl, log: silentLog })
+    port = await listen(gateway, 0, '127.0.0.1')
+  })
+
+  afterEach(async () => {
+    relay.stop()
+    for (const socket of sockets.clients) socket.terminate()
+    await closeServer(gateway, 0)
+    if (fanout.listening) await closeServer(fanout, 0)
+  })
+
+  const opened = async (path = '/v1/ws', headers = {}): Promise<WebSocket> => {
+    const client = new Client(`ws://127.0.0.1:${port}${path}`, { headers })
+    await new Promise((resolve, reject) => client.on('open', resolve).on('error', reject))
+    return client
+  }
+  const closed = (client: WebSocket): Promise<number> =>
+    new Promise((resolve) => client.on('close', resolve))
+  /** Sends an upgrade by hand and returns what comes back until the connection closes. */
+  const rawUpgrade = (path: string): Promise<string> =>
+    new Promise((resolve) => {
+      let text = ''
+      const socket = connect(port, '127.0.0.1')
+      socket.on('data', (chunk) => (text += chunk.toString()))
+      socket.on('close', () => resolve(text))
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      )
+    })
+
+  it('carries frames both ways and tells the fan-out who is asking', async () => {
+    sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)))
+    const client = await opened('/v1/ws?x=1', { 'x-forwarded-for': '10.0.0.9' })
+    const echo = new Promise((resolve) => client.on('message', resolve))
+    client.send('{"op":"ping"}')
+    expect(String(await echo)).to.equal('{"op":"ping"}')
+    expect(heads[0]).to.include({ url: '/v1/ws?x=1', 'x-forwarded-for': '10.0.0.9, 127.0.0.1' })
+    client.terminate()
+  })
+
+  it('passes on how the fan-out closes, and that the client is gone', async () => {
+    const client = await opened()
+    for (const socket of sockets.clients) socket.close(1001, 'restart')
+    expect(await closed(client)).to.equal(1001)
+
+    const leaving = await opened()
+    leaving.terminate()
+    await eventually(() => sockets.clients.size === 0)
+  })
+
+  it('passes on a refusal of the fan-out', async () => {
+    const answer = await rawUpgrade('/v1/ws')
+    expect(answer).to.match(/^HTTP\/1.1 400 /)
+  })
+
+  it('answers 503 in JSON while the fan-out is away', async () => {
+    await closeServer(fanout, 0)
+    const answer = await rawUpgrade('/v1/ws')
+    expect(answer).to.match(/^HTTP\/1.1 503 /)
+    expect(answer).to.match(/\r\n\r\n\{"error":/)
+  })
+
+  it('answers 404 in JSON to an upgrade of another path', async () => {
+    for (const path of ['/', '/v1/ws/x', '/v1/orders']) {
+      expect(await rawUpgrade(path)).to.match(/^HTTP\/1.1 404 [^]*\r\n\r\n\{"error":/)
+    }
+  })
+
+  it('pauses the fan-out while the client does not read, and loses nothing', async function () {
+    this.timeout(15_000)
+    const frame = 'x'.repeat(256 * 1024)
+    const frames = 200
+    let source: Socket | undefined
+    fanout.on('upgrade', (_request, socket: Socket) => (source = socket))
+    sockets.on('connection', (socket) => {
+      for (let i = 0; i < frames; i += 1) socket.send(frame)
+    })
+    const client = new Client(`ws://127.0.0.1:${port}/v1/ws`)
+    let received = 0
+    client.on('message', (data: Buffer) => (received += data.length))
+    await new Promise((resolve) => client.on('open', resolve))
+    client.pause()
+    // Most of the 50 MiB stays with the sender: what lies between is kernel buffers and one high-water mark a side.
+    let waiting = -1
+    await eventually(() => {
+      const before = waiting
+      waiting = source?.writableLength ?? 0
+      return waiting > 0 && waiting === before
+    })
+    expect(waiting).to.be.greaterThan(20 * 1024 * 1024)
+    client.resume()
+    await eventually(() => received === frames * frame.length)
+    client.terminate()
+  })
+
+  it('cuts its connections when it stops', async () => {
+    const client = await opened()
+    relay.stop()
+    expect(await closed(client)).to.equal(1006)
+  })
+
+  it('leaves ordinary requests alone', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/ws`)
+    expect(await response.text()).to.equal('rest')
+  })
+})

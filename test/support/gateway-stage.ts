@@ -1,0 +1,156 @@
+import { type Server, request as httpRequest } from 'node:http'
+import { createConnection } from 'node:net'
+import { createApp } from '../../api-gateway/app.js'
+import type { GatewayDeps } from '../../api-gateway/context.js'
+import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
+import { createOwnWrites } from '../../api-gateway/own-writes.js'
+import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
+import {
+  type OrderAnswer,
+  type OrderRequest,
+  decodeOrderRequest,
+  encodeOrderAnswer,
+} from '../../bus-schemas/order-requests.js'
+import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import type { OpenOrder } from '../../core/records/book-record.js'
+import type { Trade } from '../../core/records/trade-record.js'
+import type { ReadModel, Stats24h, StoredOrder } from '../../data/read-model.js'
+import { aMarket } from './builders.js'
+import { silentLog } from './intake-stage.js'
+
+/** A read model whose answers a test writes down. */
+export interface FakeReadModel extends ReadModel {
+  projected: number
+  readonly orders: Map<string, StoredOrder>
+  open: OpenOrder[]
+  tradesNewestFirst: Trade[]
+  stats: Stats24h | undefined
+}
+
+export function aFakeReadModel(): FakeReadModel {
+  const orders = new Map<string, StoredOrder>()
+  const model: FakeReadModel = {
+    projected: 0,
+    orders,
+    open: [],
+    tradesNewestFirst: [],
+    stats: undefined,
+    projectedSeq: () => model.projected,
+    order: (orderId) => orders.get(orderId),
+    openOrders: () => model.open,
+    trades: (_market, limit, before = Number.MAX_SAFE_INTEGER) =>
+      model.tradesNewestFirst.filter(({ fill }) => fill.tradeId < before).slice(0, limit),
+    stats24h: () => model.stats,
+    lastTradeSec: () => undefined,
+    close: () => undefined,
+  }
+  return model
+}
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  /** The body as JSON; empty when it is none. */
+  readonly json: Record<string, unknown>
+}
+
+export interface GatewayStage {
+  readonly port: number
+  readonly server: Server
+  readonly bus: MemoryBus
+  readonly readModel: FakeReadModel
+  /** Requests that reached the intake. */
+  readonly asked: OrderRequest[]
+  /** Makes the intake answer so; undefined: not at all. */
+  answerWith(answer: OrderAnswer | undefined): void
+  send(method: string, path: string, options?: SendOptions): Promise<Answered>
+  /** Writes raw bytes onto a connection and resolves with everything that came back until it closed. */
+  raw(bytes: string | readonly string[]): Promise<string>
+  close(): Promise<void>
+}
+
+export interface SendOptions {
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A gateway on a port of its own, over a bus in memory and a read model made of what the test says. */
+export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promise<GatewayStage> {
+  const bus = createMemoryBus()
+  const readModel = aFakeReadModel()
+  const asked: OrderRequest[] = []
+  let answer: OrderAnswer | undefined
+  const onAsk = (data: Uint8Array, replyTo: string): void => {
+    asked.push(decodeOrderRequest(data))
+    if (answer !== undefined) bus.reply(replyTo, encodeOrderAnswer(answer))
+  }
+  await bus.answer(askPlaceOrder, 'order-intake', onAsk)
+  await bus.answer(askCancelOrder, 'order-intake', onAsk)
+  const app = createApp({
+    bus,
+    markets: [aMarket()],
+    readModel,
+    ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
+    readiness: { missing: () => Promise.resolve({}) },
+    aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
+    nowMs: () => Date.parse('2026-11-21T10:00:00Z'),
+    log: silentLog,
+    ...overrides,
+  })
+  const server = createHttpServer((request, response) => void app.callback()(request, response))
+  const port = await listen(server, 0, '127.0.0.1')
+  return {
+    port,
+    server,
+    bus,
+    readModel,
+    asked,
+    answerWith: (wanted) => {
+      answer = wanted
+    },
+    send: (method, path, options) => send(port, { method, path, ...options }),
+    raw: (bytes) => raw(port, bytes),
+    close: () => closeServer(server, 0),
+  }
+}
+
+function send(
+  port: number,
+  { method, path, body, headers }: SendOptions & { method: string; path: string },
+): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false })
+    outgoing.on('error', reject)
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const json = /json/.test(incoming.headers['content-type'] ?? '') && text !== ''
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers: incoming.headers,
+          text,
+          json: json ? (JSON.parse(text) as Record<string, unknown>) : {},
+        })
+      })
+    })
+    if (body === undefined) outgoing.end()
+    else
+      outgoing.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body))
+  })
+}
+
+function raw(port: number, bytes: string | readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: '127.0.0.1', port })
+    let received = ''
+    socket.on('data', (chunk) => (received += chunk.toString()))
+    // The gateway may cut a connection that goes on sending; what it had said by then counts.
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(received))
+    for (const part of [bytes].flat()) socket.write(part)
+  })
+}
