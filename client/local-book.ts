@@ -20,6 +20,8 @@ export interface LocalBook {
   levels(side: Side): Level[]
   /** Open amount by order id. */
   openAmounts(): Map<string, string>
+  /** Whether the order can be hit. */
+  has(orderId: string): boolean
 }
 
 interface Entry {
@@ -56,6 +58,7 @@ export function createLocalBook(): LocalBook {
         [...orders.values()].filter((entry) => entry.side === side),
         side,
       ),
+    has: (orderId) => orders.has(orderId),
     openAmounts: () =>
       new Map([...orders].map(([id, { openE18 }]) => [id, formatDecimal(openE18, 18)])),
   }

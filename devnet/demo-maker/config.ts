@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { parseEnv } from '../../bus-schemas/parse-env.js'
+
+/** Settings of the demo market maker, by the names of its environment. */
+export const demoMakerEnv = z.object({
+  GATEWAY_URL: z.url(),
+  /** JSON file with `chain_id` and `matching`, for the domain that orders are signed on. */
+  DEPLOYMENT_FILE: z.string().min(1),
+  DEMO_MAKER_PRIVATE_KEY: z.templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{64}$/)]),
+  DEMO_MAKER_SUBACCOUNT_ID: z.string().regex(/^[0-9]+$/),
+  DEMO_MAKER_MARKET: z.string().min(1).default('cNGN-USDC'),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+export type DemoMakerConfig = Readonly<z.infer<typeof demoMakerEnv>>
+
+/** Throws BadConfiguration. */
+export function readDemoMakerConfig(): DemoMakerConfig {
+  return parseEnv(demoMakerEnv, process.env)
+}

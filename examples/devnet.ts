@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises'
+
+/** What the examples need of the file that describes a running devnet. */
+export interface Devnet {
+  readonly chain_id: number
+  readonly gateway_url: string
+  readonly matching: `0x${string}`
+  readonly accounts: readonly DevnetAccount[]
+}
+
+export interface DevnetAccount {
+  readonly name: string
+  readonly private_key: `0x${string}`
+  readonly spot_subaccount_id: string
+}
+
+/** Reads the description, from where `./venue up` leaves it unless told. */
+export async function readDevnet(path = 'var/devnet.json'): Promise<Devnet> {
+  return JSON.parse(await readFile(path, 'utf8')) as Devnet
+}
+
+/** The first development account. */
+export function accountOf({ accounts }: Devnet): DevnetAccount {
+  const [first] = accounts
+  if (first === undefined) throw new Error('the devnet has no accounts')
+  return first
+}

@@ -1,0 +1,201 @@
+import { expect } from 'chai'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createLog } from '../../bus-schemas/log.js'
+import {
+  OutcomeUnknown,
+  VenueRefused,
+  createLocalBook,
+  type MarketRecord,
+  type OrderBody,
+  type OrderRecord,
+} from '../../client/index.js'
+import { formatDecimal, parseDecimal } from '../../core/decimal.js'
+import { marketEntry } from '../../core/records/market-entry.js'
+import { validateOrder } from '../../core/validate-order.js'
+import { createMaker, type Maker } from '../../devnet/demo-maker/maker.js'
+import { LEVELS, quoteAt, referenceCents } from '../../devnet/demo-maker/quotes.js'
+import { aMarket, testDomain, testPrivateKey } from '../support/builders.js'
+
+const market = aMarket()
+const HOUR_MS = 3_600_000
+
+/** A venue that only keeps orders; every one placed is checked as the real one would. */
+function fakeVenue(startMs: number) {
+  const orders = new Map<string, OrderBody>()
+  const book = createLocalBook()
+  let seq = 0
+  let nowMs = startMs
+  let down = false
+  let loseNextAnswer = false
+  let refuse = false
+  const record = (body: OrderBody): OrderRecord =>
+    ({
+      ...body,
+      owner_address: body.owner_address.toLowerCase(),
+      open_amount: body.desired_amount,
+    }) as unknown as OrderRecord
+  const show = (body: OrderBody, open: string): void => {
+    const { order_id, side, limit_price } = body
+    const delta = { order_id, side, limit_price, order_open: open, size_delta: '', price_ticks: '' }
+    book.apply(delta, ++seq)
+  }
+  const remove = (orderId: string): void => {
+    const body = orders.get(orderId)
+    if (body === undefined) return
+    orders.delete(orderId)
+    show(body, '0')
+  }
+  const sorted = (side: string): OrderRecord[] =>
+    [...orders.values()].filter((body) => body.side === side).map(record)
+  book.reset({ market_presentation: {} as MarketRecord, bids: [], asks: [] }, 0)
+
+  return {
+    orders,
+    book,
+    remove,
+    nowMs: () => nowMs,
+    pass: (ms: number) => (nowMs += ms),
+    set: (state: { down?: boolean; loseNextAnswer?: boolean; refuse?: boolean }) => {
+      down = state.down ?? down
+      loseNextAnswer = state.loseNextAnswer ?? loseNextAnswer
+      refuse = state.refuse ?? refuse
+    },
+    rest: {
+      book: () =>
+        Promise.resolve({
+          market_presentation: {} as MarketRecord,
+          bids: sorted('buy'),
+          asks: sorted('sell'),
+        }),
+      placeOrder(body: OrderBody): Promise<OrderRecord> {
+        if (down) return Promise.reject(new OutcomeUnknown('down'))
+        if (refuse) return Promise.reject(new VenueRefused(400, 'no', 'no', {}))
+        const checked = validateOrder(body, { markets: [market], nowMs })
+        expect('refusal' in checked ? checked.refusal : undefined).to.equal(undefined)
+        if (!orders.has(body.order_id)) {
+          orders.set(body.order_id, body)
+          show(body, body.desired_amount)
+        }
+        if (!loseNextAnswer) return Promise.resolve(record(body))
+        loseNextAnswer = false
+        return Promise.reject(new OutcomeUnknown('lost'))
+      },
+      cancelOrder({ nonce }: { nonce: string }): Promise<OrderRecord> {
+        if (down) return Promise.reject(new OutcomeUnknown('down'))
+        const found = [...orders.values()].find((body) => body.nonce === nonce)
+        if (found === undefined) return Promise.reject(new VenueRefused(404, 'gone', 'gone', {}))
+        remove(found.order_id)
+        return Promise.resolve(record(found))
+      },
+    },
+  }
+}
+
+describe('demo maker', () => {
+  // The bottom of the swing: the reference only rises from here.
+  const startMs = 12 * HOUR_MS * 40_000
+  let venue: ReturnType<typeof fakeVenue>
+  let maker: Maker
+
+  const makerOf = (): Maker =>
+    createMaker({
+      rest: venue.rest,
+      book: venue.book,
+      market: marketEntry(market) as unknown as MarketRecord,
+      signer: privateKeyToAccount(testPrivateKey),
+      domain: { chainId: testDomain.chainId, matching: testDomain.verifyingContract },
+      subaccountId: '7',
+      nowMs: venue.nowMs,
+      log: createLog('test', 'silent'),
+    })
+  const prices = (side: string): bigint[] =>
+    [...venue.orders.values()]
+      .filter((body) => body.ui_intent?.side === side)
+      .map((body) => parseDecimal(body.ui_intent?.price, 2) ?? -1n)
+  const ids = (): string[] => [...venue.orders.keys()].sort()
+
+  beforeEach(() => {
+    venue = fakeVenue(startMs)
+    maker = makerOf()
+  })
+
+  it('quotes several orders on both sides, which never meet, and leaves them while they are good', async () => {
+    await maker.refresh()
+    expect(prices('buy')).to.have.length(LEVELS)
+    expect(prices('sell')).to.have.length(LEVELS)
+    for (const bid of prices('buy'))
+      for (const ask of prices('sell')) expect(bid < ask).to.equal(true)
+    const before = ids()
+    await maker.refresh()
+    expect(ids()).to.deep.equal(before)
+  })
+
+  it('replaces what was filled, what is about to expire and what has drifted', async () => {
+    await maker.refresh()
+    await maker.refresh()
+    const first = ids()
+    venue.remove(first[0] ?? '')
+    await maker.refresh()
+    expect(venue.orders.size).to.equal(2 * LEVELS)
+    expect(ids().filter((id) => first.includes(id))).to.have.length(2 * LEVELS - 1)
+    const second = ids()
+    venue.pass(250_000)
+    await maker.refresh()
+    expect(ids().filter((id) => second.includes(id))).to.have.length(0)
+    expect(venue.orders.size).to.equal(2 * LEVELS)
+  })
+
+  it('never crosses itself while the reference moves through its whole swing', async () => {
+    for (let hour = 0; hour < 26; hour++) {
+      venue.pass(HOUR_MS)
+      await maker.refresh()
+      const [bids, asks] = [prices('buy'), prices('sell')]
+      expect(bids.length + asks.length).to.equal(2 * LEVELS)
+      for (const bid of bids) for (const ask of asks) expect(bid < ask).to.equal(true)
+    }
+  })
+
+  it('holds one order per place however answers get lost', async () => {
+    venue.set({ loseNextAnswer: true })
+    for (let round = 0; round < 3; round++) await maker.refresh().catch(() => undefined)
+    expect(venue.orders.size).to.equal(2 * LEVELS)
+    venue.set({ down: true })
+    venue.pass(280_000)
+    for (let round = 0; round < 3; round++) await maker.refresh().catch(() => undefined)
+    venue.set({ down: false })
+    for (let round = 0; round < 3; round++) await maker.refresh()
+    expect(venue.orders.size).to.equal(2 * LEVELS)
+  })
+
+  it('waits after a refusal before it tries that place again', async () => {
+    venue.set({ refuse: true })
+    await maker.refresh()
+    venue.set({ refuse: false })
+    await maker.refresh()
+    expect(venue.orders.size).to.equal(0)
+    venue.pass(31_000)
+    await maker.refresh()
+    expect(venue.orders.size).to.equal(2 * LEVELS)
+  })
+
+  it('cancels its quotes on the way out, and what a killed run left when it comes back', async () => {
+    await maker.refresh()
+    const abandoned = ids()
+    maker = makerOf()
+    await maker.clear()
+    expect(venue.orders.size).to.equal(0)
+    await maker.refresh()
+    expect(ids().filter((id) => abandoned.includes(id))).to.have.length(0)
+    await maker.withdraw()
+    expect(venue.orders.size).to.equal(0)
+  })
+
+  it('wanders between 1,500 and 1,650 cNGN', () => {
+    const seen = Array.from({ length: 25 }, (_, hour) => referenceCents(startMs + hour * HOUR_MS))
+    expect(formatDecimal(seen[0] ?? 0n, 2)).to.equal('1500')
+    expect(formatDecimal(seen[6] ?? 0n, 2)).to.equal('1650')
+    expect(seen[12]).to.equal(seen[0])
+    expect(quoteAt(150_000n, 'buy', 0).price).to.equal('1497')
+    expect(quoteAt(150_000n, 'sell', 0).price).to.equal('1503')
+  })
+})
