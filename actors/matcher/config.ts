@@ -10,6 +10,8 @@ export const matcherEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   EXECUTOR_URL: z.url(),
   EXECUTOR_SECRET: z.string().min(1).optional(),
+  /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
+  EXECUTOR_TIMEOUT_MS: z.coerce.number().int().positive().default(40_000),
   LOG_LEVEL: z.string().default('info'),
 })
 
