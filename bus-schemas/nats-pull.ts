@@ -9,7 +9,8 @@ const STATUS_CONFLICT = 409
 const SHORT_ACK_TOKENS = 9
 const SHORT_ACK_SEQ = 5
 const NS_DIGITS_BELOW_MS = 6
-const PULL_FULL = /exceeds maxbytes/i
+/** Conflicts that say only that a pull has brought what fits; the second comes after the last message of a batch. */
+const PULL_FULL = /exceeds maxbytes|batch completed/i
 
 /** How much one pull may bring, and for how long the server keeps it open. */
 export interface PullLimits {
@@ -40,11 +41,14 @@ export function openPuller(
   const inbox = createInbox()
   const requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${reader.stream}.${reader.name}`
   let outstanding = 0
-  const subscription = connection.subscribe(inbox, {
+  let pulls = 0
+  // Each pull has its own reply subject, since what the server says of one may come after the next has begun.
+  const currentPull = (): string => `${inbox}.${pulls}`
+  const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) => {
       const code = message.headers?.code ?? 0
       if (code === 0) take(message)
-      else judge(code, message.headers?.description ?? '')
+      else if (message.subject === currentPull()) judge(code, message.headers?.description ?? '')
     },
   })
 
@@ -67,8 +71,9 @@ export function openPuller(
   return {
     pull({ messages, bytes, expiresMs }) {
       outstanding = messages
+      pulls += 1
       const request = { batch: messages, max_bytes: bytes, expires: nanos(expiresMs) }
-      connection.publish(requestSubject, JSON.stringify(request), { reply: inbox })
+      connection.publish(requestSubject, JSON.stringify(request), { reply: currentPull() })
     },
     close: () => subscription.unsubscribe(),
   }

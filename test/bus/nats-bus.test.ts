@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type NatsConnection, connect } from 'nats'
+import { type JetStreamManager, type NatsConnection, connect } from 'nats'
 import {
   AppendRefused,
   AppendUnknown,
@@ -14,21 +14,39 @@ import { eventually } from '../support/eventually.js'
 import { type TestNatsServer, startNatsServer } from '../support/nats-server.js'
 import { busContract, bytes, recorder, rejectionOf, run, textOf } from './bus-contract.js'
 
-const APPEND_TIMEOUT_MS = 500
+const APPEND_TIMEOUT_MS = 2_000
+const IMPATIENT_MS = 300
+const PATIENT_MS = 15_000
 
 describe('over NATS', () => {
   let server: TestNatsServer
   let admin: NatsConnection
   const buses: Bus[] = []
-  const connectBus = async (name = 'test'): Promise<Bus> => {
-    const bus = await connectNatsBus({ url: server.url, name, timeoutMs: APPEND_TIMEOUT_MS })
+  const connectBus = async (name = 'test', timeoutMs = APPEND_TIMEOUT_MS): Promise<Bus> => {
+    const bus = await connectNatsBus({ url: server.url, name, timeoutMs })
     buses.push(bus)
     return bus
   }
 
+  /** A connection and what it warned of since it stands. */
+  const connectTalking = async () => {
+    const warnings: string[] = []
+    const onWarning = (message: string): unknown => warnings.push(message)
+    const bus = await connectNatsBus({ url: server.url, name: 'talking', onWarning })
+    expect(warnings.splice(0)).to.have.length(1)
+    buses.push(bus)
+    return { bus, warnings }
+  }
+  const manage = async (): Promise<JetStreamManager> => {
+    // A connection of its own, because the tests before may have killed the server under an older one.
+    await admin.close()
+    admin = await connect({ servers: server.url })
+    return admin.jetstreamManager()
+  }
+
   before(async () => {
     server = await startNatsServer()
-    admin = await connect({ servers: server.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 })
+    admin = await connect({ servers: server.url })
   })
   after(async () => {
     for (const bus of buses) await bus.close()
@@ -40,7 +58,7 @@ describe('over NATS', () => {
     Promise.resolve({
       connect: connectBus,
       trim: async (stream, belowSeq) => {
-        const manager = await admin.jetstreamManager()
+        const manager = await manage()
         await manager.streams.purge(stream, { seq: belowSeq })
       },
     }),
@@ -157,15 +175,16 @@ describe('over NATS', () => {
 
     it('says AppendUnknown in time while it is down, and sends nothing later', async function () {
       this.timeout(30_000)
+      const impatient = await connectBus('impatient', IMPATIENT_MS)
       await server.kill()
-      await eventually(() => !bus.isConnected())
+      await eventually(() => !bus.isConnected() && !impatient.isConnected())
       const startedAt = Date.now()
-      const append = bus.append(spec.subject, bytes('a'))
+      const append = impatient.append(spec.subject, bytes('a'))
       expect(await rejectionOf(append)).to.be.instanceOf(AppendUnknown)
-      expect(Date.now() - startedAt).to.be.lessThan(APPEND_TIMEOUT_MS + 200)
+      expect(Date.now() - startedAt).to.be.lessThan(IMPATIENT_MS + 200)
       expect(await rejectionOf(bus.streamState(spec.stream))).to.be.instanceOf(BusUnavailable)
       await server.restart()
-      await eventually(() => bus.isConnected())
+      await eventually(() => bus.isConnected() && impatient.isConnected())
       const { lastSeq } = await eventualState(bus, spec.stream)
       expect(lastSeq).to.equal(0)
     })
@@ -174,27 +193,27 @@ describe('over NATS', () => {
   describe('a follower', () => {
     it('replaces a reader that was taken away behind its back', async function () {
       this.timeout(30_000)
-      const bus = await connectBus()
+      const { bus, warnings } = await connectTalking()
       const spec = { stream: 'READER', subject: 'reader', description: '' }
       await bus.declareStream(spec)
       const seen = recorder(spec.stream, 1)
       await bus.follow(seen.options)
       await bus.append(spec.subject, bytes('a'))
       await eventually(() => seen.seqs.length === 1)
-      const manager = await admin.jetstreamManager()
+      const manager = await manage()
       for await (const { name } of manager.consumers.list(spec.stream)) {
         await manager.consumers.delete(spec.stream, name)
       }
       await bus.append(spec.subject, bytes('b'))
       await eventually(() => seen.seqs.length === 2)
-      await bus.close()
       expect(seen.errors).to.deep.equal([])
       expect(seen.texts).to.deep.equal(['a', 'b'])
+      expect(warnings.join()).to.contain('READER: reader replaced')
     })
 
-    it('holds a bounded number of messages for a slow handler', async function () {
+    it('holds a bounded number of messages for a slow handler, and keeps its reader', async function () {
       this.timeout(30_000)
-      const bus = await connectBus()
+      const { bus, warnings } = await connectTalking()
       const spec = { stream: 'SLOW', subject: 'slow', description: '' }
       await bus.declareStream(spec)
       for (const first of run(0, 10).map((n) => n * 100)) {
@@ -211,7 +230,7 @@ describe('over NATS', () => {
         },
       })
       await eventually(() => seen.seqs.length === 1)
-      const manager = await admin.jetstreamManager()
+      const manager = await manage()
       const delivered = async (): Promise<number> => {
         const [consumer] = await manager.consumers.list(spec.stream).next()
         return consumer?.delivered.stream_seq ?? 0
@@ -222,7 +241,7 @@ describe('over NATS', () => {
       await eventually(() => seen.seqs.length === 1000)
       expect(seen.seqs).to.deep.equal(run(1, 1000))
       await subscription.stop()
-      await bus.close()
+      expect(warnings).to.deep.equal([])
     })
   })
 
@@ -238,8 +257,9 @@ describe('over NATS', () => {
       await bus.close()
     })
 
-    it('is refused when too many await their acknowledgement', async () => {
-      const bus = await connectBus()
+    it('is refused when too many await their acknowledgement', async function () {
+      this.timeout(20_000)
+      const bus = await connectBus('patient', PATIENT_MS)
       const spec = { stream: 'MANY', subject: 'many', description: '' }
       await bus.declareStream(spec)
       const outcomes = await Promise.allSettled(
@@ -254,7 +274,7 @@ describe('over NATS', () => {
   })
 
   it('refuses a stream that exists with another configuration, and says what differs', async () => {
-    const manager = await admin.jetstreamManager()
+    const manager = await manage()
     await manager.streams.add({ name: 'LOOSE', subjects: ['loose'], max_age: 60_000_000_000 })
     const bus = await connectBus()
     const declared = bus.declareStream({ stream: 'LOOSE', subject: 'loose', description: '' })
