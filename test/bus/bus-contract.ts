@@ -3,8 +3,6 @@ import {
   AppendUnknown,
   BusMisconfigured,
   type Bus,
-  type BusMessage,
-  type FollowOptions,
   MessagesGone,
   NoAnswer,
   StreamMissing,
@@ -12,6 +10,7 @@ import {
   WrongLastSequence,
 } from '../../bus-schemas/bus.js'
 import { eventually } from '../support/eventually.js'
+import { bytes, recorder, rejectionOf, run, textOf, textsOf } from './probes.js'
 
 /** How the contract reaches one implementation. */
 export interface BusUnderTest {
@@ -20,42 +19,6 @@ export interface BusUnderTest {
   /** Deletes everything of the stream below the sequence, behind the bus's back. */
   trim(stream: string, belowSeq: number): Promise<void>
 }
-
-export const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8')
-export const textOf = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
-export const textsOf = (messages: readonly BusMessage[]): string[] =>
-  messages.map(({ data }) => textOf(data))
-
-/** What a promise is rejected with; fails when it is not. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
-  const outcome = await promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  )
-  if ('error' in outcome) return outcome.error
-  throw new Error(`resolved with ${JSON.stringify(outcome.value)}`)
-}
-
-/** A follower that keeps what it was given. */
-export function recorder(stream: string, fromSeq: number) {
-  const seqs: number[] = []
-  const texts: string[] = []
-  const errors: Error[] = []
-  const options: FollowOptions = {
-    stream,
-    fromSeq,
-    onMessage: ({ seq, data }) => {
-      seqs.push(seq)
-      texts.push(textOf(data))
-    },
-    onError: (error) => errors.push(error),
-  }
-  return { seqs, texts, errors, options }
-}
-
-/** 1, 2, ... n from `first` on. */
-export const run = (first: number, count: number): number[] =>
-  Array.from({ length: count }, (_, n) => first + n)
 
 /** The promises of bus.ts, checked on one implementation. */
 export function busContract(name: string, open: () => Promise<BusUnderTest>): void {

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { AppendUnknown, BusUnavailable, NoAnswer } from '../../bus-schemas/bus.js'
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { eventually } from '../support/eventually.js'
-import { busContract, bytes, recorder, rejectionOf, run, textsOf } from './bus-contract.js'
+import { busContract } from './bus-contract.js'
+import { bytes, recorder, rejectionOf, run, textsOf } from './probes.js'
 
 busContract('in memory', () => {
   const server = createMemoryBus()

@@ -12,7 +12,8 @@ import {
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { eventually } from '../support/eventually.js'
 import { type TestNatsServer, startNatsServer } from '../support/nats-server.js'
-import { busContract, bytes, recorder, rejectionOf, run, textOf } from './bus-contract.js'
+import { busContract } from './bus-contract.js'
+import { bytes, recorder, rejectionOf, run, textOf } from './probes.js'
 
 const APPEND_TIMEOUT_MS = 2_000
 const IMPATIENT_MS = 300

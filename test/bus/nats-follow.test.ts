@@ -3,7 +3,7 @@ import type { NatsConnection } from 'nats'
 import { type FollowDeps, startFollower } from '../../bus-schemas/nats-follow.js'
 import type { NatsStreams } from '../../bus-schemas/nats-streams.js'
 import { eventually } from '../support/eventually.js'
-import { recorder } from './bus-contract.js'
+import { recorder } from './probes.js'
 
 /** A server whose readers never deliver anything, however far its stream goes. */
 function muteServer(lastSeq: number) {

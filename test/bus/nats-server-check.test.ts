@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BusMisconfigured, BusUnavailable } from '../../bus-schemas/bus.js'
 import { assertDurable, assertServer, isAtLeast } from '../../bus-schemas/nats-server-check.js'
-import { rejectionOf } from './bus-contract.js'
+import { rejectionOf } from './probes.js'
 
 const facts = { serverId: 'S', version: '2.10.27', maxPayload: 1_048_576, jetstream: true }
 
