@@ -98,7 +98,8 @@ describe('the process shell', () => {
     'uncaught error': `setTimeout(() => { throw new Error('no luck') }); ${IDLE}`,
     failed: `setTimeout(() => fail(new Error('no luck'))); ${IDLE}`,
     'unhandled rejection': `setTimeout(() => void Promise.reject(new Error('no luck'))); ${IDLE}`,
-    'stop failed': `setTimeout(() => process.kill(process.pid, 'SIGTERM'))
+    'stop failed': `setInterval(() => {}, 1000)
+      setTimeout(() => process.kill(process.pid, 'SIGTERM'))
       return { stop: async () => { throw new Error('no luck') } }`,
   }
   for (const [message, body] of Object.entries(crashes)) {
