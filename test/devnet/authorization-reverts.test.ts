@@ -1,8 +1,24 @@
-import { encodeFunctionData, parseAbi } from 'viem'
+import {
+  encodeAbiParameters,
+  encodeFunctionData,
+  numberToHex,
+  parseAbi,
+  parseAbiParameters,
+  size,
+} from 'viem'
 import { matchingAbi } from '../../chain/abi/matching.js'
-import { depositCall, matchCall, ONE, orderData, signOrder } from '../support/devnet-actions.js'
+import type { Address, Hex } from '../../core/action.js'
+import {
+  actionsCall,
+  depositCall,
+  matchCall,
+  ONE,
+  orderData,
+  signAction,
+  signOrder,
+} from '../support/devnet-actions.js'
 import type { ActionOverrides, SignedOrder } from '../support/devnet-actions.js'
-import { openAccount } from '../support/devnet-world.js'
+import { administer, openAccount } from '../support/devnet-world.js'
 import type { Call, Trader, World } from '../support/devnet-world.js'
 import { describeOutcomes } from '../support/revert-table.js'
 import type { Row } from '../support/revert-table.js'
@@ -141,5 +157,43 @@ const calls: readonly Row[] = [
   ],
 ]
 
+/** A module that keeps the accounts lent to it, and claims the given ones as new for the given owner. */
+async function rogue(world: World, claimed: readonly bigint[], owner: Address): Promise<Call> {
+  const answer = encodeAbiParameters(parseAbiParameters('uint256[], address[]'), [
+    claimed,
+    claimed.map(() => owner),
+  ])
+  await world.client.setCode({ address: NOBODYS_MODULE, bytecode: answering(answer) })
+  await administer(world, world.at.matching, matchingAbi, 'setAllowedModule', NOBODYS_MODULE, true)
+  const subaccountId = claimed.length === 0 ? world.alice.subaccountId : 0n
+  const overrides = { module: NOBODYS_MODULE, subaccountId } as const
+  return actionsCall(world, [await signAction(world, world.alice, '0x', overrides)])
+}
+
+/** Runtime code that copies what stands behind it into memory and returns it. */
+function answering(answer: Hex): Hex {
+  const length = numberToHex(size(answer), { size: 2 }).slice(2)
+  return `0x61${length}600e60003961${length}6000f3${answer.slice(2)}`
+}
+
+const modules: readonly Row[] = [
+  [
+    'a module that keeps an account',
+    'M_AccountNotReturned',
+    (world) => rogue(world, [], world.alice.address),
+  ],
+  [
+    'a module that claims an account of somebody as new',
+    'M_AccountAlreadyExists',
+    (world) => rogue(world, [world.bob.subaccountId], world.alice.address),
+  ],
+  [
+    'a module that claims an account that it does not hand over',
+    'M_AccountNotReturned',
+    (world) => rogue(world, [world.feeAccount], world.alice.address),
+  ],
+]
+
+describeOutcomes('modules that misbehave', modules)
 describeOutcomes('who authorised an action', actions)
 describeOutcomes('who may call, and what', calls)

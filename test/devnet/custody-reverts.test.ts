@@ -123,6 +123,16 @@ const leaving: readonly Row[] = [
     },
   ],
   [
+    'asking again once the account has come back',
+    'success',
+    async (world) => {
+      await leave(world)
+      await approveMatching(world)
+      await perform(world, custody(world, 'depositSubAccount'))
+      return custody(world, 'requestWithdrawAccount')
+    },
+  ],
+  [
     'bringing an account without approving Matching',
     'ERC721InsufficientApproval',
     async (world) => {

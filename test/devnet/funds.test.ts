@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import { encodeFunctionData, maxUint256, parseEventLogs, parseSignature } from 'viem'
+import {
+  encodeErrorResult,
+  encodeFunctionData,
+  maxUint256,
+  parseAbi,
+  parseEventLogs,
+  parseSignature,
+} from 'viem'
 import { depositModuleAbi } from '../../chain/abi/deposit-module.js'
 import { erc20Abi } from '../../chain/abi/erc20.js'
 import { matchingAbi } from '../../chain/abi/matching.js'
@@ -151,6 +158,17 @@ describe('funds on chain', () => {
     expect(await text(await permit(9n, 1n))).to.equal('FiatTokenV2: permit is expired')
     await perform(world, good)
     expect(await text(good)).to.equal('EIP2612: invalid signature')
+  })
+
+  it('only minters print tokens', async () => {
+    const mint = parseAbi(['function mint(address to, uint256 amount)', 'error OnlyMinter()'])
+    const args = [world.alice.address, 1n] as const
+    const data = encodeFunctionData({ abi: mint, functionName: 'mint', args })
+    const by = (from: Address) => revertOf(world, { from, to: world.at.usdc, data })
+    expect(await by(world.at.deployer)).to.equal('none')
+    expect(await by(world.alice.address)).to.equal(
+      encodeErrorResult({ abi: mint, errorName: 'OnlyMinter' }),
+    )
   })
 
   async function text(call: Call): Promise<string> {

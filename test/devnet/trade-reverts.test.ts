@@ -97,6 +97,57 @@ const limits: readonly Row[] = [
   ],
 ]
 
+const LOWER = LIMIT - 5n
+
+/** The same two makers in both orders; the taker accepts the price of one of them. */
+const severalMakers: readonly Row[] = [
+  ...[
+    [LOWER, LIMIT + 1n],
+    [LIMIT + 1n, LOWER],
+  ].map((prices, i): Row => [
+    `a buyer whose limit only maker ${i + 1} meets`,
+    'TM_PriceTooHigh',
+    (world) => sweep(world, prices, {}),
+  ]),
+  ...[
+    [LIMIT, LOWER],
+    [LOWER, LIMIT],
+  ].map((prices, i): Row => [
+    `a seller whose limit only maker ${i + 1} meets`,
+    'TM_PriceTooLow',
+    (world) => sweep(world, prices, { isBid: false }),
+  ]),
+  ['prices inside the limit', 'success', (world) => sweep(world, [LOWER, LIMIT], {})],
+  [
+    'makers that together exceed the amount of the taker',
+    'TM_FillLimitCrossed',
+    (world) => sweep(world, [LIMIT, LIMIT], { desiredAmount: 2n * ONE - 1n }),
+  ],
+  [
+    'a fee that is inside its bound over both fills only',
+    'success',
+    (world) => sweep(world, [LIMIT, LIMIT], { worstFee: 10n }, 20n),
+  ],
+]
+
+/** Alice takes one cNGN from Bob and one from Carol at the given prices, which they signed. */
+async function sweep(
+  world: World,
+  prices: readonly bigint[],
+  different: Partial<TradeData>,
+  takerFee = 0n,
+): Promise<Call> {
+  const taker = await signOrder(world, world.alice, { isBid: true, ...different })
+  const fills = prices.map(async (limitPrice, i) => ({
+    maker: await signOrder(world, i === 0 ? world.bob : world.carol, {
+      isBid: !taker.trade.isBid,
+      limitPrice,
+      desiredAmount: ONE,
+    }),
+  }))
+  return matchCall(world, { taker, fills: await Promise.all(fills), takerFee })
+}
+
 const payloads: readonly Row[] = [
   [
     'the taker account is not that of the first action',
@@ -293,6 +344,7 @@ const funds: readonly Row[] = [
 ]
 
 describeOutcomes('limits and fee bounds of orders', limits)
+describeOutcomes('several makers in one match', severalMakers)
 describeOutcomes('the payload of a match', payloads)
 describeOutcomes('nonces and fills of orders', nonces)
 describeOutcomes('recipients of a match', recipients)

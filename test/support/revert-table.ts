@@ -23,6 +23,8 @@ const SELECTORS = {
   ERC721IncorrectOwner: '0x64283d7b',
   ERC721InsufficientApproval: '0x177e802f',
   ERC721NonexistentToken: '0x7e273289',
+  M_AccountAlreadyExists: '0xe05839b0',
+  M_AccountNotReturned: '0x007a7259',
   M_ArrayLengthMismatch: '0x760c807b',
   M_MismatchedModule: '0x3ada085b',
   M_OnlyAllowedModule: '0xc07382c5',
