@@ -1,38 +1,32 @@
 import { z } from 'zod'
+import { parseEnv } from '../../bus-schemas/parse-env.js'
 
-const schema = z.object({
+const MAX_PORT = 65_535
+
+/** Settings of the fan-out, by the names of its environment. */
+export const wsFanoutEnv = z.object({
   /** Loopback port on which the gateway reaches this process. */
-  WS_FANOUT_PORT: z.coerce.number().int().min(0).max(65_535),
+  WS_FANOUT_PORT: z.coerce.number().int().min(0).max(MAX_PORT),
   NATS_URL: z.string().min(1),
-  /** JSON file with the deployment's addresses. */
+  NATS_MONITOR_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1),
-  LOG_LEVEL: z.string().default('info'),
   /** Comma-separated origins of browsers that may connect; `*` is all of them, nothing is none of them. */
   WS_ALLOWED_ORIGINS: z
     .string()
     .default('')
     .transform((list) => list.split(',').map((origin) => origin.trim()))
     .transform((origins) => origins.filter((origin) => origin !== '')),
+  /** When deprecated market identifiers stop resolving, as an ISO time. */
+  ALIAS_CUTOFF: z.iso
+    .datetime({ offset: true })
+    .default('2027-01-06T00:00:00Z')
+    .transform((time) => Date.parse(time)),
+  LOG_LEVEL: z.string().default('info'),
 })
 
-/** Settings of the fan-out. */
-export interface Config {
-  readonly port: number
-  readonly natsUrl: string
-  readonly deploymentFile: string
-  readonly logLevel: string
-  readonly allowedOrigins: readonly string[]
-}
+export type WsFanoutConfig = Readonly<z.infer<typeof wsFanoutEnv>>
 
-/** Reads the settings from the environment; throws an error that names every bad one. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = schema.safeParse(env)
-  if (!parsed.success) throw new Error(`ws-fanout: ${z.prettifyError(parsed.error)}`)
-  return Object.freeze({
-    port: parsed.data.WS_FANOUT_PORT,
-    natsUrl: parsed.data.NATS_URL,
-    deploymentFile: parsed.data.DEPLOYMENT_FILE,
-    logLevel: parsed.data.LOG_LEVEL,
-    allowedOrigins: parsed.data.WS_ALLOWED_ORIGINS,
-  })
+/** Throws BadConfiguration. */
+export function readWsFanoutConfig(): WsFanoutConfig {
+  return parseEnv(wsFanoutEnv, process.env)
 }

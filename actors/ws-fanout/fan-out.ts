@@ -1,14 +1,11 @@
 import type { Bus } from '../../bus-schemas/bus.js'
 import type { Logger } from '../../bus-schemas/log.js'
-import { encodePingAnswer } from '../../bus-schemas/ping.js'
-import { askPing } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/market.js'
+import type { Standing } from '../answer-ping.js'
 import type { SessionLimits } from './limits.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
-
-const PROCESS = 'ws-fanout'
 
 export interface FanOutOptions {
   readonly bus: Bus
@@ -26,7 +23,8 @@ export interface FanOutOptions {
 
 export interface FanOut {
   readonly port: number
-  isReady(): boolean
+  /** Ready once every feed is read; positions are the newest sequence by market. */
+  standing(): Standing
   /** How many clients are connected. */
   clients(): number
   stop(): Promise<void>
@@ -42,20 +40,21 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
   const findFeed = (identifier: string): MarketFeed | undefined =>
     feeds.get(findMarket(identifier)?.market ?? '')
-
   const server = await startServer({ ...options, findFeed, isReady, replayer: createReplayer(bus) })
-  const pings = await bus.answer(askPing(PROCESS), PROCESS, (_question, replyTo) => {
-    const ready = isReady()
-    const positions = Object.fromEntries([...feeds].map(([name, feed]) => [name, feed.headSeq()]))
-    const detail = ready ? `${server.clients()} clients` : 'reading the feed'
-    bus.reply(replyTo, encodePingAnswer({ process: PROCESS, ready, detail, positions }))
-  })
   log.info({ markets: [...feeds.keys()] }, 'following')
 
+  function standing(): Standing {
+    const ready = isReady()
+    return {
+      ready,
+      detail: ready ? `${server.clients()} clients` : 'reading the feed',
+      positions: Object.fromEntries([...feeds].map(([name, feed]) => [name, feed.headSeq()])),
+    }
+  }
+
   async function stop(): Promise<void> {
-    await pings.stop()
     await server.stop()
     await Promise.all([...feeds.values()].map((feed) => feed.stop()))
   }
-  return { port: server.port, isReady, clients: () => server.clients(), stop }
+  return { port: server.port, standing, clients: () => server.clients(), stop }
 }

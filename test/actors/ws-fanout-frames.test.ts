@@ -1,7 +1,5 @@
 import { expect } from 'chai'
 import { request, type IncomingMessage } from 'node:http'
-import { decodePingAnswer } from '../../bus-schemas/ping.js'
-import { askPing } from '../../bus-schemas/subjects.js'
 import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
 import { busyHistory } from '../support/random-history.js'
 
@@ -159,14 +157,12 @@ describe('ws-fanout frames', () => {
     expect(await large.closed).to.equal(1009)
   })
 
-  it('answers pings on the bus with its position', async () => {
+  it('knows how it stands', async () => {
     await rig.publish(busyHistory(2))
     const client = await rig.connect()
     client.send({ ...subscribe, since_seq: 0 })
     await client.next(({ seq }) => seq === 10)
-    const answer = await rig.bus.ask(askPing('ws-fanout'), new Uint8Array(), 1_000)
-    expect(decodePingAnswer(answer)).to.deep.equal({
-      process: 'ws-fanout',
+    expect(rig.fanOut().standing()).to.deep.equal({
       ready: true,
       detail: '1 clients',
       positions: { [MARKET]: 10 },
@@ -219,6 +215,6 @@ describe('ws-fanout frames', () => {
     const follow = () => Promise.resolve({ stop: () => Promise.resolve() })
     await rig.restart({ bus: { ...rig.bus, follow } })
     expect((await upgrade('/v1/ws', {})).statusCode).to.equal(503)
-    expect(rig.fanOut().isReady()).to.equal(false)
+    expect(rig.fanOut().standing()).to.include({ ready: false, detail: 'reading the feed' })
   })
 })

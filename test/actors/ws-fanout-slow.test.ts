@@ -38,7 +38,9 @@ describe('ws-fanout slow clients', () => {
   afterEach(() => rig.end())
 
   it('closes a client that does not read with slow_consumer and serves the others', async () => {
-    rig = await startRig({ limits: { ...SESSION_LIMITS, maxBacklogBytes: 2 ** 20, closeWithinMs: 15_000 } })
+    rig = await startRig({
+      limits: { ...SESSION_LIMITS, maxBacklogBytes: 2 ** 20, closeWithinMs: 15_000 },
+    })
     const [stalled, reading] = [await rig.connect(), await rig.connect()]
     for (const client of [stalled, reading]) {
       client.send(book)

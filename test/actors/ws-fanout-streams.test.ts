@@ -168,7 +168,7 @@ describe('ws-fanout streams', () => {
     await rig.restart()
     expect(await before.closed).to.equal(1001)
     await rig.publish(changes.slice(70))
-    await eventually(() => rig.fanOut().isReady())
+    await eventually(() => rig.fanOut().standing().ready)
     const after = await resumed(last.seq ?? 0)
     await after.next((frame) => frame.seq === changes.length)
     expect(updates(after, 'book').map((frame) => frame.seq)).to.deep.equal(

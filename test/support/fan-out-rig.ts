@@ -54,7 +54,7 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
     url: () => `ws://127.0.0.1:${fanOut.port}/v1/ws`,
     publish: (changes, perBlock) => publishChanges(bus, market.market, changes, perBlock),
     async connect(clientOptions) {
-      await eventually(() => fanOut.isReady())
+      await eventually(() => fanOut.standing().ready)
       const client = await connectSocket(`ws://127.0.0.1:${fanOut.port}/v1/ws`, clientOptions)
       clients.push(client)
       return client
