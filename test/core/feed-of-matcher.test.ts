@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { ordersOf } from '../../core/book.js'
+import { applyChange, emptyView, openOrders } from '../../core/feed.js'
+import { priceE18, E18 } from '../../core/money.js'
+import type { Side } from '../../core/order.js'
+import { bookRecord } from '../../core/records/book-record.js'
+import { aMarket } from '../support/builders.js'
+import { commandOf, marketActs } from '../support/market-commands.js'
+import { testMatcher } from '../support/matching.js'
+
+const market = aMarket({ tickSize: priceE18(E18 / 100n) })
+
+describe('feed of the matcher', () => {
+  it("folds the matcher's changes to the matcher's own book, in its own order, never crossed", () => {
+    fc.assert(
+      fc.property(marketActs(80), (acts) => {
+        const matcher = testMatcher()
+        const view = emptyView(market)
+        let placed = 0
+        const settlementIds: string[] = []
+        for (const act of acts) {
+          if (act.act === 'wait') matcher.advance(act.sec * 1_000)
+          const context = { placed, nowMs: matcher.nowMs(), settlementIds }
+          const { changes } = matcher.apply(commandOf(act, context))
+          if (act.act === 'place') placed += 1
+          for (const change of changes) {
+            applyChange(view, change)
+            if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
+          }
+          const { bids, asks } = bookRecord(market, openOrders(view), {})
+          const own = (side: Side): string[] =>
+            [...ordersOf(matcher.state.book, side)].map(({ order }) => order.orderId)
+          expect(bids.map((order) => order.order_id)).to.deep.equal(own('buy'))
+          expect(asks.map((order) => order.order_id)).to.deep.equal(own('sell'))
+          const [bid, ask] = [bids[0], asks[0]]
+          if (bid === undefined || ask === undefined) continue
+          expect(Number(bid.limit_price)).to.be.lessThan(Number(ask.limit_price))
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
