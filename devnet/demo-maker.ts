@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
 import { WebSocket } from 'ws'
-import { z } from 'zod'
 import type { Logger } from '../bus-schemas/log.js'
 import { runProcess, type Running } from '../bus-schemas/process.js'
+import { loadDeployment } from '../chain/deployment.js'
 import {
   OutcomeUnknown,
   VenueRefused,
@@ -13,9 +12,7 @@ import {
   createSocketClient,
   type MarketRecord,
   type RestClient,
-  type SigningDomain,
 } from '../client/index.js'
-import type { Address } from '../core/action.js'
 import { readDemoMakerConfig, type DemoMakerConfig } from './demo-maker/config.js'
 import { createMaker, type Maker } from './demo-maker/maker.js'
 
@@ -25,11 +22,9 @@ const RETRY_EVERY_MS = 2_000
 /** What a stop may spend on cancelling: less than the process has to end. */
 const WITHDRAW_WITHIN_MS = 3_000
 
-const deploymentSchema = z.object({ chain_id: z.int(), matching: z.string().startsWith('0x') })
-
 /** A small market maker for the development venue: an ordinary client that keeps the book alive. */
 async function start(config: DemoMakerConfig, log: Logger): Promise<Running> {
-  const domain = await readDomain(config.DEPLOYMENT_FILE)
+  const { chainId, matching } = await loadDeployment(config.DEPLOYMENT_FILE)
   const rest = createRestClient(config.GATEWAY_URL)
   const url = new URL('/v1/ws', config.GATEWAY_URL.replace(/^http/, 'ws')).href
   const socket = createSocketClient({ url, WebSocket })
@@ -48,7 +43,7 @@ async function start(config: DemoMakerConfig, log: Logger): Promise<Running> {
       book,
       market: await findMarket(rest, config.DEMO_MAKER_MARKET),
       signer,
-      domain,
+      domain: { chainId, matching },
       subaccountId: config.DEMO_MAKER_SUBACCOUNT_ID,
       nowMs: Date.now,
       log,
@@ -88,11 +83,6 @@ async function findMarket(rest: RestClient, name: string): Promise<MarketRecord>
   const market = (await rest.markets()).find((one) => one.market === name)
   if (market === undefined) throw new Error(`the venue does not list ${name}`)
   return market
-}
-
-async function readDomain(deploymentFile: string): Promise<SigningDomain> {
-  const file = deploymentSchema.parse(JSON.parse(await readFile(deploymentFile, 'utf8')))
-  return { chainId: file.chain_id, matching: file.matching as Address }
 }
 
 /** Resolves after a while, or as soon as the signal is given. */

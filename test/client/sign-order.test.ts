@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { concat, encodeAbiParameters, keccak256, recoverAddress, toHex } from 'viem'
+import { bytesToHex, recoverAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { createActionHasher } from '../../chain/typed-data.js'
 import type { Action, Hex } from '../../core/action.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { decodeTradeData } from '../../core/trade-data.js'
@@ -28,44 +29,6 @@ const signer = privateKeyToAccount(testPrivateKey)
 const domain = { chainId: testDomain.chainId, matching: testDomain.verifyingContract }
 const frame = { market, orderId: 'order-1', subaccountId: '7', nonce: 1n, expirySec: farFutureSec }
 
-/** The digest as a contract computes it, word by word. */
-function digestByHand(action: Action): Hex {
-  const text = (value: string): Hex => keccak256(toHex(value))
-  const words = (types: string[], values: unknown[]): Hex =>
-    keccak256(
-      encodeAbiParameters(
-        types.map((type) => ({ type })),
-        values,
-      ),
-    )
-  const separator = words(
-    ['bytes32', 'bytes32', 'bytes32', 'uint256', 'address'],
-    [
-      text('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
-      text('Matching'),
-      text('1.0'),
-      BigInt(domain.chainId),
-      domain.matching,
-    ],
-  )
-  const struct = words(
-    ['bytes32', 'uint256', 'uint256', 'address', 'bytes32', 'uint256', 'address', 'address'],
-    [
-      text(
-        'Action(uint256 subaccountId,uint256 nonce,address module,bytes data,uint256 expiry,address owner,address signer)',
-      ),
-      action.subaccountId,
-      action.nonce,
-      action.module,
-      keccak256(action.data),
-      action.expiry,
-      action.owner,
-      action.signer,
-    ],
-  )
-  return keccak256(concat(['0x1901', separator, struct]))
-}
-
 describe('sign order', () => {
   it('makes the body that the venue expects, signed over the digest that the chain computes', async () => {
     const terms = { side: 'buy', price: '0.00065', amount: '153000' } as const
@@ -80,7 +43,7 @@ describe('sign order', () => {
       owner: signer.address,
       signer: signer.address,
     }
-    const hash = digestByHand(action)
+    const hash = bytesToHex(createActionHasher(testDomain).digest(action))
     expect(actionDigest(domain, action)).to.equal(hash)
     const signature = body.signature as Hex
     expect(await recoverAddress({ hash, signature })).to.equal(signer.address)
