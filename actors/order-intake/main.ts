@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
+import { createChainClient } from '../../chain/client.js'
+import { type Deployment, loadDeployment } from '../../chain/deployment.js'
+import { createAccountReader } from '../../chain/read-account.js'
+import { createSignatureReads } from '../../chain/signature-reads.js'
+import { createSignatureVerifier } from '../../chain/verify-signature.js'
+import { loadDeployedMarkets } from '../../data/deployed-markets.js'
+import { openIntakeRegistry } from '../../data/intake-registry.js'
+import { runActor } from '../run-actor.js'
+import { readOrderIntakeConfig } from './config.js'
+import { PROCESS_NAME, startOrderIntake } from './start.js'
+
+/** Facts about accounts are kept for one block of the target chain. */
+const BLOCK_TIME_MS = 2_000
+const config = readOrderIntakeConfig()
+
+runActor({
+  name: PROCESS_NAME,
+  level: config.LOG_LEVEL,
+  start: async ({ log }) => {
+    const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
+    const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
+    const bus = await connectNatsBus({
+      url: config.NATS_URL,
+      name: PROCESS_NAME,
+      ...(config.NATS_MONITOR_URL !== undefined && { monitorUrl: config.NATS_MONITOR_URL }),
+      onWarning: (message) => log.warn(message),
+    })
+    const chain = openChain(await loadDeployment(config.DEPLOYMENT_FILE))
+    const protectedPrefixes = config.PROTECTED_ORDER_ID_PREFIXES
+    const options = { bus, registry, markets, protectedPrefixes, nowMs: Date.now, log, ...chain }
+    const intake = await startOrderIntake(options)
+    return {
+      stop: async () => {
+        await intake.stop()
+        await bus.close()
+        registry.close()
+      },
+    }
+  },
+})
+
+function openChain(deployment: Deployment) {
+  const client = createChainClient(config.RPC_URL, 'read')
+  const reads = createSignatureReads(createChainClient(config.RPC_URL, 'judge'))
+  const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
+  return {
+    accounts: createAccountReader({ client, deployment, cacheMs: BLOCK_TIME_MS }),
+    verifier: createSignatureVerifier({ domain, ...reads }),
+    domain: { name: 'Matching', version: '1.0', ...domain },
+  }
+}
