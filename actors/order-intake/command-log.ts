@@ -44,6 +44,8 @@ export interface CommandLog {
    * entry: it may be stored and be published later.
    */
   submit(entry: LogEntry): Promise<SubmitOutcome>
+  /** Why the last append failed, while it is being tried again; undefined when all is well. */
+  trouble(): string | undefined
   /** Takes nothing new; what is stored and could not be published stays in the outbox. */
   stop(): Promise<void>
 }
@@ -66,19 +68,31 @@ interface Pending {
   readonly settle: (outcome: SubmitOutcome) => void
 }
 
+interface Publishing extends CommandLogOptions {
+  readonly signal: AbortSignal
+  readonly onTrouble: (trouble: string | undefined) => void
+}
+
 /** One message in flight, and behind it everything that waited while it was under way. */
 export function createCommandLog(options: CommandLogOptions): CommandLog {
   const { elapsedMs = () => performance.now() } = options
   const stopping = new AbortController()
+  let trouble: string | undefined
+  const publishing: Publishing = {
+    ...options,
+    signal: stopping.signal,
+    onTrouble: (found) => (trouble = found),
+  }
   const committer = createGroupCommit<Pending>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
     maxWeight: MAX_GROUP_BYTES,
     weigh: ({ entry }) => weightOf(entry),
-    flush: (group) => flush(options, refuseStale(group, elapsedMs()), stopping.signal),
+    flush: (group) => flush(publishing, refuseStale(group, elapsedMs())),
   })
   return {
-    recover: () => recover(options, stopping.signal),
+    recover: () => recover(publishing),
+    trouble: () => trouble,
     submit: (entry) =>
       new Promise((resolve, reject) => {
         committer.submit({ entry, submittedAt: elapsedMs(), settle: resolve }).then(
@@ -109,38 +123,32 @@ function refuseStale(group: readonly Pending[], now: number): Pending[] {
   return group.filter((pending) => !isStale(pending))
 }
 
-async function flush(
-  options: CommandLogOptions,
-  group: readonly Pending[],
-  signal: AbortSignal,
-): Promise<void> {
-  const { market, registry, nowMs } = options
+async function flush(publishing: Publishing, group: readonly Pending[]): Promise<void> {
+  const { market, registry, nowMs } = publishing
   const entries = group.map(({ entry }) => entry)
   const { outcomes, message } = registry.commit(market, entries, nowMs())
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind === 'taken') group[index]?.settle(outcome)
   }
-  if (message !== undefined) await publish(options, message, signal)
+  if (message !== undefined) await publish(publishing, message)
 }
 
 /**
  * Appends a message until the stream is known to hold it. An append whose fate is unknown is looked for before it is
  * repeated; should it land later all the same, the matcher skips a source_no that it has seen.
  */
-async function publish(
-  options: CommandLogOptions,
-  message: OutboxMessage,
-  signal: AbortSignal,
-): Promise<void> {
+async function publish(publishing: Publishing, message: OutboxMessage): Promise<void> {
+  const { market, registry, signal, onTrouble, log } = publishing
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const position = await appendOrFind(options, message, attempt === 0)
-      options.registry.markPublished(options.market, position)
+      const position = await appendOrFind(publishing, message, attempt === 0)
+      registry.markPublished(market, position)
+      onTrouble(undefined)
       return
     } catch (error) {
       if (error instanceof LogMismatch) throw error
-      const { market, log } = options
       log.warn({ err: error, market, command_no: message.lastNo, attempt }, 'append failed')
+      onTrouble(error instanceof Error ? error.message : String(error))
       await pause(Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_MOST_MS), signal)
     }
   }
@@ -185,9 +193,9 @@ async function readOwnTail({
   return { streamSeq: next - 1, lastNo }
 }
 
-async function recover(options: CommandLogOptions, signal: AbortSignal): Promise<void> {
-  const { market, registry, log } = options
-  const tail = await readOwnTail(options)
+async function recover(publishing: Publishing): Promise<void> {
+  const { market, registry, log } = publishing
+  const tail = await readOwnTail(publishing)
   if (tail.lastNo > registry.lastNo()) {
     throw new LogMismatch(
       `${commandsStream(market)} holds command ${tail.lastNo} of this intake, its registry only ` +
@@ -196,7 +204,7 @@ async function recover(options: CommandLogOptions, signal: AbortSignal): Promise
   }
   registry.markPublished(market, tail)
   const unpublished = registry.outbox(market)
-  for (const message of unpublished) await publish(options, message, signal)
+  for (const message of unpublished) await publish(publishing, message)
   if (unpublished.length > 0) log.info({ market, messages: unpublished.length }, 'outbox published')
 }
 

@@ -32,6 +32,7 @@ type Decide = (body: unknown, to: Origin) => Promise<Refusal | undefined>
 type Origin = Pick<LogEntry, 'replyTo' | 'requestId'>
 
 export function createIntake(deps: IntakeDeps): Intake {
+  const { log } = deps
   let inFlight = 0
 
   const handle = async (data: Uint8Array, replyTo: string, { decide, unknown }: Kind) => {
@@ -43,10 +44,12 @@ export function createIntake(deps: IntakeDeps): Intake {
     inFlight += 1
     try {
       const refusal = await decide(parseBody(request), { replyTo, requestId: request.request_id })
+      const { request_id } = request
+      log.debug({ request_id, code: refusal?.code ?? 'logged' }, 'request decided')
       if (refusal !== undefined) answer(refusal)
     } catch (error) {
       if (error instanceof InvariantBroken || error instanceof LogMismatch) throw error
-      deps.log.error({ err: error, request_id: request.request_id }, 'request failed')
+      log.error({ err: error, request_id: request.request_id }, 'request failed')
       answer(unknown)
     } finally {
       inFlight -= 1

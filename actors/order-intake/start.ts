@@ -8,7 +8,7 @@ import {
   commandsSubject,
 } from '../../bus-schemas/subjects.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import { answerPing } from '../answer-ping.js'
+import { type Standing, answerPing } from '../answer-ping.js'
 import { type CommandLog, createCommandLog } from './command-log.js'
 import { type IntakeDeps, createIntake } from './intake.js'
 
@@ -42,11 +42,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Run
   const subscriptions = await Promise.all([
     bus.answer(askPlaceOrder, PROCESS_NAME, (data, to) => void intake.place(data, to)),
     bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
-    answerPing(bus, PROCESS_NAME, () => ({
-      ready: true,
-      detail: 'taking orders',
-      positions: { command_no: options.registry.lastNo() },
-    })),
+    answerPing(bus, PROCESS_NAME, () => standing(options, [...commandLogs.values()])),
   ])
   log.info(
     { markets: [...commandLogs.keys()], command_no: options.registry.lastNo() },
@@ -57,5 +53,14 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Run
       await Promise.all(subscriptions.map((subscription) => subscription.stop()))
       await Promise.all([...commandLogs.values()].map((commandLog) => commandLog.stop()))
     },
+  }
+}
+
+function standing({ registry }: OrderIntakeOptions, commandLogs: readonly CommandLog[]): Standing {
+  const trouble = commandLogs.map((each) => each.trouble()).find((each) => each !== undefined)
+  return {
+    ready: trouble === undefined,
+    detail: trouble ?? 'taking orders',
+    positions: { command_no: registry.lastNo() },
   }
 }

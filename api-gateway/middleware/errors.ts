@@ -14,12 +14,18 @@ export function errors(log: Logger): Koa.Middleware<GatewayState> {
       await next()
       writeJson(ctx)
     } catch (error) {
-      log.error({ err: error, request_id: ctx.state.requestId }, 'request failed')
+      const level = isHangUp(error) ? 'debug' : 'error'
+      log[level]({ err: error, request_id: ctx.state.requestId }, 'request failed')
       refuse(ctx, refusals.internal)
       writeJson(ctx)
     }
     if (hasUnreadBody(ctx)) ctx.set('Connection', 'close')
   }
+}
+
+/** The client went away before its body was complete: nobody's failure, and nobody reads the answer. */
+function isHangUp(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNABORTED'
 }
 
 function writeJson(ctx: Koa.ParameterizedContext<GatewayState>): void {

@@ -2,7 +2,10 @@ import { expect } from 'chai'
 import { createIntake, MAX_IN_FLIGHT } from '../../actors/order-intake/intake.js'
 import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { decodeOrderAnswer, encodeOrderRequest } from '../../bus-schemas/order-requests.js'
+import { decodePingAnswer } from '../../bus-schemas/ping.js'
+import { askPing } from '../../bus-schemas/subjects.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
+import { eventually } from '../support/eventually.js'
 import { startFakeMatcher } from '../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, silentLog } from '../support/intake-stage.js'
 
@@ -62,6 +65,62 @@ describe('bounds of order intake', () => {
     expect(answer.order).to.include({ signature_status: 'unchecked' })
     await intake.stop()
     await matcher.stop()
+    stage.close()
+  })
+
+  it('answers 500 and lives on when its registry fails', async () => {
+    const stage = anIntakeStage()
+    const bus = createMemoryBus()
+    let broken = true
+    const failIfBroken = (): void => {
+      if (broken) throw new Error('disk full')
+    }
+    const registry = stage.registry()
+    const intake = await stage.start(bus, {
+      registry: {
+        ...registry,
+        findNonce: (...key) => (failIfBroken(), registry.findNonce(...key)),
+        commit: (...group) => (failIfBroken(), registry.commit(...group)),
+        findOrder: () => undefined,
+      },
+    })
+    const matcher = await startFakeMatcher(bus, stage.market.market)
+    const body = await signedBody()
+    const cancel = { owner_address: body.owner_address, nonce: body.nonce }
+    const placing = await ask(bus, 'place', body)
+    const cancelling = await ask(bus, 'cancel', cancel)
+    if (placing.kind !== 'refused' || cancelling.kind !== 'refused') throw new Error('not refused')
+    expect(placing.refusal).to.include({ status: 500, code: 'outcome_unknown' })
+    expect(cancelling.refusal).to.include({
+      status: 500,
+      message: 'failed to resolve cancel target',
+    })
+    broken = false
+    expect((await ask(bus, 'place', body)).kind).to.equal('order')
+    await intake.stop()
+    await matcher.stop()
+    stage.close()
+  })
+
+  it('says in its ping that it cannot append', async () => {
+    const stage = anIntakeStage()
+    const bus = createMemoryBus()
+    let broken = false
+    const intake = await stage.start({
+      ...bus,
+      append: (...args) => (broken ? Promise.reject(new Error('no space')) : bus.append(...args)),
+    })
+    const ping = async () =>
+      decodePingAnswer(await bus.ask(askPing('order-intake'), new Uint8Array(), 1_000))
+    expect(await ping()).to.deep.include({ ready: true, positions: { command_no: 0 } })
+    broken = true
+    const placing = ask(bus, 'place', await signedBody(), 5_000).catch(() => undefined)
+    await eventually(async () => !(await ping()).ready)
+    expect(await ping()).to.include({ detail: 'no space' })
+    broken = false
+    await eventually(async () => (await ping()).ready)
+    await intake.stop()
+    await placing
     stage.close()
   })
 

@@ -1,6 +1,8 @@
+import { connect } from 'node:net'
 import { expect } from 'chai'
 import { createLog } from '../../bus-schemas/log.js'
 import { refusals } from '../../core/refusals.js'
+import { eventually } from '../support/eventually.js'
 import { signedBody } from '../support/intake-stage.js'
 import { aGatewayStage } from '../support/gateway-stage.js'
 
@@ -33,6 +35,19 @@ describe('logs of the gateway', () => {
     for (const secret of [body.signature, body.action_json.data, 'c2VjcmV0']) {
       expect(lines[0]).not.to.contain(secret)
     }
+  })
+
+  it('stay silent about a client that hangs up', async () => {
+    const lines: string[] = []
+    const log = createLog('gateway', 'debug', { write: (line: string) => void lines.push(line) })
+    const gateway = await aGatewayStage({ log })
+    const socket = connect(gateway.port, '127.0.0.1')
+    socket.write('POST /v1/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
+    await new Promise((resolve) => gateway.server.once('request', resolve))
+    socket.destroy()
+    await eventually(() => lines.some((line) => line.includes('request failed')))
+    await gateway.close()
+    expect(lines.filter((line) => line.includes('"level":"error"'))).to.deep.equal([])
   })
 
   it('have the reason of a 500, which the answer keeps to itself', async () => {

@@ -79,7 +79,7 @@ export function anIntakeStage(): IntakeStage {
       startOrderIntake({
         bus,
         markets: [market],
-        registry: open(),
+        registry: overrides.registry ?? open(),
         accounts: fakeAccounts(chain),
         verifier: fakeVerifier(chain),
         domain: { name: 'Matching' },
