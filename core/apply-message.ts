@@ -2,7 +2,7 @@ import { applyCommand, type AppliedCommand } from './apply-command.js'
 import type { Block, Change } from './change.js'
 import type { LoggedCommand } from './command.js'
 import type { MatcherState } from './matcher-state.js'
-import { BLOCK_MAX_CHANGES } from './matching-limits.js'
+import { BLOCK_CLOSES_AT_WEIGHT } from './matching-limits.js'
 
 /** One command of a message with what came of it. */
 export interface MessageResult {
@@ -27,16 +27,31 @@ export function* applyMessage(
 ): Generator<BlockOfCommands> {
   let changes: Change[] = []
   let results: MessageResult[] = []
+  let weight = 0
   for (const [commandIndex, logged] of commands.entries()) {
     const applied = applyCommand(state, logged)
     changes.push(...applied.changes)
     results.push({ logged, applied })
-    if (changes.length >= BLOCK_MAX_CHANGES || commandIndex === commands.length - 1) {
+    for (const change of applied.changes) weight += weigh(change)
+    if (weight >= BLOCK_CLOSES_AT_WEIGHT || commandIndex === commands.length - 1) {
       yield cut(state, { commandSeq, commandIndex, changes, results })
       changes = []
       results = []
+      weight = 0
     }
   }
+}
+
+const BASE_WEIGHT = 600
+const ORDER_WEIGHT = 1_200
+/** Bytes that one UTF-16 unit of a client's text takes at most. */
+const TEXT_WEIGHT = 3
+
+/** About the bytes of a change on the bus; what clients choose the length of is counted, the rest is estimated. */
+function weigh(change: Change): number {
+  const ids = TEXT_WEIGHT * change.orderId.length
+  if (change.kind !== 'OrderPlaced') return BASE_WEIGHT + 3 * ids
+  return BASE_WEIGHT + ORDER_WEIGHT + 2 * ids + change.order.signature.length
 }
 
 interface Cut {

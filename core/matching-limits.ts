@@ -1,11 +1,14 @@
 /** Bounds of one market's matching; the unit stands last in each name. */
 
 /** A step matches at most this many counterparts, then goes on by ContinueOrder (decision B17). */
-export const SWEEP_MAX_MATCHES = 500
+export const SWEEP_MAX_MATCHES = 200
 /** A step carries out at most this many due deadlines; the shell sends the next tick at once. */
-export const DEADLINES_MAX_PER_STEP = 500
-/** A block is closed after the command with which it reaches this many changes. */
-export const BLOCK_MAX_CHANGES = 100
+export const DEADLINES_MAX_PER_STEP = 100
+/**
+ * A block is closed after the command with which its changes reach this weight, about their bytes on the bus. With
+ * the longest order ids a single command adds at most half a megabyte, so a block stays below the bus's 1 MiB.
+ */
+export const BLOCK_CLOSES_AT_WEIGHT = 250_000
 /** Orders that a market keeps live at once; beyond it an order is stored as cancelled. */
 export const LIVE_ORDERS_MAX = 200_000
 /** Matches awaiting settlement at once; beyond it incoming orders wait hidden. */

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { encodeBlock } from '../../bus-schemas/block-message.js'
 import { applyMessage } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
 import type { Command, LoggedCommand } from '../../core/command.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
 import { amountE18, E18 } from '../../core/money.js'
-import { BLOCK_MAX_CHANGES, SWEEP_MAX_MATCHES } from '../../core/matching-limits.js'
+import { SWEEP_MAX_MATCHES } from '../../core/matching-limits.js'
 import { commandOf, marketActs, type MarketAct } from '../support/market-commands.js'
 import { matcherOrder, START_MS, testMatcher } from '../support/matching.js'
 
@@ -76,20 +77,24 @@ describe('apply-message', () => {
     )
   })
 
-  it('cuts a long message into blocks at the same places every time', () => {
-    const commands = Array.from({ length: 2 * BLOCK_MAX_CHANGES + 10 }, (_, index) =>
-      at(index + 1, {
-        kind: 'PlaceOrder',
-        order: matcherOrder({ orderId: `o${index}`, side: 'buy' }),
-      }),
+  it('cuts a long message into blocks that the bus can carry, at the same places every time', () => {
+    const longest = (index: number) => `${'€'.repeat(120)}${index}`
+    const place = (index: number, side: 'buy' | 'sell', fields = {}) => {
+      const signature = `0x${'ab'.repeat(4_000)}` as const
+      const orderId = longest(index)
+      const order = matcherOrder({ orderId, side, signature, nonce: BigInt(index), ...fields })
+      return at(index, { kind: 'PlaceOrder', order })
+    }
+    const resting = Array.from({ length: 2 * SWEEP_MAX_MATCHES }, (_, index) =>
+      place(index + 1, 'sell', { subaccountId: 2n }),
     )
-    const blocks = replay([commands])
-    expect(blocks.map((block) => block.changes.length)).to.deep.equal([
-      BLOCK_MAX_CHANGES,
-      BLOCK_MAX_CHANGES,
-      10,
-    ])
-    expect(blocks.map((block) => block.commandIndex)).to.deep.equal([99, 199, 209])
+    const sweep = { desiredAmount: amountE18(10_000n * E18) }
+    const log = [resting.slice(0, 200), [...resting.slice(200), place(1_000, 'buy', sweep)]]
+    const blocks = replay(log)
+    expect(blocks.length).to.be.greaterThan(10)
+    for (const block of blocks) expect(encodeBlock(block).length).to.be.below(700_000)
+    expect(blocks.at(-1)?.changes.length).to.be.greaterThan(SWEEP_MAX_MATCHES)
+    expect(bytes(replay(log))).to.equal(bytes(blocks))
   })
 
   it('a message that changes nothing makes no block, but its answers', () => {
