@@ -1,0 +1,58 @@
+import secp256k1 from 'secp256k1'
+import { serializeTransaction } from 'viem'
+import type { TransactionSerializableEIP1559 } from 'viem'
+import type { Address, Hex } from '../core/action.js'
+import { keccak256 } from './keccak.js'
+import { addressOfPublicKey } from './recover-strict.js'
+import { bytesToHex, hexToBytes } from './typed-data.js'
+
+/** A call as one transaction of the fee market; amounts in wei, no value is ever sent. */
+export interface TransactionRequest {
+  readonly to: Address
+  readonly data: Hex
+  readonly evmNonce: number
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** A key that signs transactions of one chain. The key itself cannot be read back. */
+export interface TransactionSigner {
+  readonly address: Address
+  /** The same request always gives the same bytes. Does not yield, so that nonce, bytes and record are one step. */
+  readonly sign: (request: TransactionRequest) => { readonly hash: Hex; readonly raw: Hex }
+}
+
+/** `privateKey` is 32 bytes of the curve's range; throws for another. */
+export function createTransactionSigner(privateKey: Hex, chainId: number): TransactionSigner {
+  const key = hexToBytes(privateKey)
+  return {
+    address: addressOfPublicKey(secp256k1.publicKeyCreate(key, false)),
+    sign: (request) => {
+      const transaction = unsigned(request, chainId)
+      const digest = keccak256(hexToBytes(serializeTransaction(transaction)))
+      const { signature, recid } = secp256k1.ecdsaSign(digest, key)
+      const raw = serializeTransaction(transaction, {
+        r: bytesToHex(signature.subarray(0, 32)),
+        s: bytesToHex(signature.subarray(32)),
+        yParity: recid,
+      })
+      return { raw, hash: bytesToHex(keccak256(hexToBytes(raw))) }
+    },
+  }
+}
+
+function unsigned(request: TransactionRequest, chainId: number): TransactionSerializableEIP1559 {
+  const { to, data, evmNonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = request
+  return {
+    type: 'eip1559',
+    chainId,
+    to,
+    data,
+    nonce: evmNonce,
+    gas: gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    value: 0n,
+  }
+}

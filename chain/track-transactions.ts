@@ -1,0 +1,199 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Address } from '../core/action.js'
+import { assert } from '../core/assert.js'
+import { ChainUnreachable, orUnreachable } from './chain-unreachable.js'
+import type { ChainClient } from './client.js'
+import { countMined } from './count-mined.js'
+import { explainRevert } from './explain-revert.js'
+import { createOpenTransactions } from './open-transactions.js'
+import type { Followed, OpenTransactions } from './open-transactions.js'
+import { readReceipt } from './read-receipt.js'
+import { createResultWaiters } from './result-waiters.js'
+import type { ResultWaiters } from './result-waiters.js'
+import { sendTransaction } from './send-transaction.js'
+import type {
+  MinedTransaction,
+  OpenTransaction,
+  TransactionJournal,
+} from './transaction-journal.js'
+
+/** What the tracker tells its operator. */
+export interface TransactionFacts {
+  readonly broadcast: (transaction: OpenTransaction) => void
+  readonly broadcastUnclear: (transaction: OpenTransaction, cause: Error) => void
+  readonly mined: (transaction: OpenTransaction, result: MinedTransaction) => void
+  /** The chain forgot transactions that it had mined; they are open again. */
+  readonly reopened: (count: number) => void
+  /** A nonce of ours was used by a transaction that is not ours. */
+  readonly nonceLost: (transaction: OpenTransaction) => void
+  readonly chainLost: (cause: Error) => void
+  readonly chainBack: () => void
+}
+
+export interface TransactionTrackerOptions {
+  readonly address: Address
+  readonly journal: TransactionJournal
+  /** A `read` client. */
+  readonly read: ChainClient
+  /** A `submit` client. */
+  readonly submit: ChainClient
+  /** Pause between two looks at the chain. */
+  readonly pollMs: number
+  readonly facts: TransactionFacts
+  /** Called when the journal fails: nothing more can be promised then. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Sees every journalled transaction of one key through until the chain has mined it. */
+export interface TransactionTracker {
+  /** Takes up what the journal left open, broadcasts it again in the order of nonces, and begins to look for receipts. */
+  start(): Promise<void>
+  /** Broadcasts a transaction that the journal holds, and follows it. */
+  add(transaction: OpenTransaction): void
+  /** The result once there is a receipt; undefined when there is none within the time or the tracker stops. */
+  waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  /** Whether a node said that it has the transaction. */
+  wasTaken(intentId: string): boolean
+  openCount(): number
+  /** Gas money that the open transactions may still claim, in wei. */
+  reservedWei(): bigint
+  stop(): Promise<void>
+}
+
+/** The same bytes go out again this long after the last time, as long as they are not mined. */
+const REBROADCAST_MS = 10_000
+/** Transactions broadcast again in one look, so that a long outage does not end in one burst. */
+const MAX_REBROADCASTS_PER_LOOK = 64
+/** Blocks with the nonce used and no receipt of ours before the nonce counts as lost to a stranger. */
+const LOOKS_BEFORE_LOST = 20
+
+interface Tracking extends TransactionTrackerOptions {
+  readonly open: OpenTransactions
+  readonly waiters: ResultWaiters
+  lastBlock?: bigint
+  /** One above the highest nonce that is known to be mined. */
+  minedNonces: number
+  reachable: boolean
+}
+
+/** One poller serves all open transactions, however many wait for their receipts at once. */
+export function createTransactionTracker(options: TransactionTrackerOptions): TransactionTracker {
+  const open = createOpenTransactions()
+  const waiters = createResultWaiters()
+  const tracking: Tracking = { ...options, open, waiters, minedNonces: 0, reachable: true }
+  const stopping = new AbortController()
+  let looking: Promise<void> = Promise.resolve()
+
+  return {
+    async start() {
+      tracking.minedNonces = options.journal.nextNonce(options.address)
+      open.replace(options.journal.openTransactions(options.address))
+      await lookOnce(tracking)
+      looking = lookAlways(tracking, stopping.signal).catch(options.onFatal)
+    },
+    add(transaction) {
+      assert(!open.has(transaction.evmNonce), `nonce ${transaction.evmNonce} is followed already`)
+      broadcast(tracking, open.add(transaction)).catch(options.onFatal)
+    },
+    waitFor(intentId, timeoutMs) {
+      const state = options.journal.find(intentId)?.state
+      if (state?.kind === 'mined') return Promise.resolve(state.transaction)
+      if (stopping.signal.aborted) return Promise.resolve(undefined)
+      return waiters.wait(intentId, timeoutMs)
+    },
+    wasTaken: (intentId) => open.find(intentId)?.taken ?? false,
+    openCount: () => open.size(),
+    reservedWei: () => open.reservedWei(),
+    async stop() {
+      stopping.abort()
+      waiters.wakeAll()
+      await looking
+    },
+  }
+}
+
+async function lookAlways(tracking: Tracking, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    await delay(tracking.pollMs, undefined, { signal: stopping }).catch(() => undefined)
+    if (!stopping.aborted) await lookOnce(tracking)
+  }
+}
+
+/** One look. A chain that gives no answer is asked again the next time; any other trouble is ours. */
+async function lookOnce(tracking: Tracking): Promise<void> {
+  try {
+    await look(tracking)
+    if (!tracking.reachable) tracking.facts.chainBack()
+    tracking.reachable = true
+  } catch (error) {
+    if (!(error instanceof ChainUnreachable)) throw error
+    if (tracking.reachable) tracking.facts.chainLost(error)
+    tracking.reachable = false
+  }
+}
+
+async function look(tracking: Tracking): Promise<void> {
+  const { read, address, open } = tracking
+  const [block, count] = await Promise.all([
+    orUnreachable('block number', read.getBlockNumber()),
+    countMined(read, address),
+  ])
+  if (count < tracking.minedNonces) reopenForgotten(tracking, count)
+  if (block !== tracking.lastBlock) {
+    await Promise.all(open.below(count).map((followed) => lookForReceipt(tracking, followed)))
+    tracking.lastBlock = block
+  }
+  await rebroadcastDue(tracking, count)
+}
+
+/** What the chain forgot goes out again as the same bytes, so that results which were told come true again. */
+function reopenForgotten(tracking: Tracking, count: number): void {
+  const { journal, address, open, facts } = tracking
+  const reopened = journal.reopenFrom(address, count)
+  tracking.minedNonces = count
+  if (reopened === 0) return
+  open.replace(journal.openTransactions(address))
+  facts.reopened(reopened)
+}
+
+async function lookForReceipt(tracking: Tracking, followed: Followed): Promise<void> {
+  const { transaction } = followed
+  const { journal, open, read, facts } = tracking
+  const receipt = await readReceipt(read, transaction)
+  if (receipt === undefined) {
+    followed.vainLooks += 1
+    if (followed.vainLooks === LOOKS_BEFORE_LOST) facts.nonceLost(transaction)
+    return
+  }
+  const { status, hash, blockNumber } = receipt
+  const explained = status === 'reverted' && {
+    revert: await explainRevert(read, hash, blockNumber),
+  }
+  const result: MinedTransaction = { ...receipt, ...explained }
+  journal.recordMined(transaction.from, transaction.evmNonce, result)
+  open.remove(transaction.evmNonce)
+  tracking.minedNonces = Math.max(tracking.minedNonces, transaction.evmNonce + 1)
+  facts.mined(transaction, result)
+  tracking.waiters.wake(transaction.intentId, result)
+}
+
+async function rebroadcastDue(tracking: Tracking, count: number): Promise<void> {
+  const nowMs = performance.now()
+  const due = tracking.open
+    .from(count)
+    .filter(({ sentAtMs }) => sentAtMs === undefined || nowMs - sentAtMs >= REBROADCAST_MS)
+  for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK))
+    await broadcast(tracking, followed)
+}
+
+async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
+  const { transaction } = followed
+  followed.sentAtMs = performance.now()
+  const answer = await sendTransaction(tracking.submit, transaction)
+  if (answer.kind === 'taken') {
+    followed.taken = true
+    tracking.facts.broadcast(transaction)
+  } else {
+    tracking.facts.broadcastUnclear(transaction, answer.cause)
+  }
+}
