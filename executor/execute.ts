@@ -1,0 +1,146 @@
+import { ChainUnreachable } from '../chain/chain-unreachable.js'
+import type { ChainClient } from '../chain/client.js'
+import { encodeMatch } from '../chain/encode-match.js'
+import { fingerprintOf } from '../chain/fingerprint.js'
+import type { NonceLane } from '../chain/nonce-lane.js'
+import type { GasReader } from '../chain/read-gas.js'
+import { simulateMatch } from '../chain/simulate-match.js'
+import type { TransactionTracker } from '../chain/track-transactions.js'
+import type {
+  MinedTransaction,
+  OpenTransaction,
+  TransactionJournal,
+} from '../chain/transaction-journal.js'
+import type { Address, Hex } from '../core/action.js'
+import { assert } from '../core/assert.js'
+import { JournalUnwritable } from '../data/transaction-journal.js'
+import type { ExecutePayload } from './execute-payload.js'
+import type { ExecutorFacts } from './observe.js'
+
+/** What became of a settlement. Only `mined` and `refused` are final; the others say: ask again with the same key. */
+export type ExecuteAnswer =
+  | { readonly kind: 'mined'; readonly transaction: MinedTransaction }
+  /** The simulation reverted; nothing was sent, and nothing ever will be for this key. */
+  | { readonly kind: 'refused'; readonly revert: string }
+  /** A node has the transaction, the chain has not mined it yet. */
+  | { readonly kind: 'timeout'; readonly hash: Hex }
+  /** Signed and recorded, but no node has said that it has it. */
+  | { readonly kind: 'unknown'; readonly hash: Hex }
+  /** Nothing was recorded or sent. */
+  | { readonly kind: 'unavailable'; readonly why: string }
+  /** The key belongs to another match. */
+  | { readonly kind: 'mismatch' }
+
+export interface ExecuteDeps {
+  readonly matching: Address
+  /** A `read` client. */
+  readonly client: ChainClient
+  readonly journal: TransactionJournal
+  readonly lane: NonceLane
+  readonly tracker: TransactionTracker
+  readonly readGas: GasReader
+  readonly timeoutMs: number
+  readonly facts: ExecutorFacts
+}
+
+/** Settles a match once; `key` is the settlement's id, without one the call itself is the key. */
+export type Execute = (payload: ExecutePayload, key: string | undefined) => Promise<ExecuteAnswer>
+
+/** Transactions in flight at once; further settlements are told to come again. */
+export const MAX_OPEN_TRANSACTIONS = 512
+
+interface Settlement {
+  readonly id: string
+  readonly data: Hex
+  readonly fingerprint: Hex
+}
+
+/** Concurrent requests with one key share one execution, so that none can slip between looking and recording. */
+export function createExecute(deps: ExecuteDeps): Execute {
+  /** Bounded by the requests that are open. */
+  const running = new Map<string, { fingerprint: Hex; answer: Promise<ExecuteAnswer> }>()
+
+  return (payload, key) => {
+    const data = encodeMatch(payload.match)
+    const fingerprint = fingerprintOf(deps.matching, data)
+    const id = key ?? fingerprint
+    const { market, takerOrderId, makerOrderIds } = payload
+    deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
+
+    const same = running.get(id)
+    if (same !== undefined) {
+      return same.fingerprint === fingerprint ? same.answer : Promise.resolve({ kind: 'mismatch' })
+    }
+    const answer = settle(deps, { id, data, fingerprint }).finally(() => running.delete(id))
+    running.set(id, { fingerprint, answer })
+    return answer
+  }
+}
+
+async function settle(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
+  const recorded = deps.journal.find(settlement.id)
+  if (recorded === undefined) return settleNew(deps, settlement)
+  if (recorded.fingerprint !== settlement.fingerprint) return { kind: 'mismatch' }
+  const { state } = recorded
+  if (state.kind === 'open') return waitForResult(deps, settlement.id, hashOf(state.transaction))
+  return state
+}
+
+async function settleNew(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
+  try {
+    return await simulateAndSend(deps, settlement)
+  } catch (error) {
+    if (!(error instanceof ChainUnreachable || error instanceof JournalUnwritable)) throw error
+    deps.facts.unavailable(settlement.id, error.message, error)
+    return { kind: 'unavailable', why: error.message }
+  }
+}
+
+async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
+  const { client, matching, journal, lane, tracker, facts } = deps
+  const { id, data, fingerprint } = settlement
+  const call = { from: lane.address, to: matching, data }
+  const [simulation, gas] = await Promise.all([simulateMatch(client, call), deps.readGas()])
+  if (simulation.kind === 'reverts') {
+    journal.recordRefusal(id, fingerprint, simulation.revert)
+    facts.refused(id, simulation.revert)
+    return { kind: 'refused', revert: simulation.revert }
+  }
+  facts.simulated(id, simulation.gasLimit)
+
+  const shortage = shortageOf(tracker, gas.balance, simulation.gasLimit * gas.maxFeePerGas)
+  if (shortage !== undefined) {
+    facts.unavailable(id, shortage)
+    return { kind: 'unavailable', why: shortage }
+  }
+  const { maxFeePerGas, maxPriorityFeePerGas } = gas
+  const { gasLimit } = simulation
+  const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
+  const transaction = lane.take({ intentId: id, fingerprint, to: matching, data, ...fees })
+  facts.journaled(transaction)
+  tracker.add(transaction)
+  return waitForResult(deps, id, hashOf(transaction))
+}
+
+function shortageOf(
+  tracker: TransactionTracker,
+  balanceWei: bigint,
+  costWei: bigint,
+): string | undefined {
+  if (tracker.openCount() >= MAX_OPEN_TRANSACTIONS) return 'too many settlements in flight'
+  if (balanceWei < tracker.reservedWei() + costWei) return 'the signer has not enough gas money'
+  return undefined
+}
+
+async function waitForResult(deps: ExecuteDeps, id: string, hash: Hex): Promise<ExecuteAnswer> {
+  const transaction = await deps.tracker.waitFor(id, deps.timeoutMs)
+  if (transaction !== undefined) return { kind: 'mined', transaction }
+  return { kind: deps.tracker.wasTaken(id) ? 'timeout' : 'unknown', hash }
+}
+
+/** Hash of the newest signed form, the likeliest to be mined. */
+function hashOf({ attempts, intentId }: OpenTransaction): Hex {
+  const newest = attempts.at(-1)
+  assert(newest !== undefined, `nothing was signed for ${intentId}`)
+  return newest.hash
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import { checkDeployment } from '../chain/check-deployment.js'
+import type { TradingDeployment } from '../chain/check-deployment.js'
+import { createChainClient } from '../chain/client.js'
+import { countMined } from '../chain/count-mined.js'
+import { openNonceLane } from '../chain/nonce-lane.js'
+import { createGasReader } from '../chain/read-gas.js'
+import { createTransactionSigner } from '../chain/sign-transaction.js'
+import { createTransactionTracker } from '../chain/track-transactions.js'
+import { untilAnswering } from '../chain/until-answering.js'
+import type { Hex } from '../core/action.js'
+import { takeLock } from '../data/lock.js'
+import { openDatabase } from '../data/open.js'
+import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../data/transaction-journal.js'
+import { createExecute } from './execute.js'
+import type { Execute } from './execute.js'
+import type { ExecutorFacts } from './observe.js'
+
+export interface ExecutorOptions {
+  readonly rpcUrl: string
+  readonly privateKey: Hex
+  readonly deployment: TradingDeployment
+  /** Directory of executor.db. */
+  readonly dataDir: string
+  readonly timeoutMs: number
+  readonly pollMs?: number
+  readonly facts: ExecutorFacts
+  readonly onFatal: (error: unknown) => void
+}
+
+export interface Executor {
+  readonly execute: Execute
+  /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
+  stop(): Promise<void>
+  /** Lets go of the journal; to be called when no execution is under way any more. */
+  close(): void
+}
+
+/** A quarter of a second is little beside a block and much beside a question. */
+const POLL_MS = 250
+const CHAIN_WAIT_MS = 30_000
+
+/**
+ * Opens the journal for this process alone, checks the chain, and sends again what the journal left open. Throws
+ * AlreadyLocked when another executor has the journal, DeploymentMismatch when the chain is not the deployment's, and
+ * ChainUnreachable when it does not answer for half a minute.
+ */
+export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
+  const path = join(options.dataDir, 'executor.db')
+  const lock = takeLock(`${path}.lock`)
+  try {
+    const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+    try {
+      const running = await startExecutor(options, createTransactionJournal(db))
+      const close = () => {
+        db.close()
+        lock.release()
+      }
+      return { ...running, close }
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+type Journal = ReturnType<typeof createTransactionJournal>
+
+async function startExecutor(options: ExecutorOptions, journal: Journal) {
+  const { deployment, rpcUrl, facts, onFatal, timeoutMs, pollMs = POLL_MS } = options
+  const read = createChainClient(rpcUrl, 'read')
+  const submit = createChainClient(rpcUrl, 'submit')
+  const signer = createTransactionSigner(options.privateKey, deployment.chainId)
+  const { address } = signer
+  const check = async () => {
+    await checkDeployment(read, deployment, address)
+    return countMined(read, address)
+  }
+  const minedNonces = await untilAnswering(check, CHAIN_WAIT_MS, facts.waitingForChain)
+
+  const tracker = createTransactionTracker({
+    address,
+    journal,
+    read,
+    submit,
+    pollMs,
+    facts,
+    onFatal,
+  })
+  const lane = openNonceLane({ signer, journal, minedNonces })
+  facts.laneOpened({ address, minedNonces, open: journal.openTransactions(address).length })
+  await tracker.start()
+
+  const readGas = createGasReader(read, address)
+  const { matching } = deployment
+  const execute = createExecute({
+    matching,
+    client: read,
+    journal,
+    lane,
+    tracker,
+    readGas,
+    timeoutMs,
+    facts,
+  })
+  return { execute, stop: () => tracker.stop() }
+}

@@ -1,0 +1,69 @@
+import type Koa from 'koa'
+import type { MinedTransaction } from '../../chain/transaction-journal.js'
+import type { Execute, ExecuteAnswer } from '../execute.js'
+import { executePayload } from '../execute-payload.js'
+import { refuse } from '../refuse.js'
+import { readJsonBody } from '../read-json-body.js'
+
+/** Keys are ids that somebody logs and looks up: short and printable. */
+const KEY = /^[\x21-\x7e]{1,200}$/
+
+/** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
+export function postExecute(execute: Execute): Koa.Middleware {
+  return async (ctx) => {
+    const key = ctx.get('idempotency-key')
+    if (key !== '' && !KEY.test(key)) {
+      refuse(ctx, 400, 'Idempotency-Key must be 1 to 200 printable characters')
+      return
+    }
+    const body = await readJsonBody(ctx)
+    const parsed = executePayload.safeParse(body)
+    if (!parsed.success) {
+      const details = parsed.error.issues.map(({ path, message }) => ({
+        field: path.join('.'),
+        message,
+      }))
+      refuse(ctx, 400, `invalid payload: ${describe(details[0])}`, { details })
+      return
+    }
+    present(ctx, await execute(parsed.data, key === '' ? undefined : key))
+  }
+}
+
+function describe(detail: { field: string; message: string } | undefined): string {
+  if (detail === undefined) return 'not an execute payload'
+  return detail.field === '' ? detail.message : `${detail.field}: ${detail.message}`
+}
+
+function present(ctx: Koa.Context, answer: ExecuteAnswer): void {
+  switch (answer.kind) {
+    case 'mined':
+      ctx.body = receiptBody(answer.transaction)
+      return
+    case 'timeout':
+      ctx.body = { accepted: true, tx_hash: answer.hash, receipt_status: 'timeout' }
+      return
+    case 'refused':
+      return refuse(ctx, 422, `the match would revert: ${answer.revert}`, { revert: answer.revert })
+    case 'unknown':
+      return refuse(ctx, 502, 'outcome unknown, ask again with the same Idempotency-Key', {
+        tx_hash: answer.hash,
+      })
+    case 'unavailable':
+      return refuse(ctx, 503, answer.why)
+    case 'mismatch':
+      return refuse(ctx, 400, 'Idempotency-Key was used for another match', {
+        details: [{ field: 'Idempotency-Key', message: 'was used for another match' }],
+      })
+  }
+}
+
+function receiptBody({ status, hash, blockNumber, revert }: MinedTransaction) {
+  return {
+    accepted: status === 'success',
+    tx_hash: hash,
+    receipt_status: status,
+    block_number: String(blockNumber),
+    ...(status === 'reverted' && { revert: revert ?? 'unknown' }),
+  }
+}

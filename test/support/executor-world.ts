@@ -1,0 +1,172 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '../../bus-schemas/log.js'
+import type { Address, Hex } from '../../core/action.js'
+import { createApp } from '../../executor/app.js'
+import { observeExecutor } from '../../executor/observe.js'
+import type { ExecutorFacts } from '../../executor/observe.js'
+import { openExecutor } from '../../executor/open-executor.js'
+import type { SignedOrder } from './devnet-actions.js'
+import { ANVIL_CHAIN_ID } from './anvil.js'
+import { testKey } from './devnet-world.js'
+import type { World } from './devnet-world.js'
+
+/** The key that the test deployment allows to settle trades. */
+export const EXECUTOR_KEY = testKey(1002)
+
+export interface RunningExecutor {
+  readonly url: string
+  readonly dataDir: string
+  /** `key` goes into the header; the body is sent as it is. */
+  post(body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
+  /** Everything the log would have said about transactions: hash by settlement id, in order. */
+  readonly journaled: readonly Hex[]
+  stop(): Promise<void>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Record<string, unknown>
+}
+
+export interface ExecutorSetup {
+  readonly dataDir?: string
+  readonly rpcUrl?: string
+  readonly privateKey?: Hex
+  readonly chainId?: number
+  readonly matching?: Address
+  readonly secret?: string
+  readonly timeoutMs?: number
+  readonly facts?: Partial<ExecutorFacts>
+}
+
+const POLL_MS = 10
+
+/** An executor on the world's chain, listening on a free port, with a journal of its own unless told. */
+export async function startExecutor(
+  world: World,
+  setup: ExecutorSetup = {},
+): Promise<RunningExecutor> {
+  const { dataDir = await temporaryDir(), timeoutMs = 5_000 } = setup
+  const journaled: Hex[] = []
+  const log = observeExecutor(createLog('test', 'silent'))
+  const facts: ExecutorFacts = {
+    ...log,
+    journaled: (transaction) => journaled.push(...transaction.attempts.map(({ hash }) => hash)),
+    ...setup.facts,
+  }
+  const onFatal = (error: unknown) => {
+    throw error
+  }
+  const executor = await openExecutor({
+    rpcUrl: setup.rpcUrl ?? world.anvil.rpcUrl,
+    privateKey: setup.privateKey ?? EXECUTOR_KEY,
+    deployment: {
+      chainId: setup.chainId ?? ANVIL_CHAIN_ID,
+      matching: setup.matching ?? (world.at.matching),
+      subAccounts: world.at.sub_accounts,
+      spotTradeModule: world.at.spot_trade_module,
+    },
+    dataDir,
+    timeoutMs,
+    pollMs: POLL_MS,
+    facts,
+    onFatal,
+  })
+  const { execute } = executor
+  const app = createApp({ execute, secret: setup.secret, facts, onFatal })
+  const handle = app.callback()
+  const server = createServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    dataDir,
+    journaled,
+    post: (body, key, headers) => post(`${url}/execute`, body, { ...idempotency(key), ...headers }),
+    stop: async () => {
+      await executor.stop()
+      await closed(server)
+      executor.close()
+    },
+  }
+}
+
+const idempotency = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { 'idempotency-key': key }
+
+async function post(url: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, headers: response.headers, body: await readBody(response) }
+}
+
+/** The JSON object of an answer; anything else fails the test. */
+export async function readBody(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)))
+    server.closeAllConnections()
+  })
+}
+
+/** A directory of its own under the system's temporary one. */
+export const temporaryDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'executor-'))
+
+export const removeDir = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
+
+export interface PayloadTerms {
+  readonly taker: SignedOrder
+  readonly makers: readonly SignedOrder[]
+  /** Of each fill, at 1e18; all of the maker's order unless told. */
+  readonly amount?: bigint
+  readonly takerFee?: bigint
+}
+
+/** Body of `POST /execute` as the matcher sends it; each fill at its maker's price. */
+export function executeBody({ taker, makers, amount, takerFee = 0n }: PayloadTerms) {
+  return {
+    market: 'cNGN-USDC',
+    asset_address: taker.trade.asset,
+    module_address: taker.action.module,
+    maker_order_id: 'maker-0',
+    taker_order_id: 'taker',
+    maker_order_ids: makers.map((_, i) => `maker-${i}`),
+    actions: [taker, ...makers].map(actionJson),
+    signatures: [taker, ...makers].map(({ signature }) => signature),
+    order_data: {
+      taker_account: taker.action.subaccountId.toString(),
+      taker_fee: takerFee.toString(),
+      fill_details: makers.map(({ action, trade }) => ({
+        filled_account: action.subaccountId.toString(),
+        amount_filled: (amount ?? trade.desiredAmount).toString(),
+        price: trade.limitPrice.toString(),
+        fee: '0',
+      })),
+      manager_data: '0x',
+    },
+  }
+}
+
+function actionJson({ action }: SignedOrder) {
+  return {
+    subaccount_id: action.subaccountId.toString(),
+    nonce: action.nonce.toString(),
+    module: action.module as string,
+    data: action.data as string,
+    expiry: action.expiry.toString(),
+    owner: action.owner as string,
+    signer: action.signer as string,
+  }
+}
