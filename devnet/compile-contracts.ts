@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Compiler } from 'solc'
 import type { Abi } from 'viem'
 import type { Hex } from '../core/action.js'
 
@@ -112,8 +113,7 @@ async function writeCached(file: URL, artifacts: Artifacts): Promise<void> {
 }
 
 async function compile(sources: Sources): Promise<Artifacts> {
-  // Loaded only when needed: the compiler costs half a second and a few hundred megabytes.
-  const { default: solc } = await import('solc')
+  const solc = await loadCompiler()
   const input = JSON.stringify({ language: 'Solidity', sources, settings: SETTINGS })
   const output = JSON.parse(solc.compile(input, { import: readImport })) as CompilerOutput
   const errors = (output.errors ?? []).filter((e) => e.severity === 'error')
@@ -127,6 +127,19 @@ async function compile(sources: Sources): Promise<Artifacts> {
     return [name, { abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` }]
   })
   return Object.fromEntries(artifacts) as Artifacts
+}
+
+/**
+ * Loaded only when needed: the compiler costs half a second and a hundred megabytes. It also hooks itself into the
+ * process's unhandled rejections, which are none of its business.
+ */
+async function loadCompiler(): Promise<Compiler> {
+  const before = process.listeners('unhandledRejection')
+  const { default: solc } = await import('solc')
+  for (const listener of process.listeners('unhandledRejection')) {
+    if (!before.includes(listener)) process.off('unhandledRejection', listener)
+  }
+  return solc
 }
 
 function readImport(path: string): { contents: string } | { error: string } {

@@ -2,7 +2,15 @@
 pragma solidity ^0.8.24;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
-import {AssetBalance, AssetDelta, ICappedAsset, IDataReceiver, IManager, ISubAccounts, ManagerData} from "./interfaces.sol";
+import {
+    AssetBalance,
+    AssetDelta,
+    ICappedAsset,
+    IDataReceiver,
+    IManager,
+    ISubAccounts,
+    ManagerData
+} from "./interfaces.sol";
 
 /// Margin rules of the accounts under it, without leverage: whitelisted assets only, caps, no cash debt, and a
 /// guardian who can stop every change.

@@ -3,9 +3,18 @@ pragma solidity ^0.8.24;
 
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 import {ReentrancyGuard} from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SignedMath} from "@openzeppelin/contracts/utils/math/SignedMath.sol";
-import {AssetAllowance, AssetBalance, AssetDelta, AssetTransfer, IAsset, IManager, ISubAccounts} from "./interfaces.sol";
+import {
+    AssetAllowance,
+    AssetBalance,
+    AssetDelta,
+    AssetTransfer,
+    IAsset,
+    IManager,
+    ISubAccounts
+} from "./interfaces.sol";
 
 /// Margin accounts as NFTs, with signed balances of assets at 18 decimals. The asset decides what a balance may be,
 /// the account's manager whether the account as a whole may be left like that.
@@ -38,8 +47,9 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
     mapping(uint256 accountId => mapping(address asset => mapping(uint256 subId => BalanceAndOrder))) public
         balanceAndOrder;
     /// Keyed by the owner too: a sold account carries no consent of its former owner.
-    mapping(uint256 accountId => mapping(address owner => mapping(address asset => mapping(address delegate => Allowance))))
-        private allowances;
+    mapping(
+        uint256 accountId => mapping(address owner => mapping(address asset => mapping(address delegate => Allowance)))
+    ) private allowances;
 
     event AccountCreated(address indexed owner, uint256 indexed accountId, address indexed manager);
     event AssetTransferred(
@@ -215,7 +225,7 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
         pure
         returns (AssetDelta[] memory deltas)
     {
-        deltas = new AssetDelta[](MAX_DELTAS_PER_ACCOUNT < transfers.length ? MAX_DELTAS_PER_ACCOUNT : transfers.length);
+        deltas = new AssetDelta[](Math.min(MAX_DELTAS_PER_ACCOUNT, transfers.length));
         uint256 count = 0;
         for (uint256 i = 0; i < transfers.length; i++) {
             AssetTransfer memory t = transfers[i];
