@@ -79,17 +79,11 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   }
 
   function onFrame(frame: ServerFrame): void {
-    const stream = streamOf(frame)
+    const stream = streamOf([...streams.values()], frame)
     if (stream === undefined) return
     if (frame.type === 'snapshot') onSnapshot(stream, frame)
     else if (frame.type === 'update') onUpdate(stream, frame)
     else if (frame.type === 'error') onError(stream, frame)
-  }
-
-  function streamOf({ req_id, channel, market }: ServerFrame): Stream | undefined {
-    const byId = req_id === undefined ? undefined : streams.get(req_id)
-    if (byId !== undefined) return byId
-    return [...streams.values()].find((one) => one.channel === channel && one.canonical === market)
   }
 
   function onSnapshot(stream: Stream, { market, seq = 0, data }: ServerFrame): void {
@@ -135,4 +129,15 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   }
 
   return { subscribe, isOpen: () => socket.isOpen(), close: () => socket.close() }
+}
+
+/** By the request's id where the frame answers one, else by what it is about. */
+function streamOf(
+  streams: readonly Stream[],
+  { req_id, channel, market }: ServerFrame,
+): Stream | undefined {
+  return (
+    streams.find((one) => one.id === req_id) ??
+    streams.find((one) => one.channel === channel && one.canonical === market)
+  )
 }

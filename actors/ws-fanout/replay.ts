@@ -1,10 +1,9 @@
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import { MessagesGone, type Bus, type BusMessage } from '../../bus-schemas/bus.js'
-import { feedStream } from '../../bus-schemas/subjects.js'
-import { changeFrames } from './change-frames.js'
+import type { Bus } from '../../bus-schemas/bus.js'
 import type { Channel, Page } from './change-ring.js'
-import { MAX_STREAM_READS, STREAM_PAGE_BLOCKS } from './limits.js'
+import { createGate } from './gate.js'
+import { MAX_STREAM_READS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
+import { readStreamPages } from './stream-pages.js'
 
 /** Who receives a replay. */
 export interface ReplayTarget {
@@ -59,48 +58,19 @@ export function createReplayer(bus: Bus): Replayer {
     }
   }
 
-  /** Sends until memory holds the rest; resolves with the sequence reached. */
+  /** Sends until memory holds the rest or there is none; resolves with the sequence reached. */
   async function replayFromStream(
     { feed, channel, target }: ReplayRequest,
     afterSeq: number,
   ): Promise<number | ReplayOutcome> {
-    const pages = readPages(feed, channel, afterSeq)
+    const pages = readStreamPages({ bus, feed, channel, afterSeq, gate })
     for (let at = afterSeq; ;) {
       if (!target.isWanted()) return 'abandoned'
       if (feed.recentAfter(channel, at) !== undefined) return at
       const { done, value } = await pages.next()
-      if (done === true) return 'too_old'
+      if (done === true) return value === 'head' ? at : 'too_old'
       at = value.upTo
       if (!(await writePage(target, value))) return 'abandoned'
-    }
-  }
-
-  /** Ends early, possibly before the first page, when the stream does not hold what should come next. */
-  async function* readPages(
-    feed: MarketFeed,
-    channel: Channel,
-    afterSeq: number,
-  ): AsyncGenerator<Page, void> {
-    const mark = feed.markBefore(afterSeq)
-    if (mark === undefined) return
-    let { streamSeq, seq, lastTradeSeq } = mark
-    for (;;) {
-      const messages = await gate(() =>
-        readRetained(bus, feedStream(feed.market.market), streamSeq),
-      )
-      if (messages.length === 0) return
-      streamSeq += messages.length
-      const frames: Buffer[] = []
-      for (const message of messages) {
-        for (const change of decodeBlock(message.data).changes) {
-          const made = changeFrames(feed.market, change, lastTradeSeq)
-          seq = change.seq
-          if (made.trades !== undefined) lastTradeSeq = seq
-          const frame = made[channel]
-          if (seq > afterSeq && frame !== undefined) frames.push(frame)
-        }
-      }
-      yield { frames, upTo: Math.max(seq, afterSeq) }
     }
   }
 
@@ -109,31 +79,4 @@ export function createReplayer(bus: Bus): Replayer {
 
 function writePage(target: ReplayTarget, { frames }: Page): Promise<boolean> {
   return frames.length === 0 ? Promise.resolve(true) : target.write(Buffer.concat(frames))
-}
-
-/** The next messages; none when they have been trimmed away. */
-async function readRetained(bus: Bus, stream: string, fromSeq: number): Promise<BusMessage[]> {
-  try {
-    return await bus.read(stream, fromSeq, STREAM_PAGE_BLOCKS)
-  } catch (error) {
-    if (error instanceof MessagesGone) return []
-    throw error
-  }
-}
-
-/** Lets `width` tasks run at a time; the others wait in order of arrival. */
-function createGate(width: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (task) => {
-    if (running === width) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running += 1
-    try {
-      return await task()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running -= 1
-      else next()
-    }
-  }
 }

@@ -158,6 +158,34 @@ describe('ws-fanout streams', () => {
     expect(bookOf(client)).to.deep.equal(expectedBook(changes))
   })
 
+  it('resumes no further than its own fold while the stream is ahead of it', async () => {
+    let release = (): void => undefined
+    let held = Promise.resolve()
+    rig = await startRig({ ringChanges: 8 })
+    const { bus } = rig
+    const follow: typeof bus.follow = (options) =>
+      bus.follow({
+        ...options,
+        onMessage: async (message) => {
+          await held
+          await options.onMessage(message)
+        },
+      })
+    await rig.restart({ bus: { ...bus, follow } })
+    const changes = busyHistory(40)
+    await rig.publish(changes.slice(0, 100))
+    await eventually(() => rig.fanOut().standing().positions[MARKET] === 100)
+    held = new Promise((resolve) => (release = resolve))
+    await rig.publish(changes.slice(100))
+    const client = await resumed(1)
+    expect(client.frames.at(-1)).to.include({ message: 'resumed', seq: 100 })
+    release()
+    await client.next((frame) => frame.seq === changes.length)
+    expect(updates(client, 'book').map((frame) => frame.seq)).to.deep.equal(
+      changes.slice(1).map((change) => change.seq),
+    )
+  })
+
   it('lets a client go on where it was after the fan-out restarted', async () => {
     rig = await startRig()
     const changes = busyHistory(30)
