@@ -15,8 +15,8 @@ export interface Connection {
    * connection is over or the client was too slow.
    */
   writeBulk(frames: Buffer): Promise<boolean>
-  /** Begins the closing handshake; cuts the connection when the client does not finish it in time. */
-  close(code: number, reason: string): void
+  /** Begins the closing handshake; cuts the connection when the client does not finish it within `withinMs`. */
+  close(code: number, reason: string, withinMs?: number): void
 }
 
 export interface ConnectionParts {
@@ -33,10 +33,10 @@ export function createConnection({ ws, socket, limits }: ConnectionParts): Conne
 
   const isOpen = (): boolean => ws.readyState === ws.OPEN
 
-  function close(code: number, reason: string): void {
+  function close(code: number, reason: string, withinMs = limits.closeWithinMs): void {
     if (!isOpen()) return
     ws.close(code, reason)
-    const cut = setTimeout(() => ws.terminate(), limits.closeWithinMs)
+    const cut = setTimeout(() => ws.terminate(), withinMs)
     ws.once('close', () => clearTimeout(cut))
   }
 

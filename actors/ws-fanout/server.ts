@@ -16,6 +16,8 @@ import { createSession, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
 const HANDSHAKE_MS = 10_000
+/** What a client may take over the closing handshake when the process stops: well below the time it has to stop. */
+const GOING_AWAY_MS = 1_000
 const LOOPBACK = '127.0.0.1'
 
 export interface FanOutServer {
@@ -75,7 +77,7 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   log.info({ port: bound }, 'listening')
 
   async function stop(): Promise<void> {
-    for (const connection of connections) connection.close(1001, 'going away')
+    for (const connection of connections) connection.close(1001, 'going away', GOING_AWAY_MS)
     await new Promise<void>((resolve) => http.close(() => resolve()))
   }
   return { port: bound, clients: () => connections.size, stop }

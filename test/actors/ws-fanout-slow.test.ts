@@ -98,4 +98,12 @@ describe('ws-fanout slow clients', () => {
     await alive.next(({ type }) => type === 'pong')
     expect(rig.fanOut().clients()).to.equal(1)
   })
+
+  it('stops although a client does not take part in closing', async () => {
+    rig = await startRig({ limits: { ...SESSION_LIMITS, closeWithinMs: 60_000 } })
+    const stalled = await rig.connect()
+    stalled.ws.pause()
+    await rig.fanOut().stop()
+    await eventually(() => rig.fanOut().clients() === 0)
+  })
 })
