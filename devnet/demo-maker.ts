@@ -14,6 +14,7 @@ import {
   type RestClient,
 } from '../client/index.js'
 import { readDemoMakerConfig, type DemoMakerConfig } from './demo-maker/config.js'
+import { createDesk } from './demo-maker/desk.js'
 import { createMaker, type Maker } from './demo-maker/maker.js'
 
 const ROUND_EVERY_MS = 1_000
@@ -38,9 +39,8 @@ async function start(config: DemoMakerConfig, log: Logger): Promise<Running> {
 
   async function open(): Promise<Maker> {
     const signer = privateKeyToAccount(config.DEMO_MAKER_PRIVATE_KEY)
-    const opened = createMaker({
+    const desk = createDesk({
       rest,
-      book,
       market: await findMarket(rest, config.DEMO_MAKER_MARKET),
       signer,
       domain: { chainId, matching },
@@ -48,9 +48,9 @@ async function start(config: DemoMakerConfig, log: Logger): Promise<Running> {
       nowMs: Date.now,
       log,
     })
-    await opened.clear()
+    await desk.clear()
     log.info({ market: config.DEMO_MAKER_MARKET, owner: signer.address }, 'quoting')
-    return opened
+    return createMaker({ desk, book, nowMs: Date.now })
   }
 
   async function run(): Promise<void> {

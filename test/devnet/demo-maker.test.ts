@@ -12,6 +12,7 @@ import {
 import { formatDecimal, parseDecimal } from '../../core/decimal.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { validateOrder } from '../../core/validate-order.js'
+import { createDesk, type Desk } from '../../devnet/demo-maker/desk.js'
 import { createMaker, type Maker } from '../../devnet/demo-maker/maker.js'
 import { LEVELS, quoteAt, referenceCents } from '../../devnet/demo-maker/quotes.js'
 import { aMarket, testDomain, testPrivateKey } from '../support/builders.js'
@@ -95,12 +96,12 @@ describe('demo maker', () => {
   // The bottom of the swing: the reference only rises from here.
   const startMs = 12 * HOUR_MS * 40_000
   let venue: ReturnType<typeof fakeVenue>
+  let desk: Desk
   let maker: Maker
 
-  const makerOf = (): Maker =>
-    createMaker({
+  const makeDesk = (): Desk =>
+    createDesk({
       rest: venue.rest,
-      book: venue.book,
       market: marketEntry(market) as unknown as MarketRecord,
       signer: privateKeyToAccount(testPrivateKey),
       domain: { chainId: testDomain.chainId, matching: testDomain.verifyingContract },
@@ -108,6 +109,7 @@ describe('demo maker', () => {
       nowMs: venue.nowMs,
       log: createLog('test', 'silent'),
     })
+  const makerOf = (): Maker => createMaker({ desk, book: venue.book, nowMs: venue.nowMs })
   const prices = (side: string): bigint[] =>
     [...venue.orders.values()]
       .filter((body) => body.ui_intent?.side === side)
@@ -116,6 +118,7 @@ describe('demo maker', () => {
 
   beforeEach(() => {
     venue = fakeVenue(startMs)
+    desk = makeDesk()
     maker = makerOf()
   })
 
@@ -181,8 +184,9 @@ describe('demo maker', () => {
   it('cancels its quotes on the way out, and what a killed run left when it comes back', async () => {
     await maker.refresh()
     const abandoned = ids()
+    desk = makeDesk()
     maker = makerOf()
-    await maker.clear()
+    await desk.clear()
     expect(venue.orders.size).to.equal(0)
     await maker.refresh()
     expect(ids().filter((id) => abandoned.includes(id))).to.have.length(0)
