@@ -114,7 +114,7 @@ describe('bounds of order intake', () => {
       decodePingAnswer(await bus.ask(askPing('order-intake'), new Uint8Array(), 1_000))
     expect(await ping()).to.deep.include({ ready: true, positions: { command_no: 0 } })
     broken = true
-    const placing = ask(bus, 'place', await signedBody(), 5_000).catch(() => undefined)
+    const placing = ask(bus, 'place', await signedBody(), 500).catch(() => undefined)
     await eventually(async () => !(await ping()).ready)
     expect(await ping()).to.include({ detail: 'no space' })
     broken = false
