@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeExit, startChild } from './child.js'
 import type { Child, ChildOptions } from './child.js'
@@ -18,7 +18,11 @@ export interface NatsServerOptions {
   readonly dir: string
   /** Port for clients on 127.0.0.1. */
   readonly port: number
+  /** Port of the monitoring pages on 127.0.0.1; any free one by default. */
+  readonly monitorPort?: number
   readonly onLine?: ChildOptions['onLine']
+  /** Told as soon as the process exists, long before it is ready. */
+  readonly onSpawn?: (child: Child) => void
 }
 
 export interface NatsServer {
@@ -34,11 +38,12 @@ export interface NatsServer {
  * write to its store before acknowledging it. Throws LauncherError with the server's last lines otherwise.
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
-  const { binary, dir, port, onLine = () => {} } = options
+  const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
   const storeDir = join(dir, 'store')
   const configFile = join(dir, 'nats-server.conf')
   await mkdir(storeDir, { recursive: true })
-  await writeFile(configFile, natsServerConfig({ port, dir, storeDir }))
+  await removePortsFiles(dir)
+  await writeFile(configFile, natsServerConfig({ port, monitorPort, dir, storeDir }))
   const lastLines: string[] = []
   const child = await startChild({
     command: binary,
@@ -51,6 +56,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
       onLine(line, stream)
     },
   })
+  onSpawn(child)
   const portsFile = join(dir, `nats-server_${child.pid}.ports`)
   try {
     const monitorUrl = await Promise.race([
@@ -65,21 +71,27 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   } catch (error) {
     child.signal('SIGKILL')
     throw error
-  } finally {
-    await rm(portsFile, { force: true })
   }
+}
+
+/** A killed server leaves its file behind, and a process id may come again. */
+async function removePortsFiles(dir: string): Promise<void> {
+  const stale = (await readdir(dir)).filter((name) => name.endsWith('.ports'))
+  await Promise.all(stale.map((name) => rm(join(dir, name), { force: true })))
 }
 
 /** The server's configuration: durable before acknowledged, on the loopback interface only. */
 export function natsServerConfig(places: {
   readonly port: number
+  /** -1 lets the server choose. */
+  readonly monitorPort: number
   readonly dir: string
   readonly storeDir: string
 }): string {
   return `# Written by the launcher at every start; changes are lost.
 server_name: venue-devnet
 listen: "127.0.0.1:${places.port}"
-http: "127.0.0.1:-1"
+http: "127.0.0.1:${places.monitorPort}"
 ports_file_dir: ${JSON.stringify(places.dir)}
 max_payload: 1MB
 write_deadline: "10s"

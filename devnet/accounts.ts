@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bytesToHex } from 'viem'
+import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+import { z } from 'zod'
+import type { Address, Hex } from '../core/action.js'
+import { assert } from '../core/assert.js'
+import { writeJsonDurably } from './write-file.js'
+
+/** The phrase every development chain knows; its keys are public and worth nothing elsewhere. */
+const WELL_KNOWN_PHRASE = 'test test test test test test test test test test test junk'
+const NAMES = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank'] as const
+
+export interface KeyedAccount {
+  readonly name: string
+  readonly address: Address
+  readonly privateKey: Hex
+}
+
+/** The accounts that people and tests trade with. */
+export function developmentAccounts(): KeyedAccount[] {
+  return NAMES.map((name, addressIndex) => {
+    const account = mnemonicToAccount(WELL_KNOWN_PHRASE, { addressIndex })
+    const key = account.getHdKey().privateKey
+    assert(key instanceof Uint8Array, 'a derived account has a private key')
+    return { name, address: lowerCase(account.address), privateKey: bytesToHex(key) }
+  })
+}
+
+/** Who acts for the venue itself on the development chain; their keys are this devnet's own. */
+export const ROLES = [
+  'deployer',
+  'executor',
+  'deposit_submitter',
+  'withdrawal_submitter',
+  'demo_maker',
+  'fee_owner',
+] as const
+export type Role = (typeof ROLES)[number]
+export type RoleAccounts = Readonly<Record<Role, KeyedAccount>>
+
+const keysSchema = z.record(z.enum(ROLES), z.string().regex(/^0x[0-9a-f]{64}$/))
+
+/** The venue's own accounts: read from `DATA_DIR/keys.json`, made up and written there (mode 0600) the first time. */
+export async function roleAccounts(dataDir: string): Promise<RoleAccounts> {
+  const file = join(dataDir, 'keys.json')
+  const keys = (await readKeys(file)) ?? (await createKeys(file))
+  const accounts = ROLES.map((role) => {
+    const privateKey = keys[role] as Hex
+    const address = lowerCase(privateKeyToAccount(privateKey).address)
+    return [role, { name: role, address, privateKey }] as const
+  })
+  return Object.fromEntries(accounts) as Record<Role, KeyedAccount>
+}
+
+type Keys = z.infer<typeof keysSchema>
+
+async function readKeys(file: string): Promise<Keys | undefined> {
+  try {
+    return keysSchema.parse(JSON.parse(await readFile(file, 'utf8')))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function createKeys(file: string): Promise<Keys> {
+  const keys = Object.fromEntries(ROLES.map((role) => [role, generatePrivateKey()])) as Keys
+  await writeJsonDurably(file, keys, { mode: 0o600 })
+  return keys
+}
+
+const lowerCase = (address: string): Address => address.toLowerCase() as Address

@@ -1,0 +1,193 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { assert } from '../core/assert.js'
+import { developmentAccounts, roleAccounts } from './accounts.js'
+import { findNatsServer } from './binaries.js'
+import type { ExistingDeployment, LauncherConfig } from './config.js'
+import type { Console } from './console.js'
+import { deployDevnet } from './deploy-devnet.js'
+import { writeDevnetFile } from './devnet-file.js'
+import { keepRunning } from './keep-running.js'
+import type { Keeping } from './keep-running.js'
+import { LauncherError } from './launcher-error.js'
+import { workerEnvironments } from './launcher-env.js'
+import type { Wiring } from './launcher-env.js'
+import { startGuard } from './launcher-guard.js'
+import { lockDataDir } from './launcher-lock.js'
+import { endOrphans, keepPids } from './launcher-pids.js'
+import { settlePorts } from './launcher-ports.js'
+import type { Ports } from './launcher-ports.js'
+import { stopInOrder } from './launcher-stop.js'
+import type { Running } from './launcher-stop.js'
+import { keepWorker, readProcesses } from './launcher-workers.js'
+import { assertChainBelongs, chainStateFile, keepChain, settleDeployment } from './local-chain.js'
+import { startNatsServer } from './nats-server.js'
+import { waitFor } from './wait-for.js'
+
+const READY_WITHIN_MS = 60_000
+
+export interface Launcher {
+  /** Brings the venue up; resolves with the gateway's address once it is ready. Throws LauncherError. */
+  start(): Promise<string>
+  /** Stops whatever runs, in order, within ten seconds. */
+  stop(): Promise<void>
+  /** Kills whatever runs, at once. */
+  kill(): void
+}
+
+export interface LauncherOptions {
+  readonly config: LauncherConfig
+  readonly console: Console
+  /** Puts the contracts on an empty local chain. */
+  readonly deploy?: typeof deployDevnet
+}
+
+type ChainSide = Omit<Wiring, 'natsUrl' | 'ports'>
+
+/** Brings a whole venue up on this machine and down again. */
+export function createLauncher(options: LauncherOptions): Launcher {
+  const { config, console, deploy = deployDevnet } = options
+  const running: Running = { workers: [] }
+  let release = () => {}
+  let phase: 'starting' | 'up' | 'stopping' = 'starting'
+  let fail: (error: LauncherError) => void = () => {}
+  const trouble = new Promise<never>((_, reject) => (fail = reject))
+  trouble.catch(() => undefined)
+  const guard = startGuard()
+  const keeping: Keeping = {
+    ...{ config, console, guard, pids: keepPids(config.dataDir) },
+    // While starting, a process that keeps crashing ends the start; later it is said, and restarts go on.
+    onTrouble: (error) => (phase === 'starting' ? fail(error) : console.say(error.message)),
+    isStopping: () => phase === 'stopping',
+  }
+  const bringUp = async () => {
+    await mkdir(config.dataDir, { recursive: true })
+    release = lockDataDir(config.dataDir)
+    const ports = await prepare(config, console)
+    return startAll({ keeping, running, ports, deploy })
+  }
+  return {
+    start: async () => {
+      const url = await Promise.race([bringUp(), trouble])
+      if (phase === 'starting') phase = 'up'
+      return url
+    },
+    stop: async () => {
+      phase = 'stopping'
+      await stopInOrder(running, console)
+      await keeping.pids.flush()
+      guard.end()
+      release()
+    },
+    kill: () => {
+      for (const part of [...running.workers, running.chain, running.bus]) part?.signal('SIGKILL')
+    },
+  }
+}
+
+async function prepare(config: LauncherConfig, console: Console): Promise<Ports> {
+  const orphans = await endOrphans(config.dataDir)
+  if (orphans.length > 0) console.say(`  ended leftover processes: ${orphans.join(', ')}`)
+  if (config.existing === undefined) await assertChainBelongs(config.dataDir)
+  else assertNoDevnet(config.dataDir)
+  return settlePorts(config)
+}
+
+interface Start {
+  readonly keeping: Keeping
+  /** Receives every part as soon as it is started. */
+  readonly running: Running
+  readonly ports: Ports
+  readonly deploy: typeof deployDevnet
+}
+
+async function startAll(start: Start): Promise<string> {
+  const { keeping, running, ports } = start
+  const { config, console } = keeping
+  const [natsUrl, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
+  const processes = await readProcesses(config.procfile, chainSide.keys.demoMaker !== undefined)
+  const environment = workerEnvironments(config, { ...chainSide, natsUrl, ports })
+  for (const entry of processes)
+    running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
+  const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
+  await console.step(`start ${processes.map(({ name }) => name).join(', ')}`, () =>
+    untilReady(gatewayUrl),
+  )
+  return gatewayUrl
+}
+
+async function startBus({ keeping, running, ports }: Start): Promise<string> {
+  const { config, console } = keeping
+  if (config.natsUrl !== undefined) return config.natsUrl
+  const { nats: port, nats_monitor: monitorPort } = ports
+  assert(port !== undefined && monitorPort !== undefined, 'a bus of our own has ports')
+  const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
+  const dir = join(config.dataDir, 'nats')
+  const bus = keepRunning(keeping, 'nats-server', (onSpawn, onLine) =>
+    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine }),
+  )
+  running.bus = bus
+  await console.step(`start nats-server on 127.0.0.1:${port}`, () => bus.ready)
+  return `nats://127.0.0.1:${port}`
+}
+
+async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {
+  const { config, console } = keeping
+  if (config.existing !== undefined) return existingSide(config.existing, config.demoMaker)
+  const { chain: port } = ports
+  assert(port !== undefined, 'a chain of our own has a port')
+  const roles = await roleAccounts(config.dataDir)
+  const traders = developmentAccounts()
+  const chain = keepChain(keeping, port)
+  running.chain = chain
+  await console.step(`start the local chain on 127.0.0.1:${port}`, () => chain.ready)
+  const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
+  running.keeper = keeper
+  const { privateKey } = roles.demo_maker
+  const demoMaker = { privateKey, subaccountId: facts.demo_maker_subaccount_id }
+  return {
+    rpcUrl: `http://127.0.0.1:${port}`,
+    deploymentFile: await writeDevnetFile(config, ports, facts, traders),
+    keys: {
+      executor: roles.executor.privateKey,
+      depositSubmitter: roles.deposit_submitter.privateKey,
+      withdrawalSubmitter: roles.withdrawal_submitter.privateKey,
+      demoMaker: config.demoMaker ? demoMaker : undefined,
+    },
+  }
+}
+
+async function untilReady(gatewayUrl: string): Promise<void> {
+  let last = 'no answer yet'
+  const ask = async () => {
+    const answer = await fetch(`${gatewayUrl}/readyz`)
+    last = await answer.text()
+    return answer.status === 200 || undefined
+  }
+  await waitFor(`${gatewayUrl}/readyz to answer 200`, READY_WITHIN_MS, ask).catch(
+    (cause: unknown) => {
+      throw new LauncherError(`${String(cause)}; its last answer: ${last}`, { cause })
+    },
+  )
+}
+
+function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSide {
+  return {
+    rpcUrl: existing.rpcUrl,
+    deploymentFile: existing.file,
+    keys: {
+      executor: existing.executorPrivateKey,
+      depositSubmitter: existing.depositSubmitterPrivateKey,
+      withdrawalSubmitter: existing.withdrawalSubmitterPrivateKey,
+      demoMaker: demoMaker ? existing.demoMaker : undefined,
+    },
+  }
+}
+
+function assertNoDevnet(dataDir: string): void {
+  if (existsSync(chainStateFile(dataDir)))
+    throw new LauncherError(
+      `${dataDir} belongs to a devnet with a chain of its own: give this venue another DATA_DIR`,
+    )
+}

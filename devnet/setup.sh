@@ -1,0 +1,143 @@
+# Sets this machine up as far as it is not; read by ./venue with the project's root as directory.
+# Every step says what it did and how long it took; a step with nothing to do is silent or quick.
+
+setup_log=.cache/setup.log
+mkdir -p .cache
+
+fail() {
+  printf 'venue: %s\n' "$1" >&2
+  exit 1
+}
+
+now_ms() { date +%s%3N; }
+
+# step WHAT COMMAND...: runs quietly; on failure shows the end of what the command printed.
+step() {
+  step_what=$1
+  shift
+  step_begun=$(now_ms)
+  [ -t 1 ] && printf '  %s ...\r' "$step_what"
+  if ! "$@" >"$setup_log" 2>&1; then
+    printf '  %s: failed\n' "$step_what"
+    tail -n 40 "$setup_log" >&2
+    return 1
+  fi
+  printf '  %s: %s ms\n' "$step_what" "$(($(now_ms) - step_begun))"
+}
+
+check_machine() {
+  [ "$(uname -s) $(uname -m)" = 'Linux x86_64' ] ||
+    fail "this runs on Linux x64 only (here: $(uname -s) $(uname -m)): the local chain is a Linux x64 program"
+  command -v node >/dev/null 2>&1 || fail 'node is not installed; Node 20.19 or newer is needed'
+  command -v npm >/dev/null 2>&1 || fail 'npm is not installed; it comes with Node 20.19 or newer'
+  node_version=$(node -v)
+  printf '%s\n' "$node_version" | awk -F'[v.]' '{ exit !($2 > 20 || ($2 == 20 && $3 >= 19)) }' ||
+    fail "Node $node_version is too old; 20.19 or newer is needed"
+}
+
+sqlite_loads() {
+  node -e "new (require('better-sqlite3'))(':memory:').close()" >/dev/null 2>&1
+}
+
+install_build_tools() {
+  export DEBIAN_FRONTEND=noninteractive
+  $1 apt-get update && $1 apt-get install -y --no-install-recommends python3 make g++
+}
+
+# better-sqlite3 is compiled on the machine; it is the only thing that needs a compiler.
+ensure_build_tools() {
+  missing=''
+  for tool in python3 make g++; do
+    command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
+  done
+  [ -n "$missing" ] || return 0
+  install_line='apt-get update && apt-get install -y --no-install-recommends python3 make g++'
+  command -v apt-get >/dev/null 2>&1 || fail "a compiler is needed; please install:$missing"
+  if [ "$(id -u)" -eq 0 ]; then
+    step "install$missing with apt" install_build_tools ''
+  elif sudo -n true 2>/dev/null; then
+    step "install$missing with apt (sudo)" install_build_tools 'sudo -n'
+  else
+    fail "a compiler is needed (missing:$missing). As root, run:
+  $install_line"
+  fi
+}
+
+# The settings that the build relies on are spelt out: a user's own npm configuration may differ.
+run_npm_ci() {
+  npm ci --include=dev --include=optional --ignore-scripts=false --global=false \
+    --no-audit --no-fund --no-update-notifier
+}
+
+ensure_packages() {
+  stamp=$(printf '%s %s' "$(sha256sum <package-lock.json)" "$node_version")
+  if [ -L node_modules ]; then
+    # A tree that belongs to another checkout is used as it is, never rewritten.
+    sqlite_loads || fail 'node_modules is a link to a tree in which better-sqlite3 does not load'
+    return 0
+  fi
+  if [ "$(cat node_modules/.venue-stamp 2>/dev/null)" = "$stamp" ] && sqlite_loads; then return 0; fi
+  ensure_build_tools
+  node_prefix=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
+  if [ -e "$node_prefix/include/node/node.h" ]; then
+    # Headers that came with node spare node-gyp a download.
+    export npm_config_nodedir="$node_prefix"
+  fi
+  # Its installer would otherwise look for a ready-made binary on the network first.
+  export npm_config_build_from_source=better-sqlite3
+  step 'install packages (npm ci; better-sqlite3 is compiled, about a minute)' run_npm_ci ||
+    fail 'npm ci failed; its last lines are above'
+  sqlite_loads || fail 'better-sqlite3 was installed but does not load'
+  printf '%s' "$stamp" >node_modules/.venue-stamp
+}
+
+# Compiled files whose source is gone would still be found as tests.
+remove_stale_output() {
+  [ -d dist ] || return 0
+  find dist -name '*.js' | while IFS= read -r compiled; do
+    source=${compiled#dist/}
+    [ -e "${source%.js}.ts" ] || rm -f "$compiled" "$compiled.map"
+  done
+}
+
+build() {
+  remove_stale_output
+  node node_modules/typescript-7/bin/tsc -b || return 1
+  node dist/devnet/build-contracts.js
+}
+
+recent_nats_server() {
+  version=$("$1" --version 2>/dev/null) || return 1
+  printf '%s\n' "$version" | awk -F'[v.]' '{
+    for (first = 1; first <= NF && $first !~ /^[0-9]+$/; first++) ;
+    major = $first; minor = $(first + 1); patch = $(first + 2) + 0
+    exit !(major > 2 || (major == 2 && (minor > 10 || (minor == 10 && patch >= 27))))
+  }'
+}
+
+ensure_nats_server() {
+  if [ -n "${NATS_SERVER_BIN:-}" ]; then
+    recent_nats_server "$NATS_SERVER_BIN" ||
+      fail "NATS_SERVER_BIN=$NATS_SERVER_BIN is not a nats-server 2.10.27 or newer"
+    return 0
+  fi
+  for found in "$(command -v nats-server || :)" .tools/nats-server; do
+    if [ -n "$found" ] && recent_nats_server "$found"; then return 0; fi
+  done
+  [ "$command" = up ] && [ -n "${NATS_URL:-}" ] && return 0
+  step 'fetch nats-server from Debian' devnet/fetch-nats-server.sh || fail 'no nats-server, see above'
+}
+
+check_programs() {
+  anvil=node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil
+  "$anvil" --version >/dev/null 2>&1 || fail "the local chain does not run: $anvil --version fails"
+}
+
+setup_begun=$(now_ms)
+check_machine
+printf 'set up (Node %s)\n' "$node_version"
+ensure_packages
+step 'compile' build || fail 'the build failed; its last lines are above'
+ensure_nats_server
+check_programs
+printf '  all set up: %s ms\n' "$(($(now_ms) - setup_begun))"

@@ -1,0 +1,44 @@
+import { readLauncherConfig } from './config.js'
+import { createConsole } from './console.js'
+import { createLauncher } from './launcher.js'
+import { LauncherError } from './launcher-error.js'
+
+const output = createConsole((line) => process.stdout.write(`${line}\n`))
+
+// A terminal that was closed must not keep the venue from stopping in order.
+process.stdout.on('error', () => {})
+
+function explain(error: unknown): string {
+  if (!(error instanceof LauncherError)) return String((error as Error).stack ?? error)
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return `${error.message}${cause}`
+}
+
+async function up(): Promise<void> {
+  const launcher = createLauncher({ config: readLauncherConfig(), console: output })
+  let stopping = false
+  const stop = async (exitCode: number) => {
+    if (stopping) {
+      launcher.kill()
+      process.exit(1)
+    }
+    stopping = true
+    await output.step('stop the venue', () => launcher.stop())
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void stop(0))
+  try {
+    const url = await launcher.start()
+    if (!stopping) output.say(`venue ready ${url}`)
+  } catch (error) {
+    if (stopping) return
+    process.stderr.write(`venue: ${explain(error)}\n`)
+    await stop(1)
+  }
+}
+
+up().catch((error: unknown) => {
+  process.stderr.write(`venue: ${explain(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { createWalletClient, http } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { base } from 'viem/chains'
+import { developmentAccounts } from '../../devnet/accounts.js'
+import { startAnvil } from '../../devnet/anvil.js'
+import { findAnvil } from '../../devnet/binaries.js'
+import { callChain } from '../../devnet/chain-rpc.js'
+import { keepChainState, saveChainState } from '../../devnet/chain-state.js'
+import { waitFor } from '../../devnet/wait-for.js'
+import { freePort } from '../support/free-port.js'
+
+const [alice, bob] = developmentAccounts()
+const ONE_ETHER = 10n ** 18n
+
+describe('devnet/chain-state', () => {
+  let dir = ''
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'venue-chain-'))
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  const start = async (port: number, stateFile?: string) =>
+    startAnvil({ binary: findAnvil(), port, blockTimeS: 1, cwd: dir, stateFile })
+
+  async function pay(rpcUrl: string) {
+    if (alice === undefined || bob === undefined) throw new Error('no accounts')
+    await callChain(rpcUrl, 'anvil_setBalance', [
+      alice.address,
+      `0x${(ONE_ETHER * 9n).toString(16)}`,
+    ])
+    const account = privateKeyToAccount(alice.privateKey)
+    const wallet = createWalletClient({ account, chain: base, transport: http(rpcUrl) })
+    const hash = await wallet.sendTransaction({ to: bob.address, value: ONE_ETHER })
+    await waitFor('the receipt', 5_000, async () => receipt(rpcUrl, hash))
+    return { hash, to: bob.address }
+  }
+
+  async function receipt(rpcUrl: string, hash: string): Promise<unknown> {
+    return (await callChain(rpcUrl, 'eth_getTransactionReceipt', [hash])) ?? undefined
+  }
+
+  it('brings balances, blocks and receipts back after SIGKILL', async () => {
+    const port = await freePort()
+    const file = join(dir, 'state.json')
+    const first = await start(port)
+    const { hash, to } = await pay(first.rpcUrl)
+    const before = await receipt(first.rpcUrl, hash)
+    await saveChainState(first.rpcUrl, file)
+    const height = BigInt((await callChain(first.rpcUrl, 'eth_blockNumber')) as string)
+    first.child.signal('SIGKILL')
+    await first.child.exited
+
+    const second = await start(port, file)
+    try {
+      expect(await callChain(second.rpcUrl, 'eth_getBalance', [to, 'latest'])).to.equal(
+        `0x${ONE_ETHER.toString(16)}`,
+      )
+      expect(await receipt(second.rpcUrl, hash)).to.deep.equal(before)
+      const block = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
+      expect(block >= height - 1n).to.equal(true)
+      await waitFor('the next block', 5_000, async () => {
+        const now = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
+        return now > block || undefined
+      })
+    } finally {
+      await second.child.stop(1_000)
+    }
+  })
+
+  it('saves in a rhythm, survives a dead chain, and saves a last time', async () => {
+    const port = await freePort()
+    const file = join(dir, 'state.json')
+    const failures: string[] = []
+    const chain = await start(port)
+    const keeper = keepChainState({
+      ...{ rpcUrl: chain.rpcUrl, file, saveEveryMs: 20 },
+      onFailure: (error) => failures.push(error.message),
+      onBroken: (error) => failures.push(String(error)),
+    })
+    chain.child.signal('SIGSTOP')
+    chain.child.signal('SIGKILL')
+    await chain.child.exited
+    await waitFor('a failure', 5_000, () => Promise.resolve(failures.length > 0 || undefined))
+    expect(failures[0]).to.match(/eth_blockNumber: no answer/)
+
+    const again = await start(port)
+    const { hash } = await pay(again.rpcUrl)
+    await keeper.finish()
+    await again.child.stop(1_000)
+    const third = await start(port, file)
+    expect(await receipt(third.rpcUrl, hash)).to.not.equal(undefined)
+    await third.child.stop(1_000)
+  })
+})

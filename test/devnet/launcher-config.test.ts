@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { readLauncherConfig } from '../../devnet/config.js'
+import { workerEnvironments } from '../../devnet/launcher-env.js'
+
+const KEY = `0x${'11'.repeat(32)}`
+
+describe('devnet/config', () => {
+  it('has the documented defaults, for absent and for empty variables', () => {
+    const config = readLauncherConfig({ GATEWAY_PORT: '', DEMO_MAKER: '' })
+    expect(config.ports).to.deep.equal({ gateway: 8080, executor: 8081, nats: 4322, chain: 8645 })
+    expect(config).to.include({ blockTimeS: 2, demoMaker: true, logLevel: 'info' })
+    expect(config.dataDir).to.match(/^\/.*\/var$/)
+    expect(config.existing).to.equal(undefined)
+  })
+
+  it('names every variable that is wrong', () => {
+    const read = () =>
+      readLauncherConfig({ GATEWAY_PORT: '80a', DEVNET_BLOCK_TIME: '0', DEMO_MAKER: 'yes' })
+    expect(read).to.throw(/GATEWAY_PORT must be a port.*\nDEVNET_BLOCK_TIME must be whole.*\nDEMO/)
+    expect(() => readLauncherConfig({ CHAIN_PORT: '65536' })).to.throw('CHAIN_PORT must be a port')
+    expect(() => readLauncherConfig({ EXECUTOR_PRIVATE_KEY: 'abc' })).to.throw('64 hex digits')
+  })
+
+  it('takes a deployment only whole', () => {
+    const RPC_URL = 'http://127.0.0.1:1'
+    const DEPLOYMENT_FILE = 'd.json'
+    expect(() => readLauncherConfig({ RPC_URL })).to.throw('belong together')
+    expect(() => readLauncherConfig({ DEPLOYMENT_FILE })).to.throw('belong together')
+    expect(() => readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE })).to.throw('EXECUTOR_PRIVATE_KEY')
+    const config = readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE, EXECUTOR_PRIVATE_KEY: KEY })
+    expect(config.existing).to.include({ rpcUrl: RPC_URL, executorPrivateKey: KEY })
+  })
+})
+
+describe('devnet/launcher-env', () => {
+  const config = readLauncherConfig({
+    EXECUTOR_PRIVATE_KEY: KEY,
+    OTHER_SECRET: 'x',
+    CANCEL_AUTH: 'y',
+  })
+  const environment = workerEnvironments(config, {
+    natsUrl: 'nats://n',
+    rpcUrl: 'http://r',
+    deploymentFile: '/d.json',
+    ports: { gateway: 1, executor: 2, ws_fanout: 3, nats: 4, chain: 5 },
+    keys: {
+      executor: 'executor-key',
+      depositSubmitter: 'deposit-key',
+      withdrawalSubmitter: 'withdrawal-key',
+      demoMaker: { privateKey: 'maker-key', subaccountId: '8' },
+    },
+  })
+
+  it('gives every process the places, and what the operator set', () => {
+    expect(environment('gateway')).to.include({
+      ...{ NATS_URL: 'nats://n', RPC_URL: 'http://r', DEPLOYMENT_FILE: '/d.json' },
+      ...{ GATEWAY_PORT: '1', EXECUTOR_URL: 'http://127.0.0.1:2', WS_FANOUT_PORT: '3' },
+      ...{ WS_FANOUT_URL: 'ws://127.0.0.1:3', CANCEL_AUTH: 'y', PARENT_WATCH: '1' },
+    })
+  })
+
+  it('gives a key only to the process that signs with it', () => {
+    const secretsOf = (process: string) =>
+      Object.keys(environment(process)).filter((name) => /KEY|SECRET/.test(name))
+    expect(secretsOf('gateway')).to.deep.equal([])
+    expect(secretsOf('order-intake')).to.deep.equal([])
+    expect(secretsOf('matcher-cngn-usdc')).to.deep.equal(['EXECUTOR_SECRET'])
+    expect(secretsOf('executor')).to.deep.equal(['EXECUTOR_PRIVATE_KEY', 'EXECUTOR_SECRET'])
+    expect(secretsOf('deposit-submitter')).to.deep.equal(['DEPOSIT_SUBMITTER_PRIVATE_KEY'])
+    expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
+    expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
+  })
+
+  it('executor and matcher share one secret of full length', () => {
+    const { EXECUTOR_SECRET } = environment('executor')
+    expect(EXECUTOR_SECRET).to.match(/^[0-9a-f]{64}$/)
+    expect(environment('matcher-x').EXECUTOR_SECRET).to.equal(EXECUTOR_SECRET)
+  })
+})

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { Address, Hex } from '../../core/action.js'
+import { readPids } from '../../devnet/launcher-pids.js'
+import { inProject } from '../../devnet/project-root.js'
+import { waitFor } from '../../devnet/wait-for.js'
+import { inheritedEnvironment } from './config.js'
+
+const READY_WITHIN_MS = 90_000
+const STOP_WITHIN_MS = 15_000
+const RESTART_WITHIN_MS = 15_000
+const LINES_KEPT = 200
+
+/** `devnet.json`. */
+export interface Devnet {
+  readonly chain_id: number
+  readonly rpc_url: string
+  readonly gateway_url: string
+  readonly executor_url: string
+  readonly auth_domain: string
+  readonly matching: Address
+  readonly spot_trade_module: Address
+  readonly deposit_module: Address
+  readonly withdrawal_module: Address
+  readonly sub_accounts: Address
+  readonly usdc: Address
+  readonly cngn: Address
+  readonly wrapped_usdc: Address
+  readonly wrapped_cngn: Address
+  readonly cash_asset: Address
+  readonly spot_manager: Address
+  readonly spot_fee_subaccount_id: string
+  readonly note: string
+  readonly accounts: readonly {
+    readonly name: string
+    readonly address: Address
+    readonly private_key: Hex
+    readonly spot_subaccount_id: string
+  }[]
+}
+
+export interface StartVenueOptions {
+  /** Seconds between blocks; 1 by default. */
+  readonly blockTime?: number
+  /** Off by default. */
+  readonly demoMaker?: boolean
+  readonly env?: Readonly<Record<string, string>>
+  /** The directory of an earlier venue to continue from; a new temporary one by default. */
+  readonly dataDir?: string
+}
+
+export interface TestVenue {
+  readonly devnet: Devnet
+  readonly gatewayUrl: string
+  readonly dataDir: string
+  readonly launcherPid: number
+  /** What the launcher has printed, newest last. */
+  output(): string
+  /** Process ids by Procfile name; the bus is `nats-server`, the local chain `chain`. */
+  pids(): Promise<Record<string, number>>
+  /** Sends a signal to one process; the launcher starts it again if that ends it. */
+  kill(worker: string, signal: NodeJS.Signals): Promise<void>
+  /** SIGTERM to one process; resolves when the launcher has started its successor. */
+  restartWorker(worker: string): Promise<void>
+  /** Stops the venue as Ctrl-C would; resolves with its exit code. The data directory is removed unless kept. */
+  stop(options?: { readonly keepData?: boolean }): Promise<number | null>
+}
+
+/** The venue did not become ready; the message ends with what the launcher printed. */
+export class VenueNotReady extends Error {
+  override readonly name = 'VenueNotReady'
+}
+
+/** Runs a whole venue of its own by the launcher, on free ports and in a directory of its own. */
+export async function startVenue(options: StartVenueOptions = {}): Promise<TestVenue> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'venue-')))
+  const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
+    cwd: inProject('.'),
+    env: { ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir), ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(launcher, 'exit') as Promise<[number | null]>
+  const killAtExit = () => launcher.kill('SIGTERM')
+  process.once('exit', killAtExit)
+  void exited.then(() => process.removeListener('exit', killAtExit))
+  const lines = collectLines(launcher)
+  const output = () => lines.join('\n')
+  try {
+    await untilReady(launcher, lines)
+  } catch (error) {
+    launcher.kill('SIGTERM')
+    await exited
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
+    throw error
+  }
+  const devnet = JSON.parse(await readFile(join(dataDir, 'devnet.json'), 'utf8')) as Devnet
+  const pids = async () => pidsOf(dataDir)
+  const kill = async (worker: string, signal: NodeJS.Signals) => {
+    process.kill(pidOf(await pids(), worker), signal)
+  }
+  return {
+    ...{ devnet, dataDir, output, pids, kill },
+    gatewayUrl: devnet.gateway_url,
+    launcherPid: launcher.pid ?? 0,
+    restartWorker: async (worker) => {
+      const before = pidOf(await pids(), worker)
+      await kill(worker, 'SIGTERM')
+      await waitFor(`${worker} to be started again`, RESTART_WITHIN_MS, async () => {
+        const now = (await pids())[worker]
+        return (now !== undefined && now !== before) || undefined
+      })
+    },
+    stop: async ({ keepData = false } = {}) => {
+      launcher.kill('SIGTERM')
+      const timer = setTimeout(() => launcher.kill('SIGKILL'), STOP_WITHIN_MS)
+      const [code] = await exited
+      clearTimeout(timer)
+      if (!keepData) await rm(dataDir, { recursive: true, force: true })
+      return code
+    },
+  }
+}
+
+function launcherEnvironment(options: StartVenueOptions, dataDir: string): Record<string, string> {
+  return {
+    DATA_DIR: dataDir,
+    GATEWAY_PORT: '0',
+    EXECUTOR_PORT: '0',
+    NATS_PORT: '0',
+    CHAIN_PORT: '0',
+    DEVNET_BLOCK_TIME: `${options.blockTime ?? 1}`,
+    DEMO_MAKER: options.demoMaker === true ? '1' : '0',
+  }
+}
+
+function collectLines({ stdout, stderr }: ChildProcessByStdio<null, Readable, Readable>): string[] {
+  const lines: string[] = []
+  for (const input of [stdout, stderr])
+    createInterface({ input }).on('line', (line) => {
+      lines.push(line)
+      if (lines.length > LINES_KEPT) lines.shift()
+    })
+  return lines
+}
+
+async function untilReady(launcher: ChildProcess, lines: readonly string[]): Promise<void> {
+  let ended = false
+  launcher.once('close', () => (ended = true))
+  const outcome = await waitFor('the venue to be ready', READY_WITHIN_MS, () => {
+    if (lines.some((line) => line.startsWith('venue ready '))) return Promise.resolve('ready')
+    return Promise.resolve(ended ? 'ended' : undefined)
+  }).catch(() => 'late')
+  if (outcome === 'ready') return
+  throw new VenueNotReady(`the venue is not ready (${outcome}):\n${lines.join('\n')}`)
+}
+
+async function pidsOf(dataDir: string): Promise<Record<string, number>> {
+  const processes = (await readPids(dataDir))?.processes ?? {}
+  return Object.fromEntries(Object.entries(processes).map(([name, { pid }]) => [name, pid]))
+}
+
+function pidOf(pids: Record<string, number>, worker: string): number {
+  const pid = pids[worker]
+  if (pid === undefined) throw new Error(`${worker} does not run`)
+  return pid
+}
