@@ -1,5 +1,5 @@
 import type { Address, Hex } from '../core/action.js'
-import { ChainUnreachable } from './chain-unreachable.js'
+import { unreachable } from './chain-unreachable.js'
 import type { ChainClient } from './client.js'
 import { OUT_OF_GAS, revertOf } from './revert-name.js'
 
@@ -33,7 +33,7 @@ export async function simulateMatch(client: ChainClient, call: SimulatedCall): P
   } catch (error) {
     const revert = revertOf(error)
     if (revert !== undefined) return { kind: 'reverts', revert: revert.name }
-    throw new ChainUnreachable('the match could not be simulated', { cause: error })
+    throw unreachable('simulation of the match', error)
   }
 }
 

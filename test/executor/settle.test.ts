@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Address, Hex } from '../../core/action.js'
+import type { Hex } from '../../core/action.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import type { SignedOrder } from '../support/devnet-actions.js'
 import { balanceOf, openWorld } from '../support/devnet-world.js'

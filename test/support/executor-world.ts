@@ -1,7 +1,4 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLog } from '../../bus-schemas/log.js'
@@ -14,6 +11,7 @@ import type { SignedOrder } from './devnet-actions.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import { testKey } from './devnet-world.js'
 import type { World } from './devnet-world.js'
+import { serveApp } from './serve-app.js'
 
 /** The key that the test deployment allows to settle trades. */
 export const EXECUTOR_KEY = testKey(1002)
@@ -21,16 +19,15 @@ export const EXECUTOR_KEY = testKey(1002)
 export interface RunningExecutor {
   readonly url: string
   readonly dataDir: string
-  /** `key` goes into the header; the body is sent as it is. */
-  post(body: unknown, key?: string, headers?: Record<string, string>): Promise<Answer>
-  /** Everything the log would have said about transactions: hash by settlement id, in order. */
+  /** `key` goes into the Idempotency-Key header. */
+  readonly post: (body: unknown, key?: string) => Promise<Answer>
+  /** Hashes of what was journaled, in order. */
   readonly journaled: readonly Hex[]
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 export interface Answer {
   readonly status: number
-  readonly headers: Headers
   readonly body: Record<string, unknown>
 }
 
@@ -68,7 +65,7 @@ export async function startExecutor(
     privateKey: setup.privateKey ?? EXECUTOR_KEY,
     deployment: {
       chainId: setup.chainId ?? ANVIL_CHAIN_ID,
-      matching: setup.matching ?? (world.at.matching),
+      matching: setup.matching ?? world.at.matching,
       subAccounts: world.at.sub_accounts,
       spotTradeModule: world.at.spot_trade_module,
     },
@@ -80,18 +77,15 @@ export async function startExecutor(
   })
   const { execute } = executor
   const app = createApp({ execute, secret: setup.secret, facts, onFatal })
-  const handle = app.callback()
-  const server = createServer((request, response) => void handle(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const served = await serveApp(app)
   return {
-    url,
+    url: served.url,
     dataDir,
     journaled,
-    post: (body, key, headers) => post(`${url}/execute`, body, { ...idempotency(key), ...headers }),
+    post: (body, key) => post(`${served.url}/execute`, body, idempotency(key)),
     stop: async () => {
       await executor.stop()
-      await closed(server)
+      await served.stop()
       executor.close()
     },
   }
@@ -104,21 +98,14 @@ async function post(url: string, body: unknown, headers: Record<string, string>)
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', connection: 'close', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    body: JSON.stringify(body),
   })
-  return { status: response.status, headers: response.headers, body: await readBody(response) }
+  return { status: response.status, body: await readBody(response) }
 }
 
 /** The JSON object of an answer; anything else fails the test. */
 export async function readBody(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.close((error) => (error === undefined ? resolve() : reject(error)))
-    server.closeAllConnections()
-  })
 }
 
 /** A directory of its own under the system's temporary one. */

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { createTransactionSigner } from '../../chain/sign-transaction.js'
+import type { Hex } from '../../core/action.js'
+import { ANVIL_CHAIN_ID } from '../support/anvil.js'
+import { ONE, signOrder } from '../support/devnet-actions.js'
+import { openWorld } from '../support/devnet-world.js'
+import type { World } from '../support/devnet-world.js'
+import { eventually } from '../support/eventually.js'
+import { EXECUTOR_KEY, executeBody, removeDir, startExecutor } from '../support/executor-world.js'
+import type { ExecutorSetup, RunningExecutor } from '../support/executor-world.js'
+import { startRpcProxy } from '../support/rpc-proxy.js'
+import type { Fate, RpcProxy } from '../support/rpc-proxy.js'
+
+const SEND = 'eth_sendRawTransaction'
+
+describe('executor with a chain in trouble', () => {
+  let world: World
+  let proxy: RpcProxy
+  let executor: RunningExecutor | undefined
+
+  before(async () => {
+    world = await openWorld()
+  })
+  beforeEach(async () => {
+    proxy = await startRpcProxy(world.anvil.rpcUrl)
+  })
+  afterEach(async () => {
+    await executor?.stop()
+    if (executor !== undefined) await removeDir(executor.dataDir)
+    await proxy.stop()
+  })
+  after(() => world.anvil.stop())
+
+  async function open(setup: ExecutorSetup = {}): Promise<RunningExecutor> {
+    executor = await startExecutor(world, { rpcUrl: proxy.rpcUrl, timeoutMs: 300, ...setup })
+    return executor
+  }
+
+  async function aBody() {
+    const taker = await signOrder(world, world.alice, { isBid: true })
+    const maker = await signOrder(world, world.bob, { isBid: false })
+    return executeBody({ taker, makers: [maker], amount: 1_000n * ONE })
+  }
+
+  const only = (method: string, fate: Fate) => (asked: string) => (asked === method ? fate : 'pass')
+
+  it('answers 503 and records nothing when the match cannot be tried out', async () => {
+    const { post, journaled } = await open()
+    const body = await aBody()
+    proxy.fateOf = () => 'lose'
+    const refused = await post(body, 'm:1')
+    expect(refused.status).to.equal(503)
+    expect(refused.body.error).to.be.a('string')
+    expect(refused.body).to.not.have.property('revert')
+    expect(journaled).to.deep.equal([])
+    proxy.fateOf = () => 'pass'
+    expect((await post(body, 'm:1')).body).to.include({ receipt_status: 'success' })
+  })
+
+  it('answers 503 when the signer cannot pay, and settles once it can', async () => {
+    const { post, journaled } = await open()
+    const body = await aBody()
+    const balance = await world.client.getBalance({ address: world.executor })
+    await world.client.setBalance({ address: world.executor, value: 1n })
+    const refused = await post(body, 'm:1')
+    expect(refused).to.deep.include({
+      status: 503,
+      body: { error: 'the signer has not enough gas money' },
+    })
+    expect(journaled).to.deep.equal([])
+    await world.client.setBalance({ address: world.executor, value: balance })
+    await eventually(async () => (await post(body, 'm:1')).status === 200)
+  })
+
+  it('answers 502 when no node took the transaction, and signs no other', async () => {
+    const { post, journaled } = await open()
+    const body = await aBody()
+    proxy.fateOf = only(SEND, 'lose')
+    const unclear = await post(body, 'm:1')
+    expect(unclear.status).to.equal(502)
+    expect(unclear.body).to.include({ tx_hash: journaled[0] })
+    const again = await post(body, 'm:1')
+    expect(again.status).to.equal(502)
+    expect(journaled).to.have.length(1)
+  })
+
+  it('finds the receipt when only the answer to the broadcast was lost', async () => {
+    const { post, journaled } = await open({ timeoutMs: 5_000 })
+    proxy.fateOf = only(SEND, 'lose answer')
+    const answer = await post(await aBody(), 'm:1')
+    expect(answer.body).to.include({ receipt_status: 'success', tx_hash: journaled[0] })
+    expect(proxy.asked.filter((method) => method === SEND)).to.have.length(1)
+  })
+
+  it('takes a refused broadcast for no outcome', async () => {
+    const { post } = await open()
+    proxy.fateOf = only(SEND, { error: 'nonce too low' })
+    expect((await post(await aBody(), 'm:1')).status).to.equal(502)
+    proxy.fateOf = only(SEND, { error: 'already known' })
+    const known = await post(await aBody(), 'm:2')
+    expect(known.body).to.include({ receipt_status: 'timeout' })
+  })
+
+  it('waits through a silence of the chain and tells of it once', async () => {
+    const told: string[] = []
+    const facts = { chainLost: () => told.push('lost'), chainBack: () => told.push('back') }
+    await open({ facts })
+    proxy.fateOf = () => 'lose'
+    await eventually(() => told.includes('lost'))
+    const looks = proxy.asked.length
+    await eventually(() => proxy.asked.length > looks + 3)
+    proxy.fateOf = () => 'pass'
+    await eventually(() => told.includes('back'))
+    expect(told).to.deep.equal(['lost', 'back'])
+  })
+
+  it('says that a stranger used its nonce', async () => {
+    let lost = 0
+    const { post } = await open({ facts: { nonceLost: () => (lost += 1) } })
+    proxy.fateOf = only(SEND, 'lose')
+    expect((await post(await aBody(), 'm:1')).status).to.equal(502)
+    const evmNonce = await world.client.getTransactionCount({ address: world.executor })
+    const signer = createTransactionSigner(EXECUTOR_KEY, ANVIL_CHAIN_ID)
+    const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, gasLimit: 50_000n }
+    const to = world.alice.address
+    const { raw }: { raw: Hex } = signer.sign({ to, data: '0x', evmNonce, ...fees })
+    await world.client.sendRawTransaction({ serializedTransaction: raw })
+    await eventually(async () => {
+      await world.client.mine({ blocks: 1 })
+      return lost === 1
+    })
+  })
+})

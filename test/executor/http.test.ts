@@ -1,0 +1,224 @@
+import { expect } from 'chai'
+import { createApp } from '../../executor/app.js'
+import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
+import { InvariantBroken } from '../../core/assert.js'
+import { encodeTradeData } from '../../core/trade-data.js'
+import { readBody } from '../support/executor-world.js'
+import { serveApp } from '../support/serve-app.js'
+import type { ServedApp } from '../support/serve-app.js'
+
+const MODULE = `0x${'e1'.repeat(20)}`
+const ASSET = `0x${'c1'.repeat(20)}` as const
+const SECRET = 'not a secret'
+
+function anAction(subaccountId: string): Record<string, string> {
+  const trade = { asset: ASSET, subId: 0n, limitPrice: 1n, desiredAmount: 1n, worstFee: 0n }
+  const data = encodeTradeData({ ...trade, recipientId: BigInt(subaccountId), isBid: true })
+  const owner = `0x${'aa'.repeat(20)}`
+  const head = { subaccount_id: subaccountId, nonce: '1', module: MODULE, data }
+  return { ...head, expiry: '4102444800', owner, signer: owner }
+}
+
+interface Body {
+  [field: string]: unknown
+  actions: Record<string, string>[]
+  order_data: { [field: string]: unknown; fill_details: Record<string, string>[] }
+}
+
+function aBody(): Body {
+  const fill = { filled_account: '8', amount_filled: '5', price: '3', fee: '0' }
+  return {
+    market: 'cNGN-USDC',
+    asset_address: ASSET,
+    module_address: MODULE,
+    maker_order_id: 'maker',
+    taker_order_id: 'taker',
+    actions: [anAction('7'), anAction('8')],
+    signatures: [`0x${'5a'.repeat(65)}`, `0x${'5b'.repeat(65)}`],
+    order_data: { taker_account: '7', taker_fee: '1', fill_details: [fill], manager_data: '0x' },
+  }
+}
+
+describe('POST /execute', () => {
+  let served: ServedApp
+  let answer: ExecuteAnswer | Error
+  let fatal: unknown
+  let asked: Parameters<Execute>[]
+
+  before(async () => {
+    const execute: Execute = (...args) => {
+      asked.push(args)
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+    }
+    const facts = { requestFailed: () => undefined }
+    const onFatal = (error: unknown) => (fatal = error)
+    served = await serveApp(createApp({ execute, secret: SECRET, facts, onFatal }))
+  })
+  beforeEach(() => {
+    asked = []
+    fatal = undefined
+    answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
+  })
+  after(() => served.stop())
+
+  async function post(body: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(`${served.url}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${SECRET}`, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: response.status, body: await readBody(response) }
+  }
+
+  it('reads the payload: numbers as integers, addresses in lower case', async () => {
+    const body = aBody()
+    body.module_address = MODULE.toUpperCase().replace('0X', '0x')
+    await post(body, { 'idempotency-key': 'cNGN-USDC:17' })
+    const [payload, key] = asked[0] ?? []
+    expect(key).to.equal('cNGN-USDC:17')
+    expect(payload?.makerOrderIds).to.deep.equal(['maker'])
+    expect(payload?.match.actions.map((a) => a.subaccountId)).to.deep.equal([7n, 8n])
+    expect(payload?.match.orderData).to.deep.equal({
+      takerAccount: 7n,
+      takerFee: 1n,
+      fillDetails: [{ filledAccount: 8n, amountFilled: 5n, price: 3n, fee: 0n }],
+      managerData: '0x',
+    })
+  })
+
+  const refusals: Record<string, { spoil: (body: Body) => void; error: string; field: string }> = {
+    'a missing field': {
+      spoil: (b) => delete b.market,
+      error: 'Invalid input: expected string, received undefined',
+      field: 'market',
+    },
+    'a price that is no integer': {
+      spoil: (b) => (b.order_data.fill_details[0]!.price = '0.5'),
+      error: 'must be a base-10 integer',
+      field: 'order_data.fill_details.0.price',
+    },
+    'an amount of nothing': {
+      spoil: (b) => (b.order_data.fill_details[0]!.amount_filled = '0'),
+      error: 'must be greater than zero',
+      field: 'order_data.fill_details.0.amount_filled',
+    },
+    'an address that is none': {
+      spoil: (b) => (b.actions[0]!.owner = '0x12'),
+      error: 'must be 0x and 40 hex digits',
+      field: 'actions.0.owner',
+    },
+    'half a byte of signature': {
+      spoil: (b) => (b.signatures = ['0x1', '0x12']),
+      error: 'must be 0x and pairs of hex digits',
+      field: 'signatures.0',
+    },
+    'a signature too few': {
+      spoil: (b) => (b.signatures = ['0x12']),
+      error: 'actions.length must equal signatures.length',
+      field: 'signatures',
+    },
+    'another taker account': {
+      spoil: (b) => (b.order_data.taker_account = '8'),
+      error: 'actions[0].subaccount_id must equal order_data.taker_account',
+      field: 'actions.0.subaccount_id',
+    },
+    'an action of another module': {
+      spoil: (b) => (b.actions[1]!.module = ASSET),
+      error: 'every action.module must equal module_address',
+      field: 'actions',
+    },
+    'an action on another asset': {
+      spoil: (b) => (b.asset_address = MODULE),
+      error: 'every action.data must be trade data of asset_address',
+      field: 'actions',
+    },
+    'a fill too many': {
+      spoil: (b) => b.order_data.fill_details.push(b.order_data.fill_details[0]!),
+      error: 'order_data.fill_details needs one entry for each maker',
+      field: 'order_data.fill_details',
+    },
+    'a fill of another account': {
+      spoil: (b) => (b.order_data.fill_details[0]!.filled_account = '9'),
+      error: 'order_data.fill_details[i].filled_account must equal actions[i + 1].subaccount_id',
+      field: 'order_data.fill_details',
+    },
+    'maker ids that name others': {
+      spoil: (b) => (b.maker_order_ids = ['another']),
+      error: 'maker_order_ids must name each maker, maker_order_id first',
+      field: 'maker_order_ids',
+    },
+  }
+
+  for (const [name, { spoil, error, field }] of Object.entries(refusals)) {
+    it(`answers 400 to ${name}, with details`, async () => {
+      const body = aBody()
+      spoil(body)
+      const refused = await post(body)
+      expect(refused.status).to.equal(400)
+      expect(refused.body.error).to.equal(`invalid payload: ${field}: ${error}`)
+      expect(refused.body.details).to.deep.include({ field, message: error })
+      expect(asked).to.deep.equal([])
+    })
+  }
+
+  it('answers 400 to what is no JSON object and 413 to too much of it', async () => {
+    expect(await post('{')).to.deep.equal({ status: 400, body: { error: 'invalid JSON body' } })
+    expect((await post('[]')).status).to.equal(400)
+    const long = await post('"'.padEnd(300_000, 'x'))
+    expect(long).to.deep.equal({
+      status: 413,
+      body: { error: 'request body exceeds 262144 bytes' },
+    })
+  })
+
+  it('answers 400 to a key that could not be logged', async () => {
+    const refused = await post(aBody(), { 'idempotency-key': 'x'.repeat(201) })
+    expect(refused).to.deep.equal({
+      status: 400,
+      body: { error: 'Idempotency-Key must be 1 to 200 printable characters' },
+    })
+  })
+
+  it('answers 401 without the secret, before it looks at the body', async () => {
+    for (const authorization of ['', 'Bearer wrong', SECRET]) {
+      const refused = await post('{', { authorization })
+      expect(refused).to.deep.equal({
+        status: 401,
+        body: { error: 'the shared secret is required' },
+      })
+    }
+    expect(asked).to.deep.equal([])
+  })
+
+  it('answers 404 and 405 as JSON', async () => {
+    const nowhere = await fetch(`${served.url}/nowhere`)
+    expect([nowhere.status, await readBody(nowhere)]).to.deep.equal([404, { error: 'not found' }])
+    const wrong = await fetch(`${served.url}/execute`)
+    expect(wrong.headers.get('allow')).to.equal('POST')
+    expect([wrong.status, await readBody(wrong)]).to.deep.equal([
+      405,
+      { error: 'method not allowed' },
+    ])
+  })
+
+  it('answers 422 with the revert when the simulation refused', async () => {
+    expect(await post(aBody())).to.deep.equal({
+      status: 422,
+      body: { error: 'the match would revert: TM_FeeTooHigh', revert: 'TM_FeeTooHigh' },
+    })
+  })
+
+  it('answers 500 without a word about the reason, and ends the process only when it must', async () => {
+    answer = new Error('the database is on fire')
+    expect(await post(aBody())).to.deep.equal({ status: 500, body: { error: 'internal error' } })
+    expect(fatal).to.equal(undefined)
+    answer = new InvariantBroken('two settlements, one nonce')
+    expect((await post(aBody())).status).to.equal(500)
+    expect(fatal).to.equal(answer)
+  })
+
+  it('answers /healthz to anybody', async () => {
+    const response = await fetch(`${served.url}/healthz`)
+    expect([response.status, await readBody(response)]).to.deep.equal([200, { status: 'ok' }])
+  })
+})

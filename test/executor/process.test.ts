@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BadConfiguration, parseEnv } from '../../bus-schemas/parse-env.js'
+import { executorEnv } from '../../executor/config.js'
+import { ONE, signOrder } from '../support/devnet-actions.js'
+import { openWorld } from '../support/devnet-world.js'
+import type { World } from '../support/devnet-world.js'
+import { eventually } from '../support/eventually.js'
+import { EXECUTOR_KEY, executeBody, removeDir, temporaryDir } from '../support/executor-world.js'
+
+const MAIN = fileURLToPath(new URL('../../executor/main.js', import.meta.url))
+
+const settings = {
+  EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY,
+  RPC_URL: 'http://127.0.0.1:8645',
+  DEPLOYMENT_FILE: 'devnet.json',
+  DATA_DIR: 'var',
+}
+
+describe('executor settings', () => {
+  it('have defaults for all that is not secret or a place', () => {
+    const config = parseEnv(executorEnv, settings)
+    expect(config).to.include({ EXECUTOR_HOST: '127.0.0.1', EXECUTOR_PORT: 8081 })
+    expect(config.EXECUTOR_SECRET).to.equal(undefined)
+  })
+
+  it('demand a secret away from loopback', () => {
+    const open = { ...settings, EXECUTOR_HOST: '0.0.0.0' }
+    expect(() => parseEnv(executorEnv, open)).to.throw(BadConfiguration, 'EXECUTOR_SECRET')
+    const config = parseEnv(executorEnv, { ...open, EXECUTOR_SECRET: 'x' })
+    expect(config.EXECUTOR_HOST).to.equal('0.0.0.0')
+  })
+
+  it('name a bad key without showing it', () => {
+    const bad = { ...settings, EXECUTOR_PRIVATE_KEY: '0xnotakey' }
+    const error: unknown = (() => {
+      try {
+        return parseEnv(executorEnv, bad)
+      } catch (thrown) {
+        return thrown
+      }
+    })()
+    expect((error as Error).message).to.match(/EXECUTOR_PRIVATE_KEY: must be 0x and 64 hex digits/)
+    expect((error as Error).message).to.not.include('0xnotakey')
+  })
+})
+
+describe('executor process', () => {
+  let world: World
+  let dir: string
+  let child: ChildProcess
+  let output = ''
+
+  before(async () => {
+    world = await openWorld()
+    dir = await temporaryDir()
+    await writeFile(join(dir, 'devnet.json'), JSON.stringify(world.at))
+  })
+  after(async () => {
+    child.kill('SIGKILL')
+    await removeDir(dir)
+    await world.anvil.stop()
+  })
+
+  async function start(): Promise<string> {
+    output = ''
+    const env = {
+      ...settings,
+      RPC_URL: world.anvil.rpcUrl,
+      DEPLOYMENT_FILE: join(dir, 'devnet.json'),
+      DATA_DIR: join(dir, 'data'),
+      EXECUTOR_PORT: '0',
+      EXECUTOR_SECRET: 'hush',
+      LOG_LEVEL: 'trace',
+    }
+    child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    await eventually(() => /"url":"[^"]+"/.test(output))
+    return /"url":"([^"]+)"/.exec(output)?.[1] ?? ''
+  }
+
+  async function settle(url: string): Promise<unknown> {
+    const taker = await signOrder(world, world.alice, { isBid: true })
+    const maker = await signOrder(world, world.bob, { isBid: false })
+    const response = await fetch(`${url}/execute`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer hush', 'idempotency-key': 'm:1' },
+      body: JSON.stringify(executeBody({ taker, makers: [maker], amount: ONE })),
+    })
+    return response.json()
+  }
+
+  it('starts from its environment, settles, keeps secrets out of its log and stops on SIGTERM', async () => {
+    const url = await start()
+    expect(await settle(url)).to.include({ receipt_status: 'success' })
+    child.kill('SIGTERM')
+    const [code] = (await once(child, 'exit')) as [number | null]
+    expect(code).to.equal(0)
+    expect(output).to.include('settlement confirmed').and.to.include('"settlement_id":"m:1"')
+    // Nothing is longer than a hash: no calldata, no signature, no signed bytes.
+    expect(output).to.not.match(/hush|[0-9a-f]{65}/)
+    expect(output).to.not.include(EXECUTOR_KEY.slice(2))
+  })
+
+  it('leaves the journal free when it is killed', async () => {
+    await start()
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const url = await start()
+    const answer = await fetch(`${url}/healthz`)
+    expect(answer.status).to.equal(200)
+  })
+})

@@ -1,0 +1,52 @@
+import { expect } from 'chai'
+import { DeploymentMismatch } from '../../chain/check-deployment.js'
+import type { Address } from '../../core/action.js'
+import { openWorld, testKey } from '../support/devnet-world.js'
+import type { World } from '../support/devnet-world.js'
+import { removeDir, startExecutor, temporaryDir } from '../support/executor-world.js'
+import type { ExecutorSetup } from '../support/executor-world.js'
+
+describe('executor that refuses to start', () => {
+  let world: World
+  let dataDir: string
+
+  before(async () => {
+    world = await openWorld()
+    dataDir = await temporaryDir()
+  })
+  after(async () => {
+    await removeDir(dataDir)
+    await world.anvil.stop()
+  })
+
+  const cases: Record<string, { setup: ExecutorSetup; message: RegExp }> = {
+    'on another chain': {
+      setup: { chainId: 84_532 },
+      message: /the deployment is on chain 84532, the node on 8453/,
+    },
+    'where there are no contracts': {
+      setup: { matching: `0x${'ab'.repeat(20)}` satisfies Address },
+      message: /no contract at matching 0xabab/,
+    },
+    'with a key that may not settle': {
+      setup: { privateKey: testKey(4242) },
+      message: /is no trade executor of 0x[0-9a-f]{40}: allow it there/,
+    },
+  }
+
+  for (const [name, { setup, message }] of Object.entries(cases)) {
+    it(`says why: ${name}`, async () => {
+      const failure: unknown = await startExecutor(world, { dataDir, ...setup }).catch(
+        (error: unknown) => error,
+      )
+      expect(failure).to.be.instanceOf(DeploymentMismatch)
+      expect((failure as Error).message).to.match(message)
+    })
+  }
+
+  it('leaves the journal to the next one', async () => {
+    const executor = await startExecutor(world, { dataDir })
+    expect(await fetch(`${executor.url}/healthz`).then((r) => r.status)).to.equal(200)
+    await executor.stop()
+  })
+})
