@@ -54,6 +54,8 @@ export interface TradeRecord {
   readonly taker_order_id: string
   readonly maker_order_id: string
   readonly created_at: string
+  /** Transaction that settled it; read over REST, not part of the live frames. */
+  readonly tx_hash?: string
 }
 
 export interface TradesPage {

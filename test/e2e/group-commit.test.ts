@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'nats'
+import { createRestClient } from '../../client/index.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { sharedVenue } from '../support/shared-venue.js'
+import { createTrader, SPOT } from '../support/trader.js'
+import type { TestVenue } from '../support/venue.js'
+
+const ORDERS = 64
+
+describe('group commit', function () {
+  this.timeout(60_000)
+  let venue: TestVenue
+  before(async function () {
+    this.timeout(120_000)
+    venue = await sharedVenue()
+  })
+
+  it('puts 64 concurrent orders into fewer than 16 messages on each stream', async () => {
+    const dan = createTrader(venue.devnet, 3)
+    const rest = createRestClient(venue.gatewayUrl)
+    const wish = { side: 'buy', amount: '1', price: '0.00001' } as const
+    const bodies = await Promise.all(Array.from({ length: ORDERS }, () => dan.sign(wish)))
+    const connection = await connect({ port: await natsPort(venue) })
+    const manager = await connection.jetstreamManager()
+    const lastOf = async (stream: string) => (await manager.streams.info(stream)).state.last_seq
+    const streams = [commandsStream(SPOT), feedStream(SPOT)]
+    const before = await Promise.all(streams.map(lastOf))
+    const placed = await Promise.all(bodies.map((body) => rest.placeOrder(body)))
+    const messages = (await Promise.all(streams.map(lastOf))).map(
+      (last, index) => last - (before[index] ?? 0),
+    )
+    await connection.close()
+    expect(placed.map((order) => order.status)).to.deep.equal(placed.map(() => 'active'))
+    for (const count of messages) expect(count).to.be.within(1, ORDERS / 4 - 1)
+    await Promise.all(bodies.map((body) => dan.cancel(body)))
+  })
+})
+
+async function natsPort({ dataDir }: TestVenue): Promise<number> {
+  const ports = JSON.parse(await readFile(`${dataDir}/ports.json`, 'utf8')) as { nats: number }
+  return ports.nats
+}

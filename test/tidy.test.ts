@@ -1,0 +1,232 @@
+import { expect } from 'chai'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import ts from 'typescript'
+
+/** Rules of the house that a machine can check. Each failure names the file, the line and what to do instead. */
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'var', '.tools', '.cache'])
+
+function walk(folder: string): string[] {
+  return readdirSync(new URL(folder, root), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}${entry.name}`
+    if (folder === '' && NOT_OURS.has(entry.name)) return []
+    return entry.isDirectory() ? walk(`${path}/`) : [path]
+  })
+}
+
+/** Every file of the project, by its path from the root. */
+const tracked = walk('')
+
+const sources = tracked.filter((path) => /\.ts$/.test(path))
+const ours = sources.filter((path) => !path.startsWith('test/'))
+const inRoom = (path: string, ...rooms: string[]) => rooms.includes(path.split('/')[0] ?? '')
+
+const ROOMS: Record<string, readonly string[]> = {
+  core: [],
+  'bus-schemas': ['core'],
+  chain: ['core'],
+  data: ['core', 'bus-schemas'],
+  actors: ['core', 'bus-schemas', 'chain', 'data'],
+  'api-gateway': ['core', 'bus-schemas', 'chain', 'data'],
+  executor: ['core', 'bus-schemas', 'chain', 'data'],
+  client: ['core'],
+  devnet: ['core', 'bus-schemas', 'chain', 'data', 'client'],
+  bench: ['core', 'bus-schemas', 'chain', 'data', 'actors', 'api-gateway', 'executor', 'client'],
+  examples: ['client', 'core'],
+}
+
+const TOP_LEVEL = new Set([...Object.keys(ROOMS), 'docs', 'test', '.ci'])
+
+/** Specifiers that a file imports or re-exports, relative ones resolved to a path from the root. */
+function importsOf(path: string): string[] {
+  return ts
+    .preProcessFile(read(path), true, true)
+    .importedFiles.map(({ fileName }) =>
+      fileName.startsWith('.') ? join(dirname(path), fileName).replace(/\.js$/, '.ts') : fileName,
+    )
+}
+
+/** Lines of the files on which the pattern stands, as `path:line`. */
+function findLines(paths: readonly string[], pattern: RegExp): string[] {
+  return paths.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+  )
+}
+
+/** The same for code alone: lines that only comment do not count. */
+function findCode(paths: readonly string[], pattern: RegExp): string[] {
+  return findLines(paths, new RegExp(`^(?!\\s*(\\*|//|/\\*)).*(${pattern.source})`))
+}
+
+function lineCount(path: string): number {
+  return read(path).trimEnd().split('\n').length
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+/** Every function of a file with its first line and its length in lines. */
+function functionsOf(path: string): { line: number; lines: number }[] {
+  const text = read(path)
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const found: { line: number; lines: number }[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
+      const first = file.getLineAndCharacterOfPosition(node.getStart()).line
+      const last = file.getLineAndCharacterOfPosition(node.getEnd()).line
+      found.push({ line: first + 1, lines: last - first + 1 })
+    }
+    node.forEachChild(visit)
+  }
+  visit(file)
+  return found
+}
+
+describe('tidy', () => {
+  it('no file is longer than 400 lines, no main.ts longer than 60', () => {
+    const long = tracked
+      .filter((path) => /\.(ts|sol|sh)$/.test(path))
+      .filter((path) => lineCount(path) > (path.endsWith('/main.ts') ? 60 : 400))
+    expect(long, 'split these by topic').to.deep.equal([])
+  })
+
+  it('half of the files have at most 90 lines, nine tenths at most 250', () => {
+    const counts = ours.map(lineCount)
+    expect(percentile(counts, 0.5)).to.be.at.most(90)
+    expect(percentile(counts, 0.9)).to.be.at.most(250)
+  })
+
+  it('no function is longer than 70 lines, half have at most 12, nine tenths at most 40', () => {
+    const all = ours.flatMap((path) => functionsOf(path).map((it) => ({ path, ...it })))
+    const long = all.filter(({ lines }) => lines > 70).map(({ path, line }) => `${path}:${line}`)
+    expect(long, 'name a step of these and give it a function').to.deep.equal([])
+    const lengths = all.map(({ lines }) => lines)
+    expect(percentile(lengths, 0.5)).to.be.at.most(12)
+    expect(percentile(lengths, 0.9)).to.be.at.most(40)
+  })
+
+  it('a room imports only the rooms it may', () => {
+    const wrong = ours.flatMap((path) => {
+      const room = path.split('/')[0] ?? ''
+      const allowed = [room, ...(ROOMS[room] ?? [])]
+      return importsOf(path)
+        .filter((target) => tracked.includes(target) && !inRoom(target, ...allowed))
+        .map((target) => `${path} imports ${target}`)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('core is pure: no package, clock, chance, environment, log or float', () => {
+    const core = ours.filter((path) => inRoom(path, 'core'))
+    const packages = core.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !tracked.includes(target))
+        .map((target) => `${path} imports ${target}`),
+    )
+    expect(packages).to.deep.equal([])
+    const impure =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bprocess\.|\bconsole\.|\bsetTimeout\b|\bparseFloat\b|\bparseUnits\b/
+    expect(findCode(core, impure), 'take it as an argument').to.deep.equal([])
+  })
+
+  it('viem stays in chain, client, devnet and the examples', () => {
+    const wrong = ours
+      .filter((path) => !inRoom(path, 'chain', 'client', 'devnet', 'bench', 'examples'))
+      .filter((path) => importsOf(path).some((target) => /^viem(\/|$)/.test(target)))
+    expect(wrong, 'ask chain/ for it').to.deep.equal([])
+  })
+
+  it('SQL stays in data', () => {
+    const sql = /\b(SELECT .* FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA )\b/
+    const outside = ours.filter((path) => !inRoom(path, 'data', 'bench'))
+    expect(findCode(outside, sql), 'give it a read file in data/').to.deep.equal([])
+  })
+
+  it('subjects and stream names stay in one file', () => {
+    const spelled = /['"`](commands|feed|ask|transfers)\.[a-z$]|['"`](COMMANDS|FEED|CHECKPOINT)_/
+    const outside = ours.filter((path) => path !== 'bus-schemas/subjects.ts')
+    expect(findCode(outside, spelled), 'use bus-schemas/subjects.ts').to.deep.equal([])
+  })
+
+  it('the environment is read in config files only', () => {
+    const outside = ours.filter((path) => !/(^|[/-])config\.ts$/.test(path))
+    expect(findCode(outside, /\bprocess\.env\b/), 'add it to a config.ts').to.deep.equal([])
+  })
+
+  it('money paths use no float', () => {
+    const money = ours.filter((path) => !inRoom(path, 'devnet', 'bench', 'examples'))
+    expect(findCode(money, /\bparseFloat\b|\bparseUnits\b|\bformatUnits\b/)).to.deep.equal([])
+  })
+
+  it('every file is reached from an entry point', () => {
+    const entry =
+      /\/main\.ts$|^devnet\/(up|demo-maker|build-contracts)\.ts$|^(bench|examples)\/|\.d\.ts$/
+    const reached = new Set<string>()
+    const visit = (path: string): void => {
+      if (reached.has(path) || !sources.includes(path)) return
+      reached.add(path)
+      importsOf(path).forEach(visit)
+    }
+    ours.filter((path) => entry.test(path)).forEach(visit)
+    visit('client/index.ts')
+    // What only tests and simulations run, and the contracts' interface, which is kept whole.
+    const kept = ['core/check-book.ts', 'bus-schemas/memory-bus.ts']
+    kept.push(...ours.filter((path) => path.startsWith('chain/abi/')))
+    kept.forEach(visit)
+    expect(ours.filter((path) => !reached.has(path))).to.deep.equal([])
+  })
+
+  it('rooms have their names, and no room is a drawer', () => {
+    const folders = new Set(
+      tracked.filter((path) => path.includes('/')).map((path) => path.split('/')[0]),
+    )
+    expect([...folders].filter((folder) => !TOP_LEVEL.has(folder ?? ''))).to.deep.equal([])
+    const drawer = /(^|\/)(utils?|shared|common|lib|helpers?)(\/|\.ts$)/
+    expect(tracked.filter((path) => drawer.test(path))).to.deep.equal([])
+  })
+
+  it('nothing is left to do in a comment, nothing is skipped, nothing names the outside', () => {
+    const here = 'test/tidy.test.ts'
+    const texts = tracked.filter(
+      (path) =>
+        path !== here &&
+        /\.(ts|sol|md|sh|json|book|sql)$/.test(path) &&
+        path !== 'package-lock.json',
+    )
+    expect(findLines(texts, /\b(TODO|FIXME|XXX)\b/)).to.deep.equal([])
+    const tests = sources.filter((path) => path !== here)
+    expect(findLines(tests, /\b(it|describe)\.(only|skip)\(|\bthis\.skip\(/)).to.deep.equal([])
+    expect(findLines(texts, /\.\.\/shared\/|\/work\/|\/root\//)).to.deep.equal([])
+  })
+
+  it('the nine stations of an order stand in docs/ARCHITECTURE.md and exist', () => {
+    const text = read('docs/ARCHITECTURE.md')
+    const stations = [...text.matchAll(/^\| \d \|.*$/gm)]
+    expect(stations).to.have.length(9)
+    const named = stations.flatMap(([row]) =>
+      [...row.matchAll(/`([\w./-]+\.ts)`/g)].map(([, it]) => it),
+    )
+    expect(named.length).to.be.at.least(9)
+    expect(named.filter((path) => !tracked.includes(path ?? ''))).to.deep.equal([])
+  })
+
+  it('documents link only to what exists', () => {
+    const broken = tracked
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+          .map(([, target]) => join(dirname(path), target ?? ''))
+          .filter((target) => !existsSync(new URL(target, root)))
+          .map((target) => `${path} → ${target}`),
+      )
+    expect(broken).to.deep.equal([])
+  })
+})
