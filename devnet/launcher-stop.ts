@@ -5,7 +5,14 @@ import { DEMO_MAKER } from './launcher-workers.js'
 import type { Supervised } from './supervisor.js'
 
 /** How long each part may take before it is killed; ten seconds together. */
-const GRACE_MS = { edge: 2_000, workers: 2_500, executor: 2_000, chain: 500, bus: 1_000 } as const
+const GRACE_MS = {
+  maker: 1_000,
+  gateway: 1_500,
+  workers: 2_000,
+  executor: 2_000,
+  chain: 500,
+  bus: 1_000,
+} as const
 const LAST_SAVE_MS = 2_000
 
 /** Everything a launcher has running; parts that it did not start, or not yet, are absent. */
@@ -17,19 +24,21 @@ export interface Running {
 }
 
 /**
- * Stops the venue from its edge inwards, so that nobody loses what it depends on before it has finished: gateway and
- * demo maker, workers, executor, chain (its state saved first), bus. Who does not end in time is killed.
+ * Stops the venue from its edge inwards, so that nobody loses what it depends on before it has finished: demo maker
+ * (it cancels its orders through the gateway), gateway, workers, executor, chain (its state saved first), bus. Who does not end in time is killed.
  */
 export async function stopInOrder(running: Running, console: Console): Promise<void> {
   const { workers } = running
   const stop = async (parts: readonly Supervised[], graceMs: number) => {
     await Promise.all(parts.map((part) => part.stop(graceMs)))
   }
-  const isEdge = ({ name }: Supervised) => name === 'gateway' || name === DEMO_MAKER
+  const isMaker = ({ name }: Supervised) => name === DEMO_MAKER
+  const isGateway = ({ name }: Supervised) => name === 'gateway'
   const isExecutor = ({ name }: Supervised) => name === 'executor'
-  await stop(workers.filter(isEdge), GRACE_MS.edge)
+  await stop(workers.filter(isMaker), GRACE_MS.maker)
+  await stop(workers.filter(isGateway), GRACE_MS.gateway)
   await stop(
-    workers.filter((worker) => !isEdge(worker) && !isExecutor(worker)),
+    workers.filter((worker) => ![isMaker, isGateway, isExecutor].some((is) => is(worker))),
     GRACE_MS.workers,
   )
   await stop(workers.filter(isExecutor), GRACE_MS.executor)
