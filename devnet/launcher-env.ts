@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { LauncherConfig } from './config.js'
 import type { Ports } from './launcher-ports.js'
 
@@ -18,18 +17,17 @@ export interface Wiring {
 
 type Env = Record<string, string | undefined>
 
-const SECRET_BYTES = 32
-
 /**
  * The environment of a process by its Procfile name. All get the same places and ports; a key or the executor's
- * secret goes only to the process that works with it.
+ * secret goes only to the process that works with it. Without EXECUTOR_SECRET the executor, which listens on loopback,
+ * asks for none.
  */
 export function workerEnvironments(
   config: LauncherConfig,
   wiring: Wiring,
 ): (process: string) => Env {
   const { ports, keys } = wiring
-  const executorSecret = config.executorSecret ?? randomBytes(SECRET_BYTES).toString('hex')
+  const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
   const everybody: Env = {
     ...config.inherited,
     PARENT_WATCH: '1',
@@ -51,8 +49,8 @@ export function workerEnvironments(
   }
   const own = (process: string): Env => {
     if (process === 'executor')
-      return { EXECUTOR_PRIVATE_KEY: keys.executor, EXECUTOR_SECRET: executorSecret }
-    if (process.startsWith('matcher')) return { EXECUTOR_SECRET: executorSecret }
+      return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
+    if (process.startsWith('matcher')) return secret
     if (process === 'deposit-submitter')
       return { DEPOSIT_SUBMITTER_PRIVATE_KEY: keys.depositSubmitter }
     if (process === 'withdrawal-submitter')

@@ -34,12 +34,7 @@ describe('devnet/config', () => {
 })
 
 describe('devnet/launcher-env', () => {
-  const config = readLauncherConfig({
-    EXECUTOR_PRIVATE_KEY: KEY,
-    OTHER_SECRET: 'x',
-    CANCEL_AUTH: 'y',
-  })
-  const environment = workerEnvironments(config, {
+  const wiring = {
     natsUrl: 'nats://n',
     rpcUrl: 'http://r',
     deploymentFile: '/d.json',
@@ -50,7 +45,10 @@ describe('devnet/launcher-env', () => {
       withdrawalSubmitter: 'withdrawal-key',
       demoMaker: { privateKey: 'maker-key', subaccountId: '8' },
     },
-  })
+  }
+  const environmentsOf = (told: Record<string, string>) =>
+    workerEnvironments(readLauncherConfig({ EXECUTOR_PRIVATE_KEY: KEY, ...told }), wiring)
+  const environment = environmentsOf({ OTHER_SECRET: 'x', CANCEL_AUTH: 'y' })
 
   it('gives every process the places, and what the operator set', () => {
     expect(environment('gateway')).to.include({
@@ -62,7 +60,9 @@ describe('devnet/launcher-env', () => {
 
   it('gives a key only to the process that signs with it', () => {
     const secretsOf = (process: string) =>
-      Object.keys(environment(process)).filter((name) => /KEY|SECRET/.test(name))
+      Object.entries(environmentsOf({ EXECUTOR_SECRET: 'hush' })(process))
+        .filter(([name, value]) => /KEY|SECRET/.test(name) && value !== undefined)
+        .map(([name]) => name)
     expect(secretsOf('gateway')).to.deep.equal([])
     expect(secretsOf('order-intake')).to.deep.equal([])
     expect(secretsOf('matcher-cngn-usdc')).to.deep.equal(['EXECUTOR_SECRET'])
@@ -72,9 +72,11 @@ describe('devnet/launcher-env', () => {
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
   })
 
-  it('executor and matcher share one secret of full length', () => {
-    const { EXECUTOR_SECRET } = environment('executor')
-    expect(EXECUTOR_SECRET).to.match(/^[0-9a-f]{64}$/)
-    expect(environment('matcher-x').EXECUTOR_SECRET).to.equal(EXECUTOR_SECRET)
+  it('asks for no secret on loopback unless the operator set one, which both sides then get', () => {
+    expect(environment('executor').EXECUTOR_SECRET).to.equal(undefined)
+    const told = environmentsOf({ EXECUTOR_SECRET: 'hush' })
+    expect(told('executor').EXECUTOR_SECRET).to.equal('hush')
+    expect(told('matcher-x').EXECUTOR_SECRET).to.equal('hush')
+    expect(told('gateway').EXECUTOR_SECRET).to.equal(undefined)
   })
 })
