@@ -63,10 +63,12 @@ ensure_build_tools() {
   fi
 }
 
-# The settings that the build relies on are spelt out: a user's own npm configuration may differ.
+# The settings that the build relies on are spelt out: a user's own npm configuration may differ. No package runs a
+# script of its own but the one that has to be compiled.
 run_npm_ci() {
-  npm ci --include=dev --include=optional --ignore-scripts=false --global=false \
-    --no-audit --no-fund --no-update-notifier
+  npm ci --include=dev --include=optional --ignore-scripts=true --global=false \
+    --no-audit --no-fund --no-update-notifier &&
+    npm rebuild better-sqlite3 --ignore-scripts=false --foreground-scripts --no-update-notifier
 }
 
 ensure_packages() {
