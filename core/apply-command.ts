@@ -88,13 +88,21 @@ function applyContinuation(step: Step, orderId: string): void {
   if (live?.hold?.reason === 'continuing') releaseHold(step, live)
 }
 
+/**
+ * Takes what the chain says about the signature of an order, now or again. A good answer ends the wait for it, a bad one
+ * cancels what is open. An order wholly in settlement is only held, since the settlement decides whether it is filled:
+ * what comes back of it matches nothing until the chain was asked once more.
+ */
 function applySignatureCheck(step: Step, orderId: string, valid: boolean): void {
   const live = step.state.orders.get(orderId)
-  if (live?.hold?.reason !== 'signature_unchecked') return
+  if (live === undefined || live.gone !== undefined) return
   if (valid) {
-    releaseHold(step, live)
-  } else {
+    if (live.hold?.reason === 'signature_unchecked') releaseHold(step, live)
+  } else if (statusOf(live) === 'active') {
     markCancelled(step, live, 'signature_revoked')
     emitChange(step, live, { kind: 'OrderCancelled', cancelReason: 'signature_revoked' })
+  } else if (live.hold === undefined) {
+    live.hold = { reason: 'signature_unchecked' }
+    emitChange(step, live, { kind: 'OrderHeld', hold: 'signature_unchecked' })
   }
 }

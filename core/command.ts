@@ -17,7 +17,7 @@ export type Command =
   | { readonly kind: 'Tick' }
   /** A sweep that stopped at the limit of makers per step goes on (decision B17). */
   | { readonly kind: 'ContinueOrder'; readonly orderId: string }
-  /** The answer to a signature that could not be checked at submission (decision C9). */
+  /** What the chain says about an order's signature after its submission: asked late, or asked again (decision C9). */
   | { readonly kind: 'SignatureChecked'; readonly orderId: string; readonly valid: boolean }
   | {
       readonly kind: 'SettlementReported'

@@ -12,7 +12,9 @@ export type MarketAct =
       readonly size: number
       readonly trader: number
       readonly livesSec: number
+      readonly unchecked: boolean
     }
+  | { readonly act: 'signature'; readonly pick: number; readonly valid: boolean }
   | { readonly act: 'cancel'; readonly pick: number }
   | {
       readonly act: 'settle'
@@ -28,6 +30,7 @@ const place = fc.record({
   size: fc.integer({ min: 1, max: 20 }),
   trader: fc.integer({ min: 1, max: 5 }),
   livesSec: fc.constantFrom(5, 15, 60, 200, 86_400),
+  unchecked: fc.integer({ min: 1, max: 8 }).map((eighth) => eighth === 1),
 })
 
 /** Random market days: mostly orders near one price, some cancels, results of settlements and waiting. */
@@ -38,6 +41,14 @@ export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
       {
         weight: 2,
         arbitrary: fc.record({ act: fc.constant('cancel' as const), pick: fc.nat(500) }),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          act: fc.constant('signature' as const),
+          pick: fc.nat(500),
+          valid: fc.boolean(),
+        }),
       },
       {
         weight: 4,
@@ -75,11 +86,16 @@ export function commandOf(
           limitPrice: priceE18((BigInt(act.price) * E18) / 100n),
           desiredAmount: amountE18(BigInt(act.size) * E18),
           goodUntilSec: context.nowMs / 1000 + act.livesSec,
+          signatureStatus: act.unchecked ? 'unchecked' : 'checked',
         }),
       }
     case 'cancel': {
       const nonce = BigInt(1 + (act.pick % (context.placed + 1)))
       return { kind: 'CancelOrder', owner: `0x${'a'.repeat(40)}`, nonce, reason: 'unspecified' }
+    }
+    case 'signature': {
+      const orderId = `o${1 + (act.pick % (context.placed + 1))}`
+      return { kind: 'SignatureChecked', orderId, valid: act.valid }
     }
     case 'settle': {
       const { settlementIds } = context

@@ -12,6 +12,7 @@ interface NaiveOrder {
   filled: bigint
   pending: bigint
   gone?: string
+  /** Infinity while the chain is to be asked about its signature. */
   heldUntilMs?: number
   refusals: number[]
 }
@@ -54,12 +55,33 @@ export function naiveApply(market: NaiveMarket, command: Command, nowMs: number)
     }
     market.orders.push(it)
     if (nowMs >= order.goodUntilSec * 1000) expire(it)
+    else if (order.signatureStatus === 'unchecked') hold(it, Infinity)
     else if (nowMs < expiringAt(it)) enter(market, it)
+  } else if (command.kind === 'SignatureChecked') {
+    judgeSignature(market, command)
   } else if (command.kind === 'CancelOrder') {
     const it = market.orders.find((one) => one.order.nonce === command.nonce)
     if (it !== undefined && naiveStatus(it) === 'active') it.gone = 'cancelled'
   } else if (command.kind === 'SettlementReported') {
     settle(market, command)
+  }
+}
+
+function hold(it: NaiveOrder, untilMs: number): void {
+  if (naiveStatus(it) !== 'filled') it.heldUntilMs = untilMs
+}
+
+function judgeSignature(
+  market: NaiveMarket,
+  { orderId, valid }: Extract<Command, { kind: 'SignatureChecked' }>,
+): void {
+  const it = market.orders.find((one) => one.order.orderId === orderId)
+  if (it === undefined || it.gone !== undefined) return
+  if (!valid && naiveStatus(it) === 'active') it.gone = 'cancelled'
+  else if (!valid) hold(it, it.heldUntilMs ?? Infinity)
+  else if (it.heldUntilMs === Infinity && market.nowMs < expiringAt(it)) {
+    delete it.heldUntilMs
+    enter(market, it)
   }
 }
 
@@ -154,6 +176,6 @@ function comeBack(market: NaiveMarket, it: NaiveOrder, innocent: boolean): void 
   if (!innocent && it.refusals.length >= 3 && nowMs - first >= 60_000) it.gone = 'cancelled'
   else if (nowMs >= it.order.goodUntilSec * 1000) it.gone = 'expired'
   else if (nowMs >= expiringAt(it)) return
-  else if (!innocent) it.heldUntilMs = nowMs + 30_000
+  else if (!innocent) hold(it, nowMs + 30_000)
   else if (it.heldUntilMs === undefined) enter(market, it)
 }
