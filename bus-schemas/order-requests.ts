@@ -7,6 +7,8 @@ import { WIRE_VERSION, decodeMessage, encodeMessage, wholeNumber } from './wire.
 export interface OrderRequest {
   readonly request_id: string
   readonly body: string
+  /** The `X-Service-Auth` header of a cancel as it came, when there was one; a placement's is ignored. */
+  readonly service_auth?: string
 }
 /** Asked on `ask.order.place`. */
 export type PlaceOrderRequest = OrderRequest
@@ -26,7 +28,12 @@ export type OrderAnswer =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 const version = { v: z.literal(WIRE_VERSION) }
-const requestMessage = z.strictObject({ ...version, request_id: z.string(), body: z.string() })
+const requestMessage = z.strictObject({
+  ...version,
+  request_id: z.string(),
+  body: z.string(),
+  service_auth: z.string().exactOptional(),
+})
 const answerMessage = z.discriminatedUnion('kind', [
   z.strictObject({
     ...version,
@@ -51,13 +58,14 @@ const answerMessage = z.discriminatedUnion('kind', [
 ])
 
 export function encodeOrderRequest(request: OrderRequest): Uint8Array {
-  return encodeMessage({ request_id: request.request_id, body: request.body })
+  const { request_id, body, service_auth } = request
+  return encodeMessage({ request_id, body, service_auth })
 }
 
 /** Throws MalformedMessage, or InvariantBroken on an unknown version; the body inside may still be anything. */
 export function decodeOrderRequest(data: Uint8Array): OrderRequest {
-  const { request_id, body } = decodeMessage('order request', requestMessage, data)
-  return { request_id, body }
+  const { request_id, body, service_auth } = decodeMessage('order request', requestMessage, data)
+  return { request_id, body, ...(service_auth !== undefined && { service_auth }) }
 }
 
 /** A refusal's `detail` must be plain JSON. */

@@ -8,16 +8,28 @@ export interface ActionDomain {
   readonly verifyingContract: Address
 }
 
-/** Hashes actions as Matching does; made once per domain. */
+/** What an owner or a session key signs to prove a cancel (decision B12). */
+export interface CancelTerms {
+  readonly owner: Address
+  readonly signer: Address
+  readonly nonce: bigint
+  /** Unix seconds. */
+  readonly expiry: bigint
+}
+
+/** Hashes actions as Matching does, and cancels on the same domain; made once per domain. */
 export interface ActionHasher {
   /** EIP-712 digest, the 32 bytes that are signed. Every field must fit its type: anything else is our own mistake. */
   digest(action: Action): Uint8Array
+  /** The same for a signed cancel, which no contract ever sees. */
+  cancelDigest(terms: CancelTerms): Uint8Array
 }
 
 const DOMAIN_TYPE =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
 const ACTION_TYPE =
   'Action(uint256 subaccountId,uint256 nonce,address module,bytes data,uint256 expiry,address owner,address signer)'
+const CANCEL_TYPE = 'Cancel(address owner,address signer,uint256 nonce,uint256 expiry)'
 
 const WORD = 32
 const PREFIX = Buffer.from('1901', 'hex')
@@ -28,6 +40,8 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
   // Written anew for every action; digest never yields, so one buffer serves all.
   const struct = Buffer.alloc(8 * WORD)
   struct.set(keccakText(ACTION_TYPE), 0)
+  const cancel = Buffer.alloc(5 * WORD)
+  cancel.set(keccakText(CANCEL_TYPE), 0)
   return {
     digest(action) {
       writeWord(struct, 1, action.subaccountId)
@@ -38,6 +52,13 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
       writeWord(struct, 6, BigInt(action.owner))
       writeWord(struct, 7, BigInt(action.signer))
       return keccak256(PREFIX, separator, keccak256(struct))
+    },
+    cancelDigest({ owner, signer, nonce, expiry }) {
+      writeWord(cancel, 1, BigInt(owner))
+      writeWord(cancel, 2, BigInt(signer))
+      writeWord(cancel, 3, nonce)
+      writeWord(cancel, 4, expiry)
+      return keccak256(PREFIX, separator, keccak256(cancel))
     },
   }
 }

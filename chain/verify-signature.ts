@@ -2,7 +2,7 @@ import type { Action, Address, Hex } from '../core/action.js'
 import { createExpiringCache } from './expiring-cache.js'
 import { recoverStrict } from './recover-strict.js'
 import { bytesToHex, createActionHasher, hexToBytes } from './typed-data.js'
-import type { ActionDomain } from './typed-data.js'
+import type { ActionDomain, CancelTerms } from './typed-data.js'
 
 /** The venue's answer about a signature; `unknown` when the chain could not be asked (decision C9). */
 export type SignatureVerdict =
@@ -22,6 +22,10 @@ export interface SignatureVerifier {
   readonly digest: (action: Action) => Hex
   /** Never rejects for what the chain or the client does; the signature may be any text. */
   readonly verify: (action: Action, signature: Hex) => Promise<SignatureVerdict>
+  /** EIP-712 digest of a cancel on this venue's domain. */
+  readonly cancelDigest: (terms: CancelTerms) => Hex
+  /** Judges a signature over a digest of this venue as `verify` does. */
+  readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Promise<SignatureVerdict>
 }
 
 /** The two questions that only the chain can answer; undefined when it did not. */
@@ -66,18 +70,20 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     maxEntries: CODE_CACHE_ENTRIES,
   })
 
-  async function verify(action: Action, signature: Hex): Promise<SignatureVerdict> {
-    const digestBytes = hasher.digest(action)
-    const digest = bytesToHex(digestBytes)
+  async function verifyDigest(
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ): Promise<SignatureVerdict> {
     if (signature.length > MAX_SIGNATURE_DIGITS || !HEX_BYTES.test(signature)) {
       return { kind: 'invalid', digest, path: 'ecdsa' }
     }
-    const hasCode = await codes.get(action.signer, () => readCode(action.signer))
-    if (hasCode === true) return askContract(action.signer, digest, signature)
+    const hasCode = await codes.get(signer, () => readCode(signer))
+    if (hasCode === true) return askContract(signer, digest, signature)
 
-    const recovered = recoverStrict(digestBytes, hexToBytes(signature))
-    if (recovered === action.signer) return { kind: 'valid', path: 'ecdsa' }
-    if (hasCode === undefined) return unreadable(`no answer whether ${action.signer} has code`)
+    const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
+    if (recovered === signer) return { kind: 'valid', path: 'ecdsa' }
+    if (hasCode === undefined) return unreadable(`no answer whether ${signer} has code`)
     return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
   }
 
@@ -89,7 +95,13 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
       : { kind: 'invalid', digest, path: 'erc1271' }
   }
 
-  return { digest: (action) => bytesToHex(hasher.digest(action)), verify }
+  const digest = (action: Action): Hex => bytesToHex(hasher.digest(action))
+  return {
+    digest,
+    verify: (action, signature) => verifyDigest(action.signer, digest(action), signature),
+    cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
+    verifyDigest,
+  }
 }
 
 function unreadable(message: string): SignatureVerdict {

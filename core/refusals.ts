@@ -203,6 +203,16 @@ export const refusals = {
     'cancelling needs proof of ownership: a signed cancel or X-Service-Auth',
   ),
   cancelProofOwner: refuse(403)('cancel_not_owner', 'the proof does not authorize owner_address'),
+  cancelProofExpired: refuse(403)('cancel_proof_expired', 'the signed cancel has expired'),
+  cancelProofSignature: refuse(403)(
+    'cancel_proof_invalid',
+    'signature does not authorize this cancel',
+    { field: 'signature' },
+  ),
+  cancelProofUnreadable: refuse(500)(
+    'cancel_proof_unreadable',
+    'the chain could not be asked about the proof: nothing was cancelled, safe to retry',
+  ),
   orderNotFound: refuse(404)('order_not_found', 'order not found'),
 
   // Reads.
@@ -345,6 +355,10 @@ export const protectedNamespace = (prefix: string): Refusal =>
     'protected_namespace',
     `service-tagged cancels are not allowed for protected namespace "${prefix}"`,
   )
+
+/** An `X-Service-Auth` header that speaks for nobody; `reason` says why. */
+export const wrongFrame = (reason: string): Refusal =>
+  refuse(403)('cancel_frame_invalid', `X-Service-Auth: ${reason}`)
 
 /** The three-field body of an unknown market; `markets` are the identifiers that exist. */
 export const unknownMarket = (message: string, markets: readonly string[]): Refusal =>

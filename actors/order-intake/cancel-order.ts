@@ -2,8 +2,9 @@ import type { Command } from '../../core/command.js'
 import { readCancel } from '../../core/read-cancel.js'
 import { type Refusal, protectedNamespace, refusals } from '../../core/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { type CancelProofDeps, refuseAuthority } from './cancel-proof.js'
 
-export interface CancelOrderDeps {
+export interface CancelOrderDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findNonce'>
   /** Prefixes of order ids that a service-tagged cancel may not touch (decision B13). */
   readonly protectedPrefixes: readonly string[]
@@ -16,15 +17,18 @@ export interface Cancellable {
 }
 
 /**
- * Judges a cancel's body and finds the market of its order. Whether the order is still active is the matcher's to say;
+ * Judges a cancel's body, then who sent it, and only then finds the market of its order. Whether the order is still active is the matcher's to say;
  * an (owner, nonce) that was never taken is in no log.
  */
-export function checkCancel(
+export async function checkCancel(
   deps: CancelOrderDeps,
   body: unknown,
-): Cancellable | { readonly refusal: Refusal } {
+  serviceAuth: string | undefined,
+): Promise<Cancellable | { readonly refusal: Refusal }> {
   const read = readCancel(body)
   if ('refusal' in read) return read
+  const refusal = await refuseAuthority(deps, read, serviceAuth)
+  if (refusal !== undefined) return { refusal }
   const { owner, nonce, reason, serviceTagged } = read
   const target = deps.registry.findNonce(owner, nonce)
   if (target === undefined) return { refusal: refusals.activeOrderNotFound }

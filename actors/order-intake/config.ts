@@ -10,6 +10,11 @@ export const orderIntakeEnv = z.object({
   /** Directory that holds intake.db. */
   DATA_DIR: z.string().min(1),
   LOG_LEVEL: z.string().default('info'),
+  /** `required` refuses cancels that do not prove who sends them; advised wherever strangers can reach the gateway. */
+  CANCEL_AUTH: z.enum(['open', 'required']).default('open'),
+  /** The domain and the product's name in the text of message-signed frames. */
+  AUTH_DOMAIN: z.string().min(1).default('localhost'),
+  AUTH_PRODUCT: z.string().min(1).default('service'),
   /** Comma-separated prefixes of order ids that a service-tagged cancel may not touch. */
   PROTECTED_ORDER_ID_PREFIXES: z
     .string()

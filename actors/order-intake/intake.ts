@@ -28,7 +28,7 @@ export interface Intake {
 }
 
 /** Decides what becomes of a request: refused here, or left to the matcher. */
-type Decide = (body: unknown, to: Origin) => Promise<Refusal | undefined>
+type Decide = (body: unknown, to: Origin, serviceAuth?: string) => Promise<Refusal | undefined>
 type Origin = Pick<LogEntry, 'replyTo' | 'requestId'>
 
 export function createIntake(deps: IntakeDeps): Intake {
@@ -43,8 +43,9 @@ export function createIntake(deps: IntakeDeps): Intake {
     const request = decodeOrderRequest(data)
     inFlight += 1
     try {
-      const refusal = await decide(parseBody(request), { replyTo, requestId: request.request_id })
-      const { request_id } = request
+      const { request_id, service_auth } = request
+      const origin = { replyTo, requestId: request_id }
+      const refusal = await decide(parseBody(request), origin, service_auth)
       log.debug({ request_id, code: refusal?.code ?? 'logged' }, 'request decided')
       if (refusal !== undefined) answer(refusal)
     } catch (error) {
@@ -93,8 +94,8 @@ function placeDecision(deps: IntakeDeps): Decide {
 }
 
 function cancelDecision(deps: IntakeDeps): Decide {
-  return async (body, origin) => {
-    const checked = checkCancel(deps, body)
+  return async (body, origin, serviceAuth) => {
+    const checked = await checkCancel(deps, body, serviceAuth)
     if ('refusal' in checked) return checked.refusal
     const { market, command } = checked
     const outcome = await logOf(deps, market).submit({ command, ...origin })

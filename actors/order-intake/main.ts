@@ -9,6 +9,7 @@ import { loadDeployedMarkets } from '../../data/deployed-markets.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { runActor } from '../run-actor.js'
 import { readOrderIntakeConfig } from './config.js'
+import { createFrameReader } from './read-frame.js'
 import { PROCESS_NAME, startOrderIntake } from './start.js'
 
 /** Facts about accounts are kept for one block of the target chain. */
@@ -29,7 +30,10 @@ runActor({
     })
     const chain = openChain(await loadDeployment(config.DEPLOYMENT_FILE))
     const protectedPrefixes = config.PROTECTED_ORDER_ID_PREFIXES
-    const options = { bus, registry, markets, protectedPrefixes, nowMs: Date.now, log, ...chain }
+    const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
+    const readFrame = createFrameReader(words, Date.now)
+    const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
+    const options = { bus, registry, markets, nowMs: Date.now, log, ...authority, ...chain }
     const intake = await startOrderIntake(options)
     return {
       stop: async () => {

@@ -12,9 +12,7 @@ import {
 } from '../../core/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { type CustodyVerdict, checkCustody } from './check-custody.js'
-
-/** How long an order waits for the chain: half of what its caller waits. */
-const CHAIN_WAIT_MS = 1_500
+import { NO_VERDICT, soon } from './soon.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
@@ -54,10 +52,7 @@ export async function checkPlacement(
   const { order, action } = valid
   const [custody, verdict] = await Promise.all([
     soon<CustodyVerdict>(checkCustody(deps.accounts, order, nowMs), { kind: 'unreadable' }),
-    soon<SignatureVerdict>(deps.verifier.verify(action, order.signature), {
-      kind: 'unknown',
-      cause: new Error(`no verdict within ${CHAIN_WAIT_MS} ms`),
-    }),
+    soon(deps.verifier.verify(action, order.signature), NO_VERDICT),
   ])
   if (custody.kind === 'refused') return { refusal: custody.refusal }
   if (verdict.kind === 'invalid') {
@@ -67,19 +62,6 @@ export async function checkPlacement(
   return {
     order: { ...order, signatureStatus: signatureStatus(order, custody, verdict) },
     claim: { orderId, owner, nonce, fingerprint },
-  }
-}
-
-/** What the chain said in time; a node that hangs is one that cannot be read. */
-async function soon<T>(answer: Promise<T>, otherwise: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), CHAIN_WAIT_MS)
-  })
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

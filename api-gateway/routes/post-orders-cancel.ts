@@ -11,7 +11,12 @@ export function postOrdersCancel(deps: GatewayDeps): Handler {
   return async (ctx) => {
     const body = await readJsonBody(ctx)
     if ('refusal' in body) return refuse(ctx, body.refusal)
-    const request = { request_id: ctx.state.requestId, body: body.text }
+    const service_auth = ctx.get('X-Service-Auth')
+    const request = {
+      request_id: ctx.state.requestId,
+      body: body.text,
+      ...(service_auth !== '' && { service_auth }),
+    }
     const answer = await askIntake(deps.bus, askCancelOrder, request)
     if (answer === undefined) return refuse(ctx, refusals.cancelTarget)
     await answerOrder(ctx, deps, answer)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createIntake, MAX_IN_FLIGHT } from '../../actors/order-intake/intake.js'
+import type { SignatureVerifier } from '../../chain/verify-signature.js'
 import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { decodeOrderAnswer, encodeOrderRequest } from '../../bus-schemas/order-requests.js'
 import { decodePingAnswer } from '../../bus-schemas/ping.js'
@@ -8,6 +9,13 @@ import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { eventually } from '../support/eventually.js'
 import { startFakeMatcher } from '../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, silentLog } from '../support/intake-stage.js'
+
+const hangingVerifier: SignatureVerifier = {
+  digest: () => '0x',
+  cancelDigest: () => '0x',
+  verify: () => new Promise(() => undefined),
+  verifyDigest: () => new Promise(() => undefined),
+}
 
 describe('bounds of order intake', () => {
   it('refuses requests beyond what it can hold in the making, without looking at them', async () => {
@@ -22,9 +30,11 @@ describe('bounds of order intake', () => {
         readAccount: () => new Promise(() => undefined),
         readSessionKeyExpiry: () => new Promise(() => undefined),
       },
-      verifier: { digest: () => '0x', verify: () => new Promise(() => undefined) },
+      verifier: hangingVerifier,
       domain: {},
       protectedPrefixes: [],
+      cancelAuth: 'open',
+      readFrame: () => ({ reason: 'no frames here' }),
       nowMs: Date.now,
       log: silentLog,
     })
@@ -55,7 +65,7 @@ describe('bounds of order intake', () => {
         readAccount: () => new Promise(() => undefined),
         readSessionKeyExpiry: () => new Promise(() => undefined),
       },
-      verifier: { digest: () => '0x', verify: () => new Promise(() => undefined) },
+      verifier: hangingVerifier,
     })
     const matcher = await startFakeMatcher(bus, stage.market.market)
     const startedAt = performance.now()
@@ -114,7 +124,7 @@ describe('bounds of order intake', () => {
       decodePingAnswer(await bus.ask(askPing('order-intake'), new Uint8Array(), 1_000))
     expect(await ping()).to.deep.include({ ready: true, positions: { command_no: 0 } })
     broken = true
-    const placing = ask(bus, 'place', await signedBody(), 500).catch(() => undefined)
+    const placing = ask(bus, 'place', await signedBody(), { timeoutMs: 500 }).catch(() => undefined)
     await eventually(async () => !(await ping()).ready)
     expect(await ping()).to.include({ detail: 'no space' })
     broken = false

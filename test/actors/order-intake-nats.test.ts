@@ -53,7 +53,7 @@ describe('order intake on JetStream', function () {
     const signed = await bodies(200)
     const answers = signed.map(async (body, index) => {
       await new Promise((resolve) => setTimeout(resolve, index * 5))
-      return ask(gateway, 'place', body, 3_000).catch(() => undefined)
+      return ask(gateway, 'place', body).catch(() => undefined)
     })
     await eventually(() => matcher.taken.length > 20)
     await server.kill()

@@ -79,7 +79,7 @@ describe('the order-intake process', function () {
   }
   const place = async (body: OrderBody, timeoutMs: number): Promise<OrderAnswer | undefined> => {
     try {
-      return await ask(bus, 'place', body, timeoutMs)
+      return await ask(bus, 'place', body, { timeoutMs })
     } catch (error) {
       if (error instanceof NoAnswer) return undefined
       throw error

@@ -5,6 +5,7 @@ import { ACTION_TYPES, MATCHING_DOMAIN } from '../../chain/abi/payloads.js'
 import { bytesToHex, createActionHasher, domainSeparator } from '../../chain/typed-data.js'
 import { InvariantBroken } from '../../core/assert.js'
 import { arbitraryAction, arbitraryAddress } from '../support/actions.js'
+import { viemCancelDigest } from '../support/cancel-proofs.js'
 
 const domains = fc.record({
   chainId: fc.integer({ min: 1, max: 2 ** 31 }),
@@ -21,6 +22,21 @@ describe('typed data of an action', () => {
         message: action,
       })
       expect(bytesToHex(createActionHasher(domain).digest(action))).to.equal(expected)
+    })
+    fc.assert(property, { numRuns: 200 })
+  })
+
+  it('hashes every cancel on every domain as viem does', () => {
+    const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
+    const cancels = fc.record({
+      owner: arbitraryAddress,
+      signer: arbitraryAddress,
+      nonce: uint256,
+      expiry: uint256,
+    })
+    const property = fc.property(domains, cancels, (domain, terms) => {
+      const digest = bytesToHex(createActionHasher(domain).cancelDigest(terms))
+      expect(digest).to.equal(viemCancelDigest(terms, domain))
     })
     fc.assert(property, { numRuns: 200 })
   })

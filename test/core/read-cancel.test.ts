@@ -19,6 +19,17 @@ describe('readCancel', () => {
     expect(readCancel(body)).to.include({ reason: 'requote', serviceTagged: true })
   })
 
+  it('reads a proof, its expiry as a number or as digits, and ignores its fields without a signature', () => {
+    const bare = { owner_address: owner, nonce: '7', signer_address: owner, expiry: 'x' }
+    expect(readCancel(bare)).not.to.have.property('proof')
+    for (const expiry of [1_900_000_000, '1900000000']) {
+      expect(readCancel({ ...bare, expiry, signature: '0xAb' })).to.deep.include({
+        proof: { signer: owner.toLowerCase(), expirySec: 1_900_000_000n, signature: '0xAb' },
+      })
+    }
+  })
+
+  const signed = { owner_address: owner, nonce: '7', signature: '0x' }
   const refused: readonly (readonly [unknown, string])[] = [
     [[], 'invalid JSON body'],
     [null, 'invalid JSON body'],
@@ -37,6 +48,14 @@ describe('readCancel', () => {
       { owner_address: owner, nonce: '7', reason: 'x'.repeat(129) },
       'reason must be at most 128 characters of well-formed text without control characters',
     ],
+    [signed, 'signer_address is required'],
+    [{ ...signed, signer_address: owner }, 'expiry is required'],
+    [{ ...signed, signer_address: owner, expiry: 9, signature: 5 }, 'signature must be a string'],
+    [
+      { ...signed, signer_address: '0x1', expiry: 9 },
+      'signer_address must be 0x followed by 40 hex digits',
+    ],
+    [{ ...signed, signer_address: owner, expiry: 1.5 }, 'expiry must be an integer'],
   ]
   for (const [body, message] of refused) {
     it(`refuses ${JSON.stringify(body).slice(0, 60)}: ${message}`, () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
+import { createFrameReader } from '../../actors/order-intake/read-frame.js'
 import { type OrderIntakeOptions, startOrderIntake } from '../../actors/order-intake/start.js'
 import type { Bus } from '../../bus-schemas/bus.js'
 import type { Running } from '../../bus-schemas/process.js'
@@ -26,6 +27,9 @@ import {
 } from './builders.js'
 
 const testOwner = privateKeyToAccount(testPrivateKey).address.toLowerCase() as Address
+
+/** What the stage's intake expects in the text of frames. */
+export const testFrameWords = { domain: 'venue.test', product: 'service' }
 
 export const silentLog = pino({ level: 'silent' })
 
@@ -84,6 +88,8 @@ export function anIntakeStage(): IntakeStage {
         verifier: fakeVerifier(chain),
         domain: { name: 'Matching' },
         protectedPrefixes: ['smoke:'],
+        cancelAuth: 'open',
+        readFrame: createFrameReader(testFrameWords, Date.now),
         nowMs: Date.now,
         log: silentLog,
         ...overrides,
@@ -112,19 +118,34 @@ function fakeAccounts(chain: FakeChain): AccountReader {
 }
 
 function fakeVerifier(chain: FakeChain): SignatureVerifier {
-  return { digest: () => '0xd1', verify: () => Promise.resolve(chain.verdict) }
+  return {
+    digest: () => '0xd1',
+    cancelDigest: () => '0xc1',
+    verify: () => Promise.resolve(chain.verdict),
+    verifyDigest: () => Promise.resolve(chain.verdict),
+  }
 }
 
-/** Asks as the gateway does; rejects with NoAnswer after the time given. */
+export interface AskOptions {
+  /** The gateway's patience unless told. */
+  readonly timeoutMs?: number
+  /** The X-Service-Auth header. */
+  readonly serviceAuth?: string
+}
+
+const ANSWER_WITHIN_MS = 3_000
+
+/** Asks as the gateway does; rejects with NoAnswer when nothing came in time. */
 export async function ask(
   bus: Bus,
   what: 'place' | 'cancel',
   body: unknown,
-  timeoutMs = 3_000,
+  { timeoutMs = ANSWER_WITHIN_MS, serviceAuth }: AskOptions = {},
 ): Promise<OrderAnswer> {
   const subject = what === 'place' ? askPlaceOrder : askCancelOrder
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const request = encodeOrderRequest({ request_id: 'request-1', body: text })
+  const header = serviceAuth !== undefined && { service_auth: serviceAuth }
+  const request = encodeOrderRequest({ request_id: 'request-1', body: text, ...header })
   return decodeOrderAnswer(await bus.ask(subject, request, timeoutMs))
 }
 

@@ -1,0 +1,58 @@
+import { hashTypedData } from 'viem'
+import { privateKeyToAccount, sign } from 'viem/accounts'
+import { frameMessage } from '../../chain/frame-message.js'
+import type { CancelTerms } from '../../chain/typed-data.js'
+import type { Address, Hex } from '../../core/action.js'
+import { type SigningDomain, testDomain } from './builders.js'
+import { testFrameWords } from './intake-stage.js'
+
+const CANCEL_TYPES = {
+  Cancel: [
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'expiry', type: 'uint256' },
+  ],
+} as const
+
+/** The digest of a cancel as viem makes it, which shares no code with the venue's own. */
+export function viemCancelDigest(terms: CancelTerms, domain: SigningDomain = testDomain): Hex {
+  return hashTypedData({
+    domain: { name: 'Matching', version: '1.0', ...domain },
+    types: CANCEL_TYPES,
+    primaryType: 'Cancel',
+    message: terms,
+  })
+}
+
+export const addressOf = (privateKey: Hex): Address =>
+  privateKeyToAccount(privateKey).address.toLowerCase() as Address
+
+export interface CancelToSign {
+  readonly owner: Address
+  readonly nonce: string
+  readonly expirySec: number
+  readonly privateKey: Hex
+  /** The key's own address unless told. */
+  readonly signer?: Address
+}
+
+/** The body of a cancel with its proof. */
+export async function signedCancel(cancel: CancelToSign): Promise<Record<string, unknown>> {
+  const { owner, nonce, expirySec, privateKey } = cancel
+  const signer = cancel.signer ?? addressOf(privateKey)
+  const terms = { owner, signer, nonce: BigInt(nonce), expiry: BigInt(expirySec) }
+  const signature = await sign({ hash: viemCancelDigest(terms), privateKey, to: 'hex' })
+  return { owner_address: owner, nonce, signer_address: signer, expiry: expirySec, signature }
+}
+
+/** An `X-Service-Auth` header of the key, as clients make it for the order history. */
+export async function serviceAuth(privateKey: Hex, issuedAt: number): Promise<string> {
+  const account = privateKeyToAccount(privateKey)
+  const frame = { address: account.address, nonce: 'n-1', issuedAt, expiry: issuedAt + 600 }
+  const message = frameMessage('history', testFrameWords, frame)
+  const signature = await account.signMessage({ message })
+  const { address, nonce, expiry } = frame
+  const text = JSON.stringify({ address, signature, nonce, issued_at: issuedAt, expiry })
+  return Buffer.from(text).toString('base64url')
+}
