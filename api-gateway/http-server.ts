@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -29,7 +30,7 @@ export function createHttpServer(
     },
     (request, response) => {
       if (namesItsHost(request)) handle(request, response)
-      else endWithJson(request.socket, 400, { error: STATUS_TEXTS[400], code: 'bad_request' })
+      else endWithJson(request.socket, 400, badRequest(400))
     },
   )
   server.maxHeadersCount = MAX_HEADERS
@@ -37,7 +38,7 @@ export function createHttpServer(
   server.maxConnections = MAX_CONNECTIONS
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const status = CLIENT_ERRORS[error.code ?? ''] ?? 400
-    endWithJson(socket, status, { error: STATUS_TEXTS[status], code: 'bad_request' })
+    endWithJson(socket, status, badRequest(status))
   })
   return server
 }
@@ -61,17 +62,30 @@ const STATUS_TEXTS: Readonly<Record<number, string>> = {
   503: 'service unavailable',
 }
 
-/** Writes a whole JSON response onto a bare connection and closes it. */
-export function endWithJson(socket: Duplex, status: number, body: object): void {
+const badRequest = (status: number): BareRefusal => ({
+  error: STATUS_TEXTS[status] ?? 'malformed HTTP request',
+  code: 'bad_request',
+})
+
+/** The body of a refusal before it gets the name of its request. */
+export interface BareRefusal {
+  readonly error: string
+  readonly code: string
+}
+
+/** Writes a refusal as a whole JSON response onto a bare connection and closes it. */
+export function endWithJson(socket: Duplex, status: number, refusal: BareRefusal): void {
   if (!socket.writable) {
     socket.destroy()
     return
   }
-  const text = JSON.stringify(body)
+  const requestId = randomUUID()
+  const text = JSON.stringify({ ...refusal, request_id: requestId })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Error'}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
       `Content-Length: ${Buffer.byteLength(text)}\r\n` +
+      `X-Request-Id: ${requestId}\r\n` +
       'Connection: close\r\n\r\n' +
       text,
     () => socket.destroy(),

@@ -1,29 +1,45 @@
 import type { GatewayDeps, Handler } from './context.js'
+import { type DocumentedRoute, openApiDocument } from './openapi.js'
 import { getBook } from './routes/get-book.js'
+import { getDocsAsset } from './routes/get-docs-asset.js'
+import { getDocs } from './routes/get-docs.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getMarkets } from './routes/get-markets.js'
+import { getOpenapi } from './routes/get-openapi.js'
 import { getOrder } from './routes/get-order.js'
 import { getReadyz } from './routes/get-readyz.js'
 import { getTime } from './routes/get-time.js'
 import { getTrades } from './routes/get-trades.js'
 import { postOrdersCancel } from './routes/post-orders-cancel.js'
 import { postOrders } from './routes/post-orders.js'
+import * as market from './schemas/market-operations.js'
+import * as order from './schemas/order-operations.js'
+import * as venue from './schemas/venue-operations.js'
 
-export interface Route {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
+/** One endpoint: what answers it, and what it takes and answers. */
+export interface Route extends DocumentedRoute {
   readonly handler: (deps: GatewayDeps) => Handler
 }
 
+const openapi = (): Handler => getOpenapi(openApiDocument(routes))
+
 /** Everything the gateway answers, except the upgrade of `/v1/ws`. */
 export const routes: readonly Route[] = [
-  { method: 'POST', path: '/v1/orders', handler: postOrders },
-  { method: 'POST', path: '/v1/orders/cancel', handler: postOrdersCancel },
-  { method: 'GET', path: '/v1/orders/:order_id', handler: getOrder },
-  { method: 'GET', path: '/v1/markets', handler: getMarkets },
-  { method: 'GET', path: '/v1/book', handler: getBook },
-  { method: 'GET', path: '/v1/trades', handler: getTrades },
-  { method: 'GET', path: '/v1/time', handler: getTime },
-  { method: 'GET', path: '/healthz', handler: getHealthz },
-  { method: 'GET', path: '/readyz', handler: getReadyz },
+  { method: 'POST', path: '/v1/orders', operation: order.placeOrder, handler: postOrders },
+  {
+    method: 'POST',
+    path: '/v1/orders/cancel',
+    operation: order.cancelOrder,
+    handler: postOrdersCancel,
+  },
+  { method: 'GET', path: '/v1/orders/:order_id', operation: order.lookUpOrder, handler: getOrder },
+  { method: 'GET', path: '/v1/markets', operation: market.listMarkets, handler: getMarkets },
+  { method: 'GET', path: '/v1/book', operation: market.readBook, handler: getBook },
+  { method: 'GET', path: '/v1/trades', operation: market.listTrades, handler: getTrades },
+  { method: 'GET', path: '/v1/time', operation: venue.readTime, handler: getTime },
+  { method: 'GET', path: '/v1/openapi.json', operation: venue.readDocument, handler: openapi },
+  { method: 'GET', path: '/docs', operation: venue.readDocsPage, handler: getDocs },
+  { method: 'GET', path: '/docs/:asset', operation: venue.readDocsAsset, handler: getDocsAsset },
+  { method: 'GET', path: '/healthz', operation: venue.readLiveness, handler: getHealthz },
+  { method: 'GET', path: '/readyz', operation: venue.readReadiness, handler: getReadyz },
 ]

@@ -6,7 +6,8 @@ import { refuse } from '../refuse.js'
 
 /**
  * The one funnel: whatever is thrown becomes a 500 with a constant text, its reason only in the log, and every body
- * leaves as JSON. Serialising happens in here so that a body that cannot be serialised is caught too.
+ * leaves as JSON, except bytes, which were written out before and have a type of their own. Serialising happens in here so
+ * that a body that cannot be serialised is caught too.
  */
 export function errors(log: Logger): Koa.Middleware<GatewayState> {
   return async (ctx, next) => {
@@ -29,7 +30,7 @@ function isHangUp(error: unknown): boolean {
 }
 
 function writeJson(ctx: Koa.ParameterizedContext<GatewayState>): void {
-  if (ctx.body === undefined || ctx.body === null) return
+  if (ctx.body === undefined || ctx.body === null || Buffer.isBuffer(ctx.body)) return
   const text = JSON.stringify(ctx.body)
   const { status } = ctx
   ctx.body = text

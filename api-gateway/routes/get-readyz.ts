@@ -8,6 +8,11 @@ export function getReadyz(deps: GatewayDeps): Handler {
     ctx.status = ready ? 200 : 503
     ctx.body = ready
       ? { status: 'ready' }
-      : { error: `not ready: ${Object.keys(missing).join(', ')}`, code: 'not_ready', missing }
+      : {
+          error: `not ready: ${Object.keys(missing).join(', ')}`,
+          code: 'not_ready',
+          missing,
+          request_id: ctx.state.requestId,
+        }
   }
 }

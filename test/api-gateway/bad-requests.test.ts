@@ -113,7 +113,10 @@ describe('requests that the gateway does not pass on', () => {
     for (const [bytes, status] of cases) {
       const answer = await gateway.raw(bytes)
       expect(answer.slice(0, 12), bytes.slice(0, 40)).to.equal(`HTTP/1.1 ${status}`)
-      expect(answer).to.match(/\r\n\r\n\{"error":"[^<]+\}$/)
+      expect(answer).to.match(
+        /\r\n\r\n\{"error":"[^<]+","code":"bad_request","request_id":"[^"]+"\}$/,
+      )
+      expect(answer).to.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/)
     }
   })
 

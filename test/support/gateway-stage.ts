@@ -16,6 +16,7 @@ import type { OpenOrder } from '../../core/records/book-record.js'
 import type { Trade } from '../../core/records/trade-record.js'
 import type { ReadModel, Stats24h, StoredOrder } from '../../data/read-model.js'
 import { aMarket } from './builders.js'
+import { undocumented } from './documented.js'
 import { silentLog } from './intake-stage.js'
 
 /** A read model whose answers a test writes down. */
@@ -64,6 +65,7 @@ export interface GatewayStage {
   readonly asked: OrderRequest[]
   /** Makes the intake answer so; undefined: not at all. */
   answerWith(answer: OrderAnswer | undefined): void
+  /** Rejects when the answer is not what the gateway's own document says. */
   send(method: string, path: string, options?: SendOptions): Promise<Answered>
   /** Writes raw bytes onto a connection and resolves with everything that came back until it closed. */
   raw(bytes: string | readonly string[]): Promise<string>
@@ -128,11 +130,12 @@ function send(
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString()
-        const json = /json/.test(incoming.headers['content-type'] ?? '') && text !== ''
+        const { headers, statusCode: status = 0 } = incoming
+        const [wrong] = undocumented({ method, path, status, headers, text })
+        if (wrong !== undefined) reject(new Error(wrong))
+        const json = /json/.test(headers['content-type'] ?? '') && text !== ''
         resolve({
-          status: incoming.statusCode ?? 0,
-          headers: incoming.headers,
-          text,
+          ...{ status, headers, text },
           json: json ? (JSON.parse(text) as Record<string, unknown>) : {},
         })
       })

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import type { Answer, Operation, ResponseHeader } from './schemas/operation.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** An endpoint as the document needs it; paths name their parameters as `:name`. */
+export interface DocumentedRoute {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly operation: Operation
+}
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument extends Json {
+  readonly openapi: '3.1.0'
+  readonly paths: Readonly<Record<string, Json>>
+  readonly components: Json & { readonly schemas: Readonly<Record<string, Json>> }
+}
+
+/** Version of the interface, which is not the version of this software. */
+const INTERFACE_VERSION = '1.0.0'
+
+const DESCRIPTION = `
+An order book settled on chain. Orders are signed actions; everything else is public or proves its owner by a signed frame.
+
+Amounts, prices, nonces and account ids are text; \`expiry\`, \`trade_id\` and unix times are integers. Fields, headers and
+optional parameters may be added at any time, so ignore what you do not know. Every refusal is \`{error, code, ...}\`.
+
+Any path may answer 405 to another method, 404 when it does not exist, and 400, 408 or 431 when the request is no proper
+HTTP, too slow or has headers that are too large; all with the same error body. The feed is a WebSocket at \`/v1/ws\`.
+`.trim()
+
+/** Builds the document of exactly these routes; every schema that has a name stands once, under components. */
+export function openApiDocument(routes: readonly DocumentedRoute[]): OpenApiDocument {
+  const schemas: Record<string, Json> = {}
+  const schemaOf = (schema: z.ZodType): Json => toJson(schema, schemas)
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const { method, path, operation } of routes) {
+    const item = (paths[documentPath(path)] ??= {})
+    item[method.toLowerCase()] = operationJson(operation, schemaOf)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Order-book venue',
+      version: INTERFACE_VERSION,
+      summary: 'Spot trading of cNGN against USDC, settled on chain',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'Where this document came from' }],
+    tags: TAGS,
+    security: [],
+    paths,
+    components: { schemas, headers: HEADERS },
+  }
+}
+
+/** `/v1/orders/:order_id` as the document writes it. */
+const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+
+const TAGS = [
+  { name: 'Orders', description: 'Place, cancel and look up' },
+  { name: 'Market data', description: 'Public reads of one market' },
+  { name: 'Venue', description: 'Whether it is well, and what time it is there' },
+  { name: 'Documentation', description: 'This document' },
+]
+
+const text = (description: string): Json => ({ description, schema: { type: 'string' } })
+
+const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
+  'X-Request-Id': text(
+    'Names the request in our logs; the caller’s own when it sent a harmless one.',
+  ),
+  Deprecation: text('`true` when the request used a deprecated identifier.'),
+  Sunset: text('When that identifier stops resolving.'),
+  'X-Canonical-Market': text('The identifier to use instead.'),
+  'Cache-Control': text('How long the answer may be kept.'),
+  'Content-Security-Policy': text('What the page may load: only from here.'),
+}
+
+type ToSchema = (schema: z.ZodType) => Json
+
+function operationJson(operation: Operation, schemaOf: ToSchema): Json {
+  const { id, tag, summary, description, body } = operation
+  const parameters = [
+    ...parametersOf('path', operation.path, schemaOf),
+    ...parametersOf('query', operation.query, schemaOf),
+    ...parametersOf('header', operation.headers, schemaOf),
+  ]
+  const responses = Object.entries(operation.responses).map(
+    ([status, answer]) => [status, answerJson(answer, schemaOf)] as const,
+  )
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: schemaOf(body) } } } }),
+    responses: Object.fromEntries(responses),
+  }
+}
+
+const JSON_TYPE = 'application/json'
+
+function answerJson({ description, body, contentType, headers = [] }: Answer, schemaOf: ToSchema) {
+  const schema = body === undefined ? { type: 'string' } : schemaOf(body)
+  const named = ['X-Request-Id', ...headers].map((name) => [
+    name,
+    { $ref: `#/components/headers/${name}` },
+  ])
+  return {
+    description,
+    headers: Object.fromEntries(named) as Json,
+    content: { [contentType ?? JSON_TYPE]: { schema } },
+  }
+}
+
+function parametersOf(
+  where: 'path' | 'query' | 'header',
+  fields: z.ZodObject | undefined,
+  schemaOf: ToSchema,
+): Json[] {
+  return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
+    const { description, ...schema } = schemaOf(field as z.ZodType)
+    const required = where === 'path' || !(field as z.ZodType).safeParse(undefined).success
+    return {
+      name,
+      in: where,
+      required,
+      ...(description === undefined ? {} : { description }),
+      schema,
+    }
+  })
+}
+
+/** A schema as JSON; the named ones that it uses are put into `named` and referred to. */
+function toJson(schema: z.ZodType, named: Record<string, Json>): Json {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw' })
+  const fields = Object.entries(rereferred(json) as Json)
+  const definitions = fields.find(([name]) => name === '$defs')?.[1] ?? {}
+  Object.assign(named, definitions)
+  return Object.fromEntries(fields.filter(([name]) => name !== '$defs' && name !== '$schema'))
+}
+
+/** The same value with references into `$defs` pointed at the document's components. */
+function rereferred(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rereferred)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      key === '$ref' && typeof each === 'string'
+        ? each.replace('#/$defs/', '#/components/schemas/')
+        : rereferred(each),
+    ]),
+  )
+}

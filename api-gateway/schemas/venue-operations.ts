@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { notReadyBody } from './error-body.js'
+import { type Operation, readRefusals, refused } from './operation.js'
+import { time } from './values.js'
+
+const { 500: broken } = readRefusals
+
+export const readTime: Operation = {
+  id: 'readTime',
+  tag: 'Venue',
+  summary: 'Read the clock that judges expiries',
+  responses: {
+    200: {
+      description: 'Now.',
+      body: z
+        .object({ now: time, unix_ms: z.int() })
+        .meta({ id: 'Clock', description: 'One moment, twice.' }),
+    },
+    500: broken,
+  },
+}
+
+export const readLiveness: Operation = {
+  id: 'readLiveness',
+  tag: 'Venue',
+  summary: 'Ask whether the gateway is alive',
+  responses: {
+    200: {
+      description: 'It is.',
+      body: z
+        .object({ status: z.literal('ok') })
+        .meta({ id: 'Alive', description: 'The process answers.' }),
+    },
+    500: broken,
+  },
+}
+
+export const readReadiness: Operation = {
+  id: 'readReadiness',
+  tag: 'Venue',
+  summary: 'Ask whether an order can be taken, matched, settled and read',
+  responses: {
+    200: {
+      description: 'It can.',
+      body: z
+        .object({ status: z.literal('ready') })
+        .meta({ id: 'Ready', description: 'Every part answers.' }),
+    },
+    500: broken,
+    503: { description: 'What is missing.', body: notReadyBody },
+  },
+}
+
+export const readDocument: Operation = {
+  id: 'readDocument',
+  tag: 'Documentation',
+  summary: 'This document',
+  responses: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      body: z.looseObject({ openapi: z.string() }),
+      headers: ['Cache-Control'],
+    },
+    500: broken,
+  },
+}
+
+export const readDocsPage: Operation = {
+  id: 'readDocsPage',
+  tag: 'Documentation',
+  summary: 'This document as a page to browse',
+  responses: {
+    200: {
+      description: 'The page.',
+      contentType: 'text/html',
+      headers: ['Content-Security-Policy', 'Cache-Control'],
+    },
+    500: broken,
+  },
+}
+
+export const readDocsAsset: Operation = {
+  id: 'readDocsAsset',
+  tag: 'Documentation',
+  summary: 'A file of the page',
+  path: z.object({ asset: z.string() }),
+  responses: {
+    200: { description: 'Script, style or icon.', contentType: '*/*', headers: ['Cache-Control'] },
+    404: refused('No such file.'),
+    500: broken,
+  },
+}
