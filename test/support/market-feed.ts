@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
 import { applyMessage } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
 import type { Command } from '../../core/command.js'
@@ -42,14 +43,19 @@ export function feedOf(target: FeedMarket, acts: readonly MarketAct[]): Block[] 
 function inMarket(target: FeedMarket, command: Command): Command {
   const owner = feedOwner(target)
   if (command.kind === 'CancelOrder') return { ...command, owner }
-  if (command.kind !== 'PlaceOrder') return command
   const { market } = target
+  if (command.kind === 'SignatureChecked') {
+    return { ...command, orderId: `${market}/${command.orderId}` }
+  }
+  if (command.kind !== 'PlaceOrder') return command
   const orderId = `${market}/${command.order.orderId}`
   return { ...command, order: { ...command.order, orderId, market, owner, signer: owner } }
 }
 
 /** A market day of so many blocks that always is the same and has placements, cancels, fills and reverts in it. */
 export function someBlocks(target: FeedMarket, length: number): Block[] {
-  const acts = fc.sample(marketActs(length), { seed: 7, numRuns: 20 }).flat()
-  return feedOf(target, acts).slice(0, length)
+  const acts = fc.sample(marketActs(length), { seed: 7, numRuns: 100 }).flat()
+  const blocks = feedOf(target, acts).slice(0, length)
+  assert(blocks.length === length, `the sample gives ${blocks.length} blocks, not ${length}`)
+  return blocks
 }
