@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { sharedVenue } from '../support/shared-venue.js'
+import {
+  createStranger,
+  identityOf,
+  nowSec,
+  strangerOf,
+  until,
+  type Hex,
+  type OrderJson,
+  type Stranger,
+  type Wish,
+} from '../support/stranger.js'
+import { createChainUser, type ChainUser } from '../support/stranger-chain.js'
+import { expectError, expectShape } from '../support/stranger-shapes.js'
+import type { Devnet } from '../support/venue.js'
+
+const WISH = { side: 'buy', price: '0.0071', amount: '20' } as const
+const NOT_AUTHORIZED = 'signature does not authorize this action'
+const NO_SESSION_KEY = 'signer_address is not a registered session key of owner_address'
+
+describe('a stranger signs', function () {
+  this.timeout(60_000)
+  let devnet: Devnet
+  let ann: Stranger
+  let bob: Stranger
+  let user: ChainUser
+  before(async function () {
+    this.timeout(120_000)
+    ;({ devnet } = await sharedVenue())
+    ann = strangerOf(devnet, 4)
+    bob = strangerOf(devnet, 5)
+    user = createChainUser(devnet, devnet.accounts[5]?.private_key as Hex)
+  })
+
+  /** A taker meets a maker of ann's and is settled. */
+  const settles = async (taker: Stranger) => {
+    const maker = await ann.place({ ...WISH, side: 'sell' })
+    const order = await taker.place(WISH)
+    await taker.orderWith(order.order_id, 'filled')
+    await ann.orderWith(maker.order_id, 'filled')
+  }
+  /** Placed as soon as the venue has seen what happened on chain. */
+  const placedSoon = async (who: Stranger, wish: Wish = WISH) => {
+    const submit = () => who.submit(wish)
+    const { body } = await until(submit, ({ status }) => status === 200)
+    return body.order as OrderJson
+  }
+
+  describe('with a session key', () => {
+    const key = generatePrivateKey()
+    const keyed = () => createStranger(devnet, identityOf(key, bob.subaccountId, bob.owner))
+
+    it('that is not registered: refused', async () => {
+      expectError(await keyed().submit(WISH), 400, NO_SESSION_KEY)
+    })
+
+    it('that has run out: refused', async () => {
+      const old = generatePrivateKey()
+      await user.registerSessionKey(privateKeyToAddress(old), BigInt(nowSec() - 60))
+      const late = createStranger(devnet, identityOf(old, bob.subaccountId, bob.owner))
+      expectError(await late.submit(WISH), 400, NO_SESSION_KEY)
+    })
+
+    it('that the owner registers: taken, and settled', async () => {
+      await user.registerSessionKey(privateKeyToAddress(key), BigInt(nowSec() + 3_600))
+      const order = await placedSoon(keyed())
+      expectShape(order, { signer_address: privateKeyToAddress(key).toLowerCase() })
+      expectShape(order, { owner_address: bob.address, status: 'active' })
+      await bob.cancel(order)
+      await settles(keyed())
+    })
+
+    it('that is registered for another owner: refused', async () => {
+      const wrong = createStranger(devnet, identityOf(key, ann.subaccountId, ann.owner))
+      expectError(await wrong.submit(WISH), 400, NO_SESSION_KEY)
+    })
+
+    it('and a signature of the owner under the key’s name: refused', async () => {
+      const { signDigest } = bob
+      const mixed = createStranger(devnet, { ...keyed(), signDigest })
+      expectError(await mixed.submit(WISH), 400, NOT_AUTHORIZED)
+    })
+  })
+
+  describe('for a contract wallet', () => {
+    let wallet: Stranger
+    before(async () => {
+      const address = await user.deployWallet()
+      const accountId = await user.openAccount()
+      await user.giveToMatching(accountId, address)
+      await user.payUsdc(accountId, '10')
+      wallet = createStranger(devnet, {
+        owner: address,
+        signer: address,
+        subaccountId: `${accountId}`,
+        signDigest: (digest) => Promise.resolve(digest),
+      })
+    })
+
+    it('what the wallet accepts: taken, and settled', async () => {
+      await settles(wallet)
+    })
+
+    it('what the wallet does not accept: refused', async () => {
+      const signDigest = (digest: Hex) => Promise.resolve(`${digest.slice(0, -2)}00` as Hex)
+      const forged = createStranger(devnet, { ...wallet, signDigest })
+      expectError(await forged.submit({ ...WISH, amount: '21' }), 400, NOT_AUTHORIZED)
+    })
+  })
+
+  describe('for an account', () => {
+    const withAccount = (subaccountId: string) => createStranger(devnet, { ...bob, subaccountId })
+
+    it('of somebody else: refused', async () => {
+      const id = ann.subaccountId
+      const error = `subaccount_id ${id} is not owned by owner_address`
+      expectError(await withAccount(id).submit(WISH), 400, error)
+    })
+
+    it('that nobody has: refused', async () => {
+      const error = 'subaccount_id 987654 is not deposited in matching custody'
+      expectError(await withAccount('987654').submit(WISH), 400, error)
+    })
+
+    it('in its own hands: refused until it is deposited, then taken', async () => {
+      const accountId = await user.openAccount()
+      const own = withAccount(`${accountId}`)
+      const error = `subaccount_id ${accountId} is not deposited in matching custody`
+      expectError(await own.submit(WISH), 400, error)
+      await user.giveToMatching(accountId, bob.owner)
+      const order = await placedSoon(own)
+      expect(order.status).to.equal('active')
+      await own.cancel(order)
+    })
+
+    it('of its own beside the first: the two trade with each other', async () => {
+      const accountId = await user.openAccount()
+      await user.giveToMatching(accountId, bob.owner)
+      await user.payUsdc(accountId, '10')
+      const second = withAccount(`${accountId}`)
+      const maker = await bob.place({ ...WISH, side: 'sell', price: '0.0072' })
+      const taker = await placedSoon(second, { ...WISH, price: '0.0072' })
+      await second.orderWith(taker.order_id, 'filled')
+      await bob.orderWith(maker.order_id, 'filled')
+    })
+
+    it('without the money: taken, matched, but never filled', async () => {
+      const accountId = await user.openAccount()
+      await user.giveToMatching(accountId, bob.owner)
+      const poor = withAccount(`${accountId}`)
+      const unpaid = await placedSoon(poor, { ...WISH, side: 'sell', price: '0.0073' })
+      const paying = await ann.place({ ...WISH, price: '0.0073' })
+      for (const { order_id } of [unpaid, paying]) {
+        const back = await ann.orderWith(order_id, 'active')
+        expectShape(back, { filled_amount: '0', pending_amount: '0', remaining_amount: '20' })
+      }
+      expect((await poor.cancel(unpaid)).status).to.equal(200)
+      expect((await ann.cancel(paying)).status).to.equal(200)
+    })
+  })
+
+  after(async () => {
+    const { bids, asks } = await ann.book()
+    const left = [...bids, ...asks].filter((it) =>
+      [ann.address, bob.address].includes(it.owner_address),
+    )
+    expect(left).to.deep.equal([])
+  })
+})
