@@ -18,6 +18,11 @@ export interface MarketRecord {
   readonly trade_module_address: string
 }
 
+/** An order or a trade as a trader says it: on spot, `buy` acquires USDC, price in cNGN per USDC, size in USDC. */
+export interface TraderTermsRecord {
+  readonly ui_intent: { readonly side: Side; readonly price: string; readonly size: string }
+}
+
 export interface OrderRecord {
   readonly order_id: string
   readonly owner_address: string
@@ -35,6 +40,8 @@ export interface OrderRecord {
   readonly market: string
   readonly action_json: ActionJson
   readonly signature: string
+  /** On markets with an order entry spec. */
+  readonly spot_contract?: TraderTermsRecord
 }
 
 export interface BookSnapshot {
