@@ -123,8 +123,15 @@ function refuseStale(group: readonly Pending[], now: number): Pending[] {
   return group.filter((pending) => !isStale(pending))
 }
 
+function refuseAll(group: readonly Pending[]): void {
+  for (const pending of group) pending.settle({ kind: 'busy' })
+}
+
 async function flush(publishing: Publishing, group: readonly Pending[]): Promise<void> {
   const { market, registry, nowMs } = publishing
+  // A message that had to be left behind comes first in the log: what followed it would look like proof that it is
+  // there, and the matcher takes no number below one that it has seen.
+  if (registry.outbox(market).length > 0) return refuseAll(group)
   const entries = group.map(({ entry }) => entry)
   const { outcomes, message } = registry.commit(market, entries, nowMs())
   for (const [index, outcome] of outcomes.entries()) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Bus } from '../../bus-schemas/bus.js'
+import { AppendUnknown, type Bus } from '../../bus-schemas/bus.js'
 import { encodeCommands } from '../../bus-schemas/command-message.js'
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
@@ -182,6 +182,31 @@ describe('the command log of order intake', () => {
     expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'busy' })
     await openLog().recover()
     await eventually(() => matcher.taken.length === 1)
+  })
+
+  it('lets nothing overtake what it leaves unpublished when it stops', async () => {
+    let tries = 0
+    let isBack = false
+    const commandLog = openLog({
+      ...bus,
+      append: (...args) => {
+        tries += 1
+        return isBack ? bus.append(...args) : Promise.reject(new AppendUnknown('lost'))
+      },
+    })
+    const first = rejection(commandLog.submit(entryOf(1)))
+    await eventually(() => tries === 2)
+    const second = commandLog.submit(entryOf(2))
+    isBack = true
+    await commandLog.stop()
+    expect(await first).to.have.property('message', 'the command log is stopping')
+    expect(await second).to.deep.equal({ kind: 'busy' })
+
+    const successor = openLog()
+    await successor.recover()
+    expect(await successor.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
+    await eventually(() => matcher.taken.length === 2)
+    expect(takenIds()).to.deep.equal(['order-1', 'order-2'])
   })
 
   /** A bus of a process that dies at its first append: before the message goes out, or after it arrived. */
