@@ -10,7 +10,8 @@ export type ClientPurpose = 'read' | 'judge' | 'submit'
 export type ChainClient = PublicClient<HttpTransport>
 
 const TIMEOUT_MS = 5_000
-const JUDGE_TIMEOUT_MS = 2_000
+/** Less than an order waits for the chain, so that a node that hangs leaves time for what is judged without it. */
+const JUDGE_TIMEOUT_MS = 1_000
 const MAX_CALLS_PER_BATCH = 100
 
 const TRANSPORT = {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect } from 'chai'
 import type { Address, Hex } from '../../core/action.js'
 import { createChainClient } from '../../chain/client.js'
@@ -53,5 +55,15 @@ describe('signature reads on a chain', () => {
     const { readCode, callIsValidSignature } = reads('http://127.0.0.1:1')
     expect(await readCode(WALLET)).to.equal(undefined)
     expect(await callIsValidSignature(WALLET, DIGEST, '0x')).to.equal(undefined)
+  })
+
+  it('answers undefined in time when the chain takes the question and is silent', async () => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const begun = performance.now()
+    expect(await reads(`http://127.0.0.1:${port}`).readCode(WALLET)).to.equal(undefined)
+    expect(performance.now() - begun).to.be.below(1_400)
+    silent.close()
   })
 })
