@@ -77,7 +77,7 @@ function probesOf({
       await Promise.resolve()
     },
     ...Object.fromEntries(processes.map((name) => [name, () => ping(bus, name)])),
-    executor: () => probeHttp(new URL('/healthz', executorUrl)),
+    executor: () => probeHttp(new URL('/readyz', executorUrl)),
   }
 }
 
@@ -88,6 +88,16 @@ async function ping(bus: Pick<Bus, 'ask'>, name: string): Promise<void> {
 
 async function probeHttp(url: URL): Promise<void> {
   const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
-  await response.body?.cancel()
-  if (!response.ok) throw new Error(`answered ${response.status}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(reasonIn(text) ?? `answered ${response.status}`)
+}
+
+/** What the part itself says in `{error}`. */
+function reasonIn(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown }
+    return typeof error === 'string' ? error : undefined
+  } catch {
+    return undefined
+  }
 }

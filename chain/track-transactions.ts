@@ -57,6 +57,8 @@ export interface TransactionTracker {
   openCount(): number
   /** Gas money that the open transactions may still claim, in wei. */
   reservedWei(): bigint
+  /** Milliseconds since the chain last answered a look. */
+  readonly chainSilentMs: () => number
   stop(): Promise<void>
 }
 
@@ -74,13 +76,18 @@ interface Tracking extends TransactionTrackerOptions {
   /** One above the highest nonce that is known to be mined. */
   minedNonces: number
   reachable: boolean
+  /** Of the process's monotonic clock. */
+  answeredAtMs: number
 }
 
 /** One poller serves all open transactions, however many wait for their receipts at once. */
 export function createTransactionTracker(options: TransactionTrackerOptions): TransactionTracker {
   const open = createOpenTransactions()
   const waiters = createResultWaiters()
-  const tracking: Tracking = { ...options, open, waiters, minedNonces: 0, reachable: true }
+  const tracking: Tracking = {
+    ...{ ...options, open, waiters, minedNonces: 0 },
+    ...{ reachable: true, answeredAtMs: performance.now() },
+  }
   const stopping = new AbortController()
   let looking: Promise<void> = Promise.resolve()
 
@@ -104,6 +111,7 @@ export function createTransactionTracker(options: TransactionTrackerOptions): Tr
     wasTaken: (intentId) => open.find(intentId)?.taken ?? false,
     openCount: () => open.size(),
     reservedWei: () => open.reservedWei(),
+    chainSilentMs: () => performance.now() - tracking.answeredAtMs,
     async stop() {
       stopping.abort()
       waiters.wakeAll()
@@ -125,6 +133,7 @@ async function lookOnce(tracking: Tracking): Promise<void> {
     await look(tracking)
     if (!tracking.reachable) tracking.facts.chainBack()
     tracking.reachable = true
+    tracking.answeredAtMs = performance.now()
   } catch (error) {
     if (!(error instanceof ChainUnreachable)) throw error
     if (tracking.reachable) tracking.facts.chainLost(error)

@@ -5,10 +5,13 @@ import { errors } from './errors.js'
 import type { Execute } from './execute.js'
 import { refuse } from './refuse.js'
 import { getHealthz } from './routes/get-healthz.js'
+import { getReadyz } from './routes/get-readyz.js'
 import { postExecute } from './routes/post-execute.js'
 
 export interface AppDeps {
   readonly execute: Execute
+  /** Milliseconds since the chain last answered. */
+  readonly chainSilentMs: () => number
   /** What callers of `/execute` must show; undefined lets everybody in, for loopback only. */
   readonly secret: string | undefined
   readonly facts: { readonly requestFailed: (error: unknown) => void }
@@ -17,13 +20,15 @@ export interface AppDeps {
 }
 
 /** The executor as a Koa application that listens nowhere yet. */
-export function createApp({ execute, secret, facts, onFatal }: AppDeps): Koa {
+export function createApp(deps: AppDeps): Koa {
+  const { execute, chainSilentMs, secret, facts, onFatal } = deps
   const app = new Koa()
   // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
   app.on('error', () => undefined)
 
   const router = new Router({ sensitive: true })
   router.get('/healthz', getHealthz)
+  router.get('/readyz', getReadyz(chainSilentMs))
   router.post('/execute', authorize(secret), postExecute(execute))
 
   app.use(errors({ requestFailed: facts.requestFailed, onFatal }))

@@ -30,6 +30,8 @@ export interface ExecutorOptions {
 
 export interface Executor {
   readonly execute: Execute
+  /** Milliseconds since the chain last answered; it is asked several times a second. */
+  readonly chainSilentMs: () => number
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
   stop(): Promise<void>
   /** Lets go of the journal; to be called when no execution is under way any more. */
@@ -106,5 +108,6 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     timeoutMs,
     facts,
   })
-  return { execute, stop: () => tracker.stop() }
+  const { chainSilentMs } = tracker
+  return { execute, chainSilentMs, stop: () => tracker.stop() }
 }

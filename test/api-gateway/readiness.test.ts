@@ -14,13 +14,15 @@ describe('readiness', () => {
   let executor: Server
   let executorUrl: URL
   let executorStatus: number
+  let executorSays: string
 
   beforeEach(async () => {
     bus = createMemoryBus()
     executorStatus = 200
+    executorSays = ''
     executor = createServer((request, response) => {
-      response.statusCode = request.url === '/healthz' ? executorStatus : 404
-      response.end()
+      response.statusCode = request.url === '/readyz' ? executorStatus : 404
+      response.end(executorSays)
     })
     executorUrl = new URL(`http://127.0.0.1:${await listen(executor, 0, '127.0.0.1')}`)
   })
@@ -65,6 +67,8 @@ describe('readiness', () => {
       projection: 'disk I/O error',
       executor: 'answered 503',
     })
+    executorSays = JSON.stringify({ error: 'the chain does not answer' })
+    expect(await readiness().missing()).to.deep.equal({ executor: 'the chain does not answer' })
     bus.setConnected(false)
     expect(Object.keys(await readiness().missing())).to.include.members(['bus', ...processes])
   })

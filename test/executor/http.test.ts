@@ -44,6 +44,7 @@ describe('POST /execute', () => {
   let answer: ExecuteAnswer | Error
   let fatal: unknown
   let asked: Parameters<Execute>[]
+  let silentMs: number
 
   before(async () => {
     const execute: Execute = (...args) => {
@@ -52,10 +53,13 @@ describe('POST /execute', () => {
     }
     const facts = { requestFailed: () => undefined }
     const onFatal = (error: unknown) => (fatal = error)
-    served = await serveApp(createApp({ execute, secret: SECRET, facts, onFatal }))
+    const chainSilentMs = () => silentMs
+    const app = createApp({ execute, chainSilentMs, secret: SECRET, facts, onFatal })
+    served = await serveApp(app)
   })
   beforeEach(() => {
     asked = []
+    silentMs = 0
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
   })
@@ -215,6 +219,16 @@ describe('POST /execute', () => {
     answer = new InvariantBroken('two settlements, one nonce')
     expect((await post(aBody())).status).to.equal(500)
     expect(fatal).to.equal(answer)
+  })
+
+  it('answers /readyz with 503 while the chain is silent', async () => {
+    const readyz = async () => {
+      const response = await fetch(`${served.url}/readyz`)
+      return [response.status, await readBody(response)]
+    }
+    expect(await readyz()).to.deep.equal([200, { status: 'ready' }])
+    silentMs = 5_001
+    expect(await readyz()).to.deep.equal([503, { error: 'the chain does not answer' }])
   })
 
   it('answers /healthz to anybody', async () => {
