@@ -2,10 +2,11 @@ import { createPublicClient, http } from 'viem'
 import type { HttpTransport, PublicClient } from 'viem'
 
 /**
- * What a connection to the chain is for. `read`: facts, retried and batched. `judge`: a question on which somebody's
+ * What a connection to the chain is for. `read`: facts, retried and batched. `probe`: the same asked once, for callers
+ * that rather do without an answer than wait for it. `judge`: a question on which somebody's
  * contract runs, given little time. `submit`: transactions, asked once, because an unclear answer must come back as it is.
  */
-export type ClientPurpose = 'read' | 'judge' | 'submit'
+export type ClientPurpose = 'read' | 'probe' | 'judge' | 'submit'
 
 export type ChainClient = PublicClient<HttpTransport>
 
@@ -16,6 +17,7 @@ const MAX_CALLS_PER_BATCH = 100
 
 const TRANSPORT = {
   read: { retryCount: 2, timeout: TIMEOUT_MS, batch: { batchSize: MAX_CALLS_PER_BATCH } },
+  probe: { retryCount: 0, timeout: JUDGE_TIMEOUT_MS, batch: { batchSize: MAX_CALLS_PER_BATCH } },
   judge: { retryCount: 0, timeout: JUDGE_TIMEOUT_MS },
   submit: { retryCount: 0, timeout: TIMEOUT_MS },
 } as const

@@ -1,6 +1,7 @@
 import type { Address } from '../core/action.js'
 import { matchingAbi } from './abi/matching.js'
 import { subAccountsAbi } from './abi/sub-accounts.js'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.js'
 import type { ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
 import { createExpiringCache } from './expiring-cache.js'
@@ -25,8 +26,10 @@ export interface AccountReader {
 }
 
 export interface AccountReaderOptions {
-  /** A `read` client: the questions about one account travel together. */
+  /** A `read` or `probe` client: the questions about one account travel together. */
   readonly client: ChainClient
+  /** Turns questions away while the node is silent. */
+  readonly breaker?: CircuitBreaker
   readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
   /** How long facts are kept; at most a block's time. */
   readonly cacheMs: number
@@ -36,15 +39,16 @@ const CACHE_ENTRIES = 10_000
 
 /** Reads facts about accounts and session keys at the newest block; addresses in lower case. */
 export function createAccountReader(options: AccountReaderOptions): AccountReader {
+  const { breaker = createCircuitBreaker() } = options
+  const ask = <Value>(read: () => Promise<Value>) => breaker.ask(() => unlessUnreadable(read))
   const bounds = { ttlMs: options.cacheMs, maxEntries: CACHE_ENTRIES }
   const accounts = createExpiringCache<AccountFacts>(bounds)
   const expiries = createExpiringCache<bigint>(bounds)
   return {
-    readAccount: (id) =>
-      accounts.get(id.toString(), () => unlessUnreadable(() => fetchAccount(options, id))),
+    readAccount: (id) => accounts.get(id.toString(), () => ask(() => fetchAccount(options, id))),
     readSessionKeyExpiry: (owner, key) =>
       expiries.get(`${owner} ${key}`.toLowerCase(), () =>
-        unlessUnreadable(() => fetchKeyExpiry(options, owner, key)),
+        ask(() => fetchKeyExpiry(options, owner, key)),
       ),
   }
 }

@@ -22,6 +22,8 @@ export interface SignatureVerifier {
   readonly digest: (action: Action) => Hex
   /** Never rejects for what the chain or the client does; the signature may be any text. */
   readonly verify: (action: Action, signature: Hex) => Promise<SignatureVerdict>
+  /** Whether there is code at the address, at most a block old; undefined when the chain did not say. */
+  readonly hasCode: (address: Address) => Promise<boolean | undefined>
   /** EIP-712 digest of a cancel on this venue's domain. */
   readonly cancelDigest: (terms: CancelTerms) => Hex
   /** Judges a signature over a digest of this venue as `verify` does. */
@@ -70,6 +72,8 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     maxEntries: CODE_CACHE_ENTRIES,
   })
 
+  const hasCode = (address: Address) => codes.get(address, () => readCode(address))
+
   async function verifyDigest(
     signer: Address,
     digest: Hex,
@@ -78,12 +82,12 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     if (signature.length > MAX_SIGNATURE_DIGITS || !HEX_BYTES.test(signature)) {
       return { kind: 'invalid', digest, path: 'ecdsa' }
     }
-    const hasCode = await codes.get(signer, () => readCode(signer))
-    if (hasCode === true) return askContract(signer, digest, signature)
+    const contract = await hasCode(signer)
+    if (contract === true) return askContract(signer, digest, signature)
 
     const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
     if (recovered === signer) return { kind: 'valid', path: 'ecdsa' }
-    if (hasCode === undefined) return unreadable(`no answer whether ${signer} has code`)
+    if (contract === undefined) return unreadable(`no answer whether ${signer} has code`)
     return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
   }
 
@@ -101,6 +105,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     verify: (action, signature) => verifyDigest(action.signer, digest(action), signature),
     cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
     verifyDigest,
+    hasCode,
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
+import { createCircuitBreaker } from '../../chain/circuit-breaker.js'
 import { createChainClient } from '../../chain/client.js'
 import { type Deployment, loadDeployment } from '../../chain/deployment.js'
 import { createAccountReader } from '../../chain/read-account.js'
@@ -46,11 +47,13 @@ runActor({
 })
 
 function openChain(deployment: Deployment) {
-  const client = createChainClient(config.RPC_URL, 'read')
-  const reads = createSignatureReads(createChainClient(config.RPC_URL, 'judge'))
+  const probe = createChainClient(config.RPC_URL, 'probe')
+  const breaker = createCircuitBreaker()
+  const judge = createChainClient(config.RPC_URL, 'judge')
+  const reads = createSignatureReads({ judge, probe, breaker })
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
   return {
-    accounts: createAccountReader({ client, deployment, cacheMs: BLOCK_TIME_MS }),
+    accounts: createAccountReader({ client: probe, breaker, deployment, cacheMs: BLOCK_TIME_MS }),
     verifier: createSignatureVerifier({ domain, ...reads }),
     domain: { name: 'Matching', version: '1.0', ...domain },
   }

@@ -13,6 +13,7 @@ import { anIntakeStage, ask, signedBody, silentLog } from '../support/intake-sta
 const hangingVerifier: SignatureVerifier = {
   digest: () => '0x',
   cancelDigest: () => '0x',
+  hasCode: () => new Promise(() => undefined),
   verify: () => new Promise(() => undefined),
   verifyDigest: () => new Promise(() => undefined),
 }

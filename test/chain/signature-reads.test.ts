@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect } from 'chai'
 import type { Address, Hex } from '../../core/action.js'
 import { createChainClient } from '../../chain/client.js'
+import { createCircuitBreaker } from '../../chain/circuit-breaker.js'
 import { createSignatureReads } from '../../chain/signature-reads.js'
 import { startAnvil } from '../support/anvil.js'
 import type { Anvil } from '../support/anvil.js'
@@ -22,7 +23,12 @@ describe('signature reads on a chain', () => {
   })
   after(() => anvil.stop())
 
-  const reads = (rpcUrl = anvil.rpcUrl) => createSignatureReads(createChainClient(rpcUrl, 'judge'))
+  const reads = (rpcUrl = anvil.rpcUrl) =>
+    createSignatureReads({
+      judge: createChainClient(rpcUrl, 'judge'),
+      probe: createChainClient(rpcUrl, 'probe'),
+      breaker: createCircuitBreaker(),
+    })
 
   async function verdictOf(code: Hex): Promise<boolean | undefined> {
     await anvil.client.setCode({ address: WALLET, bytecode: code })

@@ -39,6 +39,7 @@ export interface FakeChain {
   inCustody: boolean
   readable: boolean
   keyExpirySec: bigint | undefined
+  hasCode: boolean
   verdict: SignatureVerdict
 }
 
@@ -65,6 +66,7 @@ export function anIntakeStage(): IntakeStage {
     inCustody: true,
     readable: true,
     keyExpirySec: 0n,
+    hasCode: false,
     verdict: { kind: 'valid', path: 'ecdsa' },
   }
   let registry: IntakeRegistry | undefined
@@ -121,6 +123,7 @@ function fakeVerifier(chain: FakeChain): SignatureVerifier {
   return {
     digest: () => '0xd1',
     cancelDigest: () => '0xc1',
+    hasCode: () => Promise.resolve(chain.readable ? chain.hasCode : undefined),
     verify: () => Promise.resolve(chain.verdict),
     verifyDigest: () => Promise.resolve(chain.verdict),
   }
