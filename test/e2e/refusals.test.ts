@@ -1,198 +1,9 @@
 import { expect } from 'chai'
-import { createRestClient, type OrderBody } from '../../client/index.js'
+import { createRestClient } from '../../client/index.js'
+import { orderRefusals } from '../support/order-refusals.js'
 import { sharedVenue } from '../support/shared-venue.js'
 import { createTrader, SPOT, type Trader } from '../support/trader.js'
 import type { TestVenue } from '../support/venue.js'
-
-type Body = Record<string, unknown>
-
-/** A change to a valid signed body and the exact answer to what comes of it. */
-interface Case {
-  readonly title: string
-  readonly change: (body: OrderBody) => Body
-  readonly error: string
-  readonly status?: number
-}
-
-const set = (fields: Body) => (body: OrderBody) => ({ ...body, ...fields })
-const drop = (field: keyof OrderBody) => (body: OrderBody) => {
-  const { [field]: _dropped, ...rest } = body
-  return rest
-}
-const setAction = (fields: Body) => (body: OrderBody) => ({
-  ...body,
-  action_json: { ...body.action_json, ...fields },
-})
-/** Replaces one of the seven signed words, counted from 0. */
-const setWord = (index: number, word: bigint | string) => (body: OrderBody) => {
-  const { data } = body.action_json
-  const hex = typeof word === 'string' ? word : BigInt.asUintN(256, word).toString(16)
-  const at = 2 + 64 * index
-  const changed = data.slice(0, at) + hex.padStart(64, '0') + data.slice(at + 64)
-  return setAction({ data: changed })(body)
-}
-const required = (field: keyof OrderBody): Case => ({
-  title: `no ${field}`,
-  change: drop(field),
-  error: `${field} is required`,
-})
-const otherAddress = `0x${'12'.repeat(20)}`
-const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
-const order = 2n * halfOrder + 1n
-
-/** The other signature of the same message: accepted by many libraries, refused by the chain. */
-function highS(signature: string): string {
-  const s = order - BigInt(`0x${signature.slice(66, 130)}`)
-  const v = signature.endsWith('1b') ? '1c' : '1b'
-  return signature.slice(0, 66) + s.toString(16).padStart(64, '0') + v
-}
-const WRONG_SIGNATURE = 'signature does not authorize this action'
-
-const CASES: readonly Case[] = [
-  required('order_id'),
-  required('asset_address'),
-  required('nonce'),
-  required('limit_price'),
-  required('desired_amount'),
-  required('signature'),
-  required('owner_address'),
-  required('signer_address'),
-  required('subaccount_id'),
-  required('recipient_id'),
-  required('worst_fee'),
-  required('side'),
-  { title: 'no expiry', change: drop('expiry'), error: 'expiry must be in the future' },
-  {
-    title: 'an expiry in the past',
-    change: set({ expiry: 1 }),
-    error: 'expiry must be in the future',
-  },
-  { title: 'an expiry as text', change: set({ expiry: '9' }), error: 'expiry must be an integer' },
-  { title: 'no action', change: drop('action_json'), error: 'action_json must be valid JSON' },
-  {
-    title: 'a side it does not know',
-    change: set({ side: 'BUY' }),
-    error: 'side must be buy or sell',
-  },
-  {
-    title: 'an instrument it does not know',
-    change: set({ asset_address: otherAddress }),
-    error: 'asset_address must match a configured instrument',
-  },
-  {
-    title: 'a negative amount',
-    change: set({ desired_amount: '-1' }),
-    error: 'desired_amount must be greater than zero',
-  },
-  {
-    title: 'an amount below the smallest',
-    change: set({ desired_amount: '0.0000001' }),
-    error: 'normalized atomic size is 0',
-  },
-  {
-    title: 'a negative filled amount',
-    change: set({ filled_amount: '-1' }),
-    error: 'filled_amount cannot be negative',
-  },
-  {
-    title: 'more filled than desired',
-    change: set({ filled_amount: '11' }),
-    error: 'filled_amount cannot exceed desired_amount',
-  },
-  {
-    title: 'a spec without an intent',
-    change: set({ order_entry_spec: 'cngn_usdc_spot_v1' }),
-    error: 'ui_intent is required when order_entry_spec is provided',
-  },
-  {
-    title: 'an intent without a spec',
-    change: set({ ui_intent: { price: '10000', size: '0.001' } }),
-    error: 'order_entry_spec is required when ui_intent is provided',
-  },
-  {
-    title: 'another spec',
-    change: set({ order_entry_spec: 'x', ui_intent: { price: '10000', size: '0.001' } }),
-    error: 'order_entry_spec must be "cngn_usdc_spot_v1" for this market\'s ui_intent',
-  },
-  {
-    title: 'another subaccount in the action',
-    change: setAction({ subaccount_id: '99' }),
-    error: 'action_json.subaccount_id must match subaccount_id',
-  },
-  {
-    title: 'another nonce in the action',
-    change: setAction({ nonce: '99' }),
-    error: 'action_json.nonce must match nonce',
-  },
-  {
-    title: 'another owner in the action',
-    change: setAction({ owner: otherAddress }),
-    error: 'action_json.owner must match owner_address',
-  },
-  {
-    title: 'another signer in the action',
-    change: setAction({ signer: otherAddress }),
-    error: 'action_json.signer must match signer_address',
-  },
-  {
-    title: 'six words',
-    change: (body) => setAction({ data: body.action_json.data.slice(0, -64) })(body),
-    error: 'expected encoded TradeData tuple',
-  },
-  {
-    title: 'another asset in the words',
-    change: setWord(0, BigInt(otherAddress)),
-    error: 'action_json.data.asset must match asset_address',
-  },
-  {
-    title: 'another sub id in the words',
-    change: setWord(1, 7n),
-    error: 'action_json.data.subId must match sub_id',
-  },
-  {
-    title: 'the other side in the words',
-    change: setWord(6, 0n),
-    error: 'action_json.data.isBid must match side',
-  },
-  {
-    title: 'a signed price of zero',
-    change: setWord(2, 0n),
-    error: 'action_json.data.limitPrice must be positive',
-  },
-  {
-    title: 'a signed amount below zero',
-    change: setWord(3, -1n),
-    error: 'action_json.data.desiredAmount must be positive',
-  },
-  {
-    title: 'a signed price of twice the price',
-    change: setWord(2, 2n * 10n ** 14n),
-    error: 'action_json.data.limitPrice is not aligned with normalized limit_price',
-  },
-  {
-    title: 'a signed amount off by one',
-    change: setWord(3, 10n * 10n ** 18n + 1n),
-    error: 'action_json.data.desiredAmount is not aligned with normalized desired_amount',
-  },
-  {
-    title: 'a signature of something else',
-    change: (body) => setAction({ expiry: `${body.expiry + 1}` })(body),
-    error: WRONG_SIGNATURE,
-  },
-  {
-    title: 'the high-s twin of the signature',
-    change: (body) => ({ ...body, signature: highS(body.signature) }),
-    error: WRONG_SIGNATURE,
-  },
-  {
-    title: 'a signature with v 0 or 1',
-    change: (body) => ({
-      ...body,
-      signature: body.signature.slice(0, -2) + (body.signature.endsWith('1b') ? '00' : '01'),
-    }),
-    error: WRONG_SIGNATURE,
-  },
-]
 
 describe('refusals of an order, on the whole venue', function () {
   this.timeout(30_000)
@@ -220,12 +31,13 @@ describe('refusals of an order, on the whole venue', function () {
     expect(await response.json()).to.include({ error: 'order not found' })
   }
 
-  for (const { title, change, error, status = 400 } of CASES) {
-    it(`${title}: ${error}`, async () => {
+  for (const { what, change, error } of orderRefusals) {
+    it(`${what}: ${error.toString().slice(0, 80)}`, async () => {
       const body = await valid()
-      const answer = await post('/v1/orders', change(body))
-      expect(answer.body.error).to.equal(error)
-      expect(answer.status).to.equal(status)
+      const answer = await post('/v1/orders', change(body, Math.floor(Date.now() / 1_000)))
+      if (typeof error === 'string') expect(answer.body.error).to.equal(error)
+      else expect(answer.body.error).to.match(error)
+      expect(answer.status).to.equal(400)
       await isAbsent(body.order_id)
     })
   }
@@ -286,14 +98,6 @@ describe('refusals of an order, on the whole venue', function () {
     const answer = await post('/v1/orders/cancel', { owner_address: eve.address, nonce: '5' })
     expect(answer).to.deep.include({ status: 404 })
     expect(answer.body.error).to.equal('active order not found')
-  })
-
-  it('bodies that are no JSON object', async () => {
-    for (const body of ['{"order_id":', '', '[]', 'null', '7', '"x"']) {
-      const answer = await post('/v1/orders', body)
-      expect(answer.status, body).to.equal(400)
-      expect(answer.body.error, body).to.equal('invalid JSON body')
-    }
   })
 
   it('bodies over 64 KiB', async () => {

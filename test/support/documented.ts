@@ -93,7 +93,7 @@ function wrongBody({ method, headers, text }: Exchange, { content }: DocumentedA
   const sent = `${headers['content-type']?.toString()}`.split(';', 1)[0] ?? ''
   const schema = (content[sent] ?? content['*/*'])?.schema
   if (schema === undefined) return [`content type ${sent} is not documented`]
-  return sent === 'application/json' ? broken(schema, JSON.parse(text)) : []
+  return sent === 'application/json' ? broken(closed, schema, JSON.parse(text)) : []
 }
 
 /** Whatever is carried out must have been a documented request; null and empty text count as absent. */
@@ -101,18 +101,24 @@ function wrongRequest({ sent }: Exchange, operation: DocumentedOperation | undef
   const schema = operation?.requestBody?.content['application/json']?.schema
   if (schema === undefined || typeof sent !== 'object' || sent === null) return []
   const given = Object.entries(sent).filter(([, value]) => value !== null && value !== '')
-  return broken(schema, Object.fromEntries(given)).map((why) => `accepted request: ${why}`)
+  return broken(open, schema, Object.fromEntries(given)).map((why) => `accepted request: ${why}`)
 }
 
-const validators = new Map<object, ValidateFunction>()
 const ajv = new Ajv2020({ strictTypes: false, validateFormats: false, allErrors: true })
-ajv.addVocabulary(['components', 'example'])
+ajv.addVocabulary(['components'])
 
-function broken(schema: object, value: unknown): string[] {
-  let validate = validators.get(schema)
+/** Compiled schemas by what they were compiled from, and how objects in them meet unknown fields. */
+interface Validators {
+  readonly adapt: (schema: object) => object
+  readonly compiled: Map<object, ValidateFunction>
+}
+
+function broken({ adapt, compiled }: Validators, schema: object, value: unknown): string[] {
+  let validate = compiled.get(schema)
   if (validate === undefined) {
-    validate = ajv.compile({ ...closed(schema), components: { schemas: closedSchemas } })
-    validators.set(schema, validate)
+    const { schemas } = gatewayDocument.components
+    validate = ajv.compile(adapt({ ...schema, components: { schemas } }))
+    compiled.set(schema, validate)
   }
   if (validate(value)) return []
   return (validate.errors ?? []).map(
@@ -121,10 +127,11 @@ function broken(schema: object, value: unknown): string[] {
   )
 }
 
+/** Requests may carry more than is documented. */
+const open: Validators = { adapt: (schema) => schema, compiled: new Map() }
+
 /** Clients must ignore fields they do not know; here one that nobody wrote down is a mistake of ours. */
-function closed(value: unknown): object {
-  return close(value) as object
-}
+const closed: Validators = { adapt: (schema) => close(schema) as object, compiled: new Map() }
 
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
@@ -134,5 +141,3 @@ function close(value: unknown): unknown {
     ? { ...fields, additionalProperties: false }
     : fields
 }
-
-const closedSchemas = closed(gatewayDocument.components.schemas)

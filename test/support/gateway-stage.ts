@@ -118,9 +118,17 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
   }
 }
 
-function send(
+export interface SendRequest extends SendOptions {
+  readonly method: string
+  readonly path: string
+  /** A real intake judges the body, so that what it takes must be a documented request. */
+  readonly judged?: boolean
+}
+
+/** One request on a connection of its own; rejects when the answer is not what the gateway's document says. */
+export function send(
   port: number,
-  { method, path, body, headers }: SendOptions & { method: string; path: string },
+  { method, path, body, headers, judged = false }: SendRequest,
 ): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false })
@@ -131,7 +139,8 @@ function send(
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString()
         const { headers, statusCode: status = 0 } = incoming
-        const [wrong] = undocumented({ method, path, status, headers, text })
+        const sent = judged ? body : undefined
+        const [wrong] = undocumented({ method, path, sent, status, headers, text })
         if (wrong !== undefined) reject(new Error(wrong))
         const json = /json/.test(headers['content-type'] ?? '') && text !== ''
         resolve({

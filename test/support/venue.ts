@@ -10,6 +10,7 @@ import type { Address, Hex } from '../../core/action.js'
 import { readPids } from '../../devnet/launcher-pids.js'
 import { inProject } from '../../devnet/project-root.js'
 import { waitFor } from '../../devnet/wait-for.js'
+import { checkAnswersOf } from './checked-fetch.js'
 import { inheritedEnvironment } from './config.js'
 
 const READY_WITHIN_MS = 90_000
@@ -100,6 +101,7 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
     throw error
   }
   const devnet = JSON.parse(await readFile(join(dataDir, 'devnet.json'), 'utf8')) as Devnet
+  checkAnswersOf(devnet.gateway_url)
   const pids = async () => pidsOf(dataDir)
   const kill = async (worker: string, signal: NodeJS.Signals) => {
     process.kill(pidOf(await pids(), worker), signal)

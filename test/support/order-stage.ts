@@ -1,0 +1,98 @@
+import { createApp } from '../../api-gateway/app.js'
+import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
+import { createOwnWrites } from '../../api-gateway/own-writes.js'
+import type { OrderIntakeOptions } from '../../actors/order-intake/start.js'
+import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import { createSignatureVerifier } from '../../chain/verify-signature.js'
+import type { Address } from '../../core/action.js'
+import type { Market } from '../../core/market.js'
+import type { StoredOrder } from '../../data/read-model.js'
+import { aFuture, aMarket, progressOf, testDomain } from './builders.js'
+import { type FakeMatcher, startFakeMatcher } from './fake-matcher.js'
+import { type Answered, type SendOptions, aFakeReadModel, send } from './gateway-stage.js'
+import { type FakeChain, anIntakeStage, silentLog } from './intake-stage.js'
+
+/** A gateway and an order intake that work together, with a matcher whose book never crosses. */
+export interface OrderStage {
+  readonly port: number
+  readonly chain: FakeChain
+  readonly matcher: FakeMatcher
+  readonly markets: readonly Market[]
+  /** Addresses with code whose contract authorizes nothing. */
+  readonly contracts: Set<Address>
+  /** Unix seconds of the venue. */
+  readonly nowSec: number
+  /** Rejects when the answer is not what the gateway's own document says. */
+  send(method: string, path: string, options?: SendOptions): Promise<Answered>
+  /** How much is in the registry and in the log: equal before and after whatever left no trace. */
+  kept(): Promise<{ readonly stored: number; readonly published: number }>
+  /** From now on nothing can be read from the registry. */
+  loseRegistry(): void
+  close(): Promise<void>
+}
+
+const NOW_MS = Date.parse('2026-11-21T10:00:00Z')
+
+/** The stage with the spot market and a disabled future; signatures are judged for real. */
+export async function anOrderStage(
+  overrides: Partial<OrderIntakeOptions> = {},
+): Promise<OrderStage> {
+  const bus = createMemoryBus()
+  const intake = anIntakeStage()
+  const markets = [aMarket(), aFuture({ enabled: false })]
+  const contracts = new Set<Address>()
+  const running = await intake.start(bus, {
+    markets,
+    nowMs: () => NOW_MS,
+    verifier: createSignatureVerifier({
+      domain: testDomain,
+      readCode: (address) => Promise.resolve(contracts.has(address)),
+      callIsValidSignature: () => Promise.resolve(false),
+    }),
+    ...overrides,
+  })
+  const matcher = await startFakeMatcher(bus, intake.market.market)
+  const { server, port } = await startGateway(bus, markets, matcher)
+  return {
+    ...{ port, matcher, markets, contracts },
+    chain: intake.chain,
+    nowSec: NOW_MS / 1_000,
+    send: (method, path, options) => send(port, { method, path, judged: true, ...options }),
+    kept: async () => ({
+      stored: intake.registry().lastNo(),
+      published: (await bus.streamState(commandsStream(intake.market.market))).lastSeq,
+    }),
+    loseRegistry: () => intake.registry().close(),
+    close: async () => {
+      await closeServer(server, 0)
+      await running.stop()
+      await matcher.stop()
+      intake.close()
+    },
+  }
+}
+
+/** A gateway whose reads show what the matcher took. */
+async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher: FakeMatcher) {
+  const readModel = { ...aFakeReadModel(), projectedSeq: () => matcher.taken.length }
+  readModel.order = (orderId) => placed(matcher, orderId)
+  const app = createApp({
+    ...{ bus, markets, readModel, log: silentLog },
+    ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
+    readiness: { missing: () => Promise.resolve({}) },
+    aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
+    nowMs: () => NOW_MS,
+  })
+  const server = createHttpServer((request, response) => void app.callback()(request, response))
+  return { server, port: await listen(server, 0, '127.0.0.1') }
+}
+
+function placed({ taken }: FakeMatcher, orderId: string): StoredOrder | undefined {
+  for (const { command } of taken) {
+    if (command.kind === 'PlaceOrder' && command.order.orderId === orderId) {
+      return { order: command.order, progress: progressOf(command.order) }
+    }
+  }
+  return undefined
+}
