@@ -3,6 +3,7 @@ import { duplicateBody } from './error-body.js'
 import { type Operation, readRefusals, refused } from './operation.js'
 import { orderAnswer, orderLookup } from './order-record.js'
 import { cancelBody, newOrder } from './order-requests.js'
+import { serviceAuth } from './service-auth.js'
 import { orderId } from './values.js'
 
 /** What every endpoint that reads a body may answer before it looks at it. */
@@ -34,12 +35,18 @@ export const cancelOrder: Operation = {
   id: 'cancelOrder',
   tag: 'Orders',
   summary: 'Cancel an active order',
-  description: 'What is already matched still settles.',
+  description:
+    'What is already matched still settles. A venue may be set up to refuse cancels without proof.',
+  headers: z.object({
+    'X-Service-Auth': serviceAuth
+      .optional()
+      .describe('Proof of the owner, in place of a signature.'),
+  }),
   body: cancelBody,
   responses: {
     200: { description: 'The order as the cancel left it.', body: orderAnswer },
     400: refused('Malformed.'),
-    403: refused('A protected namespace, or not the order’s owner.'),
+    403: refused('A protected namespace, or a proof that is missing, void or another owner’s.'),
     404: refused('No active order of this owner with this nonce.'),
     ...bodyRefusals,
     500: refused('Not known whether it was cancelled: safe to retry.'),

@@ -67,5 +67,19 @@ export const cancelBody = z
       .string()
       .optional()
       .describe('Marks the cancel as a service’s own, which protected ids refuse.'),
+    signature: signature
+      .optional()
+      .describe('Proof: EIP-712 `Cancel(owner, signer, nonce, expiry)` on the signing domain.'),
+    signer_address: sentAddress
+      .optional()
+      .describe('With `signature`: the owner or a session key.'),
+    expiry: z
+      .union([unixSeconds, sentInteger])
+      .optional()
+      .describe('With `signature`: unix seconds until which it counts.'),
   })
-  .meta({ id: 'CancelOrder', description: 'Names one of the owner’s orders.' })
+  .meta({
+    id: 'CancelOrder',
+    description: 'Names one of the owner’s orders; whatever proof is sent must hold.',
+    dependentRequired: { signature: ['signer_address', 'expiry'] },
+  })

@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import { refusals } from '../../core/refusals.js'
 import type { Address } from '../../core/action.js'
-import { type OrderTerms, signedOrderBody } from '../support/builders.js'
+import {
+  type OrderBody,
+  type OrderTerms,
+  signedOrderBody,
+  testPrivateKey,
+} from '../support/builders.js'
+import { serviceAuth } from '../support/cancel-proofs.js'
 import type { Answered } from '../support/gateway-stage.js'
 import { WRONG_SIGNATURE } from '../support/signed-refusals.js'
 import { harmless, orderRefusals } from '../support/order-refusals.js'
@@ -23,8 +29,10 @@ describe('every refusal, on a gateway with its intake', () => {
   })
   after(() => stage.close())
 
-  const post = (body: unknown, path = '/v1/orders') => stage.send('POST', path, { body })
-  const cancel = (body: unknown) => post(body, '/v1/orders/cancel')
+  const post = (body: unknown) => stage.send('POST', '/v1/orders', { body })
+  const cancel = (body: unknown, headers: Record<string, string> = {}) =>
+    stage.send('POST', '/v1/orders/cancel', { body, headers })
+  const namesOf = ({ owner_address, nonce }: OrderBody) => ({ owner_address, nonce })
 
   interface Expected {
     readonly status?: number
@@ -151,8 +159,7 @@ describe('every refusal, on a gateway with its intake', () => {
     it('a nonce of the owner, under a new id and after a cancel', async () => {
       const body = await valid()
       await post(body)
-      const { owner_address, nonce } = body
-      expect((await cancel({ owner_address, nonce })).status).to.equal(200)
+      expect((await cancel(namesOf(body))).status).to.equal(200)
       await expectRefused(() => post({ ...body, order_id: 'another' }), {
         status: 409,
         error: 'duplicate order: nonce already used',
@@ -196,27 +203,66 @@ describe('every refusal, on a gateway with its intake', () => {
     it('an order that is cancelled already', async () => {
       const body = await valid()
       await post(body)
-      expect((await cancel(body)).json).to.have.nested.property('order.status', 'cancelled')
-      const { status, json } = await cancel(body)
+      expect((await cancel(namesOf(body))).json).to.have.nested.property(
+        'order.status',
+        'cancelled',
+      )
+      const { status, json } = await cancel(namesOf(body))
       expect([status, json.error]).to.deep.equal([404, 'active order not found'])
     })
 
     it('a service’s cancel in a protected namespace', async () => {
       const body = await valid({ orderId: 'smoke:1' })
       await post(body)
-      await expectRefused(() => cancel({ ...body, service: 'cleaner' }), {
+      await expectRefused(() => cancel({ ...namesOf(body), service: 'cleaner' }), {
         status: 403,
         error: 'service-tagged cancels are not allowed for protected namespace "smoke:"',
       })
-      expect((await cancel(body)).status).to.equal(200)
+      expect((await cancel(namesOf(body))).status).to.equal(200)
     })
+
+    it('a proof of another owner, or one that proves nothing', async () => {
+      const body = await valid()
+      await post(body)
+      const stranger = `0x${'05'.repeat(32)}` as const
+      const theirFrame = await serviceAuth(stranger, stage.nowSec)
+      const refusedBy = (text: string | RegExp) => ({ status: 403, error: text })
+      await expectRefused(
+        () => cancel(namesOf(body), { 'x-service-auth': theirFrame }),
+        refusedBy('the proof does not authorize owner_address'),
+      )
+      await expectRefused(
+        () => cancel(namesOf(body), { 'x-service-auth': 'garbage' }),
+        refusedBy(/^X-Service-Auth: \w/),
+      )
+      const { owner_address, signature } = body
+      const ownSignature = { ...namesOf(body), signature, signer_address: owner_address }
+      await expectRefused(
+        () => cancel({ ...ownSignature, expiry: stage.nowSec + 60 }),
+        refusedBy('signature does not authorize this cancel'),
+      )
+      await expectRefused(
+        () => cancel({ ...ownSignature, expiry: stage.nowSec }),
+        refusedBy('the signed cancel has expired'),
+      )
+      const mine = await serviceAuth(testPrivateKey, stage.nowSec)
+      expect((await cancel(namesOf(body), { 'x-service-auth': mine })).status).to.equal(200)
+    })
+  })
+
+  it('a bare cancel where proof is required, before anything is looked up', async () => {
+    const strict = await anOrderStage({ cancelAuth: 'required' })
+    const body = namesOf(await valid())
+    const { status, json } = await strict.send('POST', '/v1/orders/cancel', { body })
+    expect([status, json.code]).to.deep.equal([403, 'cancel_proof_required'])
+    await strict.close()
   })
 
   it('500 when the registry cannot be read, and nothing is placed', async () => {
     const broken = await anOrderStage()
     const body = await valid()
     broken.loseRegistry()
-    const cancelled = await broken.send('POST', '/v1/orders/cancel', { body })
+    const cancelled = await broken.send('POST', '/v1/orders/cancel', { body: namesOf(body) })
     expect([cancelled.status, cancelled.json.error]).to.deep.equal([
       500,
       'failed to resolve cancel target',

@@ -1,8 +1,9 @@
-import { afterEach } from 'mocha'
+import { after, afterEach } from 'mocha'
 import { undocumented } from './documented.js'
 
 const gateways = new Set<string>()
 const wrong: string[] = []
+const told: string[] = []
 const plainFetch = globalThis.fetch
 
 /** From now on whatever `fetch` gets from this gateway must be what the gateway's document says. */
@@ -37,8 +38,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Mocha's root hook. A client would take an error out of `fetch` for a lost connection and try again. */
-afterEach(() => {
-  const [first] = wrong.splice(0)
-  if (first !== undefined) throw new Error(first)
+/**
+ * Mocha's root hooks. A client would take an error out of `fetch` for a lost connection and try again, and a failing
+ * afterEach would end the whole run; so what is wrong is told at the end, under the test that saw it.
+ */
+afterEach(function () {
+  const title = this.currentTest?.fullTitle() ?? 'a hook'
+  told.push(...wrong.splice(0).map((what) => `${title}: ${what}`))
+})
+after(() => {
+  if (told.length > 0) throw new Error(`answers that are not documented:\n${told.join('\n')}`)
 })

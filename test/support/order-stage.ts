@@ -1,6 +1,7 @@
 import { createApp } from '../../api-gateway/app.js'
 import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
 import { createOwnWrites } from '../../api-gateway/own-writes.js'
+import { createFrameReader } from '../../actors/order-intake/read-frame.js'
 import type { OrderIntakeOptions } from '../../actors/order-intake/start.js'
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
@@ -11,7 +12,7 @@ import type { StoredOrder } from '../../data/read-model.js'
 import { aFuture, aMarket, progressOf, testDomain } from './builders.js'
 import { type FakeMatcher, startFakeMatcher } from './fake-matcher.js'
 import { type Answered, type SendOptions, aFakeReadModel, send } from './gateway-stage.js'
-import { type FakeChain, anIntakeStage, silentLog } from './intake-stage.js'
+import { type FakeChain, anIntakeStage, silentLog, testFrameWords } from './intake-stage.js'
 
 /** A gateway and an order intake that work together, with a matcher whose book never crosses. */
 export interface OrderStage {
@@ -45,6 +46,7 @@ export async function anOrderStage(
   const running = await intake.start(bus, {
     markets,
     nowMs: () => NOW_MS,
+    readFrame: createFrameReader(testFrameWords, () => NOW_MS),
     verifier: createSignatureVerifier({
       domain: testDomain,
       readCode: (address) => Promise.resolve(contracts.has(address)),
