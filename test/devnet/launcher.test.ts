@@ -80,6 +80,12 @@ describe('devnet/launcher', function () {
       10_000,
       async () => (await codeAt(venue)) !== '0x' || undefined,
     )
+    await waitFor('the new gateway to answer', 10_000, async () =>
+      fetch(`${venue.gatewayUrl}/readyz`).then(
+        ({ ok }) => ok || undefined,
+        () => undefined,
+      ),
+    )
     const height = BigInt((await blockOf(venue)).number)
     const last = await venue.pids()
     expect(await venue.stop({ keepData: true })).to.equal(0)
