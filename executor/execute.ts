@@ -1,6 +1,7 @@
 import { ChainUnreachable } from '../chain/chain-unreachable.js'
 import type { ChainClient } from '../chain/client.js'
 import { encodeMatch } from '../chain/encode-match.js'
+import type { FindGuilty, GuiltySide } from '../chain/find-guilty.js'
 import { fingerprintOf } from '../chain/fingerprint.js'
 import type { NonceLane } from '../chain/nonce-lane.js'
 import type { GasReader } from '../chain/read-gas.js'
@@ -19,9 +20,14 @@ import type { ExecutorFacts } from './observe.js'
 
 /** What became of a settlement. Only `mined` and `refused` are final; the others say: ask again with the same key. */
 export type ExecuteAnswer =
-  | { readonly kind: 'mined'; readonly transaction: MinedTransaction }
+  | {
+      readonly kind: 'mined'
+      readonly transaction: MinedTransaction
+      /** Of a revert, when one side alone is to blame. */
+      readonly guilty?: GuiltySide
+    }
   /** The simulation reverted; nothing was sent, and nothing ever will be for this key. */
-  | { readonly kind: 'refused'; readonly revert: string }
+  | { readonly kind: 'refused'; readonly revert: string; readonly guilty?: GuiltySide }
   /** A node has the transaction, the chain has not mined it yet. */
   | { readonly kind: 'timeout'; readonly hash: Hex }
   /** Signed and recorded, but no node has said that it has it. */
@@ -39,6 +45,7 @@ export interface ExecuteDeps {
   readonly lane: NonceLane
   readonly tracker: TransactionTracker
   readonly readGas: GasReader
+  readonly findGuilty: FindGuilty
   readonly timeoutMs: number
   readonly facts: ExecutorFacts
 }
@@ -71,11 +78,29 @@ export function createExecute(deps: ExecuteDeps): Execute {
     if (same !== undefined) {
       return same.fingerprint === fingerprint ? same.answer : Promise.resolve({ kind: 'mismatch' })
     }
-    const answer = settle(deps, { id, data, fingerprint }).finally(() => running.delete(id))
+    const answer = settle(deps, { id, data, fingerprint })
+      .then((outcome) => withGuilty(deps.findGuilty, payload, outcome))
+      .finally(() => running.delete(id))
     running.set(id, { fingerprint, answer })
     return answer
   }
 }
+
+/** Blame is not recorded: a repeated question is answered by what the chain shows then. */
+async function withGuilty(
+  findGuilty: FindGuilty,
+  { match }: ExecutePayload,
+  answer: ExecuteAnswer,
+): Promise<ExecuteAnswer> {
+  if (answer.kind !== 'refused' && answer.kind !== 'mined') return answer
+  const revert = answer.kind === 'refused' ? answer.revert : revertOf(answer.transaction)
+  if (revert === undefined) return answer
+  const guilty = await findGuilty(match, revert)
+  return guilty === undefined ? answer : { ...answer, guilty }
+}
+
+const revertOf = ({ status, revert = 'unknown' }: MinedTransaction): string | undefined =>
+  status === 'reverted' ? revert : undefined
 
 async function settle(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
   const recorded = deps.journal.find(settlement.id)

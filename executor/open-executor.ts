@@ -3,6 +3,7 @@ import { checkDeployment } from '../chain/check-deployment.js'
 import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
 import { countMined } from '../chain/count-mined.js'
+import { createGuiltyFinder } from '../chain/find-guilty.js'
 import { openNonceLane } from '../chain/nonce-lane.js'
 import { createGasReader } from '../chain/read-gas.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
@@ -105,6 +106,7 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     lane,
     tracker,
     readGas,
+    findGuilty: createGuiltyFinder({ client: read, deployment }),
     timeoutMs,
     facts,
   })

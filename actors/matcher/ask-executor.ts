@@ -17,13 +17,19 @@ export type AskExecutor = (
 ) => Promise<ExecutorAnswer>
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value))
+const guiltySide = z.enum(['maker', 'taker']).optional()
 const receipt = z.object({
   tx_hash: hex,
   receipt_status: z.enum(['success', 'reverted', 'timeout']),
   block_number: z.string().optional(),
   revert: z.string().optional(),
+  guilty: guiltySide,
 })
-const failure = z.object({ error: z.string(), revert: z.string().optional() })
+const failure = z.object({
+  error: z.string(),
+  revert: z.string().optional(),
+  guilty: guiltySide,
+})
 
 export interface ExecutorAddress {
   readonly url: string
@@ -56,22 +62,26 @@ export function askExecutorAt(address: ExecutorAddress): AskExecutor {
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 200) return readReceipt(receipt.parse(body))
-  const { error, revert } = failure.parse(body)
-  if (status === 422) return { kind: 'reverted', revert: revert ?? error, guilty: guiltyOf(revert) }
+  const { error, revert, guilty } = failure.parse(body)
+  if (status === 422) {
+    return { kind: 'reverted', revert: revert ?? error, guilty: guilty ?? guiltyOf(revert) }
+  }
   if (status === 400) return { kind: 'malformed', why: error }
   return { kind: 'undecided', why: `${status} ${error}` }
 }
 
 function readReceipt(body: z.infer<typeof receipt>): ExecutorAnswer {
   const { receipt_status: status, tx_hash: txHash, block_number: block, revert = 'unknown' } = body
-  if (status === 'reverted') return { kind: 'reverted', revert, guilty: guiltyOf(revert), txHash }
+  if (status === 'reverted') {
+    return { kind: 'reverted', revert, guilty: body.guilty ?? guiltyOf(revert), txHash }
+  }
   if (status === 'timeout' || block === undefined) {
     return { kind: 'undecided', why: `${txHash} has no receipt yet` }
   }
   return { kind: 'success', txHash, blockNumber: BigInt(block) }
 }
 
-/** Only the taker is charged, so only it can have bound its fee too low; other reverts name no side by themselves. */
+/** What a revert says by itself: only the taker is charged, so only it can have bound its fee too low. */
 function guiltyOf(revert: string | undefined): 'taker' | 'both' {
   return revert === 'TM_FeeTooHigh' ? 'taker' : 'both'
 }

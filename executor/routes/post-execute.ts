@@ -1,5 +1,4 @@
 import type Koa from 'koa'
-import type { MinedTransaction } from '../../chain/transaction-journal.js'
 import type { Execute, ExecuteAnswer } from '../execute.js'
 import { executePayload } from '../execute-payload.js'
 import { refuse } from '../refuse.js'
@@ -38,13 +37,16 @@ function describe(detail: { field: string; message: string } | undefined): strin
 function present(ctx: Koa.Context, answer: ExecuteAnswer): void {
   switch (answer.kind) {
     case 'mined':
-      ctx.body = receiptBody(answer.transaction)
+      ctx.body = receiptBody(answer)
       return
     case 'timeout':
       ctx.body = { accepted: true, tx_hash: answer.hash, receipt_status: 'timeout' }
       return
     case 'refused':
-      return refuse(ctx, 422, `the match would revert: ${answer.revert}`, { revert: answer.revert })
+      return refuse(ctx, 422, `the match would revert: ${answer.revert}`, {
+        revert: answer.revert,
+        ...(answer.guilty !== undefined && { guilty: answer.guilty }),
+      })
     case 'unknown':
       return refuse(ctx, 502, 'outcome unknown, ask again with the same Idempotency-Key', {
         tx_hash: answer.hash,
@@ -58,12 +60,14 @@ function present(ctx: Koa.Context, answer: ExecuteAnswer): void {
   }
 }
 
-function receiptBody({ status, hash, blockNumber, revert }: MinedTransaction) {
+function receiptBody({ transaction, guilty }: Extract<ExecuteAnswer, { kind: 'mined' }>) {
+  const { status, hash, blockNumber, revert } = transaction
   return {
     accepted: status === 'success',
     tx_hash: hash,
     receipt_status: status,
     block_number: String(blockNumber),
     ...(status === 'reverted' && { revert: revert ?? 'unknown' }),
+    ...(guilty !== undefined && { guilty }),
   }
 }

@@ -146,18 +146,22 @@ describe('a stranger signs', function () {
       await bob.orderWith(maker.order_id, 'filled')
     })
 
-    it('without the money: taken, matched, but never filled', async () => {
+    it('without the money: taken, never filled, and nobody else’s order suffers', async () => {
       const accountId = await user.openAccount()
       await user.giveToMatching(accountId, bob.owner)
       const poor = withAccount(`${accountId}`)
       const unpaid = await placedSoon(poor, { ...WISH, side: 'sell', price: '0.0073' })
       const paying = await ann.place({ ...WISH, price: '0.0073' })
-      for (const { order_id } of [unpaid, paying]) {
-        const back = await ann.orderWith(order_id, 'active')
-        expectShape(back, { filled_amount: '0', pending_amount: '0', remaining_amount: '20' })
-      }
+      const back = await until(
+        () => ann.order(paying.order_id),
+        (it) => it.status === 'active' && it.open_amount === '20',
+      )
+      expectShape(back, { filled_amount: '0', pending_amount: '0' })
+      expectShape(await ann.order(unpaid.order_id), { filled_amount: '0', open_amount: '0' })
+      const seller = await bob.place({ ...WISH, side: 'sell', price: '0.0073' })
+      await bob.orderWith(seller.order_id, 'filled')
+      await ann.orderWith(paying.order_id, 'filled')
       expect((await poor.cancel(unpaid)).status).to.equal(200)
-      expect((await ann.cancel(paying)).status).to.equal(200)
     })
   })
 
