@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -80,12 +82,7 @@ describe('devnet/launcher', function () {
       10_000,
       async () => (await codeAt(venue)) !== '0x' || undefined,
     )
-    await waitFor('the new gateway to answer', 10_000, async () =>
-      fetch(`${venue.gatewayUrl}/readyz`).then(
-        ({ ok }) => ok || undefined,
-        () => undefined,
-      ),
-    )
+    await waitFor('the new gateway to answer', 10_000, () => answers(venue.gatewayUrl))
     const height = BigInt((await blockOf(venue)).number)
     const last = await venue.pids()
     expect(await venue.stop({ keepData: true })).to.equal(0)
@@ -124,6 +121,15 @@ describe('devnet/launcher', function () {
     expect(outcome).to.match(new RegExp(`port ${port} cannot be used .*; set EXECUTOR_PORT`))
   })
 })
+
+/** Whether the stand-in for the gateway listens; undefined while it does not. */
+async function answers(url: string): Promise<true | undefined> {
+  const asked = get(new URL('/readyz', url), (response) => response.resume())
+  return once(asked, 'response').then(
+    () => true as const,
+    () => undefined,
+  )
+}
 
 async function blockOf(venue: TestVenue) {
   const block = await callChain(venue.devnet.rpc_url, 'eth_getBlockByNumber', ['latest', false])
