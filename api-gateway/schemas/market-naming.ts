@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Answer, ResponseHeader } from './operation.js'
+import { type Answer, type ResponseHeader, readRefusals } from './operation.js'
 import { marketErrorBody } from './error-body.js'
 import { sentAddress, sentInteger } from './values.js'
 
@@ -17,8 +17,13 @@ export const aliasHeaders: readonly ResponseHeader[] = [
   'X-Canonical-Market',
 ]
 
-/** No such market, or another parameter that is wrong. */
-export const marketRefused: Answer = {
-  description: '`unknown_market` with the identifiers that exist, or a bad parameter.',
-  body: marketErrorBody,
+/** What a read of one market may answer besides its own; also then it may have been named by a deprecated word. */
+export const marketRefusals: Readonly<Record<number, Answer>> = {
+  400: {
+    description: '`unknown_market` with the identifiers that exist, or a bad parameter.',
+    body: marketErrorBody,
+    headers: aliasHeaders,
+  },
+  500: { ...readRefusals[500], headers: aliasHeaders },
+  503: { ...readRefusals[503], headers: aliasHeaders },
 }

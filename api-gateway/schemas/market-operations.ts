@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT } from '../../core/limits.js'
 import { marketEntry } from './market-entry.js'
-import { aliasHeaders, marketNaming, marketRefused } from './market-naming.js'
+import { aliasHeaders, marketNaming, marketRefusals } from './market-naming.js'
 import { type Operation, readRefusals } from './operation.js'
 import { orderRecord, spotContract } from './order-record.js'
 import { address, decimal, hash, integer, orderId, side, signedDecimal, time } from './values.js'
@@ -39,8 +39,7 @@ export const readBook: Operation = {
   }),
   responses: {
     200: { description: 'The visible book.', body: book, headers: aliasHeaders },
-    400: marketRefused,
-    ...readRefusals,
+    ...marketRefusals,
   },
 }
 
@@ -96,7 +95,6 @@ export const listTrades: Operation = {
   }),
   responses: {
     200: { description: 'One page, with the trailing day.', body: trades, headers: aliasHeaders },
-    400: marketRefused,
-    ...readRefusals,
+    ...marketRefusals,
   },
 }

@@ -8,10 +8,13 @@ import { commandsStream } from '../../bus-schemas/subjects.js'
 import { createSignatureVerifier } from '../../chain/verify-signature.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/market.js'
-import type { StoredOrder } from '../../data/read-model.js'
+import { type StoredOrder, openReadModel } from '../../data/read-model.js'
 import { aFuture, aMarket, progressOf, testDomain } from './builders.js'
 import { type FakeMatcher, startFakeMatcher } from './fake-matcher.js'
-import { type Answered, type SendOptions, aFakeReadModel, send } from './gateway-stage.js'
+import { aBlock } from './changes.js'
+import { type Answered, type SendOptions, send } from './gateway-stage.js'
+import { openHistory, streamed } from './history.js'
+import { busyHistory } from './random-history.js'
 import { type FakeChain, anIntakeStage, silentLog, testFrameWords } from './intake-stage.js'
 
 /** A gateway and an order intake that work together, with a matcher whose book never crosses. */
@@ -55,7 +58,7 @@ export async function anOrderStage(
     ...overrides,
   })
   const matcher = await startFakeMatcher(bus, intake.market.market)
-  const { server, port } = await startGateway(bus, markets, matcher)
+  const { server, port, history } = await startGateway(bus, markets, matcher)
   return {
     ...{ port, matcher, markets, contracts },
     chain: intake.chain,
@@ -70,15 +73,20 @@ export async function anOrderStage(
       await closeServer(server, 0)
       await running.stop()
       await matcher.stop()
+      history.close()
       intake.close()
     },
   }
 }
 
-/** A gateway whose reads show what the matcher took. */
+/** A gateway whose reads show some trades of the past, and the orders that the matcher took. */
 async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher: FakeMatcher) {
-  const readModel = { ...aFakeReadModel(), projectedSeq: () => matcher.taken.length }
-  readModel.order = (orderId) => placed(matcher, orderId)
+  const history = openPast(markets)
+  const readModel = {
+    ...history.reads,
+    projectedSeq: () => matcher.taken.length,
+    order: (orderId: string) => placed(matcher, orderId) ?? history.reads.order(orderId),
+  }
   const app = createApp({
     ...{ bus, markets, readModel, log: silentLog },
     ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
@@ -87,7 +95,22 @@ async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher:
     nowMs: () => NOW_MS,
   })
   const server = createHttpServer((request, response) => void app.callback()(request, response))
-  return { server, port: await listen(server, 0, '127.0.0.1') }
+  return { server, history, port: await listen(server, 0, '127.0.0.1') }
+}
+
+const PAST_ROUNDS = 60
+
+function openPast(markets: readonly Market[]) {
+  const history = openHistory(markets)
+  const [spot] = markets
+  const block = aBlock(spot?.market ?? '', busyHistory(PAST_ROUNDS))
+  history.projection.applyBatch(streamed([block]))
+  const reads = openReadModel(history.path)
+  const close = (): void => {
+    reads.close()
+    history.remove()
+  }
+  return { reads, close }
 }
 
 function placed({ taken }: FakeMatcher, orderId: string): StoredOrder | undefined {

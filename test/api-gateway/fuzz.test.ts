@@ -1,0 +1,79 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { type FuzzedRequest, fuzzedOperations } from '../support/arbitrary-request.js'
+import { signedOrderBody } from '../support/builders.js'
+import { type OrderStage, anOrderStage } from '../support/order-stage.js'
+
+const WRITE_RUNS = 400
+const READ_RUNS = 100
+const REAL_BODIES = 40
+const WRITE_LIMIT_MS = 4_000
+const READ_LIMIT_MS = 500
+const STALL_NS = 100e6
+/** A machine that is busy elsewhere can stall us once; what we do ourselves stalls us each time. */
+const STALL_TRIES = 3
+
+describe('requests made up from the document', function () {
+  this.timeout(30_000)
+  let stage: OrderStage
+  let loop: IntervalHistogram
+  const real: Record<string, unknown>[] = []
+
+  before(async () => {
+    stage = await anOrderStage()
+    loop = monitorEventLoopDelay({ resolution: 1 })
+    for (let i = 0; i < REAL_BODIES; i += 1) {
+      const orderId = `fuzz-${i}`
+      real.push({ ...(await signedOrderBody({ orderId, nonce: BigInt(i) })) })
+    }
+  })
+  after(async () => {
+    loop.disable()
+    await stage.close()
+  })
+
+  /** The answer is documented (or `send` rejects), no failure of ours, and a refusal leaves no trace. */
+  async function expectSound({ method, path, headers, body }: FuzzedRequest): Promise<void> {
+    const before = await stage.kept()
+    const { status } = await stage.send(method, path, {
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    expect(status, 'status').to.be.below(500)
+    const after = await stage.kept()
+    if (status >= 400 && after.published !== before.published) {
+      // A cancel of what is no longer active is for the matcher to refuse, so it is in the log.
+      expect([path, status]).to.deep.equal(['/v1/orders/cancel', 404])
+    }
+    if (status >= 400 && path === '/v1/orders') expect(after).to.deep.equal(before)
+    expect(({} as Record<string, unknown>).order_id, 'prototype').to.equal(undefined)
+  }
+
+  async function expectNoStall(request: FuzzedRequest): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      loop.reset()
+      loop.enable()
+      await expectSound(request)
+      loop.disable()
+      if (loop.max < STALL_NS) return
+      expect(tries, `stalled for ${loop.max / 1e6} ms`).to.be.below(STALL_TRIES)
+    }
+  }
+
+  for (const { name, isWrite, requests } of fuzzedOperations) {
+    it(`${name} answers them all`, async () => {
+      await fc.assert(fc.asyncProperty(requests(real), expectNoStall), {
+        numRuns: isWrite ? WRITE_RUNS : READ_RUNS,
+        interruptAfterTimeLimit: isWrite ? WRITE_LIMIT_MS : READ_LIMIT_MS,
+      })
+    })
+  }
+
+  it('took some of them and refused others', async () => {
+    const { stored, published } = await stage.kept()
+    expect(stored).to.be.above(0)
+    expect(published).to.be.above(0)
+    expect(stage.matcher.taken.length).to.be.below(WRITE_RUNS)
+  })
+})
