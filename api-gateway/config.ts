@@ -20,6 +20,13 @@ export const gatewayEnv = z.object({
     .datetime({ offset: true })
     .default('2027-01-06T00:00:00Z')
     .transform((time) => Date.parse(time)),
+  /** The domain and the product's name in the text of message-signed frames, and the header they come in. */
+  AUTH_DOMAIN: z.string().min(1).default('localhost'),
+  AUTH_PRODUCT: z.string().min(1).default('service'),
+  AUTH_HEADER: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/)
+    .default('X-Service-Auth'),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -5,6 +5,7 @@ import type { Logger } from '../bus-schemas/log.js'
 import type { ReadModel } from '../data/read-model.js'
 import type { OwnWrites } from './own-writes.js'
 import type { Readiness } from './readiness.js'
+import type { FrameWords } from '../chain/frame-message.js'
 
 /** What the gateway's routes work with; everything is given, nothing is opened here. */
 export interface GatewayDeps {
@@ -16,9 +17,18 @@ export interface GatewayDeps {
   readonly readiness: Readiness
   /** From this unix millisecond on deprecated market identifiers no longer resolve. */
   readonly aliasCutoffMs: number
+  /** What frames that a wallet signed come in and say. */
+  readonly auth: ServiceAuth
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
+}
+
+/** The configurable words of message-signed frames (decision A14). */
+export interface ServiceAuth {
+  /** Name of the header that carries a frame. */
+  readonly header: string
+  readonly words: FrameWords
 }
 
 export interface GatewayState {

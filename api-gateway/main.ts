@@ -33,6 +33,10 @@ runProcess({
       ownWrites: createOwnWrites({ readModel }),
       readiness: createReadiness({ bus, readModel, markets, executorUrl: config.EXECUTOR_URL }),
       aliasCutoffMs: config.ALIAS_CUTOFF,
+      auth: {
+        header: config.AUTH_HEADER,
+        words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
+      },
       nowMs: Date.now,
       log,
     })

@@ -61,6 +61,7 @@ const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
 const TAGS = [
   { name: 'Orders', description: 'Place, cancel and look up' },
+  { name: 'History', description: 'One’s own orders and fills' },
   { name: 'Market data', description: 'Public reads of one market' },
   { name: 'Venue', description: 'Whether it is well, and what time it is there' },
   { name: 'Documentation', description: 'This document' },

@@ -1,17 +1,24 @@
 import type { GatewayDeps, Handler } from './context.js'
 import { type DocumentedRoute, openApiDocument } from './openapi.js'
 import { getBook } from './routes/get-book.js'
+import { getCandles } from './routes/get-candles.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
 import { getDocs } from './routes/get-docs.js'
+import { getFills } from './routes/get-fills.js'
+import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getMarkets } from './routes/get-markets.js'
 import { getOpenapi } from './routes/get-openapi.js'
 import { getOrder } from './routes/get-order.js'
+import { getOrders } from './routes/get-orders.js'
 import { getReadyz } from './routes/get-readyz.js'
+import { getTickers } from './routes/get-tickers.js'
 import { getTime } from './routes/get-time.js'
 import { getTrades } from './routes/get-trades.js'
 import { postOrdersCancel } from './routes/post-orders-cancel.js'
 import { postOrders } from './routes/post-orders.js'
+import * as chart from './schemas/chart-operations.js'
+import * as history from './schemas/history-operations.js'
 import * as market from './schemas/market-operations.js'
 import * as order from './schemas/order-operations.js'
 import * as venue from './schemas/venue-operations.js'
@@ -32,10 +39,20 @@ export const routes: readonly Route[] = [
     operation: order.cancelOrder,
     handler: postOrdersCancel,
   },
+  { method: 'GET', path: '/v1/orders', operation: history.listOrders, handler: getOrders },
   { method: 'GET', path: '/v1/orders/:order_id', operation: order.lookUpOrder, handler: getOrder },
+  { method: 'GET', path: '/v1/fills', operation: history.listFills, handler: getFills },
   { method: 'GET', path: '/v1/markets', operation: market.listMarkets, handler: getMarkets },
   { method: 'GET', path: '/v1/book', operation: market.readBook, handler: getBook },
   { method: 'GET', path: '/v1/trades', operation: market.listTrades, handler: getTrades },
+  { method: 'GET', path: '/v1/candles', operation: chart.listCandles, handler: getCandles },
+  {
+    method: 'GET',
+    path: '/v1/integrations/tickers',
+    operation: chart.listTickers,
+    handler: getTickers,
+  },
+  { method: 'GET', path: '/v1/health', operation: venue.readHealth, handler: getHealth },
   { method: 'GET', path: '/v1/time', operation: venue.readTime, handler: getTime },
   { method: 'GET', path: '/v1/openapi.json', operation: venue.readDocument, handler: openapi },
   { method: 'GET', path: '/docs', operation: venue.readDocsPage, handler: getDocs },

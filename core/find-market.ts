@@ -95,7 +95,8 @@ function findPair(markets: readonly Market[], pair: string): FoundMarket | undef
   return market?.enabled === true ? { market, deprecated: false } : undefined
 }
 
-function noSuchMarket(markets: readonly Market[], named: string): Refusal {
+/** The answer to a name that stands for no market, or for none of the kind that is wanted. */
+export function noSuchMarket(markets: readonly Market[], named: string): Refusal {
   const shown = named.length > MAX_ECHO_LENGTH ? `${named.slice(0, MAX_ECHO_LENGTH)}…` : named
   return unknown(markets, `no such market: ${shown}`)
 }

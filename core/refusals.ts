@@ -21,7 +21,8 @@ export interface Refusal {
 
 type Details = Omit<Refusal, 'code' | 'status' | 'message'>
 
-const refuse =
+/** Makes refusals of one status. */
+export const refuse =
   (status: number) =>
   (code: string, message: string, details: Details = {}): Refusal => ({
     code,
@@ -30,7 +31,7 @@ const refuse =
     ...details,
   })
 
-const badRequest = refuse(400)
+export const badRequest = refuse(400)
 const mustMatch = (path: string, flat: string, code: string): Refusal =>
   badRequest(code, `${path} must match ${flat}`, { field: path })
 

@@ -5,6 +5,7 @@ import type { Market } from '../core/market.js'
 import { createCandleWriter } from './write-candles.js'
 import { createChangeWriter } from './apply-change.js'
 import type { ChangeWriter } from './apply-change.js'
+import { createForgetOrders } from './forget-orders.js'
 
 /** A block and where it stands in its market's stream. */
 export interface StreamedBlock {
@@ -39,6 +40,7 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
   cursors.register(markets)
   const candles = createCandleWriter(db)
   const writer = createChangeWriter(db, candles)
+  const forgetOrders = createForgetOrders(db)
   const ordinals = new Map(markets.map(({ market, ordinal }) => [market, ordinal]))
 
   const applyBatch = db.transaction((batch: readonly StreamedBlock[]) => {
@@ -46,7 +48,7 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
     for (const { streamSeq, block } of batch) {
       const ordinal = ordinals.get(block.market)
       assert(ordinal !== undefined, `market ${block.market} is not projected`)
-      applyBlock({ cursors, writer, ordinal }, streamSeq, block)
+      applyBlock({ cursors, writer, forgetOrders, ordinal }, streamSeq, block)
     }
     candles.flush()
   })
@@ -59,11 +61,12 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
 interface BlockContext {
   readonly cursors: ReturnType<typeof createCursors>
   readonly writer: ChangeWriter
+  readonly forgetOrders: ReturnType<typeof createForgetOrders>
   readonly ordinal: number
 }
 
 function applyBlock(context: BlockContext, streamSeq: number, block: Block): void {
-  const { cursors, writer, ordinal } = context
+  const { cursors, writer, forgetOrders, ordinal } = context
   const { market, firstSeq, changes } = block
   const position = cursors.read(market)
   const lastSeq = firstSeq + changes.length - 1
@@ -79,6 +82,7 @@ function applyBlock(context: BlockContext, streamSeq: number, block: Block): voi
     assert(change.seq === firstSeq + index, `${market}: change ${change.seq} is out of place`)
     writer.apply(ordinal, change)
   }
+  forgetOrders(ordinal, block)
   cursors.advance(market, { streamSeq, feedSeq: lastSeq })
 }
 

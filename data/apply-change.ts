@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { orderToWire } from '../bus-schemas/order-wire.js'
-import type { Change, ChangeBase } from '../core/change.js'
+import type { Change, ChangeBase, Fill } from '../core/change.js'
+import { notionalFloor } from '../core/money.js'
 import { blobOf } from './bytes.js'
 import { logKey } from './log-key.js'
 import type { CandleWriter } from './write-candles.js'
@@ -14,6 +15,7 @@ export interface ChangeWriter {
 }
 
 type Placement = Extract<Change, { kind: 'OrderPlaced' }>
+type Filling = Extract<Change, { kind: 'OrderFilled' }>
 
 /** Each kind of change and what it does to the rows; must run inside a transaction. */
 export function createChangeWriter(db: Database, candles: CandleWriter): ChangeWriter {
@@ -21,6 +23,12 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const keyOf = createOrderKeys(db)
   const moveOrder = createMoveOrder(db, keyOf)
   const writeFill = createFillWriter({ db, candles, keyOf })
+  const addQuote = createAddQuote(db)
+  const fillOrder = (ordinal: number, change: Filling): void => {
+    const key = moveOrder(change)
+    addQuote(key, change.fill)
+    writeFill(ordinal, change, key)
+  }
   return {
     apply(ordinal, change) {
       switch (change.kind) {
@@ -28,7 +36,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           placeOrder(ordinal, change)
           break
         case 'OrderFilled':
-          writeFill(ordinal, change, moveOrder(change))
+          fillOrder(ordinal, change)
           break
         case 'OrderCancelled':
         case 'OrderReleased':
@@ -47,41 +55,43 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
 
 function createPlaceOrder(db: Database) {
   const insertOrder = db.prepare(
-    `INSERT INTO orders (order_key, market_id, order_id, owner, nonce, rank, created_at_ms, body)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO orders (order_key, market_id, order_id, owner, created_at_ms, body)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
   const insertProgress = db.prepare(
-    `INSERT INTO order_progress (order_key, market_id, status, filled, pending, open,
-       updated_seq, updated_at_ms, cancel_reason, cancelled_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO order_progress (order_key, market_id, side, limit_price, rank,
+       status, filled, pending, open, updated_seq, updated_at_ms,
+       cancel_reason, cancelled_at_ms, ended_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return (ordinal: number, change: Placement): void => {
     const key = logKey(change.seq, ordinal)
     const { order, rank, seq, atMs } = change
     const body = JSON.stringify(orderToWire(order))
-    const nonce = String(order.nonce)
-    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), nonce, rank, atMs, body)
+    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, body)
     insertProgress.run(
-      ...[key, ordinal, change.status],
-      ...[String(change.filled), String(change.pending), String(change.open)],
-      ...[seq, atMs, change.cancelReason ?? null, cancelledAtMs(change)],
+      ...[key, ordinal, order.side, String(order.limitPrice), rank],
+      ...[change.status, String(change.filled), String(change.pending), String(change.open)],
+      ...[seq, atMs, change.cancelReason ?? null, cancelledAtMs(change), endedAtMs(change)],
     )
   }
 }
 
-/** Writes an order's state after a change and gives the order's key; the first cancellation's reason and time stand. */
+/** Writes an order's state after a change and gives the order's key; the first end, its reason and its time stand. */
 function createMoveOrder(db: Database, keyOf: OrderKeys) {
   const update = db.prepare(
     `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?,
        updated_seq = ?, updated_at_ms = ?,
-       cancel_reason = COALESCE(cancel_reason, ?), cancelled_at_ms = COALESCE(cancelled_at_ms, ?)
+       cancel_reason = COALESCE(cancel_reason, ?), cancelled_at_ms = COALESCE(cancelled_at_ms, ?),
+       ended_at_ms = COALESCE(ended_at_ms, ?)
      WHERE order_key = ?`,
   )
   return (change: ChangeBase, cancelReason?: string): number => {
     const key = keyOf(change.orderId)
     update.run(
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[change.seq, change.atMs, cancelReason ?? null, cancelledAtMs(change), key],
+      ...[change.seq, change.atMs, cancelReason ?? null, cancelledAtMs(change)],
+      ...[endedAtMs(change), key],
     )
     return key
   }
@@ -89,4 +99,20 @@ function createMoveOrder(db: Database, keyOf: OrderKeys) {
 
 function cancelledAtMs(change: ChangeBase): number | null {
   return change.status === 'cancelled' ? change.atMs : null
+}
+
+function endedAtMs(change: ChangeBase): number | null {
+  return change.status === 'cancelled' || change.status === 'expired' ? change.atMs : null
+}
+
+/** Adds a fill to the quote that its order has exchanged, at the execution price and rounded as the chain moves it. */
+function createAddQuote(db: Database) {
+  const select = db
+    .prepare<[number], string | null>('SELECT filled_quote FROM order_progress WHERE order_key = ?')
+    .pluck()
+  const update = db.prepare('UPDATE order_progress SET filled_quote = ? WHERE order_key = ?')
+  return (key: number, { price, amount }: Fill): void => {
+    const before = BigInt(select.get(key) ?? '0')
+    update.run(String(before + notionalFloor(price, amount)), key)
+  }
 }

@@ -1,13 +1,23 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import type { Address } from '../core/action.js'
+import type { Candle } from '../core/candles.js'
 import type { OpenOrder } from '../core/records/book-record.js'
 import type { Trade } from '../core/records/trade-record.js'
 import type { Order, OrderProgress } from '../core/order.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../core/money.js'
 import { HISTORY_MIGRATIONS } from './history-database.js'
+import type { HistoryPage } from './history-page.js'
 import { openDatabase } from './open.js'
-import { createReadLastTradeSec } from './read-last-trade.js'
-import { createReadOpenOrders } from './read-open-orders.js'
+import { createReadCandles } from './read-candles.js'
+import type { CandleRange } from './read-candles.js'
+import { createReadFills } from './read-fills.js'
+import type { HistoryFill } from './read-fills.js'
+import { createReadLastPrice, createReadLastTradeSec } from './read-last-trade.js'
+import { createReadBestPrices, createReadOpenOrders } from './read-open-orders.js'
+import type { BestPrices } from './read-open-orders.js'
+import { createReadOrderHistory } from './read-order-history.js'
+import type { HistoryOrder } from './read-order-history.js'
 import { createReadOrder } from './read-order.js'
 import { createReadProjectedSeq } from './read-position.js'
 import { createReadStats24h } from './read-stats-24h.js'
@@ -17,6 +27,8 @@ import { createReadTrades } from './read-trades.js'
 export interface StoredOrder {
   readonly order: Order
   readonly progress: OrderProgress
+  /** Quote exchanged over the order's fills, each at its execution price; absent when it has none. */
+  readonly filledQuote?: QuoteE18
 }
 
 /** Trailing 24 hours of a market; everything absent when nothing traded. */
@@ -34,10 +46,19 @@ export interface ReadModel {
   /** Highest feed `seq` of the market that is projected; 0 before the first. */
   projectedSeq(market: string): number
   order(orderId: string): StoredOrder | undefined
-  /** Orders with something open, in no particular order. */
-  openOrders(market: string): OpenOrder[]
+  /** Orders with something open, bids and then asks, best first; `depth` keeps that many of each side. */
+  openOrders(market: string, depth?: number): OpenOrder[]
+  bestPrices(market: string): BestPrices
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
+  /** Price of the newest fill at any age. */
+  lastPrice(market: string): PriceE18 | undefined
+  /** An owner's orders over all markets, newest first. */
+  orderHistory(owner: Address, page: HistoryPage): HistoryOrder[]
+  /** What an owner's orders traded over all markets, newest first; one row for each order's leg. */
+  fills(owner: Address, page: HistoryPage): HistoryFill[]
+  /** Oldest first; buckets without trades are absent. */
+  candles(market: string, range: CandleRange): Candle[]
   stats24h(market: string, nowMs: number): Stats24h | undefined
   /** Unix seconds of the newest fill. */
   lastTradeSec(market: string): number | undefined
@@ -59,9 +80,14 @@ export function openReadModel(path: string): ReadModel {
     projectedSeq: createReadProjectedSeq(db),
     order: createReadOrder(db),
     openOrders: createReadOpenOrders(db),
+    bestPrices: createReadBestPrices(db),
+    orderHistory: createReadOrderHistory(db),
+    fills: createReadFills(db),
+    candles: createReadCandles(db),
     trades: createReadTrades(db),
     stats24h: createReadStats24h(db),
     lastTradeSec: createReadLastTradeSec(db),
+    lastPrice: createReadLastPrice(db),
     close: () => void db.close(),
   }
 }

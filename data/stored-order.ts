@@ -1,9 +1,15 @@
 import { orderFromWire } from '../bus-schemas/order-wire.js'
 import type { OrderWire } from '../bus-schemas/order-wire.js'
-import { amountE18 } from '../core/money.js'
+import { amountE18, quoteE18 } from '../core/money.js'
 import type { Order, OrderProgress, OrderStatus } from '../core/order.js'
+import type { StoredOrder } from './read-model.js'
 
-/** An order's columns as the queries below select them; amounts are integers at 1e18 in decimal text. */
+/** An order's columns. */
+export const ORDER_COLUMNS = `body, rank, created_at_ms AS createdAtMs, status, filled, pending, open,
+    filled_quote AS filledQuote, updated_at_ms AS updatedAtMs, cancel_reason AS cancelReason,
+    cancelled_at_ms AS cancelledAtMs`
+
+/** What ORDER_COLUMNS select; amounts are integers at 1e18 in decimal text. */
 export interface OrderRow {
   readonly body: string
   readonly rank: number
@@ -12,6 +18,7 @@ export interface OrderRow {
   readonly filled: string
   readonly pending: string
   readonly open: string
+  readonly filledQuote: string | null
   readonly updatedAtMs: number
   readonly cancelReason: string | null
   readonly cancelledAtMs: number | null
@@ -33,5 +40,15 @@ export function progressOf(row: OrderRow): OrderProgress {
     updatedAtMs: row.updatedAtMs,
     ...(row.cancelReason === null ? {} : { cancelReason: row.cancelReason }),
     ...(row.cancelledAtMs === null ? {} : { cancelledAtMs: row.cancelledAtMs }),
+  }
+}
+
+/** The whole of a row. */
+export function storedOrderOf(row: OrderRow): StoredOrder {
+  const { filledQuote } = row
+  return {
+    order: orderOf(row),
+    progress: progressOf(row),
+    ...(filledQuote === null ? {} : { filledQuote: quoteE18(BigInt(filledQuote)) }),
   }
 }

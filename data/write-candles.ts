@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
+import { CANDLE_INTERVALS_SEC } from '../core/candles.js'
 import { notionalFloor } from '../core/money.js'
 import type { AmountE18, PriceE18 } from '../core/money.js'
 
-/** Widths of the stored candles, each a multiple of the one before; wider ones are sums of these. */
-export const CANDLE_WIDTHS_SEC = [60, 3600] as const
+/** Widths of the stored candles: one for each interval of the interface, so that no read has to add any up. */
+export const CANDLE_WIDTHS_SEC = Object.values(CANDLE_INTERVALS_SEC)
 
 /** What a candle takes from a trade. */
 export interface CandleTrade {

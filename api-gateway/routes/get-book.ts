@@ -15,7 +15,7 @@ export function getBook(deps: GatewayDeps): Handler {
     if (typeof depth === 'object') return refuse(ctx, depth)
     const { market } = found
     if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
-    ctx.body = bookRecord(market, deps.readModel.openOrders(market.market), {
+    ctx.body = bookRecord(market, deps.readModel.openOrders(market.market, depth), {
       lastTradeSec: deps.readModel.lastTradeSec(market.market),
       depth,
     })

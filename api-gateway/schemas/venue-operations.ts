@@ -20,6 +20,32 @@ export const readTime: Operation = {
   },
 }
 
+export const readHealth: Operation = {
+  id: 'readHealth',
+  tag: 'Venue',
+  summary: 'Read how far each market has come',
+  responses: {
+    200: {
+      description: 'Always; `status` tells whether reads are up to date.',
+      body: z
+        .object({
+          status: z.enum(['ok', 'degraded']),
+          now: time,
+          markets: z.record(
+            z.string(),
+            z.object({
+              head_seq: z.int().min(0).optional().describe('Newest change that was published.'),
+              projected_seq: z.int().min(0).describe('Newest change that reads show.'),
+              lag: z.int().min(0).optional().describe('How many changes reads are behind.'),
+            }),
+          ),
+        })
+        .meta({ id: 'Health', description: 'The venue market by market.' }),
+    },
+    500: broken,
+  },
+}
+
 export const readLiveness: Operation = {
   id: 'readLiveness',
   tag: 'Venue',

@@ -1,5 +1,6 @@
 import { formatDecimal } from '../decimal.js'
 import type { Market } from '../market.js'
+import type { QuoteE18 } from '../money.js'
 import type { Order, OrderProgress } from '../order.js'
 import { spotContract } from '../translation.js'
 import { isoTime } from './iso-time.js'
@@ -22,6 +23,22 @@ export function orderRecord(market: Market, order: Order, progress: OrderProgres
 export function orderLookup(market: Market, order: Order, progress: OrderProgress): OrderRecord {
   const record = orderRecord(market, order, progress)
   return { ...record, cancel_reason: progress.cancelReason ?? '', order: record }
+}
+
+/** An item of `GET /v1/orders`: the record, and the quote that changed hands, absent when the order has no fills. */
+export function historyRecord(
+  market: Market,
+  stored: {
+    readonly order: Order
+    readonly progress: OrderProgress
+    readonly filledQuote?: QuoteE18
+  },
+): OrderRecord {
+  const { order, progress, filledQuote } = stored
+  return {
+    ...orderRecord(market, order, progress),
+    ...(filledQuote === undefined ? {} : { filled_quote: formatDecimal(filledQuote, 18) }),
+  }
 }
 
 function signedFields(order: Order) {

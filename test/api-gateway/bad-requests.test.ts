@@ -85,10 +85,11 @@ describe('requests that the gateway does not pass on', () => {
       ['GET', '/V1/MARKETS', 404, undefined],
       ['GET', '/v1/orders/a/b', 404, undefined],
       ['POST', '/v1/markets', 405, 'HEAD, GET'],
-      ['DELETE', '/v1/orders', 405, 'POST'],
+      ['DELETE', '/v1/orders', 405, 'POST, HEAD, GET'],
       ['PUT', '/v1/orders/abc', 405, 'HEAD, GET'],
       ['TRACE', '/v1/markets', 405, 'HEAD, GET'],
-      ['GET', '/v1/orders', 405, 'POST'],
+      ['GET', '/v1/orders/cancel', 404, undefined],
+      ['PUT', '/v1/orders/cancel', 405, 'POST, HEAD, GET'],
     ]
     for (const [method, path, status, allow] of cases) {
       const answer = await gateway.send(method, path)

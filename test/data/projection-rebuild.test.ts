@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import { assert } from '../../core/assert.js'
 import type { Block, Change } from '../../core/change.js'
 import type { Order, OrderProgress } from '../../core/order.js'
+import { notionalFloor, quoteE18 } from '../../core/money.js'
 import { openReadModel } from '../../data/read-model.js'
+import type { StoredOrder } from '../../data/read-model.js'
 import type { StreamedBlock } from '../../data/apply-block.js'
 import { allRows, openHistory, streamed } from '../support/history.js'
 import { marketActs } from '../support/market-commands.js'
@@ -29,12 +31,20 @@ const oneAfterTheOther = (feeds: Block[][]): StreamedBlock[] => feeds.flatMap(st
 
 /** What the changes add up to, folded as simply as can be. */
 function naive(blocks: readonly Block[]) {
-  const orders = new Map<string, { order: Order; progress: OrderProgress }>()
+  const orders = new Map<string, StoredOrder>()
   for (const change of blocks.flatMap((block) => block.changes)) {
     const known = orders.get(change.orderId)
     const order = change.kind === 'OrderPlaced' ? change.order : known?.order
     assert(order !== undefined, 'a placement comes first')
-    orders.set(change.orderId, { order, progress: progressAfter(change, known?.progress) })
+    const traded = change.kind === 'OrderFilled' ? change.fill : undefined
+    const quote = traded && notionalFloor(traded.price, traded.amount)
+    const filledQuote =
+      quote === undefined ? known?.filledQuote : quote + (known?.filledQuote ?? 0n)
+    orders.set(change.orderId, {
+      order,
+      progress: progressAfter(change, known?.progress),
+      ...(filledQuote === undefined ? {} : { filledQuote: quoteE18(filledQuote) }),
+    })
   }
   return orders
 }

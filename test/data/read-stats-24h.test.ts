@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { amountE18, notionalFloor, priceE18, quoteE18 } from '../../core/money.js'
 import type { Stats24h } from '../../data/read-model.js'
 import { openReadModel } from '../../data/read-model.js'
-import { createCandleWriter } from '../../data/write-candles.js'
+import { CANDLE_WIDTHS_SEC, createCandleWriter } from '../../data/write-candles.js'
 import { openHistory } from '../support/history.js'
 import type { TestHistory } from '../support/history.js'
 import { writeTrades } from '../support/trades.js'
@@ -116,6 +116,6 @@ describe('trailing 24 hours', () => {
     const writes = () => history.db.prepare('SELECT total_changes()').pluck().get() as bigint
     const before = writes()
     candles.flush()
-    expect(writes() - before).to.equal(2n)
+    expect(writes() - before).to.equal(BigInt(CANDLE_WIDTHS_SEC.length))
   })
 })

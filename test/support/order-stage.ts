@@ -92,6 +92,7 @@ async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher:
     ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
     readiness: { missing: () => Promise.resolve({}) },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
+    auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     nowMs: () => NOW_MS,
   })
   const server = createHttpServer((request, response) => void app.callback()(request, response))

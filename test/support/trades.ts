@@ -18,8 +18,8 @@ export function writeTrades(
 ): void {
   const candles = createCandleWriter(db)
   const insertOrder = db.prepare(
-    `INSERT INTO orders (order_key, market_id, order_id, owner, nonce, rank, created_at_ms, body)
-     VALUES (?, ?, ?, ?, ?, 1, 0, '{}')`,
+    `INSERT INTO orders (order_key, market_id, order_id, owner, created_at_ms, body)
+     VALUES (?, ?, ?, ?, 0, '{}')`,
   )
   const insertTrade = db.prepare(
     `INSERT INTO trades (trade_id, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
@@ -30,7 +30,7 @@ export function writeTrades(
     candles.begin()
     const keys = [1, 2].map((side) => side * 256 + ordinal)
     for (const key of keys) {
-      insertOrder.run(key, ordinal, `order ${key}`, Buffer.alloc(20, ordinal), String(key))
+      insertOrder.run(key, ordinal, `order ${key}`, Buffer.alloc(20, ordinal))
     }
     for (const [index, { atMs, price, amount }] of trades.entries()) {
       const tradeId = (index + 3) * 256 + ordinal

@@ -1,0 +1,40 @@
+import type { GatewayDeps, Handler } from '../context.js'
+import { createFeedHeads } from '../feed-heads.js'
+
+/** From here on reads are noticeably old. */
+const MAX_LAG = 1_000
+
+/** What a market's reads stand on; `head_seq` and `lag` are absent while the bus does not answer. */
+interface MarketHealth {
+  /** `seq` of the newest change that was published. */
+  readonly head_seq?: number
+  /** `seq` of the newest change that reads show. */
+  readonly projected_seq: number
+  /** How many changes reads are behind. */
+  readonly lag?: number
+}
+
+/** `GET /v1/health`: how far each enabled market has come and how far reads are behind it; always 200. */
+export function getHealth(deps: GatewayDeps): Handler {
+  const headOf = createFeedHeads(deps.bus)
+  const healthOf = async (market: string): Promise<MarketHealth> => {
+    const head = await headOf(market)
+    // Read after the head, which may be a second old: then there is no lag rather than a negative one.
+    const projected = deps.readModel.projectedSeq(market)
+    if (head === undefined) return { projected_seq: projected }
+    const newest = Math.max(head, projected)
+    return { head_seq: newest, projected_seq: projected, lag: newest - projected }
+  }
+  return async (ctx) => {
+    const names = deps.markets.filter(({ enabled }) => enabled).map(({ market }) => market)
+    const markets = await Promise.all(
+      names.sort().map(async (market) => [market, await healthOf(market)] as const),
+    )
+    const well = markets.every(([, { lag }]) => lag !== undefined && lag <= MAX_LAG)
+    ctx.body = {
+      status: well ? 'ok' : 'degraded',
+      now: new Date(deps.nowMs()).toISOString(),
+      markets: Object.fromEntries(markets),
+    }
+  }
+}

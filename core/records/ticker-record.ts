@@ -1,0 +1,64 @@
+import { divHalfUp, formatDecimal } from '../decimal.js'
+import type { Market } from '../market.js'
+import { mulDivCeil, mulDivFloor } from '../money.js'
+import type { PriceE18 } from '../money.js'
+import type { TradeStats } from './trade-record.js'
+
+/** What a ticker is made of, engine values. */
+export interface TickerFacts {
+  /** Price of the newest fill at any age. */
+  readonly last?: PriceE18 | undefined
+  readonly bid?: PriceE18 | undefined
+  readonly ask?: PriceE18 | undefined
+  readonly stats?: TradeStats | undefined
+}
+
+/** The ticker of interface 2.8: the base asset priced in the quote asset, so the inverse of engine values on spot. */
+export interface TickerRecord {
+  readonly ticker_id: string
+  readonly base_currency: string
+  readonly target_currency: string
+  readonly last_price: string
+  readonly base_volume: string
+  readonly target_volume: string
+  readonly bid: string
+  readonly ask: string
+  readonly high: string
+  readonly low: string
+}
+
+const PRICE_DECIMALS = 10
+const BASE_VOLUME_DECIMALS = 6
+/** 1 / price at ten decimals is this over the price at 1e18. */
+const INVERSE = 10n ** 28n
+
+/**
+ * Presents a spot market as a ticker (decision D6). Prices that are unknown are empty text. The bid is rounded down and
+ * the ask up, so that neither promises more than the book holds; the rest is rounded half up.
+ */
+export function tickerRecord(market: Market, facts: TickerFacts): TickerRecord {
+  const { last, bid, ask, stats } = facts
+  return {
+    ticker_id: market.market,
+    base_currency: market.presentation.baseAssetSymbol,
+    target_currency: market.presentation.quoteAssetSymbol,
+    last_price: inverse(last, divHalfUp),
+    base_volume: formatDecimal(
+      // From 1e18 to the token's six decimals.
+      divHalfUp(stats?.quoteVolume ?? 0n, 10n ** 12n),
+      BASE_VOLUME_DECIMALS,
+    ),
+    target_volume: formatDecimal(stats?.volume ?? 0n, 18),
+    bid: inverse(ask, (one, price) => mulDivFloor(one, 1n, price)),
+    ask: inverse(bid, (one, price) => mulDivCeil(one, 1n, price)),
+    high: inverse(stats?.low, divHalfUp),
+    low: inverse(stats?.high, divHalfUp),
+  }
+}
+
+function inverse(
+  price: PriceE18 | undefined,
+  divide: (one: bigint, price: bigint) => bigint,
+): string {
+  return price === undefined ? '' : formatDecimal(divide(INVERSE, price), PRICE_DECIMALS)
+}
