@@ -184,6 +184,10 @@ export const refusals = {
   signature: badRequest('invalid_signature', 'signature does not authorize this action', {
     field: 'signature',
   }),
+  tooManyUnchecked: refuse(500)(
+    'signature_unverifiable',
+    'the chain cannot be asked about the signature, and too many orders of owner_address wait for that already: nothing was placed, safe to retry',
+  ),
   duplicateOrderId: refuse(409)('duplicate_order_id', 'duplicate order: order_id already used', {
     field: 'order_id',
   }),

@@ -27,8 +27,9 @@ export interface TakenOrder {
 export interface LogEntry {
   readonly command: Command
   readonly claim?: Claim
-  readonly replyTo: string
-  readonly requestId: string
+  /** Who waits for the answer; nobody for what the intake says by itself. */
+  readonly replyTo?: string
+  readonly requestId?: string
 }
 
 /** A message of the command log, durable here before it is published. */
@@ -70,6 +71,9 @@ export interface IntakeRegistry {
   published(market: string): PublishedPosition
   /** The stream holds our commands up to `lastNo` and has been read up to `streamSeq`. */
   markPublished(market: string, position: PublishedPosition): void
+  /** From where the market's feed tells of every live order, 1 before it was ever noted. */
+  watchedFrom(market: string): number
+  markWatchedFrom(market: string, streamSeq: number): void
   close(): void
 }
 
@@ -89,6 +93,7 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
   const markPublished = prepareMark(db)
   return {
     ...reads,
+    ...prepareWatch(db),
     commit: (market, entries, atMs) => commit.immediate({ market, entries, atMs }),
     markPublished: (market, position) => void markPublished.immediate(market, position),
     close: () => void db.close(),
@@ -166,8 +171,11 @@ function prepareCommit(db: Database, reads: Reads) {
     for (const [index, { command, replyTo, requestId }] of entries.entries()) {
       if (outcomes[index]?.kind !== 'logged') continue
       lastNo += 1
-      const logged = { source: INTAKE_SOURCE, sourceNo: lastNo, atMs, replyTo, requestId, command }
-      commands.push(logged)
+      const asker = {
+        ...(replyTo !== undefined && { replyTo }),
+        ...(requestId !== undefined && { requestId }),
+      }
+      commands.push({ source: INTAKE_SOURCE, sourceNo: lastNo, atMs, ...asker, command })
     }
     if (commands.length === 0) return { outcomes }
     const message = { market, lastNo, payload: encodeCommands(commands) }
@@ -187,4 +195,19 @@ function prepareMark(db: Database) {
     clear.run(market, lastNo)
     advance.run(market, streamSeq, lastNo)
   })
+}
+
+function prepareWatch(db: Database): Pick<IntakeRegistry, 'watchedFrom' | 'markWatchedFrom'> {
+  const read = db
+    .prepare<[string], number>('SELECT stream_seq FROM watched_from WHERE market = ?')
+    .pluck()
+  read.safeIntegers(false)
+  const write = db.prepare(
+    `INSERT INTO watched_from (market, stream_seq) VALUES (?, ?)
+     ON CONFLICT (market) DO UPDATE SET stream_seq = excluded.stream_seq`,
+  )
+  return {
+    watchedFrom: (market) => read.get(market) ?? 1,
+    markWatchedFrom: (market, streamSeq) => void write.run(market, streamSeq),
+  }
 }

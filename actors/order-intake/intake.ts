@@ -3,10 +3,12 @@ import type { Logger } from '../../bus-schemas/log.js'
 import { decodeOrderRequest, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
 import type { OrderRequest } from '../../bus-schemas/order-requests.js'
 import { InvariantBroken } from '../../core/assert.js'
+import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
 import type { LogEntry } from '../../data/intake-registry.js'
 import { type CancelOrderDeps, checkCancel } from './cancel-order.js'
-import { type CommandLog, LogMismatch } from './command-log.js'
+import { type CommandLog, LogMismatch, type SubmitOutcome } from './command-log.js'
+import type { OrderWatch } from './order-watch.js'
 import { type PlaceOrderDeps, checkPlacement, duplicate } from './place-order.js'
 
 /** Most requests in the making at once; beyond it they are refused before anything is looked at. */
@@ -17,6 +19,7 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   readonly registry: PlaceOrderDeps['registry']
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, CommandLog>
+  readonly watch: Pick<OrderWatch, 'reserve'>
   readonly log: Logger
 }
 
@@ -85,13 +88,25 @@ function placeDecision(deps: IntakeDeps): Decide {
     const checked = await checkPlacement(deps, body)
     if ('refusal' in checked) return checked.refusal
     const { order, claim } = checked
+    const giveBack = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
+    if (giveBack === undefined) return refusals.tooManyUnchecked
     const command = { kind: 'PlaceOrder', order } as const
-    const outcome = await logOf(deps, order.market).submit({ command, claim, ...origin })
+    let outcome: SubmitOutcome | undefined
+    try {
+      outcome = await logOf(deps, order.market).submit({ command, claim, ...origin })
+    } finally {
+      if (outcome?.kind !== 'logged') giveBack()
+    }
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') return duplicate(outcome.by, outcome.holder, claim.fingerprint)
     return undefined
   }
 }
+
+const NOTHING = (): void => undefined
+
+/** Counts the order before the feed tells of it. */
+const reserve = ({ watch }: IntakeDeps, { owner, orderId }: Order) => watch.reserve(owner, orderId)
 
 function cancelDecision(deps: IntakeDeps): Decide {
   return async (body, origin, serviceAuth) => {

@@ -20,7 +20,7 @@ const config = readOrderIntakeConfig()
 runActor({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
-  start: async ({ log }) => {
+  start: async ({ log, fail }) => {
     const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
     const bus = await connectNatsBus({
@@ -34,8 +34,8 @@ runActor({
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
     const readFrame = createFrameReader(words, Date.now)
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
-    const options = { bus, registry, markets, nowMs: Date.now, log, ...authority, ...chain }
-    const intake = await startOrderIntake(options)
+    const places = { bus, registry, markets, nowMs: Date.now, log, onFatal: fail }
+    const intake = await startOrderIntake({ ...places, ...authority, ...chain })
     return {
       stop: async () => {
         await intake.stop()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createIntake, MAX_IN_FLIGHT } from '../../actors/order-intake/intake.js'
+import { createOrderWatch } from '../../actors/order-intake/order-watch.js'
 import type { SignatureVerifier } from '../../chain/verify-signature.js'
 import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { decodeOrderAnswer, encodeOrderRequest } from '../../bus-schemas/order-requests.js'
@@ -26,6 +27,7 @@ describe('bounds of order intake', () => {
       bus: { reply: (_to, data) => void answers.push(data) },
       registry: stage.registry(),
       commandLogs: new Map(),
+      watch: createOrderWatch(() => '0x'),
       markets: [stage.market],
       accounts: {
         readAccount: () => new Promise(() => undefined),

@@ -4,10 +4,10 @@ import { createCircuitBreaker } from '../../chain/circuit-breaker.js'
 describe('circuit breaker', () => {
   it('leaves a silent node alone, tries it once after a rest, and lets all through when it answers', async () => {
     let nowMs = 0
-    let answer: number | undefined
+    const node: { answer?: number } = {}
     let asked = 0
     const breaker = createCircuitBreaker({ restMs: 100, nowMs: () => nowMs })
-    const ask = () => breaker.ask(() => ((asked += 1), Promise.resolve(answer)))
+    const ask = () => breaker.ask(() => ((asked += 1), Promise.resolve(node.answer)))
 
     expect(await ask()).to.equal(undefined)
     nowMs = 99
@@ -19,7 +19,7 @@ describe('circuit breaker', () => {
     expect(asked).to.equal(2)
 
     nowMs = 200
-    answer = 7
+    node.answer = 7
     expect(await Promise.all([ask(), ask()])).to.deep.equal([7, undefined])
     expect(await Promise.all([ask(), ask()])).to.deep.equal([7, 7])
     expect(asked).to.equal(5)

@@ -128,6 +128,12 @@ const fixed: readonly (readonly [keyof typeof all.refusals, number, string, stri
     'signer_address is not a registered session key of owner_address',
   ],
   ['signature', 400, 'invalid_signature', 'signature does not authorize this action'],
+  [
+    'tooManyUnchecked',
+    500,
+    'signature_unverifiable',
+    'the chain cannot be asked about the signature, and too many orders of owner_address wait for that already: nothing was placed, safe to retry',
+  ],
   ['duplicateOrderId', 409, 'duplicate_order_id', 'duplicate order: order_id already used'],
   ['duplicateNonce', 409, 'duplicate_nonce', 'duplicate order: nonce already used'],
   ['activeOrderNotFound', 404, 'active_order_not_found', 'active order not found'],

@@ -40,6 +40,8 @@ export interface FakeChain {
   readable: boolean
   keyExpirySec: bigint | undefined
   hasCode: boolean
+  /** How often it was asked for code, which each look at a live order does. */
+  asked: number
   verdict: SignatureVerdict
 }
 
@@ -67,6 +69,7 @@ export function anIntakeStage(): IntakeStage {
     readable: true,
     keyExpirySec: 0n,
     hasCode: false,
+    asked: 0,
     verdict: { kind: 'valid', path: 'ecdsa' },
   }
   let registry: IntakeRegistry | undefined
@@ -94,6 +97,9 @@ export function anIntakeStage(): IntakeStage {
         readFrame: createFrameReader(testFrameWords, Date.now),
         nowMs: Date.now,
         log: silentLog,
+        onFatal: (error) => {
+          throw error
+        },
         ...overrides,
       }),
     close: () => {
@@ -123,7 +129,10 @@ function fakeVerifier(chain: FakeChain): SignatureVerifier {
   return {
     digest: () => '0xd1',
     cancelDigest: () => '0xc1',
-    hasCode: () => Promise.resolve(chain.readable ? chain.hasCode : undefined),
+    hasCode: () => {
+      chain.asked += 1
+      return Promise.resolve(chain.readable ? chain.hasCode : undefined)
+    },
     verify: () => Promise.resolve(chain.verdict),
     verifyDigest: () => Promise.resolve(chain.verdict),
   }
