@@ -133,7 +133,7 @@ async function compile(sources: Sources): Promise<Artifacts> {
  * Loaded only when needed: the compiler costs half a second and a hundred megabytes. It also hooks itself into the
  * process's unhandled rejections, which are none of its business.
  */
-async function loadCompiler(): Promise<Compiler> {
+export async function loadCompiler(): Promise<Compiler> {
   const before = process.listeners('unhandledRejection')
   const { default: solc } = await import('solc')
   for (const listener of process.listeners('unhandledRejection')) {
