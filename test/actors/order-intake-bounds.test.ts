@@ -81,6 +81,28 @@ describe('bounds of order intake', () => {
     stage.close()
   })
 
+  it('answers a repeat 409 while the first is still on its way into the log', async () => {
+    const stage = anIntakeStage()
+    const bus = createMemoryBus()
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const append: typeof bus.append = async (...args) => (await released, bus.append(...args))
+    const intake = await stage.start({ ...bus, append })
+    const matcher = await startFakeMatcher(bus, stage.market.market)
+    const body = await signedBody()
+    const first = ask(bus, 'place', body)
+    await eventually(() => stage.registry().findOrder(body.order_id) !== undefined)
+    const repeat = await ask(bus, 'place', body)
+    if (repeat.kind !== 'refused') throw new Error('expected a refusal')
+    expect(repeat.refusal).to.include({ status: 409, existingOrderId: body.order_id })
+    expect(matcher.taken).to.have.length(0)
+    release()
+    expect((await first).kind).to.equal('order')
+    await intake.stop()
+    await matcher.stop()
+    stage.close()
+  })
+
   it('answers 500 and lives on when its registry fails', async () => {
     const stage = anIntakeStage()
     const bus = createMemoryBus()
