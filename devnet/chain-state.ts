@@ -7,6 +7,10 @@ import { writeFileDurably } from './write-file.js'
 const unzip = promisify(gunzip)
 
 const SAVE_EVERY_MS = 2_000
+const DUMPS_AT_MOST = 5
+/** How a dumped state goes on after its accounts, and what stands in it once for each transaction. */
+const AFTER_ACCOUNTS = ',"best_block_number":'
+const TRANSACTION = '{"info":{"transaction_hash":'
 /** The whole state is written each time: a large one is written less often, at most a tenth of the time. */
 const PAUSE_PER_SAVE_TIME = 9
 
@@ -16,9 +20,51 @@ const PAUSE_PER_SAVE_TIME = 9
  * ChainRpcError.
  */
 export async function saveChainState(rpcUrl: string, file: string): Promise<void> {
+  await writeFileDurably(file, await dumpBetweenBlocks(() => dumpState(rpcUrl)))
+}
+
+/**
+ * Takes a state that was not dumped in the middle of a block. The chain copies its blocks first and its accounts after
+ * the block that is being made: continued from such a state it would have executed transactions that it has no receipt
+ * of. A difference that always is the same is no such block, but nonces that somebody set by hand. Throws ChainRpcError
+ * when every dump was caught by another block.
+ */
+export async function dumpBetweenBlocks(dump: () => Promise<Buffer>): Promise<Buffer> {
+  const differences = new Set<number>()
+  for (let dumps = 1; ; dumps += 1) {
+    const state = await dump()
+    const unrecorded = countUnrecorded(state)
+    if (unrecorded === 0) return state
+    differences.add(unrecorded)
+    if (dumps < DUMPS_AT_MOST) continue
+    if (differences.size === 1) return state
+    throw new ChainRpcError(`anvil_dumpState: caught in the middle of a block ${dumps} times`)
+  }
+}
+
+/** How many transactions the accounts have sent beyond those that the state records; looks at no more than it must. */
+function countUnrecorded(state: Buffer): number {
+  const accountsEnd = state.indexOf(AFTER_ACCOUNTS)
+  if (accountsEnd < 0) throw new ChainRpcError('anvil_dumpState: a state of another form')
+  const head = `${state.subarray(0, accountsEnd).toString()}}`
+  const { accounts } = JSON.parse(head) as { accounts: Record<string, DumpedAccount> }
+  const senders = Object.values(accounts).filter(({ code }) => code === '0x')
+  const sent = senders.reduce((sum, { nonce }) => sum + nonce, 0)
+  let recorded = 0
+  for (let at = accountsEnd; (at = state.indexOf(TRANSACTION, at)) >= 0; at += TRANSACTION.length)
+    recorded += 1
+  return sent - recorded
+}
+
+interface DumpedAccount {
+  readonly nonce: number
+  readonly code: string
+}
+
+async function dumpState(rpcUrl: string): Promise<Buffer> {
   const dump = await callChain(rpcUrl, 'anvil_dumpState')
   if (typeof dump !== 'string') throw new ChainRpcError('anvil_dumpState: no state in the answer')
-  await writeFileDurably(file, await unzip(Buffer.from(dump.slice(2), 'hex')))
+  return unzip(Buffer.from(dump.slice(2), 'hex'))
 }
 
 export interface ChainStateKeeper {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -10,7 +10,7 @@ import { developmentAccounts } from '../../devnet/accounts.js'
 import { startAnvil } from '../../devnet/anvil.js'
 import { findAnvil } from '../../devnet/binaries.js'
 import { callChain } from '../../devnet/chain-rpc.js'
-import { keepChainState, saveChainState } from '../../devnet/chain-state.js'
+import { dumpBetweenBlocks, keepChainState, saveChainState } from '../../devnet/chain-state.js'
 import { waitFor } from '../../devnet/wait-for.js'
 import { freePort } from '../support/free-port.js'
 
@@ -69,6 +69,51 @@ describe('devnet/chain-state', () => {
       })
     } finally {
       await second.child.stop(1_000)
+    }
+  })
+
+  /** A state of one account that sent so many transactions, and the record of so many. */
+  const stateOf = (sent: number, recorded: number) => {
+    const transactions = Array.from({ length: recorded }, (_, index) => ({
+      info: { transaction_hash: `0x${index}` },
+    }))
+    const accounts = { '0xa': { nonce: sent, code: '0x' }, '0xb': { nonce: 1, code: '0x6000' } }
+    return Buffer.from(JSON.stringify({ accounts, best_block_number: 1, blocks: [], transactions }))
+  }
+  const dumpsOf = (...states: Buffer[]) =>
+    dumpBetweenBlocks(() => Promise.resolve(states.shift() ?? expect.fail('no more dumps')))
+
+  it('passes over a state that was dumped in the middle of a block', async () => {
+    expect(await dumpsOf(stateOf(3, 3))).to.deep.equal(stateOf(3, 3))
+    expect(await dumpsOf(stateOf(9, 4), stateOf(10, 9), stateOf(10, 10))).to.deep.equal(
+      stateOf(10, 10),
+    )
+    const torn = [1, 2, 3, 4, 5].map((more) => stateOf(10 + more, 10))
+    expect(await dumpsOf(...torn).catch(String)).to.include('in the middle of a block 5 times')
+  })
+
+  it('takes nonces that were set by hand as they are', async () => {
+    expect(await dumpsOf(...Array.from({ length: 5 }, () => stateOf(7, 3)))).to.deep.equal(
+      stateOf(7, 3),
+    )
+  })
+
+  it('counts as the chain itself does', async () => {
+    const port = await freePort()
+    const file = join(dir, 'state.json')
+    const chain = await start(port)
+    try {
+      for (let i = 0; i < 3; i += 1) await pay(chain.rpcUrl)
+      await saveChainState(chain.rpcUrl, file)
+      const state = await readFile(file)
+      let dumps = 0
+      await dumpBetweenBlocks(() => {
+        dumps += 1
+        return Promise.resolve(state)
+      })
+      expect(dumps, 'dumps of a state between two blocks').to.equal(1)
+    } finally {
+      await chain.child.stop(1_000)
     }
   })
 
