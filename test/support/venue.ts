@@ -67,8 +67,10 @@ export interface TestVenue {
   pids(): Promise<Record<string, number>>
   /** Sends a signal to one process; the launcher starts it again if that ends it. */
   kill(worker: string, signal: NodeJS.Signals): Promise<void>
-  /** SIGTERM to one process; resolves when the launcher has started its successor. */
-  restartWorker(worker: string): Promise<void>
+  /** Ends one process, by SIGTERM unless told; resolves when the launcher has started its successor. */
+  restartWorker(worker: string, signal?: NodeJS.Signals): Promise<void>
+  /** Resolves when `GET /readyz` answers 200; that answer may be a second old. */
+  untilReady(): Promise<void>
   /** Stops the venue as Ctrl-C would; resolves with its exit code. The data directory is removed unless kept. */
   stop(options?: { readonly keepData?: boolean }): Promise<number | null>
 }
@@ -110,9 +112,10 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
     ...{ devnet, dataDir, output, pids, kill },
     gatewayUrl: devnet.gateway_url,
     launcherPid: launcher.pid ?? 0,
-    restartWorker: async (worker) => {
+    untilReady: () => untilAnsweringReady(devnet.gateway_url),
+    restartWorker: async (worker, signal = 'SIGTERM') => {
       const before = pidOf(await pids(), worker)
-      await kill(worker, 'SIGTERM')
+      await kill(worker, signal)
       await waitFor(`${worker} to be started again`, RESTART_WITHIN_MS, async () => {
         const now = (await pids())[worker]
         return (now !== undefined && now !== before) || undefined
@@ -160,6 +163,14 @@ async function untilReady(launcher: ChildProcess, lines: readonly string[]): Pro
   }).catch(() => 'late')
   if (outcome === 'ready') return
   throw new VenueNotReady(`the venue is not ready (${outcome}):\n${lines.join('\n')}`)
+}
+
+async function untilAnsweringReady(gatewayUrl: string): Promise<void> {
+  await waitFor('/readyz to answer 200', RESTART_WITHIN_MS, async () => {
+    const answer = await fetch(new URL('/readyz', gatewayUrl))
+    await answer.body?.cancel()
+    return answer.ok || undefined
+  })
 }
 
 async function pidsOf(dataDir: string): Promise<Record<string, number>> {

@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { eventually } from '../support/eventually.js'
+import { endlessSteps, startLoad, type Answered, type Load } from '../support/load.js'
+import {
+  balancesAfter,
+  expectFillsAgree,
+  expectSettledOnce,
+  expectSocketAgrees,
+  idsOf,
+  readAllBalances,
+  readFeed,
+  readOrders,
+  readTrades,
+  untilQuiet,
+} from '../support/reconcile.js'
+import { createTrader } from '../support/trader.js'
+import { startVenue, type TestVenue } from '../support/venue.js'
+
+const PER_SECOND = 50
+/** Load that goes on for at least 25 seconds. */
+const LEAST_STEPS = 25 * PER_SECOND
+/** Load between two restarts. */
+const STEPS_BETWEEN = PER_SECOND
+const TRADERS = [0, 1, 2, 3]
+
+const RESTARTS: readonly (readonly [string, NodeJS.Signals])[] = [
+  ['gateway', 'SIGTERM'],
+  ['order-intake', 'SIGKILL'],
+  ['matcher-cngn-usdc', 'SIGTERM'],
+  ['chain', 'SIGKILL'],
+  ['projector', 'SIGKILL'],
+  ['executor', 'SIGKILL'],
+  ['ws-fanout', 'SIGTERM'],
+  ['nats-server', 'SIGKILL'],
+  ['matcher-cngn-usdc', 'SIGKILL'],
+  ['executor', 'SIGTERM'],
+]
+
+describe('restarts of every process under load', function () {
+  this.timeout(180_000)
+  let venue: TestVenue
+  before(async () => {
+    venue = await startVenue({ blockTime: 1 })
+  })
+  after(async () => {
+    await venue?.stop()
+  })
+
+  async function restartAll(load: Load): Promise<void> {
+    for (const [worker, signal] of RESTARTS) {
+      const from = load.sent()
+      await eventually(() => load.sent() >= from + STEPS_BETWEEN)
+      // Of the process that was restarted before; the answer may be a second old, which the load has taken by now.
+      await venue.untilReady()
+      await venue.restartWorker(worker, signal)
+    }
+    await eventually(() => load.sent() >= LEAST_STEPS, 30_000)
+  }
+
+  it('lose and double nothing', async () => {
+    const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
+    const steps = endlessSteps(traders)
+    const before = await readAllBalances(venue)
+    const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: PER_SECOND })
+    await restartAll(load).finally(() => load.stop())
+    await reconcile(await load.answered(), before)
+  })
+
+  async function reconcile(
+    answered: readonly Answered[],
+    before: Awaited<ReturnType<typeof readAllBalances>>,
+  ): Promise<void> {
+    const placed = answered.filter(({ step }) => step.kind === 'place')
+    const ids = idsOf(placed.map(({ step }) => step.body))
+    expect(placed.filter(({ answer }) => ![200, 409].includes(answer.status))).to.deep.equal([])
+    await untilQuiet(venue, ids)
+
+    const orders = await readOrders(venue, ids)
+    expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
+    for (const { step, answer } of answered) {
+      if (step.kind !== 'cancel' || answer.status === 404) continue
+      expect(answer.status).to.equal(200)
+      expect(orders.get(step.body.order_id)?.status).to.equal('cancelled')
+    }
+
+    const changes = await readFeed(venue)
+    expect(changes.map(({ seq }) => seq)).to.deep.equal(changes.map((_, index) => index + 1))
+    const placements = changes.filter(({ kind }) => kind === 'OrderPlaced')
+    expect(placements.map(({ orderId }) => orderId).sort()).to.deep.equal([...ids].sort())
+
+    const trades = await readTrades(venue)
+    expect(trades.length, 'trades').to.be.above(100)
+    await expectSettledOnce(venue, trades)
+    await expectFillsAgree(venue, orders, trades)
+    expect(await readAllBalances(venue)).to.deep.equal(
+      balancesAfter(venue, before, { orders, trades }),
+    )
+    await expectSocketAgrees(venue, changes.length)
+  }
+})
