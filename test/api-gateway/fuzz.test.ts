@@ -8,8 +8,8 @@ import { type OrderStage, anOrderStage } from '../support/order-stage.js'
 const WRITE_RUNS = 400
 const READ_RUNS = 100
 const REAL_BODIES = 40
-const WRITE_LIMIT_MS = 4_000
-const READ_LIMIT_MS = 500
+const WRITE_LIMIT_MS = 3_500
+const READ_LIMIT_MS = 800
 const STALL_NS = 100e6
 /** A machine that is busy elsewhere can stall us once; what we do ourselves stalls us each time. */
 const STALL_TRIES = 3

@@ -8,7 +8,7 @@ import {
   testPrivateKey,
 } from '../support/builders.js'
 import { serviceAuth } from '../support/cancel-proofs.js'
-import type { Answered } from '../support/gateway-stage.js'
+import type { Answered, SendOptions } from '../support/gateway-stage.js'
 import { WRONG_SIGNATURE } from '../support/signed-refusals.js'
 import { harmless, orderRefusals } from '../support/order-refusals.js'
 import { type OrderStage, anOrderStage } from '../support/order-stage.js'
@@ -18,7 +18,7 @@ let signed = 0
 /** The order that the table spoils: buy 10 cNGN at 0.0001. */
 function valid(terms: OrderTerms = {}) {
   signed += 1
-  const own = { orderId: `order-${signed}`, nonce: BigInt(signed) }
+  const own = { orderId: `row-${signed}`, nonce: BigInt(signed) }
   return signedOrderBody({ ...own, price: '0.0001', amount: '10', ...terms })
 }
 
@@ -248,6 +248,109 @@ describe('every refusal, on a gateway with its intake', () => {
       const mine = await serviceAuth(testPrivateKey, stage.nowSec)
       expect((await cancel(namesOf(body), { 'x-service-auth': mine })).status).to.equal(200)
     })
+  })
+
+  describe('of a read', () => {
+    const markets = ['cNGN-USDC']
+    const UNNAMED = 'symbol or asset_address is required'
+    const reads = ['/v1/book', '/v1/trades']
+    const namings: [string, string][] = [
+      ['', UNNAMED],
+      ['symbol=', UNNAMED],
+      ['symbol=NOPE', 'no such market: NOPE'],
+      ['symbol=cngn-usdc', 'no such market: cngn-usdc'],
+      ['symbol=usdccngn-spot', 'no such market: usdccngn-spot'],
+      ['symbol=USDC-cNGN-30NOV26', 'no such market: USDC-cNGN-30NOV26'],
+      ['asset_address=0x12', 'no such market: 0x12:0'],
+      [
+        `symbol=cNGN-USDC&sub_id=7&asset_address=0x${'c1'.repeat(20)}`,
+        `no such market: cNGN-USDC at 0x${'c1'.repeat(20)}:7`,
+      ],
+    ]
+    for (const path of reads) {
+      for (const [query, message] of namings) {
+        it(`${path}?${query.slice(0, 30)}: ${message.slice(0, 40)}`, async () => {
+          const json = await expectRefused(() => stage.send('GET', `${path}?${query}`), {
+            error: 'unknown_market',
+          })
+          expect(json).to.deep.include({ message, markets })
+        })
+      }
+
+      it(`${path} by a deprecated identifier from its cut-off on`, async () => {
+        const later = await anOrderStage({}, Date.parse('2027-01-06T00:00:00Z'))
+        const { status, json } = await later.send('GET', `${path}?symbol=USDCcNGN-SPOT`)
+        expect(status).to.equal(400)
+        expect(json).to.deep.include({
+          ...{ error: 'unknown_market', message: 'no such market: USDCcNGN-SPOT', markets },
+        })
+        await later.close()
+      })
+    }
+
+    const values: [string, string, readonly string[], string][] = [
+      [
+        '/v1/book',
+        'depth',
+        ['0', '-1', '1.5', 'abc', '', '1&depth=2'],
+        'depth must be a positive integer',
+      ],
+      [
+        '/v1/trades',
+        'limit',
+        ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5'],
+        'limit must be between 1 and 100',
+      ],
+      [
+        '/v1/trades',
+        'before_trade_id',
+        ['0', '-3', 'abc', '1180591620717411303424'],
+        'before_trade_id must be a positive integer',
+      ],
+    ]
+    for (const [path, name, wrong, error] of values) {
+      for (const value of wrong) {
+        it(`${path} with ${name}=${value}`, () =>
+          expectRefused(() => stage.send('GET', `${path}?symbol=cNGN-USDC&${name}=${value}`), {
+            error,
+          }))
+      }
+    }
+
+    for (const id of [
+      'unknown',
+      'x'.repeat(10_000),
+      '%00',
+      '..%2f..%2fetc%2fpasswd',
+      "'%20OR%201=1",
+    ]) {
+      it(`an order called ${id.slice(0, 24)}`, () =>
+        expectRefused(() => stage.send('GET', `/v1/orders/${id}`), {
+          ...{ status: 404, error: 'order not found' },
+        }))
+    }
+  })
+
+  describe('of a request as such', () => {
+    const rows: [string, string, SendOptions, number, string][] = [
+      ['GET', '/v2/orders', {}, 404, 'no such path'],
+      ['DELETE', '/v1/orders', {}, 405, 'method not allowed'],
+      ['TRACE', '/v1/markets', {}, 405, 'method not allowed'],
+      ['POST', '/v1/orders', { body: ' '.repeat(70_000) }, 413, 'request body too large'],
+      ['POST', '/v1/orders/cancel', { body: ' '.repeat(70_000) }, 413, 'request body too large'],
+      [
+        ...([
+          'POST',
+          '/v1/orders',
+          { body: '{}', headers: { 'content-encoding': 'gzip' } },
+        ] as const),
+        ...([415, 'content-encoding is not supported: send the body uncompressed'] as const),
+      ],
+    ]
+    for (const [method, path, options, status, error] of rows) {
+      it(`${method} ${path}: ${status} ${error}`, () =>
+        expectRefused(() => stage.send(method, path, options), { status, error }))
+    }
   })
 
   it('a bare cancel where proof is required, before anything is looked up', async () => {

@@ -41,6 +41,7 @@ const NOW_MS = Date.parse('2026-11-21T10:00:00Z')
 /** The stage with the spot market and a disabled future; signatures are judged for real. */
 export async function anOrderStage(
   overrides: Partial<OrderIntakeOptions> = {},
+  nowMs: number = NOW_MS,
 ): Promise<OrderStage> {
   const bus = createMemoryBus()
   const intake = anIntakeStage()
@@ -48,8 +49,8 @@ export async function anOrderStage(
   const contracts = new Set<Address>()
   const running = await intake.start(bus, {
     markets,
-    nowMs: () => NOW_MS,
-    readFrame: createFrameReader(testFrameWords, () => NOW_MS),
+    nowMs: () => nowMs,
+    readFrame: createFrameReader(testFrameWords, () => nowMs),
     verifier: createSignatureVerifier({
       domain: testDomain,
       readCode: (address) => Promise.resolve(contracts.has(address)),
@@ -58,11 +59,11 @@ export async function anOrderStage(
     ...overrides,
   })
   const matcher = await startFakeMatcher(bus, intake.market.market)
-  const { server, port, history } = await startGateway(bus, markets, matcher)
+  const { server, port, history } = await startGateway({ bus, markets, matcher, nowMs })
   return {
     ...{ port, matcher, markets, contracts },
     chain: intake.chain,
-    nowSec: NOW_MS / 1_000,
+    nowSec: nowMs / 1_000,
     send: (method, path, options) => send(port, { method, path, judged: true, ...options }),
     kept: async () => ({
       stored: intake.registry().lastNo(),
@@ -79,8 +80,15 @@ export async function anOrderStage(
   }
 }
 
+interface GatewayParts {
+  readonly bus: MemoryBus
+  readonly markets: readonly Market[]
+  readonly matcher: FakeMatcher
+  readonly nowMs: number
+}
+
 /** A gateway whose reads show some trades of the past, and the orders that the matcher took. */
-async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher: FakeMatcher) {
+async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
   const history = openPast(markets)
   const readModel = {
     ...history.reads,
@@ -93,7 +101,7 @@ async function startGateway(bus: MemoryBus, markets: readonly Market[], matcher:
     readiness: { missing: () => Promise.resolve({}) },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
-    nowMs: () => NOW_MS,
+    nowMs: () => nowMs,
   })
   const server = createHttpServer((request, response) => void app.callback()(request, response))
   return { server, history, port: await listen(server, 0, '127.0.0.1') }
