@@ -2,14 +2,13 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import { authorize } from './authorize.js'
 import { errors } from './errors.js'
-import type { Execute } from './execute.js'
+import type { Executions } from './execute.js'
 import { refuse } from './refuse.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getReadyz } from './routes/get-readyz.js'
 import { postExecute } from './routes/post-execute.js'
 
-export interface AppDeps {
-  readonly execute: Execute
+export interface AppDeps extends Executions {
   /** Milliseconds since the chain last answered. */
   readonly chainSilentMs: () => number
   /** What callers of `/execute` must show; undefined lets everybody in, for loopback only. */
@@ -21,7 +20,7 @@ export interface AppDeps {
 
 /** The executor as a Koa application that listens nowhere yet. */
 export function createApp(deps: AppDeps): Koa {
-  const { execute, chainSilentMs, secret, facts, onFatal } = deps
+  const { execute, isKnown, chainSilentMs, secret, facts, onFatal } = deps
   const app = new Koa()
   // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
   app.on('error', () => undefined)
@@ -29,7 +28,7 @@ export function createApp(deps: AppDeps): Koa {
   const router = new Router({ sensitive: true })
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(chainSilentMs))
-  router.post('/execute', authorize(secret), postExecute(execute))
+  router.post('/execute', authorize(secret), postExecute({ execute, isKnown }))
 
   app.use(errors({ requestFailed: facts.requestFailed, onFatal }))
   app.use(wordEmptyAnswers)

@@ -53,6 +53,12 @@ export interface ExecuteDeps {
 /** Settles a match once; `key` is the settlement's id, without one the call itself is the key. */
 export type Execute = (payload: ExecutePayload, key: string | undefined) => Promise<ExecuteAnswer>
 
+export interface Executions {
+  readonly execute: Execute
+  /** Whether something was recorded under the key, or is about to be: then it may have been sent. */
+  readonly isKnown: (key: string) => boolean
+}
+
 /** Transactions in flight at once; further settlements are told to come again. */
 export const MAX_OPEN_TRANSACTIONS = 512
 
@@ -63,11 +69,11 @@ interface Settlement {
 }
 
 /** Concurrent requests with one key share one execution, so that none can slip between looking and recording. */
-export function createExecute(deps: ExecuteDeps): Execute {
+export function createExecute(deps: ExecuteDeps): Executions {
   /** Bounded by the requests that are open. */
   const running = new Map<string, { fingerprint: Hex; answer: Promise<ExecuteAnswer> }>()
 
-  return (payload, key) => {
+  const execute: Execute = (payload, key) => {
     const data = encodeMatch(payload.match)
     const fingerprint = fingerprintOf(deps.matching, data)
     const id = key ?? fingerprint
@@ -84,6 +90,8 @@ export function createExecute(deps: ExecuteDeps): Execute {
     running.set(id, { fingerprint, answer })
     return answer
   }
+  const isKnown = (key: string): boolean => running.has(key) || deps.journal.find(key) !== undefined
+  return { execute, isKnown }
 }
 
 /** Blame is not recorded: a repeated question is answered by what the chain shows then. */

@@ -14,7 +14,7 @@ import { takeLock } from '../data/lock.js'
 import { openDatabase } from '../data/open.js'
 import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../data/transaction-journal.js'
 import { createExecute } from './execute.js'
-import type { Execute } from './execute.js'
+import type { Executions } from './execute.js'
 import type { ExecutorFacts } from './observe.js'
 
 export interface ExecutorOptions {
@@ -29,8 +29,7 @@ export interface ExecutorOptions {
   readonly onFatal: (error: unknown) => void
 }
 
-export interface Executor {
-  readonly execute: Execute
+export interface Executor extends Executions {
   /** Milliseconds since the chain last answered; it is asked several times a second. */
   readonly chainSilentMs: () => number
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
@@ -99,7 +98,7 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
 
   const readGas = createGasReader(read, address)
   const { matching } = deployment
-  const execute = createExecute({
+  const executions = createExecute({
     matching,
     client: read,
     journal,
@@ -111,5 +110,5 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     facts,
   })
   const { chainSilentMs } = tracker
-  return { execute, chainSilentMs, stop: () => tracker.stop() }
+  return { ...executions, chainSilentMs, stop: () => tracker.stop() }
 }

@@ -36,9 +36,9 @@ export async function serve(config: ExecutorConfig, log: Logger): Promise<Servin
     facts,
     onFatal,
   })
-  const { execute, chainSilentMs } = executor
+  const { execute, isKnown, chainSilentMs } = executor
   const secret = config.EXECUTOR_SECRET
-  const app = createApp({ execute, chainSilentMs, secret, facts, onFatal })
+  const app = createApp({ execute, isKnown, chainSilentMs, secret, facts, onFatal })
   const handle = app.callback()
   const server = await listen((request, response) => void handle(request, response), config)
   const url = urlOf(server)

@@ -9,6 +9,8 @@ export type ExecutorAnswer =
   | { readonly kind: 'undecided'; readonly why: string }
   /** The payload itself is wrong, which only a fault of ours can cause; nothing was sent. */
   | { readonly kind: 'malformed'; readonly why: string }
+  /** The key belongs to another call, which may have been sent: nothing can be concluded about ours. */
+  | { readonly kind: 'conflict'; readonly why: string }
 
 export type AskExecutor = (
   settlementId: string,
@@ -21,7 +23,10 @@ const guiltySide = z.enum(['maker', 'taker']).optional()
 const receipt = z.object({
   tx_hash: hex,
   receipt_status: z.enum(['success', 'reverted', 'timeout']),
-  block_number: z.string().optional(),
+  block_number: z
+    .string()
+    .regex(/^[0-9]+$/)
+    .optional(),
   revert: z.string().optional(),
   guilty: guiltySide,
 })
@@ -29,6 +34,7 @@ const failure = z.object({
   error: z.string(),
   revert: z.string().optional(),
   guilty: guiltySide,
+  details: z.array(z.object({ field: z.string() })).optional(),
 })
 
 export interface ExecutorAddress {
@@ -41,6 +47,11 @@ export interface ExecutorAddress {
 /** Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. */
 export function askExecutorAt(address: ExecutorAddress): AskExecutor {
   return async (settlementId, payload, signal) => {
+    // One controller for each question: joined to a signal that lives long, AbortSignal.any would never be freed.
+    const giveUp = new AbortController()
+    const abort = (): void => giveUp.abort()
+    const timer = setTimeout(abort, address.timeoutMs)
+    signal.addEventListener('abort', abort)
     try {
       const response = await fetch(new URL('/execute', address.url), {
         method: 'POST',
@@ -50,11 +61,14 @@ export function askExecutorAt(address: ExecutorAddress): AskExecutor {
           ...(address.secret !== undefined && { authorization: `Bearer ${address.secret}` }),
         },
         body: JSON.stringify(payload),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(address.timeoutMs)]),
+        signal: giveUp.signal,
       })
       return readAnswer(response.status, await response.json())
     } catch (error) {
       return { kind: 'undecided', why: `no answer: ${(error as Error).message}` }
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
     }
   }
 }
@@ -62,11 +76,15 @@ export function askExecutorAt(address: ExecutorAddress): AskExecutor {
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 200) return readReceipt(receipt.parse(body))
-  const { error, revert, guilty } = failure.parse(body)
+  const { error, revert, guilty, details = [] } = failure.parse(body)
   if (status === 422) {
     return { kind: 'reverted', revert: revert ?? error, guilty: guilty ?? guiltyOf(revert) }
   }
-  if (status === 400) return { kind: 'malformed', why: error }
+  // A refusal of the payload names its fields; any other 400 was not about what we asked.
+  if (status === 400 && details.length > 0) {
+    const isConflict = details.some(({ field }) => field === 'Idempotency-Key')
+    return { kind: isConflict ? 'conflict' : 'malformed', why: error }
+  }
   return { kind: 'undecided', why: `${status} ${error}` }
 }
 

@@ -4,6 +4,11 @@ import type { SettlementOutcome } from '../../core/command.js'
 import type { AskExecutor } from './ask-executor.js'
 import type { ExecutePayload } from './execute-payload.js'
 
+/** The executor has another call under a settlement's key, so its journal and this market's log are of two histories. */
+export class SettlementConflict extends Error {
+  override readonly name = 'SettlementConflict'
+}
+
 /** Settlements asked of the executor at once; the others wait in the order of their matches. */
 export const SETTLEMENTS_MAX_IN_FLIGHT = 256
 const RETRY_FIRST_MS = 250
@@ -11,7 +16,8 @@ const RETRY_MAX_MS = 5_000
 
 export interface SettlerOptions {
   readonly ask: AskExecutor
-  readonly payloadOf: (match: Match) => ExecutePayload
+  /** Undefined once the log holds an outcome, which a report of an earlier life may bring late. */
+  readonly payloadOf: (match: Match) => ExecutePayload | undefined
   /** Puts the outcome into the market's log. */
   readonly report: (settlementId: string, outcome: SettlementOutcome) => Promise<void>
   readonly facts: {
@@ -71,12 +77,13 @@ async function settleOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { settlementId } = match
-  const payload = options.payloadOf(match)
   for (
     let pauseMs = RETRY_FIRST_MS;
     !signal.aborted;
     pauseMs = Math.min(2 * pauseMs, RETRY_MAX_MS)
   ) {
+    const payload = options.payloadOf(match)
+    if (payload === undefined) return
     options.facts.settlementAsked(settlementId)
     const answer = await options.ask(settlementId, payload, signal)
     if (answer.kind === 'success' || answer.kind === 'reverted') {
@@ -88,6 +95,9 @@ async function settleOne(
       const revert = 'executor_refused'
       await options.report(settlementId, { kind: 'reverted', revert, guilty: 'both' })
       return
+    }
+    if (answer.kind === 'conflict') {
+      throw new SettlementConflict(`executor has another call as ${settlementId}: ${answer.why}`)
     }
     options.facts.settlementUnknown(settlementId, answer.why)
     await delay(pauseMs, undefined, { signal })

@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import type { Execute, ExecuteAnswer } from '../execute.js'
+import type { Executions, ExecuteAnswer } from '../execute.js'
 import { executePayload } from '../execute-payload.js'
 import { refuse } from '../refuse.js'
 import { readJsonBody } from '../read-json-body.js'
@@ -8,7 +8,7 @@ import { readJsonBody } from '../read-json-body.js'
 const KEY = /^[\x21-\x7e]{1,200}$/
 
 /** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
-export function postExecute(execute: Execute): Koa.Middleware {
+export function postExecute({ execute, isKnown }: Executions): Koa.Middleware {
   return async (ctx) => {
     const key = ctx.get('idempotency-key')
     if (key !== '' && !KEY.test(key)) {
@@ -18,6 +18,8 @@ export function postExecute(execute: Execute): Koa.Middleware {
     const body = await readJsonBody(ctx)
     const parsed = executePayload.safeParse(body)
     if (!parsed.success) {
+      // Only for a key that nothing was sent under may a 400 be taken to mean so.
+      if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
       const details = parsed.error.issues.map(({ path, message }) => ({
         field: path.join('.'),
         message,

@@ -10,6 +10,7 @@ import type { ServedApp } from '../support/serve-app.js'
 const MODULE = `0x${'e1'.repeat(20)}`
 const ASSET = `0x${'c1'.repeat(20)}` as const
 const SECRET = 'not a secret'
+const KNOWN_KEY = 'cNGN-USDC:3'
 
 function anAction(subaccountId: string): Record<string, string> {
   const trade = { asset: ASSET, subId: 0n, limitPrice: 1n, desiredAmount: 1n, worstFee: 0n }
@@ -51,10 +52,11 @@ describe('POST /execute', () => {
       asked.push(args)
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
     }
+    const isKnown = (key: string) => key === KNOWN_KEY
     const facts = { requestFailed: () => undefined }
     const onFatal = (error: unknown) => (fatal = error)
     const chainSilentMs = () => silentMs
-    const app = createApp({ execute, chainSilentMs, secret: SECRET, facts, onFatal })
+    const app = createApp({ execute, isKnown, chainSilentMs, secret: SECRET, facts, onFatal })
     served = await serveApp(app)
   })
   beforeEach(() => {
@@ -173,6 +175,16 @@ describe('POST /execute', () => {
       status: 413,
       body: { error: 'request body exceeds 262144 bytes' },
     })
+  })
+
+  it('says nothing about a payload it cannot read under a key that may have been sent', async () => {
+    const body = aBody()
+    delete body.market
+    const refused = await post(body, { 'idempotency-key': KNOWN_KEY })
+    expect(refused.status).to.equal(400)
+    expect(refused.body.details).to.deep.equal([
+      { field: 'Idempotency-Key', message: 'was used for another match' },
+    ])
   })
 
   it('answers 400 to a key that could not be logged', async () => {

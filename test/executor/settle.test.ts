@@ -102,6 +102,8 @@ describe('executor settling on a chain', () => {
     const late = await executor.post(first?.status === 200 ? other : one, 'cNGN-USDC:4')
     expect(late.status).to.equal(400)
     expect(late.body.error).to.equal('Idempotency-Key was used for another match')
+    const unreadable = await executor.post({ ...one, market: undefined }, 'cNGN-USDC:4')
+    expect(unreadable.body.error).to.equal(late.body.error)
     expect(executor.journaled).to.have.length(1)
   })
 

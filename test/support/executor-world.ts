@@ -75,8 +75,8 @@ export async function startExecutor(
     facts,
     onFatal,
   })
-  const { execute, chainSilentMs } = executor
-  const app = createApp({ execute, chainSilentMs, secret: setup.secret, facts, onFatal })
+  const { execute, isKnown, chainSilentMs } = executor
+  const app = createApp({ execute, isKnown, chainSilentMs, secret: setup.secret, facts, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,
