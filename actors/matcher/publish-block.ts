@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppendUnknown, WrongLastSequence, type Bus } from '../../bus-schemas/bus.js'
+import { AppendRefused, AppendUnknown, WrongLastSequence, type Bus } from '../../bus-schemas/bus.js'
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 
-/** Another matcher writes this market's feed. Whoever meets this must stop: it is not the writer any more. */
+/**
+ * Another matcher runs this market, or its feed is not the one that was written. Whoever meets this must stop: it is
+ * not the writer any more.
+ */
 export class Fenced extends Error {
   override readonly name = 'Fenced'
 }
@@ -18,8 +21,8 @@ const LOOKUP_PAUSE_MS = 200
 
 /**
  * Appends a block right after the feed message `lastSeq` and returns its sequence once it is durable. When the
- * acknowledgement is lost the stream itself is asked, for as long as that takes; a message that is not ours in the
- * place where ours belongs throws Fenced.
+ * acknowledgement is lost or the server has no room the stream itself is asked, for as long as that takes; a feed that
+ * ends neither with `lastSeq` nor with this block in the place after it throws Fenced.
  */
 export async function publishBlock(
   { bus, market, onUnknown }: PublishOptions,
@@ -30,21 +33,24 @@ export async function publishBlock(
     try {
       return await bus.append(feedSubject(market), data, { expectedLastSeq: lastSeq })
     } catch (error) {
-      if (!(error instanceof AppendUnknown || error instanceof WrongLastSequence)) throw error
+      if (!CLEARS_UP.some((kind) => error instanceof kind)) throw error
       onUnknown(error)
-      const stored = await readWhenPossible(bus, market)
-      if (stored !== undefined && stored.seq > lastSeq) {
-        if (stored.seq === lastSeq + 1 && Buffer.from(stored.data).equals(data)) return stored.seq
-        throw new Fenced(`feed of ${market} holds message ${stored.seq} of another writer`)
+      const end = await endWhenReadable(bus, market)
+      if (end !== undefined && end.seq !== lastSeq) {
+        if (end.seq === lastSeq + 1 && Buffer.from(end.data).equals(data)) return end.seq
+        throw new Fenced(`feed of ${market} ends with message ${end.seq}, which is not ours`)
       }
       await delay(LOOKUP_PAUSE_MS)
     }
   }
 }
 
-async function readWhenPossible(bus: Bus, market: string) {
+/** After these the stream's end says what happened, and the append may be tried again. */
+const CLEARS_UP = [AppendUnknown, WrongLastSequence, AppendRefused] as const
+
+async function endWhenReadable(bus: Bus, market: string) {
   try {
-    return await bus.lastMessage(feedStream(market))
+    return (await bus.lastMessage(feedStream(market))) ?? { seq: 0, data: new Uint8Array() }
   } catch {
     // Not readable either: the caller tries the append again, whose fence makes that safe.
     return undefined
