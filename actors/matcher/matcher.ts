@@ -1,6 +1,7 @@
 import { assert } from '../../core/assert.js'
 import { applyMessage, type BlockOfCommands, type MessageResult } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
+import type { LoggedCommand } from '../../core/command.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../core/matcher-state.js'
 import type { Market } from '../../core/market.js'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/block-message.js'
@@ -17,7 +18,7 @@ import type { AskExecutor } from './ask-executor.js'
 import { executePayload } from './execute-payload.js'
 import type { MatcherFacts } from './observe.js'
 import { createOwnCommands, MATCHER_SOURCE, type OwnCommands } from './own-commands.js'
-import { publishBlock } from './publish-block.js'
+import { Fenced, publishBlock } from './publish-block.js'
 import { createSettler, type Settler } from './settle.js'
 
 export interface MatcherOptions {
@@ -55,8 +56,15 @@ interface Live {
  * Runs one market: folds its command log from the beginning, publishes what the feed does not hold yet, and from the
  * end of the log on answers callers, settles matches and lets the clock tick. A block is acted on only when durable.
  */
-export async function startMatcher(options: MatcherOptions): Promise<Matcher> {
-  const { bus, market } = options
+export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
+  const { bus, market } = given
+  let over = false
+  const onFatal = (error: unknown): void => {
+    // What is given up in stopping fails as well; that is no news.
+    if (!over) given.onFatal(error)
+    over = true
+  }
+  const options = { ...given, onFatal }
   await declareStreams(options)
   const run = {
     options,
@@ -72,12 +80,15 @@ export async function startMatcher(options: MatcherOptions): Promise<Matcher> {
     stream: commandsStream(market.market),
     fromSeq: 1,
     onMessage: (message) => applyLogged(run, message),
-    onError: options.onFatal,
+    onError: onFatal,
   })
   return {
     isLive: () => run.live !== undefined,
     positions: () => ({ command_seq: run.commandSeq, feed_seq: run.feed.changeSeq }),
-    stop: () => stopRun(run.live, subscription),
+    stop: () => {
+      over = true
+      return stopRun(run.live, subscription)
+    },
   }
 }
 
@@ -113,6 +124,7 @@ async function readFeedEnd(bus: Bus, market: string): Promise<FeedEnd> {
 
 async function applyLogged(run: Run, message: BusMessage): Promise<void> {
   const commands = decodeCommands(message.data)
+  if (run.live !== undefined) assertNotSuperseded(run.live, commands)
   for (const group of applyMessage(run.state, message.seq, commands)) {
     if (isInFeed(run, group, message.seq)) continue
     if (group.block !== undefined) await publish(run, group.block)
@@ -121,6 +133,17 @@ async function applyLogged(run: Run, message: BusMessage): Promise<void> {
   }
   run.commandSeq = message.seq
   if (run.live === undefined && message.seq >= run.replayEnd) goLive(run)
+}
+
+/**
+ * Two matchers of one market make the same blocks, so the feed's fence alone would let both go on; but the step skips
+ * what the older one reports, because its numbers are lower. The newer one stays.
+ */
+function assertNotSuperseded({ own }: Live, commands: readonly LoggedCommand[]): void {
+  const newer = commands.some(
+    ({ source, sourceNo }) => source === MATCHER_SOURCE && sourceNo > own.lastNo(),
+  )
+  if (newer) throw new Fenced('a newer matcher runs this market')
 }
 
 /** Whether an earlier life of this matcher published this already; its last block must be the same to the byte. */
@@ -171,8 +194,9 @@ function followUp({ options }: Run, live: Live, results: readonly MessageResult[
 
 /** Takes up what the log left open: matches without a result, sweeps that had stopped, the clock. */
 function goLive(run: Run): void {
-  const { options, state } = run
+  const { options, state, feed } = run
   const { bus, market, facts, nowMs, onFatal } = options
+  assert(state.seq === feed.changeSeq, `log gives seq ${state.seq}, feed holds ${feed.changeSeq}`)
   const own = createOwnCommands({
     bus,
     market: market.market,
@@ -184,7 +208,9 @@ function goLive(run: Run): void {
   const settler = createSettler({
     ask: options.ask,
     payloadOf: (match) =>
-      executePayload(market, match, order(match.makerOrderId), order(match.takerOrderId)),
+      state.matches.has(match.settlementId)
+        ? executePayload(market, match, order(match.makerOrderId), order(match.takerOrderId))
+        : undefined,
     report: (settlementId, outcome) =>
       own.submit({ kind: 'SettlementReported', settlementId, outcome }),
     facts,
@@ -216,7 +242,7 @@ function startTicks(own: OwnCommands, { tickMs, onFatal }: MatcherOptions): Node
 
 async function stopRun(live: Live | undefined, subscription: Subscription): Promise<void> {
   clearInterval(live?.ticks)
-  await live?.settler.stop()
-  await live?.own.stop()
+  // Together: a settlement may be waiting for its report to become durable.
+  await Promise.all([live?.settler.stop(), live?.own.stop()])
   await subscription.stop()
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppendUnknown, type Bus } from '../../bus-schemas/bus.js'
+import { AppendRefused, AppendUnknown, type Bus } from '../../bus-schemas/bus.js'
 import { encodeCommands } from '../../bus-schemas/command-message.js'
 import { commandsSubject } from '../../bus-schemas/subjects.js'
 import type { Command } from '../../core/command.js'
@@ -23,12 +23,16 @@ export interface OwnCommandsOptions {
 export interface OwnCommands {
   /** Resolves when the command is durable in the log. */
   submit(command: Command): Promise<void>
+  /** Greatest number that any of them has; a greater one in the log is another matcher's. */
+  lastNo(): number
+  /** Gives up what is not durable yet. */
   stop(): Promise<void>
 }
 
 /**
  * Commands that wait while an append is under way travel together in the next. An append whose outcome is unknown is
- * repeated with the same numbers, which the step applies once. Numbers begin above the clock's microseconds, so that
+ * repeated with the same numbers, which the step applies once; one that the server refuses is repeated until it has
+ * room again. Numbers begin above the clock's microseconds, so that
  * a message of a process that died, stored late, can never take the number of a new one.
  */
 export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
@@ -40,7 +44,8 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
         await options.bus.append(commandsSubject(options.market), data)
         return
       } catch (error) {
-        if (stopped || !(error instanceof AppendUnknown)) throw error
+        const mayClearUp = error instanceof AppendUnknown || error instanceof AppendRefused
+        if (stopped || !mayClearUp) throw error
         options.onUnknown(error)
         await delay(RETRY_PAUSE_MS)
       }
@@ -60,6 +65,7 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
   })
   return {
     submit: (command) => group.submit(command),
+    lastNo: () => sourceNo,
     stop: async () => {
       stopped = true
       await group.stop()

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import type { AskExecutor, ExecutorAnswer } from '../../actors/matcher/ask-executor.js'
 import { Fenced } from '../../actors/matcher/publish-block.js'
+import { createSettler, SettlementConflict } from '../../actors/matcher/settle.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { encodeCommands } from '../../bus-schemas/command-message.js'
@@ -11,7 +12,7 @@ import { decodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/order-req
 import { commandsSubject, feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import type { Change } from '../../core/change.js'
 import type { Command } from '../../core/command.js'
-import { aMarket } from '../support/builders.js'
+import { aFill, aMarket } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 import { matcherOrder, type OrderFields } from '../support/matching.js'
 
@@ -24,14 +25,14 @@ const neverDecides: AskExecutor = (_, __, signal) =>
   })
 
 /** A matcher on a bus in memory, an executor that answers as the test says, and a writer of its log. */
-async function start(bus: MemoryBus, ask: AskExecutor = neverDecides) {
+async function start(bus: MemoryBus, ask: AskExecutor = neverDecides, nowMs = Date.now) {
   const fatal: unknown[] = []
   const matcher = await startMatcher({
     bus,
     market,
     ask,
     facts: observeMatcher(createLog('matcher', 'silent')),
-    nowMs: () => Date.now(),
+    nowMs,
     tickMs: 50,
     onFatal: (error) => fatal.push(error),
   })
@@ -69,8 +70,8 @@ const success: ExecutorAnswer = { kind: 'success', txHash: `0x${'a'.repeat(64)}`
 describe('matcher', () => {
   let bus: MemoryBus
   const running: Awaited<ReturnType<typeof start>>[] = []
-  const startOn = async (ask?: AskExecutor) => {
-    const started = await start(bus, ask)
+  const startOn = async (ask?: AskExecutor, nowMs?: () => number) => {
+    const started = await start(bus, ask, nowMs)
     running.push(started)
     return started
   }
@@ -172,6 +173,33 @@ describe('matcher', () => {
     }
   })
 
+  it('stops, releasing nothing, when the executor has another call under the key', async () => {
+    const { fatal } = await startOn(() => Promise.resolve({ kind: 'conflict', why: 'used' }))
+    await append(bus, [
+      place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      place({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(() => expect(fatal[0]).to.be.instanceOf(SettlementConflict))
+    expect(await feedOf(bus)).to.have.length(3)
+  })
+
+  it('a match whose outcome an earlier life reported late is not asked about', async () => {
+    const asked: string[] = []
+    const settler = createSettler({
+      ask: (settlementId) => {
+        asked.push(settlementId)
+        return Promise.resolve({ kind: 'undecided', why: 'time-out' })
+      },
+      payloadOf: () => undefined,
+      report: () => Promise.resolve(),
+      facts: observeMatcher(createLog('matcher', 'silent')),
+      onFatal: (error) => asked.push(String(error)),
+    })
+    settler.add(aFill())
+    await settler.stop()
+    expect(asked).to.deep.equal([])
+  })
+
   it('after a restart goes on where the feed ends, and asks about the match it had proposed', async () => {
     const { matcher } = await startOn()
     await append(bus, [
@@ -224,6 +252,49 @@ describe('matcher', () => {
     await bus.append(feedSubject(name), stored?.data ?? new Uint8Array())
     await append(bus, [place({ orderId: 'y', side: 'buy' })])
     await eventually(() => expect(fatal[0]).to.be.instanceOf(Fenced))
+  })
+
+  it('makes way for a newer matcher, which would skip what it reports', async () => {
+    const older = await startOn()
+    await whenLive(older.matcher)
+    const newer = await startOn(undefined, () => Date.now() + 1_000)
+    await eventually(() => expect(older.fatal[0]).to.be.instanceOf(Fenced))
+    expect(newer.fatal).to.deep.equal([])
+  })
+
+  it('refuses to go on when its log is shorter than the feed', async () => {
+    const { matcher } = await startOn()
+    await append(bus, [place({ orderId: 'x', side: 'buy' })])
+    await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
+    await matcher.stop()
+    const restored = createMemoryBus()
+    const [block] = await bus.read(feedStream(name), 1, 1)
+    await restored.declareStream({
+      stream: feedStream(name),
+      subject: feedSubject(name),
+      description: '',
+    })
+    await restored.append(feedSubject(name), block?.data ?? new Uint8Array())
+    const error = await start(restored).then(
+      () => 'started',
+      (thrown: unknown) => thrown,
+    )
+    expect(String(error)).to.include('log gives seq 0, feed holds 1')
+  })
+
+  it('stops cleanly although the bus is gone and a result waits to be reported', async () => {
+    let settle: (answer: ExecutorAnswer) => void = () => undefined
+    const { matcher, fatal } = await startOn(() => new Promise((resolve) => (settle = resolve)))
+    await append(bus, [
+      place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      place({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(async () => expect(await feedOf(bus)).to.have.length(3))
+    bus.setConnected(false)
+    settle(success)
+    await new Promise((resolve) => setImmediate(resolve))
+    await matcher.stop()
+    expect(fatal).to.deep.equal([])
   })
 
   it('refuses to go on when replay does not give what the feed holds', async () => {
