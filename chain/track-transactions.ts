@@ -66,13 +66,14 @@ export interface TransactionTracker {
 const REBROADCAST_MS = 10_000
 /** Transactions broadcast again in one look, so that a long outage does not end in one burst. */
 const MAX_REBROADCASTS_PER_LOOK = 64
-/** Blocks with the nonce used and no receipt of ours before the nonce counts as lost to a stranger. */
+/** Looks with the nonce used and no receipt of ours before the nonce counts as lost to a stranger. */
 const LOOKS_BEFORE_LOST = 20
 
 interface Tracking extends TransactionTrackerOptions {
   readonly open: OpenTransactions
   readonly waiters: ResultWaiters
-  lastBlock?: bigint
+  /** What the last look at receipts went by; they cannot have changed while both stand still. */
+  lastSeen?: { readonly block: bigint; readonly count: number }
   /** One above the highest nonce that is known to be mined. */
   minedNonces: number
   reachable: boolean
@@ -148,9 +149,10 @@ async function look(tracking: Tracking): Promise<void> {
     countMined(read, address),
   ])
   if (count < tracking.minedNonces) reopenForgotten(tracking, count)
-  if (block !== tracking.lastBlock) {
+  // The two answers may be of different moments, so a count that comes late is news as well.
+  if (block !== tracking.lastSeen?.block || count !== tracking.lastSeen.count) {
     await Promise.all(open.below(count).map((followed) => lookForReceipt(tracking, followed)))
-    tracking.lastBlock = block
+    tracking.lastSeen = { block, count }
   }
   await rebroadcastDue(tracking, count)
 }
