@@ -69,7 +69,10 @@ export interface IntakeRegistry {
   lastNo(): number
   /** How far the market's stream is known, zeros before the first message. */
   published(market: string): PublishedPosition
-  /** The stream holds our commands up to `lastNo` and has been read up to `streamSeq`. */
+  /**
+   * The stream holds our commands up to `lastNo` and has been read up to `streamSeq`. On disk with the next commit: what
+   * a power cut takes of it, the stream tells again.
+   */
   markPublished(market: string, position: PublishedPosition): void
   /** From where the market's feed tells of every live order, 1 before it was ever noted. */
   watchedFrom(market: string): number
@@ -78,7 +81,7 @@ export interface IntakeRegistry {
 }
 
 /**
- * Opens `intake.db` at a path, creating it when absent; every commit is on disk before it returns. The file is held
+ * Opens `intake.db` at a path, creating it when absent; what `commit` stores is on disk before it returns. The file is held
  * alone until it is closed: two writers would number commands in one order and publish them in another. Throws
  * SqliteError with code SQLITE_BUSY when another process does not let go of it within a few seconds.
  */
@@ -95,7 +98,14 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
     ...reads,
     ...prepareWatch(db),
     commit: (market, entries, atMs) => commit.immediate({ market, entries, atMs }),
-    markPublished: (market, position) => void markPublished.immediate(market, position),
+    markPublished: (market, position) => {
+      db.pragma('synchronous = NORMAL')
+      try {
+        markPublished.immediate(market, position)
+      } finally {
+        db.pragma('synchronous = FULL')
+      }
+    },
     close: () => void db.close(),
   }
 }
