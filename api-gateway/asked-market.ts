@@ -1,4 +1,9 @@
-import { type MarketNaming, findMarket, noSuchMarket } from '../core/find-market.js'
+import {
+  type FoundMarket,
+  type MarketNaming,
+  findMarket,
+  noSuchMarket,
+} from '../core/find-market.js'
 import type { Market } from '../core/market.js'
 import type { Refusal } from '../core/refusals.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
@@ -12,7 +17,9 @@ export function askedMarket(
   deps: GatewayDeps,
 ): { readonly market: Market } | { readonly refusal: Refusal } {
   const { symbol, asset_address, sub_id } = ctx.query
-  return findNamed(ctx, deps, { symbol, assetAddress: asset_address, subId: sub_id })
+  const found = find(deps, { symbol, assetAddress: asset_address, subId: sub_id })
+  if (!('refusal' in found)) markDeprecated(ctx, deps, found)
+  return found
 }
 
 /**
@@ -25,32 +32,28 @@ export function askedTickers(
 ): { readonly markets: readonly Market[] } | { readonly refusal: Refusal } {
   const { ticker_id } = ctx.query
   if (ticker_id === undefined) {
-    const listed = deps.markets.filter(
-      ({ enabled, contractType }) => enabled && isSpot(contractType),
-    )
+    const listed = deps.markets.filter((market) => market.enabled && isSpot(market))
     return { markets: listed.toSorted((a, b) => (a.market < b.market ? -1 : 1)) }
   }
-  const found = findNamed(ctx, deps, { symbol: ticker_id })
+  const found = find(deps, { symbol: ticker_id })
   if ('refusal' in found) return found
-  return isSpot(found.market.contractType)
-    ? { markets: [found.market] }
-    : { refusal: noSuchMarket(deps.markets, found.market.market) }
+  if (!isSpot(found.market)) return { refusal: noSuchMarket(deps.markets, ticker_id.toString()) }
+  markDeprecated(ctx, deps, found)
+  return { markets: [found.market] }
 }
 
-const isSpot = (contractType: Market['contractType']): boolean => contractType === 'spot'
+const isSpot = ({ contractType }: Market): boolean => contractType === 'spot'
 
-function findNamed(
+const find = (deps: GatewayDeps, naming: MarketNaming) =>
+  findMarket(deps.markets, naming, { nowMs: deps.nowMs(), aliasesUntilMs: deps.aliasCutoffMs })
+
+function markDeprecated(
   ctx: GatewayContext,
-  deps: GatewayDeps,
-  naming: MarketNaming,
-): { readonly market: Market } | { readonly refusal: Refusal } {
-  const clock = { nowMs: deps.nowMs(), aliasesUntilMs: deps.aliasCutoffMs }
-  const found = findMarket(deps.markets, naming, clock)
-  if ('refusal' in found) return found
-  if (found.deprecated) {
-    ctx.set('Deprecation', 'true')
-    ctx.set('Sunset', new Date(deps.aliasCutoffMs).toUTCString())
-    ctx.set('X-Canonical-Market', found.market.market)
-  }
-  return found
+  { aliasCutoffMs }: GatewayDeps,
+  { market, deprecated }: FoundMarket,
+): void {
+  if (!deprecated) return
+  ctx.set('Deprecation', 'true')
+  ctx.set('Sunset', new Date(aliasCutoffMs).toUTCString())
+  ctx.set('X-Canonical-Market', market.market)
 }
