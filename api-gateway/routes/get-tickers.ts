@@ -26,8 +26,9 @@ export function getTickers(deps: GatewayDeps): Handler {
     const asked = askedTickers(ctx, deps)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    ctx.set('Cache-Control', 'public, max-age=5')
     ctx.body = asked.markets.map(tickerOf)
+    // Last, so that no cache keeps a failure.
+    ctx.set('Cache-Control', 'public, max-age=5')
   }
 }
 

@@ -11,7 +11,7 @@ export function postOrdersCancel(deps: GatewayDeps): Handler {
   return async (ctx) => {
     const body = await readJsonBody(ctx)
     if ('refusal' in body) return refuse(ctx, body.refusal)
-    const service_auth = ctx.get('X-Service-Auth')
+    const service_auth = ctx.get(deps.auth.header)
     const request = {
       request_id: ctx.state.requestId,
       body: body.text,
