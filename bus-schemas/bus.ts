@@ -15,6 +15,15 @@ export interface StreamSpec {
   readonly description: string
 }
 
+/** A set of keys of which each can be claimed once until the claim is forgotten. */
+export interface ClaimsSpec {
+  readonly bucket: string
+  /** How long a claim stands, from when it was made. */
+  readonly keepMs: number
+  /** One sentence for whoever inspects the server. */
+  readonly description: string
+}
+
 export interface StreamState {
   /** Oldest retained sequence; lastSeq + 1 when the stream is empty. */
   readonly firstSeq: number
@@ -114,6 +123,14 @@ export interface Bus {
    * not exist yet. `fromSeq` may be at most one past the end.
    */
   follow(options: FollowOptions): Promise<Subscription>
+  /** Creates the bucket when absent; otherwise refuses to go on unless it is configured as we rely on. */
+  declareClaims(spec: ClaimsSpec): Promise<void>
+  /**
+   * Whether the key is claimed by this call: of all processes that ever ask, one gets true until the claim is
+   * forgotten. Durable once it resolves. A key is letters, digits, `-` and `_`. Throws AppendUnknown, when the claim may
+   * have been made, or AppendRefused.
+   */
+  claimOnce(bucket: string, key: string): Promise<boolean>
   /** One question, one answer. Throws NoAnswer. */
   ask(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array>
   /** Answers questions; of all processes with the same queue name one gets each question. */

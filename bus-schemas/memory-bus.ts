@@ -10,6 +10,7 @@ import {
   type StreamSpec,
   type Subscription,
 } from './bus.js'
+import { type MemoryClaims, claimIn, declareIn } from './memory-claims.js'
 import { type MemoryStream, createMemoryStream, deliver } from './memory-stream.js'
 
 /** Where a simulation takes its time from. */
@@ -46,6 +47,7 @@ interface Answerer {
 interface Server {
   readonly options: Required<MemoryBusOptions>
   readonly streams: Map<string, MemoryStream>
+  readonly claims: MemoryClaims
   readonly answerers: Map<string, Answerer[]>
   readonly inboxes: Map<string, (data: Uint8Array) => void>
   /** Followers of streams that nobody has declared yet. */
@@ -60,6 +62,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): MemoryBus {
   return connectTo({
     options: { nowMs: options.nowMs ?? Date.now, setTimer: options.setTimer ?? startTimer },
     streams: new Map(),
+    claims: new Map(),
     answerers: new Map(),
     inboxes: new Map(),
     awaitingStreams: [],
@@ -101,6 +104,18 @@ function connectTo(server: Server): MemoryBus {
       assertOpen()
       if (!connected) throw new AppendUnknown(`${subject}: disconnected`)
       return append(server, subject, data, appendOptions)
+    },
+    declareClaims: (spec) =>
+      settle(() => {
+        if (!isReachable()) throw new BusUnavailable('disconnected')
+        declareIn(server.claims, spec)
+      }),
+    claimOnce: async (bucket, key) => {
+      assertOpen()
+      if (!connected) throw new AppendUnknown(`${bucket}: disconnected`)
+      const isFirst = claimIn(server.claims, { bucket, key, nowMs: server.options.nowMs() })
+      await server.acksHeld
+      return isFirst
     },
     streamState: (name) => settle(() => stream(name).state()),
     lastMessage: (name) =>

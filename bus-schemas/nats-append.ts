@@ -16,9 +16,14 @@ const ackSchema = z.object({
 
 /** Appends with one inbox for all acknowledgements: a subscription per append would cost most of the work. */
 export interface Appender {
-  append(subject: string, data: Uint8Array, options?: AppendOptions): Promise<number>
+  append(subject: string, data: Uint8Array, options?: NatsAppendOptions): Promise<number>
   /** Whoever still waits gets AppendUnknown. */
   close(): void
+}
+
+export interface NatsAppendOptions extends AppendOptions {
+  /** Fence: WrongLastSequence unless the stream holds nothing under this subject. */
+  readonly firstOfSubject?: boolean
 }
 
 interface Deps {
@@ -60,7 +65,7 @@ export function createAppender({ connection, isConnected, timeoutMs }: Deps): Ap
   async function append(
     subject: string,
     data: Uint8Array,
-    options: AppendOptions = {},
+    options: NatsAppendOptions = {},
   ): Promise<number> {
     if (inFlight >= MAX_APPENDS_IN_FLIGHT) {
       throw new AppendRefused(`${subject}: ${inFlight} appends await their acknowledgement`)
@@ -102,9 +107,11 @@ interface Request {
   readonly deadline: number
 }
 
-function publishOptions({ expectedLastSeq, messageId }: AppendOptions): PublishOptions {
-  if (expectedLastSeq === undefined && messageId === undefined) return {}
+function publishOptions(options: NatsAppendOptions): PublishOptions {
+  const { expectedLastSeq, messageId, firstOfSubject = false } = options
+  if (expectedLastSeq === undefined && messageId === undefined && !firstOfSubject) return {}
   const result = headers()
+  if (firstOfSubject) result.set('Nats-Expected-Last-Subject-Sequence', '0')
   if (expectedLastSeq !== undefined) {
     result.set('Nats-Expected-Last-Sequence', String(expectedLastSeq))
   }

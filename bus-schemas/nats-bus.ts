@@ -1,11 +1,12 @@
 import { type Msg, type NatsConnection, Events, connect } from 'nats'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Bus, type Subscription, BusUnavailable, NoAnswer } from './bus.js'
+import { type Bus, type Subscription, BusUnavailable, NoAnswer, WrongLastSequence } from './bus.js'
 import { type Appender, createAppender } from './nats-append.js'
 import { type FollowDeps, startFollower } from './nats-follow.js'
 import { readRange } from './nats-read.js'
 import { assertDurable, assertServer } from './nats-server-check.js'
 import { MAX_STORED_BYTES, createNatsStreams } from './nats-streams.js'
+import { claimSubject } from './subjects.js'
 
 const PING_EVERY_MS = 5_000
 const RECONNECT_WAIT_MS = 250
@@ -119,6 +120,14 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
       assertOpen()
       await whileUnavailable(() => streams.declare(spec, replicas))
     },
+    declareClaims: async (spec) => {
+      assertOpen()
+      await whileUnavailable(() => streams.declareClaims(spec, replicas))
+    },
+    claimOnce: async (bucket, key) => {
+      assertOpen()
+      return claimOnce(appender, bucket, key)
+    },
     append: async (subject, data, options) => {
       assertOpen()
       return appender.append(subject, data, options)
@@ -164,6 +173,16 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
       if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
       await connection.close()
     },
+  }
+}
+
+async function claimOnce(appender: Appender, bucket: string, key: string): Promise<boolean> {
+  try {
+    await appender.append(claimSubject(bucket, key), new Uint8Array(), { firstOfSubject: true })
+    return true
+  } catch (error) {
+    if (error instanceof WrongLastSequence) return false
+    throw error
   }
 }
 

@@ -14,16 +14,20 @@ import {
 } from 'nats'
 import {
   type BusMessage,
+  type ClaimsSpec,
   type StreamSpec,
   type StreamState,
   BusMisconfigured,
   BusUnavailable,
   StreamMissing,
 } from './bus.js'
+import { claimsStream, claimsSubject } from './subjects.js'
 
 /** Largest message a stream takes, headers included. */
 export const MAX_STORED_BYTES = 1_048_576
 const DUPLICATE_WINDOW_MS = 120_000
+/** What one bucket of claims may come to; a claim takes about 150 bytes. */
+const MAX_CLAIMS_BYTES = 256 * 1024 * 1024
 /** How long the server keeps a reader that stopped asking. */
 const READER_IDLE_MS = 30_000
 
@@ -35,6 +39,8 @@ const ERR_NO_MESSAGE = 10037
 export interface NatsStreams {
   /** Also throws BusMisconfigured, naming what differs. */
   declare(spec: StreamSpec, replicas: number): Promise<void>
+  /** The same for a bucket of claims. */
+  declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
   state(stream: string): Promise<StreamState>
   last(stream: string): Promise<BusMessage | undefined>
   /** Makes a reader that starts at a sequence, acknowledges nothing and is forgotten when idle; returns its name. */
@@ -50,6 +56,7 @@ export async function createNatsStreams(
   const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
   return {
     declare: (spec, replicas) => declare(manager, streamConfig(spec, replicas)),
+    declareClaims: (spec, replicas) => declare(manager, claimsConfig(spec, replicas)),
     state: async (stream) => {
       const { state } = await translated(stream, manager.streams.info(stream))
       // A stream that never held anything counts from 0.
@@ -86,6 +93,18 @@ function streamConfig(spec: StreamSpec, replicas: number) {
     allow_direct: true,
     allow_rollup_hdrs: false,
   } satisfies Partial<StreamConfig>
+}
+
+/** A stream that the server's key-value tools understand: one message per key, forgotten by age. */
+function claimsConfig({ bucket, keepMs, description }: ClaimsSpec, replicas: number) {
+  const stream = claimsStream(bucket)
+  return {
+    ...streamConfig({ stream, subject: claimsSubject(bucket), description }, replicas),
+    max_age: nanos(keepMs),
+    duplicate_window: nanos(Math.min(keepMs, DUPLICATE_WINDOW_MS)),
+    max_bytes: MAX_CLAIMS_BYTES,
+    max_msgs_per_subject: 1,
+  }
 }
 
 function readerFrom(fromSeq: number): Partial<ConsumerConfig> {

@@ -11,5 +11,11 @@ export const feedSubject = (market: string): string => `feed.${market}`
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
 export const askCancelOrder = 'ask.order.cancel'
+/** Auth frames that opened a socket: a nonce opens one once. */
+export const socketNonces = 'socket_nonces'
+/** A bucket of claims, as the server's key-value tools name it, and one claim in it. */
+export const claimsStream = (bucket: string): string => `KV_${bucket}`
+export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')
+export const claimSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */
 export const askPing = (process: string): string => `ask.ping.${process}`

@@ -57,6 +57,7 @@ export function frameTimeFault(
 ): string | undefined {
   if (issuedAt > nowSec + FRAME_CLOCK_SKEW_SEC) return 'issued_at is in the future'
   if (expiry <= nowSec) return 'the frame has expired'
+  if (expiry <= issuedAt) return 'expiry must be after issued_at'
   if (expiry - issuedAt > maxSec) return `the frame may be valid for at most ${maxSec} seconds`
   return undefined
 }

@@ -16,7 +16,9 @@ export type ClientFrame = { readonly reqId: string | undefined } & (
       readonly channel: ChannelName
       readonly market: string | undefined
     }
-  | { readonly op: 'auth' | 'ping' }
+  /** `fields` is the whole frame, not looked at yet. */
+  | { readonly op: 'auth'; readonly fields: unknown }
+  | { readonly op: 'ping' }
 )
 
 export type ChannelName = 'book' | 'trades' | 'orders'
@@ -60,7 +62,8 @@ export function parseClientFrame(
   const op = opField.safeParse(body).data?.op
   if (op === undefined) return fail('bad_op')
   if (!reqIdField.safeParse(body).success) return fail('bad_op', 'req_id')
-  if (op === 'auth' || op === 'ping') return { frame: { op, reqId } }
+  if (op === 'ping') return { frame: { op, reqId } }
+  if (op === 'auth') return { frame: { op, reqId, fields: body } }
 
   const channel = channelField.safeParse(body).data?.channel
   if (channel === undefined) return fail('bad_channel')

@@ -21,6 +21,9 @@ export const wsFanoutEnv = z.object({
     .datetime({ offset: true })
     .default('2027-01-06T00:00:00Z')
     .transform((time) => Date.parse(time)),
+  /** The domain and the product's name in the text of auth frames. */
+  AUTH_DOMAIN: z.string().min(1).default('localhost'),
+  AUTH_PRODUCT: z.string().min(1).default('service'),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -15,6 +15,9 @@ export interface Connection {
    * connection is over or the client was too slow.
    */
   writeBulk(frames: Buffer): Promise<boolean>
+  /** Takes no more of what the client sends, but for what has arrived, until `resume`. */
+  pause(): void
+  resume(): void
   /** Begins the closing handshake; cuts the connection when the client does not finish it within `withinMs`. */
   close(code: number, reason: string, withinMs?: number): void
 }
@@ -91,6 +94,8 @@ export function createConnection({ ws, socket, limits }: ConnectionParts): Conne
     send: (text) => deliver(textFrame(Buffer.from(text))),
     deliver,
     writeBulk,
+    pause: () => ws.pause(),
+    resume: () => ws.resume(),
     close,
   }
 }

@@ -1,7 +1,9 @@
 import type { Bus } from '../../bus-schemas/bus.js'
 import type { Logger } from '../../bus-schemas/log.js'
+import type { FrameWords } from '../../chain/frame-message.js'
 import type { Market } from '../../core/market.js'
 import type { Standing } from '../answer-ping.js'
+import { openAuthenticate } from './authenticate.js'
 import type { SessionLimits } from './limits.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
@@ -14,6 +16,10 @@ export interface FanOutOptions {
   readonly findMarket: (identifier: string) => Market | undefined
   readonly port: number
   readonly allowedOrigins: readonly string[]
+  /** What auth frames are to say. */
+  readonly words: FrameWords
+  /** Unix milliseconds; the clock's unless given. */
+  readonly nowMs?: () => number
   readonly log: Logger
   /** A feed cannot go on; the process has to end. */
   readonly onFailure: (error: Error) => void
@@ -32,7 +38,8 @@ export interface FanOut {
 
 /** Starts following every market and serving clients; upgrades are answered 503 until all feeds are read. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
-  const { bus, markets, log, findMarket } = options
+  const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
+  const authenticate = await openAuthenticate({ bus, words, nowMs })
   const feeds = new Map<string, MarketFeed>()
   for (const market of markets) {
     feeds.set(market.market, await openMarketFeed({ ...options, market }))
@@ -40,7 +47,8 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
   const findFeed = (identifier: string): MarketFeed | undefined =>
     feeds.get(findMarket(identifier)?.market ?? '')
-  const server = await startServer({ ...options, findFeed, isReady, replayer: createReplayer(bus) })
+  const replayer = createReplayer(bus)
+  const server = await startServer({ ...options, authenticate, findFeed, isReady, replayer })
   log.info({ markets: [...feeds.keys()] }, 'following')
 
   function standing(): Standing {

@@ -11,6 +11,11 @@ export const MAX_SESSIONS = 20_000
 /** Longest `req_id` that is echoed. */
 export const MAX_REQ_ID_CHARS = 128
 
+/**
+ * How long a used nonce is remembered: longer than any frame that holds it is valid, whatever part of that lies ahead.
+ */
+export const KEEP_NONCES_MS = 15 * 60_000
+
 /** Changes whose frames stay in memory per market; older ones are read from the stream. */
 export const RING_CHANGES = 16_384
 /** Places in a market's stream from which a replay can start; they thin out as the stream grows. */

@@ -30,6 +30,7 @@ runActor({
       },
       port: config.WS_FANOUT_PORT,
       allowedOrigins: config.WS_ALLOWED_ORIGINS,
+      words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
       log,
       onFailure: fail,
     })

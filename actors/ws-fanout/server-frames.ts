@@ -6,7 +6,7 @@ const ERROR_MESSAGES = {
   bad_channel: 'unknown channel',
   unknown_market: 'no such market',
   auth_required: 'authenticate before subscribing to orders',
-  auth_failed: 'authentication is not offered',
+  auth_failed: 'the frame does not authenticate its address',
   resume_too_old: 'snapshot follows',
   stream_reset: 'resubscribe with since_seq',
   slow_consumer: 'reconnect and resume with since_seq',
@@ -21,12 +21,13 @@ export interface ReplyContext {
   readonly market?: string | undefined
   readonly field?: string | undefined
   readonly seq?: number | undefined
+  /** Replaces an error's usual text. */
+  readonly message?: string | undefined
 }
 
 /** The error frame of a code. */
 export function errorFrame(code: ErrorCode, context: ReplyContext = {}): string {
-  const { reqId: req_id, channel, market, field } = context
-  const message = ERROR_MESSAGES[code]
+  const { reqId: req_id, channel, market, field, message = ERROR_MESSAGES[code] } = context
   return JSON.stringify({ type: 'error', code, message, field, channel, market, req_id })
 }
 

@@ -13,6 +13,7 @@ function muteServer(lastSeq: number) {
   const connection = { subscribe: () => subscription, publish: () => undefined }
   const streams: NatsStreams = {
     declare: () => Promise.resolve(),
+    declareClaims: () => Promise.resolve(),
     state: () => Promise.resolve({ firstSeq: 1, lastSeq }),
     last: () => Promise.resolve(undefined),
     createReader: (_stream, fromSeq) => Promise.resolve(`r${readersFrom.push(fromSeq)}`),

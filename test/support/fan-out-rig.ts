@@ -39,6 +39,7 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
       findMarket: (identifier) => (names.includes(identifier) ? market : undefined),
       port: 0,
       allowedOrigins: ['https://app.example'],
+      words: { domain: 'localhost', product: 'service' },
       log: createLog('test', 'silent'),
       onFailure: (error) => failures.push(error),
       ...options,
