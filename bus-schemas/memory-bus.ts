@@ -6,6 +6,7 @@ import {
   StreamMissing,
   type AppendOptions,
   type Bus,
+  type ClaimsSpec,
   type FollowOptions,
   type StreamSpec,
   type Subscription,
@@ -93,6 +94,7 @@ function connectTo(server: Server): MemoryBus {
   }
   return {
     ...serverControls(server),
+    ...claimCalls(server, isReachable),
     connect: () => connectTo(server),
     setConnected(value) {
       connected = value
@@ -104,18 +106,6 @@ function connectTo(server: Server): MemoryBus {
       assertOpen()
       if (!connected) throw new AppendUnknown(`${subject}: disconnected`)
       return append(server, subject, data, appendOptions)
-    },
-    declareClaims: (spec) =>
-      settle(() => {
-        if (!isReachable()) throw new BusUnavailable('disconnected')
-        declareIn(server.claims, spec)
-      }),
-    claimOnce: async (bucket, key) => {
-      assertOpen()
-      if (!connected) throw new AppendUnknown(`${bucket}: disconnected`)
-      const isFirst = claimIn(server.claims, { bucket, key, nowMs: server.options.nowMs() })
-      await server.acksHeld
-      return isFirst
     },
     streamState: (name) => settle(() => stream(name).state()),
     lastMessage: (name) =>
@@ -167,6 +157,22 @@ function serverControls(server: Server) {
     },
     trim(name: string, belowSeq: number): void {
       streamOf(server, name).trim(belowSeq)
+    },
+  }
+}
+
+function claimCalls(server: Server, isReachable: () => boolean) {
+  return {
+    declareClaims: (spec: ClaimsSpec) =>
+      settle(() => {
+        if (!isReachable()) throw new BusUnavailable('not connected')
+        declareIn(server.claims, spec)
+      }),
+    claimOnce: async (bucket: string, key: string) => {
+      if (!isReachable()) throw new AppendUnknown(`${bucket}: not connected`)
+      const isFirst = claimIn(server.claims, { bucket, key, nowMs: server.options.nowMs() })
+      await server.acksHeld
+      return isFirst
     },
   }
 }

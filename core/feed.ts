@@ -1,3 +1,4 @@
+import type { Address } from './action.js'
 import { assert } from './assert.js'
 import type { Change } from './change.js'
 import type { Market } from './market.js'
@@ -24,6 +25,8 @@ export interface MarketView {
   lastTradeAtMs: number | undefined
   /** Orders that are active or matching, by order id; those with nothing open are hidden but may come back. */
   readonly live: Map<string, OpenOrder>
+  /** The same orders by owner; owners without one are absent. */
+  readonly liveByOwner: Map<Address, Map<string, OpenOrder>>
   /** Newest first, at most SNAPSHOT_TRADES. */
   readonly trades: Trade[]
 }
@@ -37,6 +40,7 @@ export function emptyView(market: Market): MarketView {
     lastTradeSeq: 0,
     lastTradeAtMs: undefined,
     live: new Map(),
+    liveByOwner: new Map(),
     trades: [],
   }
 }
@@ -59,6 +63,11 @@ export function* openOrders(view: MarketView): Generator<OpenOrder> {
   for (const order of view.live.values()) if (order.progress.open > 0n) yield order
 }
 
+/** An owner's active and matching orders, newest first. */
+export function ordersOf(view: MarketView, owner: Address): OpenOrder[] {
+  return [...(view.liveByOwner.get(owner)?.values() ?? [])].sort((a, b) => b.rank - a.rank)
+}
+
 /** The trade a change completes: the taker's leg of a settled match does, nothing else. */
 export function completedTrade(change: Change): Trade | undefined {
   if (change.kind !== 'OrderFilled' || change.fill.liquidity !== 'taker') return undefined
@@ -67,7 +76,7 @@ export function completedTrade(change: Change): Trade | undefined {
 
 function applyToOrder(view: MarketView, change: Change): void {
   if (!mayReturn(change.status)) {
-    view.live.delete(change.orderId)
+    forget(view, change)
     return
   }
   const known = view.live.get(change.orderId)
@@ -76,7 +85,7 @@ function applyToOrder(view: MarketView, change: Change): void {
     order !== undefined && rank !== undefined,
     `${view.market.market}: change ${change.seq} speaks of an order that was never placed`,
   )
-  view.live.set(change.orderId, {
+  keep(view, {
     order,
     rank,
     progress: {
@@ -88,6 +97,20 @@ function applyToOrder(view: MarketView, change: Change): void {
       updatedAtMs: change.atMs,
     },
   })
+}
+
+function keep(view: MarketView, live: OpenOrder): void {
+  const { orderId, owner } = live.order
+  view.live.set(orderId, live)
+  const own = view.liveByOwner.get(owner) ?? new Map<string, OpenOrder>()
+  view.liveByOwner.set(owner, own.set(orderId, live))
+}
+
+function forget(view: MarketView, { orderId, owner }: Change): void {
+  view.live.delete(orderId)
+  const own = view.liveByOwner.get(owner)
+  own?.delete(orderId)
+  if (own?.size === 0) view.liveByOwner.delete(owner)
 }
 
 function recordTrade(view: MarketView, trade: Trade): void {

@@ -1,16 +1,7 @@
 import { assert } from '../../core/assert.js'
+import { frameOf, type ChangeFrames, type Topic } from './topic.js'
 
-/** The channels everybody may follow. */
-export type Channel = 'book' | 'trades'
-
-/** What one change sends: a `book` frame always, a `trades` frame if it completes a trade. */
-export interface ChangeFrames {
-  readonly seq: number
-  readonly book: Buffer
-  readonly trades: Buffer | undefined
-}
-
-/** The frames of a channel after some sequence, up to and including `upTo`. */
+/** The frames of a topic after some sequence, up to and including `upTo`. */
 export interface Page {
   readonly frames: Buffer[]
   readonly upTo: number
@@ -20,10 +11,10 @@ export interface ChangeRing {
   /** Appends the frames of the next change; the oldest ones go when the ring is full. */
   push(frames: ChangeFrames): void
   /**
-   * The channel's frames that follow `afterSeq`, as many as make up about `maxBytes`; undefined when the change after
+   * The topic's frames that follow `afterSeq`, as many as make up about `maxBytes`; undefined when the change after
    * it is no longer, or not yet, held.
    */
-  after(channel: Channel, afterSeq: number, maxBytes: number): Page | undefined
+  after(topic: Topic, afterSeq: number, maxBytes: number): Page | undefined
 }
 
 /** The newest `capacity` changes of a market as frames ready to be written. */
@@ -37,14 +28,14 @@ export function createChangeRing(capacity: number): ChangeRing {
     newest = frames.seq
   }
 
-  function after(channel: Channel, afterSeq: number, maxBytes: number): Page | undefined {
+  function after(topic: Topic, afterSeq: number, maxBytes: number): Page | undefined {
     if (newest === undefined) return undefined
     const frames: Buffer[] = []
     let upTo = afterSeq
     for (let bytes = 0; upTo < newest && bytes < maxBytes; upTo++) {
       const held = slots[(upTo + 1) % capacity]
       if (held?.seq !== upTo + 1) return undefined
-      const frame = held[channel]
+      const frame = frameOf(topic, held)
       if (frame !== undefined) frames.push(frame)
       bytes += frame?.length ?? 0
     }

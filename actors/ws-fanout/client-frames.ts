@@ -10,6 +10,8 @@ export type ClientFrame = { readonly reqId: string | undefined } & (
       readonly market: string | undefined
       /** An integer that is not negative, possibly beyond any sequence. */
       readonly sinceSeq: number | undefined
+      /** The same for each of several markets, by any of their names. */
+      readonly since: ReadonlyMap<string, number> | undefined
     }
   | {
       readonly op: 'unsubscribe'
@@ -38,10 +40,12 @@ const opField = z.looseObject({
 const reqIdField = z.looseObject({ req_id: z.string().max(MAX_REQ_ID_CHARS).optional() })
 const channelField = z.looseObject({ channel: word.pipe(z.enum(['book', 'trades', 'orders'])) })
 const marketField = z.looseObject({ market: z.string().optional() })
+const sequence = z.number().refine((value) => Number.isInteger(value) && value >= 0)
+const sinceSeqField = z.looseObject({ since_seq: sequence.optional() })
 const sinceField = z.looseObject({
-  since_seq: z
-    .number()
-    .refine((value) => Number.isInteger(value) && value >= 0)
+  since: z
+    .record(z.string(), sequence)
+    .transform((seqs) => new Map(Object.entries(seqs)))
     .optional(),
 })
 
@@ -71,9 +75,11 @@ export function parseClientFrame(
   if (!market.success) return fail('unknown_market')
   if (op === 'unsubscribe') return { frame: { op, reqId, channel, market: market.data.market } }
 
+  const sinceSeq = sinceSeqField.safeParse(body)
+  if (!sinceSeq.success) return fail('bad_op', 'since_seq')
   const since = sinceField.safeParse(body)
-  if (!since.success) return fail('bad_op', 'since_seq')
-  return {
-    frame: { op, reqId, channel, market: market.data.market, sinceSeq: since.data.since_seq },
-  }
+  if (!since.success) return fail('bad_op', 'since')
+  const { since_seq } = sinceSeq.data
+  const scope = { channel, market: market.data.market }
+  return { frame: { op, reqId, ...scope, sinceSeq: since_seq, since: since.data.since } }
 }

@@ -24,6 +24,7 @@ export interface FanOutOptions {
   /** A feed cannot go on; the process has to end. */
   readonly onFailure: (error: Error) => void
   readonly ringChanges?: number
+  readonly linkedChanges?: number
   readonly limits?: SessionLimits
 }
 
@@ -47,8 +48,14 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
   const findFeed = (identifier: string): MarketFeed | undefined =>
     feeds.get(findMarket(identifier)?.market ?? '')
-  const replayer = createReplayer(bus)
-  const server = await startServer({ ...options, authenticate, findFeed, isReady, replayer })
+  const listedFeeds = [...feeds.values()]
+    .filter(({ market }) => market.enabled)
+    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+  const server = await startServer({
+    ...options,
+    ...{ authenticate, findFeed, listedFeeds, isReady },
+    replayer: createReplayer(bus),
+  })
   log.info({ markets: [...feeds.keys()] }, 'following')
 
   function standing(): Standing {

@@ -18,6 +18,13 @@ export const KEEP_NONCES_MS = 15 * 60_000
 
 /** Changes whose frames stay in memory per market; older ones are read from the stream. */
 export const RING_CHANGES = 16_384
+/**
+ * Changes of a market for which the owner's change before is known, four bytes each: how far back `orders` can be
+ * resumed, which is a day at 190 changes a second.
+ */
+export const LINKED_CHANGES = 2 ** 24
+/** Snapshots of owners' orders kept while nothing changes. */
+export const MAX_KEPT_SNAPSHOTS = 256
 /** Places in a market's stream from which a replay can start; they thin out as the stream grows. */
 export const MAX_MARKS = 4_096
 /** Frames of one turn of the event loop leave early when they come to this. */
@@ -38,6 +45,10 @@ export interface SessionLimits {
   readonly maxBacklogBytes: number
   /** Snapshots and replays that may wait for the client when it asks for another. */
   readonly maxBulkBytes: number
+  /** Subscriptions of one connection; one more closes it with 1008. */
+  readonly maxSubscriptions: number
+  /** A larger snapshot is not sent: `snapshot_failed`. */
+  readonly maxSnapshotBytes: number
   readonly pingEveryMs: number
   readonly pongWithinMs: number
   /** A client takes a snapshot or a replay's page in this time, plus what minBytesPerMs allows for its size. */
@@ -52,6 +63,8 @@ export const SESSION_LIMITS: SessionLimits = {
   catchUpWithinMs: 2_000,
   maxBacklogBytes: 32 * 1024 * 1024,
   maxBulkBytes: 64 * 1024 * 1024,
+  maxSubscriptions: 64,
+  maxSnapshotBytes: 256 * 1024 * 1024,
   pingEveryMs: 15_000,
   pongWithinMs: 10_000,
   drainWithinMs: 5_000,

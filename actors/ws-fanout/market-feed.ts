@@ -2,21 +2,23 @@ import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../bus-schemas/bus.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import { applyChange, emptyView, openOrders, type MarketView } from '../../core/feed.js'
+import { applyChange, emptyView } from '../../core/feed.js'
 import type { Market } from '../../core/market.js'
-import { bookRecord } from '../../core/records/book-record.js'
-import { tradeRecord } from '../../core/records/trade-record.js'
 import { createAudience, type Listener } from './audience.js'
 import { changeFrames } from './change-frames.js'
-import { createChangeRing, type Channel, type Page } from './change-ring.js'
+import { createChangeRing, type Page } from './change-ring.js'
 import { createFeedMarks, type FeedMark } from './feed-marks.js'
-import { MAX_MARKS, REPLAY_PAGE_BYTES, RING_CHANGES } from './limits.js'
-
-/** A channel's state at `seq`, its data serialised. */
-export interface Snapshot {
-  readonly seq: number
-  readonly data: Buffer
-}
+import {
+  LINKED_CHANGES,
+  MAX_MARKS,
+  REPLAY_PAGE_BYTES,
+  RING_CHANGES,
+  SESSION_LIMITS,
+  type SessionLimits,
+} from './limits.js'
+import { createOwnerLinks } from './owner-links.js'
+import { createSnapshots, type Snapshot } from './snapshots.js'
+import type { Topic } from './topic.js'
 
 /** One market as this process has folded it, and those who follow it. */
 export interface MarketFeed {
@@ -26,16 +28,18 @@ export interface MarketFeed {
   /** Whether everything that was published before this process started has been folded. */
   isCaughtUp(): boolean
   /**
-   * The channel's state at the head. Calling `listen` in the same turn of the event loop continues it exactly: every
-   * later change is delivered, no earlier one is.
+   * The topic's state at the head. Calling `listen` in the same turn of the event loop continues it exactly: every
+   * later change is delivered, no earlier one is. Throws SnapshotFailed.
    */
-  snapshot(channel: Channel): Snapshot
-  listen(channel: Channel, listener: Listener): void
-  unlisten(channel: Channel, listener: Listener): void
+  snapshot(topic: Topic): Snapshot
+  listen(topic: Topic, listener: Listener): void
+  unlisten(topic: Topic, listener: Listener): void
   /** What followed `afterSeq`, from memory; undefined when it is not there any more. */
-  recentAfter(channel: Channel, afterSeq: number): Page | undefined
+  recentAfter(topic: Topic, afterSeq: number): Page | undefined
   /** Where in the stream reading what followed `afterSeq` has to begin; undefined when that is not known. */
   markBefore(afterSeq: number): FeedMark | undefined
+  /** What the `orders` frame of a change names as `prev_seq`; undefined when that is not known any more. */
+  ownersPreviousSeq(seq: number): number | undefined
   stop(): Promise<void>
 }
 
@@ -43,6 +47,8 @@ export interface MarketFeedOptions {
   readonly bus: Bus
   readonly market: Market
   readonly ringChanges?: number
+  readonly linkedChanges?: number
+  readonly limits?: SessionLimits
   /** The feed cannot go on: the stream broke off or held something impossible. */
   readonly onFailure: (error: Error) => void
 }
@@ -52,14 +58,15 @@ export interface MarketFeedOptions {
  * fold of a part is a wrong book. Throws BusUnavailable when the server cannot be asked.
  */
 export async function openMarketFeed(options: MarketFeedOptions): Promise<MarketFeed> {
-  const { bus, market, ringChanges = RING_CHANGES } = options
+  const { bus, market, ringChanges = RING_CHANGES, limits = SESSION_LIMITS } = options
   const stream = feedStream(market.market)
   const lastAtStart = await lastSeqOf(bus, stream)
   const view = emptyView(market)
   const ring = createChangeRing(ringChanges)
   const marks = createFeedMarks(MAX_MARKS)
   const audience = createAudience()
-  const snapshots = createSnapshots(view)
+  const links = createOwnerLinks(options.linkedChanges ?? LINKED_CHANGES)
+  const snapshots = createSnapshots(view, limits.maxSnapshotBytes)
   let streamSeq = 0
 
   function onMessage(message: BusMessage): void {
@@ -69,10 +76,11 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     // A block has at least one change, so older blocks than this could not stay in the ring anyway.
     const worthKeeping = message.seq > lastAtStart - ringChanges
     for (const change of block.changes) {
-      const previousTradeSeq = view.lastTradeSeq
+      const tradeSeq = view.lastTradeSeq
       applyChange(view, change)
+      const ownerSeq = links.note(change.seq, change.owner)
       if (!worthKeeping) continue
-      const frames = changeFrames(market, change, previousTradeSeq)
+      const frames = changeFrames(market, change, { tradeSeq, ownerSeq })
       ring.push(frames)
       audience.publish(frames)
     }
@@ -87,10 +95,11 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     headSeq: () => view.seq,
     isCaughtUp: () => streamSeq >= lastAtStart,
     snapshot: snapshots,
-    listen: (channel, listener) => audience.add(channel, listener),
-    unlisten: (channel, listener) => audience.remove(channel, listener),
-    recentAfter: (channel, afterSeq) => ring.after(channel, afterSeq, REPLAY_PAGE_BYTES),
+    listen: (topic, listener) => audience.add(topic, listener),
+    unlisten: (topic, listener) => audience.remove(topic, listener),
+    recentAfter: (topic, afterSeq) => ring.after(topic, afterSeq, REPLAY_PAGE_BYTES),
     markBefore: (afterSeq) => marks.before(afterSeq),
+    ownersPreviousSeq: (seq) => links.previousOf(seq),
     stop: () => subscription.stop(),
   }
 }
@@ -103,31 +112,4 @@ async function lastSeqOf(bus: Bus, stream: string): Promise<number> {
     if (error instanceof StreamMissing) return 0
     throw error
   }
-}
-
-/** Builds each channel's snapshot at most once per sequence, however many ask for it. */
-function createSnapshots(view: MarketView): (channel: Channel) => Snapshot {
-  const cached = new Map<Channel, Snapshot>()
-  return (channel) => {
-    const known = cached.get(channel)
-    if (known?.seq === view.seq) return known
-    const data = channel === 'book' ? bookData(view) : tradesData(view)
-    const snapshot = { seq: view.seq, data: Buffer.from(JSON.stringify(data)) }
-    cached.set(channel, snapshot)
-    return snapshot
-  }
-}
-
-function bookData(view: MarketView): unknown {
-  const { lastTradeAtMs } = view
-  const options = lastTradeAtMs === undefined ? {} : { lastTradeSec: wholeSeconds(lastTradeAtMs) }
-  return bookRecord(view.market, openOrders(view), options)
-}
-
-function tradesData(view: MarketView): unknown {
-  return view.trades.map((trade) => tradeRecord(view.market, trade))
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1_000)
 }

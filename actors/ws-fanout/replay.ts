@@ -1,9 +1,10 @@
 import type { Bus } from '../../bus-schemas/bus.js'
-import type { Channel, Page } from './change-ring.js'
+import type { Page } from './change-ring.js'
 import { createGate } from './gate.js'
 import { MAX_STREAM_READS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import { readStreamPages } from './stream-pages.js'
+import type { Topic } from './topic.js'
 
 /** Who receives a replay. */
 export interface ReplayTarget {
@@ -18,7 +19,7 @@ export type ReplayOutcome = 'live' | 'too_old' | 'abandoned'
 
 export interface Replayer {
   /**
-   * Sends everything of a channel that followed `sinceSeq`, however much, at the client's pace: first from the
+   * Sends everything of a topic that followed `sinceSeq`, however much, at the client's pace: first from the
    * stream, then from memory. `goLive` is called in the same turn in which nothing is left to send.
    */
   replay(request: ReplayRequest): Promise<ReplayOutcome>
@@ -26,7 +27,7 @@ export interface Replayer {
 
 export interface ReplayRequest {
   readonly feed: MarketFeed
-  readonly channel: Channel
+  readonly topic: Topic
   readonly sinceSeq: number
   readonly target: ReplayTarget
   readonly goLive: () => void
@@ -37,14 +38,14 @@ export function createReplayer(bus: Bus): Replayer {
   const gate = createGate(MAX_STREAM_READS)
 
   async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
-    const { feed, channel, target, goLive } = request
+    const { feed, topic, target, goLive } = request
     for (let at = request.sinceSeq; ;) {
       if (!target.isWanted()) return 'abandoned'
       if (at === feed.headSeq()) {
         goLive()
         return 'live'
       }
-      const page = feed.recentAfter(channel, at)
+      const page = feed.recentAfter(topic, at)
       if (page === undefined) {
         const reached = await replayFromStream(request, at)
         if (typeof reached === 'string') return reached
@@ -60,13 +61,13 @@ export function createReplayer(bus: Bus): Replayer {
 
   /** Sends until memory holds the rest or there is none; resolves with the sequence reached. */
   async function replayFromStream(
-    { feed, channel, target }: ReplayRequest,
+    { feed, topic, target }: ReplayRequest,
     afterSeq: number,
   ): Promise<number | ReplayOutcome> {
-    const pages = readStreamPages({ bus, feed, channel, afterSeq, gate })
+    const pages = readStreamPages({ bus, feed, topic, afterSeq, gate })
     for (let at = afterSeq; ;) {
       if (!target.isWanted()) return 'abandoned'
-      if (feed.recentAfter(channel, at) !== undefined) return at
+      if (feed.recentAfter(topic, at) !== undefined) return at
       const { done, value } = await pages.next()
       if (done === true) return value === 'head' ? at : 'too_old'
       at = value.upTo

@@ -9,6 +9,7 @@ const ERROR_MESSAGES = {
   auth_failed: 'the frame does not authenticate its address',
   resume_too_old: 'snapshot follows',
   stream_reset: 'resubscribe with since_seq',
+  snapshot_failed: 'could not load snapshot',
   slow_consumer: 'reconnect and resume with since_seq',
 } as const
 

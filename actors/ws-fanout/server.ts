@@ -12,7 +12,7 @@ import {
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
-import { createSession, type SessionParts } from './session.js'
+import { createSession, type Session, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
 const HANDSHAKE_MS = 10_000
@@ -29,7 +29,7 @@ export interface FanOutServer {
   stop(): Promise<void>
 }
 
-export interface ServerOptions extends Omit<SessionParts, 'connection'> {
+export interface ServerOptions extends Omit<SessionParts, 'connection' | 'limits'> {
   /** 0 takes any free port. */
   readonly port: number
   /** Origins of browsers that may connect; `*` is all of them. Clients without an Origin always may. */
@@ -67,7 +67,7 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
       const connection = createConnection({ ws, socket, limits })
       connections.add(connection)
       ws.once('close', () => connections.delete(connection))
-      converse(ws, connection, options)
+      converse(ws, connection, createSession({ ...options, connection, limits }))
     })
   })
 
@@ -83,8 +83,7 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   return { port: bound, clients: () => connections.size, stop }
 }
 
-function converse(ws: WebSocket, connection: Connection, parts: Omit<SessionParts, 'connection'>) {
-  const session = createSession({ ...parts, connection })
+function converse(ws: WebSocket, connection: Connection, session: Session): void {
   ws.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) connection.close(1003, 'text frames only')
     else if (connection.isOpen()) session.onText(data.toString('utf8'))

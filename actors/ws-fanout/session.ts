@@ -1,11 +1,8 @@
 import type { Address } from '../../core/action.js'
 import type { Authenticate } from './authenticate.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
-import type { Connection } from './connection.js'
-import { createFollowings } from './followings.js'
-import type { MarketFeed } from './market-feed.js'
-import type { Replayer } from './replay.js'
 import { ackFrame, errorFrame, pongFrame } from './server-frames.js'
+import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js'
 
 /** One client's conversation. */
 export interface Session {
@@ -15,23 +12,15 @@ export interface Session {
   end(): void
 }
 
-export interface SessionParts {
-  readonly connection: Connection
-  /** The feed of a market by any of its names: symbol, alias, or `asset:sub_id`. */
-  readonly findFeed: (identifier: string) => MarketFeed | undefined
-  readonly replayer: Replayer
+export interface SessionParts extends SubscriptionsParts {
   readonly authenticate: Authenticate
 }
 
 type Auth = Extract<ClientFrame, { op: 'auth' }>
-type Subscribe = Extract<ClientFrame, { op: 'subscribe' }>
-type Unsubscribe = Extract<ClientFrame, { op: 'unsubscribe' }>
 
 export function createSession(parts: SessionParts): Session {
-  const { connection, findFeed, replayer, authenticate } = parts
-  const followings = createFollowings(connection, replayer)
-  const feedOf = (market: string | undefined): MarketFeed | undefined =>
-    market === undefined ? undefined : findFeed(market.trim())
+  const { connection, authenticate } = parts
+  const subscriptions = createSubscriptions(parts)
   /** The address this connection speaks for, until it closes. */
   let owner: Address | undefined
   let isAuthenticating = false
@@ -57,9 +46,9 @@ export function createSession(parts: SessionParts): Session {
       case 'auth':
         return void auth(frame)
       case 'subscribe':
-        return subscribe(frame)
+        return subscriptions.subscribe(frame, owner)
       case 'unsubscribe':
-        return unsubscribe(frame)
+        return subscriptions.unsubscribe(frame, owner)
     }
   }
 
@@ -78,23 +67,5 @@ export function createSession(parts: SessionParts): Session {
     for (const text of waiting.splice(0)) onText(text)
   }
 
-  function subscribe({ channel, market, sinceSeq, reqId }: Subscribe): void {
-    if (channel === 'orders') return connection.send(errorFrame('auth_required', { reqId }))
-    const feed = feedOf(market)
-    if (feed === undefined) return connection.send(errorFrame('unknown_market', { reqId }))
-    followings.follow({ feed, channel }, sinceSeq, reqId)
-  }
-
-  function unsubscribe({ channel, market, reqId }: Unsubscribe): void {
-    const feed = feedOf(market)
-    const isScoped = channel !== 'orders' || market !== undefined
-    if (isScoped && feed === undefined) {
-      return connection.send(errorFrame('unknown_market', { reqId }))
-    }
-    if (channel !== 'orders' && feed !== undefined) followings.leave({ feed, channel })
-    const context = { channel, market: feed?.market.market, reqId }
-    connection.send(ackFrame('unsubscribed', context))
-  }
-
-  return { onText, end: () => followings.end() }
+  return { onText, end: () => subscriptions.end() }
 }

@@ -1,16 +1,17 @@
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { MessagesGone, type Bus, type BusMessage } from '../../bus-schemas/bus.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import { changeFrames } from './change-frames.js'
-import type { Channel, Page } from './change-ring.js'
+import { topicFrame, tradeSeqAfter } from './change-frames.js'
+import type { Page } from './change-ring.js'
 import type { Gate } from './gate.js'
 import { STREAM_PAGE_BLOCKS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
+import type { Topic } from './topic.js'
 
 export interface StreamPages {
   readonly bus: Bus
   readonly feed: MarketFeed
-  readonly channel: Channel
+  readonly topic: Topic
   readonly afterSeq: number
   /** Limits how many read at a time. */
   readonly gate: Gate
@@ -20,11 +21,11 @@ export interface StreamPages {
 export type PagesEnd = 'head' | 'gone'
 
 /**
- * The channel's frames that followed `afterSeq`, read from the stream and made anew, up to the feed's head: the stream
+ * The topic's frames that followed `afterSeq`, read from the stream and made anew, up to the feed's head: the stream
  * may be ahead of the fold, and what it holds beyond is still to be delivered live. Throws BusUnavailable.
  */
 export async function* readStreamPages(pages: StreamPages): AsyncGenerator<Page, PagesEnd> {
-  const { feed, channel, afterSeq } = pages
+  const { feed, topic, afterSeq } = pages
   const mark = feed.markBefore(afterSeq)
   if (mark === undefined) return 'gone'
   let { streamSeq, seq, lastTradeSeq } = mark
@@ -36,11 +37,14 @@ export async function* readStreamPages(pages: StreamPages): AsyncGenerator<Page,
     const head = feed.headSeq()
     for (const change of messages.flatMap(({ data }) => decodeBlock(data).changes)) {
       if (change.seq > head) break
-      const made = changeFrames(feed.market, change, lastTradeSeq)
+      const tradeSeq = lastTradeSeq
       seq = change.seq
-      if (made.trades !== undefined) lastTradeSeq = seq
-      const frame = made[channel]
-      if (seq > afterSeq && frame !== undefined) frames.push(frame)
+      lastTradeSeq = tradeSeqAfter(change, tradeSeq)
+      if (seq <= afterSeq) continue
+      const previous = { tradeSeq, ownerSeq: feed.ownersPreviousSeq(seq) }
+      const frame = topicFrame(feed.market, change, { topic, previous })
+      if (frame === 'unlinked') return 'gone'
+      if (frame !== undefined) frames.push(frame)
     }
     yield { frames, upTo: Math.max(seq, afterSeq) }
     if (seq === head) return 'head'

@@ -2,6 +2,7 @@ import type { Change } from '../change.js'
 import { formatDecimal } from '../decimal.js'
 import { completedTrade } from '../feed.js'
 import type { Market } from '../market.js'
+import type { OrderStatus } from '../order.js'
 import { isoTime } from './iso-time.js'
 
 /** What every update frame says besides its data (interface 6.3, decision A1). */
@@ -10,7 +11,7 @@ interface UpdateFrame<Channel extends string, Data> {
   readonly channel: Channel
   readonly market: string
   readonly seq: number
-  /** Sequence of the previous update of the same channel and market, 0 if there was none. */
+  /** Sequence of the previous update of the same channel and market, on `orders` also owner; 0 if there was none. */
   readonly prev_seq: number
   /** ISO 8601 time of the change. */
   readonly ts: string
@@ -47,6 +48,51 @@ export type TradesUpdate = UpdateFrame<
   }
 >
 
+/** Where a change left one of the owner's orders. */
+export type OrdersUpdate = UpdateFrame<
+  'orders',
+  {
+    readonly order_id: string
+    readonly status: OrderStatus
+    readonly side: 'buy' | 'sell'
+    /** Settled on chain. */
+    readonly filled_amount: string
+    readonly desired_amount: string
+    readonly limit_price: string
+    /** Limit price in whole ticks. */
+    readonly price_ticks: string
+  }
+>
+
+/** The `orders` frame of a change, for its owner only: every change has exactly one. */
+export function ordersUpdate(
+  market: Market,
+  change: Change,
+  previousOwnerSeq: number,
+): OrdersUpdate {
+  return {
+    type: 'update',
+    channel: 'orders',
+    market: market.market,
+    seq: change.seq,
+    prev_seq: previousOwnerSeq,
+    ts: isoTime(change.atMs),
+    data: {
+      order_id: change.orderId,
+      status: change.status,
+      side: change.side,
+      filled_amount: formatDecimal(change.filled, 18),
+      desired_amount: formatDecimal(change.desired, 18),
+      limit_price: formatDecimal(change.limitPrice, 18),
+      price_ticks: priceTicks(market, change),
+    },
+  }
+}
+
+/** Exact: a limit price off the tick is refused before it can be placed. */
+const priceTicks = (market: Market, { limitPrice }: Change): string =>
+  (limitPrice / market.tickSize).toString()
+
 /** The `book` frame of a change: every change has exactly one. */
 export function bookUpdate(market: Market, change: Change): BookUpdate {
   return {
@@ -58,8 +104,7 @@ export function bookUpdate(market: Market, change: Change): BookUpdate {
     ts: isoTime(change.atMs),
     data: {
       side: change.side,
-      // Exact: a limit price off the tick is refused before it can be placed.
-      price_ticks: (change.limitPrice / market.tickSize).toString(),
+      price_ticks: priceTicks(market, change),
       limit_price: formatDecimal(change.limitPrice, 18),
       size_delta: formatDecimal(change.openDelta, 18),
       order_open: formatDecimal(change.open, 18),

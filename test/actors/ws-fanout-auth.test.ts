@@ -10,7 +10,18 @@ import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../support/socket-client.js'
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-const nowSec = (): number => Math.floor(Date.now() / 1_000)
+
+/** A frame's terms, its times in seconds from the moment it is made. */
+interface Terms extends FrameTerms {
+  readonly from?: number
+  readonly to?: number
+}
+
+function atNow({ from, to, ...terms }: Terms): FrameTerms {
+  const nowSec = Math.floor(Date.now() / 1_000)
+  if (from === undefined || to === undefined) return terms
+  return { ...terms, issuedAt: nowSec + from, expiry: nowSec + to }
+}
 
 /** The answer to one auth frame. */
 async function answer(client: SocketClient, frame: object): Promise<Frame> {
@@ -26,11 +37,11 @@ describe('ws-fanout auth', () => {
   })
   afterEach(() => rig.end())
 
-  const accepted: [what: string, terms: FrameTerms][] = [
+  const accepted: [what: string, terms: Terms][] = [
     ['an address with its checksum', {}],
     ['an address in lower case', { spelling: (address) => address.toLowerCase() }],
-    ['a clock that is a minute ahead', { issuedAt: nowSec() + 55, expiry: nowSec() + 300 }],
-    ['five minutes', { issuedAt: nowSec(), expiry: nowSec() + 300 }],
+    ['a clock that is a minute ahead', { from: 55, to: 300 }],
+    ['five minutes', { from: 0, to: 300 }],
     [
       'a text with the address in lower case where the frame has its checksum',
       { alter: (text) => text.replace(/0x[0-9a-fA-F]{40}/, (address) => address.toLowerCase()) },
@@ -39,29 +50,29 @@ describe('ws-fanout auth', () => {
   for (const [what, terms] of accepted) {
     it(`accepts ${what}`, async () => {
       const client = await rig.connect()
-      expect(await answer(client, await signedAuth(terms))).to.deep.equal({
+      expect(await answer(client, await signedAuth(atNow(terms)))).to.deep.equal({
         type: 'ack',
         message: 'authenticated',
       })
     })
   }
 
-  const refused: [what: string, terms: FrameTerms, reason: RegExp][] = [
+  const refused: [what: string, terms: Terms, reason: RegExp][] = [
     ['another domain', { domain: 'evil.example' }, /does not match/],
     ['another product', { product: 'other' }, /does not match/],
     ['the text of the order history', { purpose: 'history' }, /does not match/],
     ['a line break at the end', { alter: (text) => `${text}\n` }, /does not match/],
-    ['an expired frame', { issuedAt: nowSec() - 200, expiry: nowSec() - 1 }, /expired/],
-    ['a frame from the future', { issuedAt: nowSec() + 70, expiry: nowSec() + 90 }, /future/],
-    ['an expiry before its issue', { issuedAt: nowSec() + 50, expiry: nowSec() + 40 }, /after/],
-    ['more than five minutes', { issuedAt: nowSec(), expiry: nowSec() + 301 }, /at most 300/],
+    ['an expired frame', { from: -200, to: -1 }, /expired/],
+    ['a frame from the future', { from: 70, to: 90 }, /future/],
+    ['an expiry before its issue', { from: 50, to: 40 }, /after/],
+    ['more than five minutes', { from: 0, to: 301 }, /at most 300/],
     ['no nonce', { nonce: '' }, /nonce/],
     ['a nonce that writes lines of its own', { nonce: 'a\nIssued At: 1' }, /nonce/],
   ]
   for (const [what, terms, reason] of refused) {
     it(`refuses ${what}`, async () => {
       const client = await rig.connect()
-      const refusal = await answer(client, await signedAuth(terms))
+      const refusal = await answer(client, await signedAuth(atNow(terms)))
       expect(refusal).to.include({ type: 'error', code: 'auth_failed' })
       expect(refusal.message).to.match(reason)
     })

@@ -4,6 +4,9 @@ import { InvariantBroken } from '../../core/assert.js'
 import { createChangeRing } from '../../actors/ws-fanout/change-ring.js'
 import { createFeedMarks } from '../../actors/ws-fanout/feed-marks.js'
 import { createGate } from '../../actors/ws-fanout/gate.js'
+import { createOwnerLinks } from '../../actors/ws-fanout/owner-links.js'
+
+const [alice, bob] = [`0x${'a1'.repeat(20)}`, `0x${'b0'.repeat(20)}`] as const
 
 describe('feed marks', () => {
   it('always know a place at or before a sequence, no further back than the stream is long by marks', () => {
@@ -39,8 +42,11 @@ describe('feed marks', () => {
 })
 
 describe('change ring', () => {
+  const [book, trades] = [{ channel: 'book' }, { channel: 'trades' }] as const
   const frame = (seq: number) => ({
     seq,
+    owner: seq % 2 === 0 ? alice : bob,
+    orders: Buffer.from(`o${seq} `),
     book: Buffer.from(`b${seq} `),
     trades: seq % 3 === 0 ? Buffer.from(`t${seq} `) : undefined,
   })
@@ -49,18 +55,19 @@ describe('change ring', () => {
 
   it('holds the newest changes and says what it does not hold', () => {
     const ring = createChangeRing(4)
-    expect(ring.after('book', 0, 100)).to.equal(undefined)
+    expect(ring.after(book, 0, 100)).to.equal(undefined)
     for (let seq = 1; seq <= 9; seq++) ring.push(frame(seq))
-    expect(ring.after('book', 4, 100)).to.equal(undefined)
-    expect(text(ring.after('book', 5, 100))).to.equal('b6 b7 b8 b9')
-    expect(text(ring.after('trades', 5, 100))).to.equal('t6 t9')
-    expect(ring.after('book', 9, 100)).to.deep.equal({ frames: [], upTo: 9 })
+    expect(ring.after(book, 4, 100)).to.equal(undefined)
+    expect(text(ring.after(book, 5, 100))).to.equal('b6 b7 b8 b9')
+    expect(text(ring.after(trades, 5, 100))).to.equal('t6 t9')
+    expect(text(ring.after({ channel: 'orders', owner: bob }, 5, 100))).to.equal('o7 o9')
+    expect(ring.after(book, 9, 100)).to.deep.equal({ frames: [], upTo: 9 })
   })
 
   it('cuts pages by size', () => {
     const ring = createChangeRing(16)
     for (let seq = 1; seq <= 9; seq++) ring.push(frame(seq))
-    const page = ring.after('book', 2, 5)
+    const page = ring.after(book, 2, 5)
     expect([text(page), page?.upTo]).to.deep.equal(['b3 b4', 4])
   })
 
@@ -68,6 +75,36 @@ describe('change ring', () => {
     const ring = createChangeRing(4)
     ring.push(frame(1))
     expect(() => ring.push(frame(3))).to.throw(InvariantBroken)
+  })
+})
+
+describe('owner links', () => {
+  it('lead from each change to the same owner’s before it, as far back as they reach', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(1, 3, 8, 64),
+        fc.array(fc.constantFrom(alice, bob, `0x${'c0'.repeat(20)}` as const), { maxLength: 200 }),
+        (reach, owners) => {
+          const links = createOwnerLinks(reach)
+          const expected = owners.map((owner, i) => {
+            const before = owners.lastIndexOf(owner, i - 1)
+            const isReached = i > 0 && before >= 0 && i - before < reach
+            return isReached ? before + 1 : 0
+          })
+          const noted = owners.map((owner, i) => links.note(i + 1, owner))
+          expect(noted).to.deep.equal(expected)
+          const held = expected.map((seq, i) => (i >= owners.length - reach ? seq : undefined))
+          expect(owners.map((_, i) => links.previousOf(i + 1))).to.deep.equal(held)
+          expect(links.previousOf(owners.length + 1)).to.equal(undefined)
+        },
+      ),
+    )
+  })
+
+  it('refuse a gap', () => {
+    const links = createOwnerLinks(4)
+    links.note(1, alice)
+    expect(() => links.note(3, alice)).to.throw(InvariantBroken)
   })
 })
 

@@ -177,35 +177,6 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
       })
     })
 
-    describe('claims', () => {
-      let bucket = ''
-      const claims = (keepMs: number) => ({ bucket, keepMs, description: 'contract' })
-      beforeEach(() => (bucket = `contract_${streams}`))
-
-      it('are made once, whoever asks', async () => {
-        await bus.declareClaims(claims(60_000))
-        await other.declareClaims(claims(60_000))
-        const asked = run(1, 20).map((n) => (n % 2 === 0 ? bus : other).claimOnce(bucket, 'a-1_x'))
-        expect((await Promise.all(asked)).filter((isFirst) => isFirst)).to.have.length(1)
-        expect(await other.claimOnce(bucket, 'b')).to.equal(true)
-        expect(await bus.claimOnce(bucket, 'b')).to.equal(false)
-      })
-
-      it('are forgotten after their time', async () => {
-        await bus.declareClaims(claims(200))
-        expect(await bus.claimOnce(bucket, 'a')).to.equal(true)
-        expect(await bus.claimOnce(bucket, 'a')).to.equal(false)
-        await eventually(() => bus.claimOnce(bucket, 'a'))
-      })
-
-      it('need their bucket, which has one time', async () => {
-        expect(await rejectionOf(bus.claimOnce(bucket, 'a'))).to.be.instanceOf(AppendUnknown)
-        await bus.declareClaims(claims(60_000))
-        const other = bus.declareClaims(claims(61_000))
-        expect(await rejectionOf(other)).to.be.instanceOf(BusMisconfigured)
-      })
-    })
-
     describe('follow', () => {
       it('gives what is there and what comes, each once and in order', async () => {
         await appendMany(50)

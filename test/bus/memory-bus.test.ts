@@ -3,15 +3,18 @@ import { AppendUnknown, BusUnavailable, NoAnswer } from '../../bus-schemas/bus.j
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { eventually } from '../support/eventually.js'
 import { busContract } from './bus-contract.js'
+import { claimsContract } from './claims-contract.js'
 import { bytes, recorder, rejectionOf, run, textsOf } from './probes.js'
 
-busContract('in memory', () => {
+const open = () => {
   const server = createMemoryBus()
   return Promise.resolve({
     connect: () => Promise.resolve(server.connect()),
-    trim: (stream, belowSeq) => Promise.resolve(server.trim(stream, belowSeq)),
+    trim: (stream: string, belowSeq: number) => Promise.resolve(server.trim(stream, belowSeq)),
   })
-})
+}
+busContract('in memory', open)
+claimsContract('in memory', open)
 
 describe('faults of the bus in memory', () => {
   const spec = { stream: 'S', subject: 's', description: '' }

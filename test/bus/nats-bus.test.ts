@@ -13,6 +13,7 @@ import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { eventually } from '../support/eventually.js'
 import { type TestNatsServer, startNatsServer } from '../support/nats-server.js'
 import { busContract } from './bus-contract.js'
+import { claimsContract } from './claims-contract.js'
 import { bytes, recorder, rejectionOf, run, textOf } from './probes.js'
 
 const APPEND_TIMEOUT_MS = 2_000
@@ -55,15 +56,16 @@ describe('over NATS', () => {
     await server.stop()
   })
 
-  busContract('NATS', () =>
+  const open = () =>
     Promise.resolve({
-      connect: connectBus,
-      trim: async (stream, belowSeq) => {
+      connect: () => connectBus(),
+      trim: async (stream: string, belowSeq: number) => {
         const manager = await manage()
         await manager.streams.purge(stream, { seq: belowSeq })
       },
-    }),
-  )
+    })
+  busContract('NATS', open)
+  claimsContract('NATS', open)
 
   describe('a server that is killed and started again', () => {
     let bus: Bus

@@ -13,11 +13,13 @@ import type { ClientOptions } from 'ws'
 export interface FanOutRig {
   readonly bus: MemoryBus
   readonly market: Market
+  /** The same market and, when wanted, more. */
+  readonly markets: readonly Market[]
   readonly failures: Error[]
   /** The running fan-out; another one after `restart`. */
   fanOut(): FanOut
   url(): string
-  publish(changes: readonly Change[], perBlock?: number): Promise<void>
+  publish(changes: readonly Change[], perBlock?: number, market?: string): Promise<void>
   connect(options?: ClientOptions): Promise<SocketClient>
   restart(options?: Partial<FanOutOptions>): Promise<void>
   /** Closes every client and the fan-out. */
@@ -26,17 +28,23 @@ export interface FanOutRig {
 
 export async function startRig(options: Partial<FanOutOptions> = {}): Promise<FanOutRig> {
   const market = aMarket()
+  const markets = options.markets ?? [market]
   const bus = createMemoryBus()
-  await declareFeed(bus, market.market)
+  for (const one of markets) await declareFeed(bus, one.market)
   const failures: Error[] = []
   const clients: SocketClient[] = []
-  const names = [market.market, ...market.aliases, `${market.assetAddress}:${market.subId}`]
+  const namesOf = ({ market: name, aliases, assetAddress, subId }: Market): string[] => [
+    name,
+    ...aliases,
+    `${assetAddress}:${subId}`,
+  ]
 
   const start = (more: Partial<FanOutOptions>): Promise<FanOut> =>
     startFanOut({
       bus,
-      markets: [market],
-      findMarket: (identifier) => (names.includes(identifier) ? market : undefined),
+      markets,
+      findMarket: (identifier) =>
+        markets.find((one) => one.enabled && namesOf(one).includes(identifier)),
       port: 0,
       allowedOrigins: ['https://app.example'],
       words: { domain: 'localhost', product: 'service' },
@@ -50,10 +58,12 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
   return {
     bus,
     market,
+    markets,
     failures,
     fanOut: () => fanOut,
     url: () => `ws://127.0.0.1:${fanOut.port}/v1/ws`,
-    publish: (changes, perBlock) => publishChanges(bus, market.market, changes, perBlock),
+    publish: (changes, perBlock, name = market.market) =>
+      publishChanges(bus, name, changes, perBlock),
     async connect(clientOptions) {
       await eventually(() => fanOut.standing().ready)
       const client = await connectSocket(`ws://127.0.0.1:${fanOut.port}/v1/ws`, clientOptions)
