@@ -48,8 +48,7 @@ export function workerEnvironments(
     LOG_LEVEL: config.logLevel,
   }
   const own = (process: string): Env => {
-    if (process === 'executor')
-      return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
+    if (process === 'executor') return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
     if (process.startsWith('matcher')) return secret
     if (process === 'deposit-submitter')
       return { DEPOSIT_SUBMITTER_PRIVATE_KEY: keys.depositSubmitter }

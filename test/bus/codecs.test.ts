@@ -165,7 +165,10 @@ describe('order requests and answers', () => {
   it('carry the body as it came', () => {
     fc.assert(
       fc.property(anyText, anyText, anyText, (request_id, body, service_auth) => {
-        for (const request of [{ request_id, body }, { request_id, body, service_auth }]) {
+        for (const request of [
+          { request_id, body },
+          { request_id, body, service_auth },
+        ]) {
           expect(decodeOrderRequest(encodeOrderRequest(request))).to.deep.equal(request)
         }
       }),

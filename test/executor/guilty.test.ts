@@ -81,7 +81,7 @@ describe('executor telling who is to blame', () => {
 
   it('the side whose account is somebody else’s', async () => {
     const maker = { subaccountId: world.carol.subaccountId }
-    expect((await blame({ takerBuys: true, maker }))).to.include('maker')
+    expect(await blame({ takerBuys: true, maker })).to.include('maker')
   })
 
   it('the side whose session key is not registered', async () => {
