@@ -32,7 +32,7 @@ export async function stopInOrder(running: Running, console: Console): Promise<v
   const stop = async (parts: readonly Supervised[], graceMs: number) => {
     await Promise.all(parts.map((part) => part.stop(graceMs)))
   }
-  const isMaker = ({ name }: Supervised) => name === DEMO_MAKER
+  const isMaker = ({ name }: Supervised) => name === DEMO_MAKER.name
   const isGateway = ({ name }: Supervised) => name === 'gateway'
   const isExecutor = ({ name }: Supervised) => name === 'executor'
   await stop(workers.filter(isMaker), GRACE_MS.maker)

@@ -9,20 +9,19 @@ import type { ProcfileEntry } from './procfile.js'
 import { inProject } from './project-root.js'
 import type { Supervised } from './supervisor.js'
 
-export const DEMO_MAKER = 'demo-maker'
-const DEMO_MAKER_COMMAND = 'exec node --enable-source-maps dist/devnet/demo-maker.js'
+/** A client of the venue, not a part of it: it is started when the rest is ready, and on the devnet only. */
+export const DEMO_MAKER: ProcfileEntry = {
+  name: 'demo-maker',
+  command: 'exec node --enable-source-maps dist/devnet/demo-maker.js',
+}
 
-/** The processes to run, from the Procfile; the demo maker joins them on request. */
-export async function readProcesses(
-  procfile: string,
-  demoMaker: boolean,
-): Promise<ProcfileEntry[]> {
+/** The processes to run, from the Procfile. */
+export async function readProcesses(procfile: string): Promise<ProcfileEntry[]> {
   const file = resolve(inProject('.'), procfile)
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new LauncherError(`cannot read ${file}`, { cause })
   })
-  const entries = parseProcfile(text)
-  return demoMaker ? [...entries, { name: DEMO_MAKER, command: DEMO_MAKER_COMMAND }] : entries
+  return parseProcfile(text)
 }
 
 /** Keeps one process of the Procfile running, started by a shell in the project's root. */

@@ -20,12 +20,15 @@ import { settlePorts } from './launcher-ports.js'
 import type { Ports } from './launcher-ports.js'
 import { stopInOrder } from './launcher-stop.js'
 import type { Running } from './launcher-stop.js'
-import { keepWorker, readProcesses } from './launcher-workers.js'
+import { DEMO_MAKER, keepWorker, readProcesses } from './launcher-workers.js'
 import { assertChainBelongs, chainStateFile, keepChain, settleDeployment } from './local-chain.js'
 import { startNatsServer } from './nats-server.js'
+import type { ProcfileEntry } from './procfile.js'
 import { waitFor } from './wait-for.js'
 
 const READY_WITHIN_MS = 60_000
+const QUOTED_WITHIN_MS = 10_000
+const DEMO_MARKET = 'cNGN-USDC'
 
 export interface Launcher {
   /** Brings the venue up; resolves with the gateway's address once it is ready. Throws LauncherError. */
@@ -106,15 +109,30 @@ async function startAll(start: Start): Promise<string> {
   const { keeping, running, ports } = start
   const { config, console } = keeping
   const [natsUrl, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
-  const processes = await readProcesses(config.procfile, chainSide.keys.demoMaker !== undefined)
+  const processes = await readProcesses(config.procfile)
   const environment = workerEnvironments(config, { ...chainSide, natsUrl, ports })
-  for (const entry of processes)
+  const run = (entry: ProcfileEntry) =>
     running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
+  processes.forEach(run)
   const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
   await console.step(`start ${processes.map(({ name }) => name).join(', ')}`, () =>
     untilReady(gatewayUrl),
   )
+  if (chainSide.keys.demoMaker !== undefined) {
+    run(DEMO_MAKER)
+    await console.step(`start ${DEMO_MAKER.name}`, () => untilQuoted(gatewayUrl))
+  }
   return gatewayUrl
+}
+
+/** Until the book has two sides. A venue whose maker is slow to quote is no less ready. */
+async function untilQuoted(gatewayUrl: string): Promise<void> {
+  const ask = async () => {
+    const answer = await fetch(`${gatewayUrl}/v1/book?symbol=${DEMO_MARKET}&depth=1`)
+    const { bids = [], asks = [] } = (await answer.json()) as Partial<Record<string, unknown[]>>
+    return (bids.length > 0 && asks.length > 0) || undefined
+  }
+  await waitFor('the demo maker to quote', QUOTED_WITHIN_MS, ask).catch(() => undefined)
 }
 
 async function startBus({ keeping, running, ports }: Start): Promise<string> {
