@@ -1,8 +1,13 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type FuzzedRequest, fuzzedOperations } from '../support/arbitrary-request.js'
-import { signedOrderBody } from '../support/builders.js'
+import {
+  type FuzzedRequest,
+  type RealThings,
+  fuzzedOperations,
+} from '../support/arbitrary-request.js'
+import { signedOrderBody, testPrivateKey } from '../support/builders.js'
+import { serviceAuth } from '../support/cancel-proofs.js'
 import { type OrderStage, anOrderStage } from '../support/order-stage.js'
 
 const WRITE_RUNS = 400
@@ -18,15 +23,17 @@ describe('requests made up from the document', function () {
   this.timeout(30_000)
   let stage: OrderStage
   let loop: IntervalHistogram
-  const real: Record<string, unknown>[] = []
+  let real: RealThings
 
   before(async () => {
     stage = await anOrderStage()
     loop = monitorEventLoopDelay({ resolution: 1 })
+    const bodies: Record<string, unknown>[] = []
     for (let i = 0; i < REAL_BODIES; i += 1) {
       const orderId = `fuzz-${i}`
-      real.push({ ...(await signedOrderBody({ orderId, nonce: BigInt(i) })) })
+      bodies.push({ ...(await signedOrderBody({ orderId, nonce: BigInt(i) })) })
     }
+    real = { bodies, frame: await serviceAuth(testPrivateKey, stage.nowSec) }
   })
   after(async () => {
     loop.disable()

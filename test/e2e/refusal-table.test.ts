@@ -15,6 +15,14 @@ import { type OrderStage, anOrderStage } from '../support/order-stage.js'
 
 let signed = 0
 
+const NO_TIMES = [
+  'yesterday',
+  '2026-13-01T00:00:00Z',
+  '1795255200',
+  '2026-11-21',
+  '2026-02-30T00:00:00Z',
+]
+
 /** The order that the table spoils: buy 10 cNGN at 0.0001. */
 function valid(terms: OrderTerms = {}) {
   signed += 1
@@ -253,7 +261,7 @@ describe('every refusal, on a gateway with its intake', () => {
   describe('of a read', () => {
     const markets = ['cNGN-USDC']
     const UNNAMED = 'symbol or asset_address is required'
-    const reads = ['/v1/book', '/v1/trades']
+    const reads = ['/v1/book', '/v1/trades', '/v1/candles']
     const namings: [string, string][] = [
       ['', UNNAMED],
       ['symbol=', UNNAMED],
@@ -306,6 +314,21 @@ describe('every refusal, on a gateway with its intake', () => {
         'before_trade_id',
         ['0', '-3', 'abc', '1180591620717411303424'],
         'before_trade_id must be a positive integer',
+      ],
+      [
+        '/v1/candles',
+        'interval',
+        ['2m', '1M', '', '1h&interval=1h'],
+        'interval must be one of 1m, 5m, 15m, 1h, 4h, 1d',
+      ],
+      ['/v1/candles', 'limit', ['0', '1001', '-1', 'abc', ''], 'limit must be between 1 and 1000'],
+      ['/v1/candles', 'start', NO_TIMES, 'start must be an RFC3339 timestamp'],
+      ['/v1/candles', 'end', NO_TIMES, 'end must be an RFC3339 timestamp'],
+      [
+        '/v1/candles',
+        'start=2026-11-21T10:00:00Z&end',
+        ['2026-11-21T10:00:00Z', '2026-11-21T11:30:00%2B01:30', '2026-11-20T10:00:00Z'],
+        'end must be after start',
       ],
     ]
     for (const [path, name, wrong, error] of values) {

@@ -26,8 +26,15 @@ interface DocumentedOperation {
 export interface FuzzedOperation {
   readonly name: string
   readonly isWrite: boolean
-  /** `real` are bodies that would be carried out; what is made up also comes from spoiling one of those. */
-  readonly requests: (real: readonly Record<string, unknown>[]) => fc.Arbitrary<FuzzedRequest>
+  /** What is made up also comes from spoiling what is real. */
+  readonly requests: (real: RealThings) => fc.Arbitrary<FuzzedRequest>
+}
+
+export interface RealThings {
+  /** Orders that would be carried out. */
+  readonly bodies: readonly Record<string, unknown>[]
+  /** An `X-Service-Auth` that opens somebody's history. */
+  readonly frame: string
 }
 
 const named = gatewayDocument.components.schemas as Readonly<Record<string, Schema>>
@@ -39,7 +46,7 @@ export const fuzzedOperations: readonly FuzzedOperation[] = Object.entries(
   Object.entries(item).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
     isWrite: method === 'post',
-    requests: (real: readonly Record<string, unknown>[]) =>
+    requests: (real: RealThings) =>
       requestsOf({ method: method.toUpperCase(), path }, operation as DocumentedOperation, real),
   })),
 )
@@ -47,7 +54,7 @@ export const fuzzedOperations: readonly FuzzedOperation[] = Object.entries(
 function requestsOf(
   { method, path }: { readonly method: string; readonly path: string },
   { parameters = [], requestBody }: DocumentedOperation,
-  real: readonly Record<string, unknown>[],
+  real: RealThings,
 ): fc.Arbitrary<FuzzedRequest> {
   const of = (where: Parameter['in']) => parameters.filter((each) => each.in === where)
   const schema = requestBody?.content['application/json']?.schema
@@ -55,8 +62,8 @@ function requestsOf(
     .record({
       segments: fc.tuple(...of('path').map((each) => text(each.schema))),
       query: queryOf(of('query')),
-      headers: headersOf(of('header')),
-      body: schema === undefined ? fc.constant(undefined) : bodyOf(schema, real),
+      headers: headersOf(of('header'), real),
+      body: schema === undefined ? fc.constant(undefined) : bodyOf(schema, real.bodies),
     })
     .map(({ segments, query, headers, body }) => ({
       ...{ method, headers },
@@ -103,13 +110,17 @@ function queryOf(parameters: readonly Parameter[]): fc.Arbitrary<string> {
     )
 }
 
-function headersOf(parameters: readonly Parameter[]): fc.Arbitrary<Record<string, string>> {
+function headersOf(
+  parameters: readonly Parameter[],
+  { frame }: RealThings,
+): fc.Arbitrary<Record<string, string>> {
   const fields = parameters.map(({ name, schema }) => {
-    const frame = hostile.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'))
+    const made = hostile.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'))
     const value = fc.oneof(
-      fitting(schema, named).map(String),
-      frame.map((each) => each.slice(0, 4_000)),
-      fc.string({ unit: 'grapheme-ascii', maxLength: 50 }),
+      { weight: 4, arbitrary: fc.constant(frame) },
+      { weight: 1, arbitrary: fitting(schema, named).map(String) },
+      { weight: 1, arbitrary: made.map((each) => each.slice(0, 4_000)) },
+      { weight: 1, arbitrary: fc.string({ unit: 'grapheme-ascii', maxLength: 50 }) },
     )
     return fc.tuple(fc.constant(name), value)
   })
