@@ -12,16 +12,9 @@ import type { Answered, SendOptions } from '../support/gateway-stage.js'
 import { WRONG_SIGNATURE } from '../support/signed-refusals.js'
 import { harmless, orderRefusals } from '../support/order-refusals.js'
 import { type OrderStage, anOrderStage } from '../support/order-stage.js'
+import { marketReads, wrongNames, wrongValues } from '../support/read-refusals.js'
 
 let signed = 0
-
-const NO_TIMES = [
-  'yesterday',
-  '2026-13-01T00:00:00Z',
-  '1795255200',
-  '2026-11-21',
-  '2026-02-30T00:00:00Z',
-]
 
 /** The order that the table spoils: buy 10 cNGN at 0.0001. */
 function valid(terms: OrderTerms = {}) {
@@ -260,23 +253,8 @@ describe('every refusal, on a gateway with its intake', () => {
 
   describe('of a read', () => {
     const markets = ['cNGN-USDC']
-    const UNNAMED = 'symbol or asset_address is required'
-    const reads = ['/v1/book', '/v1/trades', '/v1/candles']
-    const namings: [string, string][] = [
-      ['', UNNAMED],
-      ['symbol=', UNNAMED],
-      ['symbol=NOPE', 'no such market: NOPE'],
-      ['symbol=cngn-usdc', 'no such market: cngn-usdc'],
-      ['symbol=usdccngn-spot', 'no such market: usdccngn-spot'],
-      ['symbol=USDC-cNGN-30NOV26', 'no such market: USDC-cNGN-30NOV26'],
-      ['asset_address=0x12', 'no such market: 0x12:0'],
-      [
-        `symbol=cNGN-USDC&sub_id=7&asset_address=0x${'c1'.repeat(20)}`,
-        `no such market: cNGN-USDC at 0x${'c1'.repeat(20)}:7`,
-      ],
-    ]
-    for (const path of reads) {
-      for (const [query, message] of namings) {
+    for (const path of marketReads) {
+      for (const [query, message] of wrongNames) {
         it(`${path}?${query.slice(0, 30)}: ${message.slice(0, 40)}`, async () => {
           const json = await expectRefused(() => stage.send('GET', `${path}?${query}`), {
             error: 'unknown_market',
@@ -296,42 +274,7 @@ describe('every refusal, on a gateway with its intake', () => {
       })
     }
 
-    const values: [string, string, readonly string[], string][] = [
-      [
-        '/v1/book',
-        'depth',
-        ['0', '-1', '1.5', 'abc', '', '1&depth=2'],
-        'depth must be a positive integer',
-      ],
-      [
-        '/v1/trades',
-        'limit',
-        ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5'],
-        'limit must be between 1 and 100',
-      ],
-      [
-        '/v1/trades',
-        'before_trade_id',
-        ['0', '-3', 'abc', '1180591620717411303424'],
-        'before_trade_id must be a positive integer',
-      ],
-      [
-        '/v1/candles',
-        'interval',
-        ['2m', '1M', '', '1h&interval=1h'],
-        'interval must be one of 1m, 5m, 15m, 1h, 4h, 1d',
-      ],
-      ['/v1/candles', 'limit', ['0', '1001', '-1', 'abc', ''], 'limit must be between 1 and 1000'],
-      ['/v1/candles', 'start', NO_TIMES, 'start must be an RFC3339 timestamp'],
-      ['/v1/candles', 'end', NO_TIMES, 'end must be an RFC3339 timestamp'],
-      [
-        '/v1/candles',
-        'start=2026-11-21T10:00:00Z&end',
-        ['2026-11-21T10:00:00Z', '2026-11-21T11:30:00%2B01:30', '2026-11-20T10:00:00Z'],
-        'end must be after start',
-      ],
-    ]
-    for (const [path, name, wrong, error] of values) {
+    for (const [path, name, wrong, error] of wrongValues) {
       for (const value of wrong) {
         it(`${path} with ${name}=${value}`, () =>
           expectRefused(() => stage.send('GET', `${path}?symbol=cNGN-USDC&${name}=${value}`), {
