@@ -19,7 +19,8 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
   while (unmatched(incoming) > 0n) {
     const resting = bestOf(state.book, opposite)
     if (resting === undefined || !crosses(incoming, resting)) return
-    if (resting.order.subaccountId === incoming.order.subaccountId) {
+    // An order that is no longer matched steps aside below; being one's own, it is no reason to cancel.
+    if (isOwn(incoming, resting) && !isExpiring(resting, state.nowMs)) {
       markCancelled(step, incoming, 'self_trade')
       return
     }
@@ -37,6 +38,9 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     if (incoming.gone !== undefined) return
   }
 }
+
+const isOwn = (incoming: LiveOrder, resting: LiveOrder): boolean =>
+  incoming.order.subaccountId === resting.order.subaccountId
 
 function crosses(incoming: LiveOrder, resting: LiveOrder): boolean {
   const limit = incoming.order.limitPrice
