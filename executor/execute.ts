@@ -17,6 +17,7 @@ import { assert } from '../core/assert.js'
 import { JournalUnwritable } from '../data/transaction-journal.js'
 import type { ExecutePayload } from './execute-payload.js'
 import type { ExecutorFacts } from './observe.js'
+import type { Turns } from './turns.js'
 
 /** What became of a settlement. Only `mined` and `refused` are final; the others say: ask again with the same key. */
 export type ExecuteAnswer =
@@ -45,6 +46,8 @@ export interface ExecuteDeps {
   readonly lane: NonceLane
   readonly tracker: TransactionTracker
   readonly readGas: GasReader
+  /** Matches are tried out in turn, so that they do not pile up on a slow node. */
+  readonly simulations: Turns
   readonly findGuilty: FindGuilty
   readonly timeoutMs: number
   readonly facts: ExecutorFacts
@@ -61,6 +64,10 @@ export interface Executions {
 
 /** Transactions in flight at once; further settlements are told to come again. */
 export const MAX_OPEN_TRANSACTIONS = 512
+
+/** Matches that a node is asked to try out at once; as many wait for that as transactions may be in flight. */
+export const MAX_SIMULATIONS = 32
+export const SIMULATION_LIMITS = { atOnce: MAX_SIMULATIONS, maxWaiting: MAX_OPEN_TRANSACTIONS }
 
 interface Settlement {
   readonly id: string
@@ -130,10 +137,14 @@ async function settleNew(deps: ExecuteDeps, settlement: Settlement): Promise<Exe
 }
 
 async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
-  const { client, matching, journal, lane, tracker, facts } = deps
+  const { client, matching, journal, lane, tracker, simulations, facts } = deps
   const { id, data, fingerprint } = settlement
   const call = { from: lane.address, to: matching, data }
-  const [simulation, gas] = await Promise.all([simulateMatch(client, call), deps.readGas()])
+  const tried = await simulations.inTurn(() =>
+    Promise.all([simulateMatch(client, call), deps.readGas()]),
+  )
+  if (tried === undefined) return unavailable(deps, id, 'no turn for another settlement')
+  const [simulation, gas] = tried
   if (simulation.kind === 'reverts') {
     journal.recordRefusal(id, fingerprint, simulation.revert)
     facts.refused(id, simulation.revert)
@@ -142,10 +153,7 @@ async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promi
   facts.simulated(id, simulation.gasLimit)
 
   const shortage = shortageOf(tracker, gas.balance, simulation.gasLimit * gas.maxFeePerGas)
-  if (shortage !== undefined) {
-    facts.unavailable(id, shortage)
-    return { kind: 'unavailable', why: shortage }
-  }
+  if (shortage !== undefined) return unavailable(deps, id, shortage)
   const { maxFeePerGas, maxPriorityFeePerGas } = gas
   const { gasLimit } = simulation
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
@@ -153,6 +161,11 @@ async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promi
   facts.journaled(transaction)
   tracker.add(transaction)
   return waitForResult(deps, id, hashOf(transaction))
+}
+
+function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAnswer {
+  facts.unavailable(id, why)
+  return { kind: 'unavailable', why }
 }
 
 function shortageOf(

@@ -13,9 +13,10 @@ import type { Hex } from '../core/action.js'
 import { takeLock } from '../data/lock.js'
 import { openDatabase } from '../data/open.js'
 import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../data/transaction-journal.js'
-import { createExecute } from './execute.js'
+import { createExecute, SIMULATION_LIMITS } from './execute.js'
 import type { Executions } from './execute.js'
 import type { ExecutorFacts } from './observe.js'
+import { createTurns } from './turns.js'
 
 export interface ExecutorOptions {
   readonly rpcUrl: string
@@ -98,6 +99,7 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
 
   const readGas = createGasReader(read, address)
   const { matching } = deployment
+  const simulations = createTurns(SIMULATION_LIMITS)
   const executions = createExecute({
     matching,
     client: read,
@@ -105,10 +107,15 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     lane,
     tracker,
     readGas,
+    simulations,
     findGuilty: createGuiltyFinder({ client: read, deployment }),
     timeoutMs,
     facts,
   })
   const { chainSilentMs } = tracker
-  return { ...executions, chainSilentMs, stop: () => tracker.stop() }
+  const stop = () => {
+    simulations.close()
+    return tracker.stop()
+  }
+  return { ...executions, chainSilentMs, stop }
 }

@@ -5,6 +5,8 @@ import { ANVIL_CHAIN_ID } from '../support/anvil.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import { openWorld } from '../support/devnet-world.js'
 import type { World } from '../support/devnet-world.js'
+import { MAX_SIMULATIONS } from '../../executor/execute.js'
+import type { ExecutorFacts } from '../../executor/observe.js'
 import { eventually } from '../support/eventually.js'
 import { EXECUTOR_KEY, executeBody, removeDir, startExecutor } from '../support/executor-world.js'
 import type { ExecutorSetup, RunningExecutor } from '../support/executor-world.js'
@@ -55,6 +57,26 @@ describe('executor with a chain in trouble', () => {
     expect(journaled).to.deep.equal([])
     proxy.fateOf = () => 'pass'
     expect((await post(body, 'm:1')).body).to.include({ receipt_status: 'success' })
+  })
+
+  it('asks a slow node to try out a bounded number of matches at once', async () => {
+    const asked = MAX_SIMULATIONS + 8
+    const received: string[] = []
+    const settlementReceived: ExecutorFacts['settlementReceived'] = ({ settlementId }) =>
+      void received.push(settlementId)
+    const { post } = await open({ timeoutMs: 5_000, facts: { settlementReceived } })
+    const simulated = () => proxy.asked.filter((method) => method === 'eth_estimateGas').length
+    const body = await aBody()
+    let letGo = (): void => undefined
+    const after = new Promise<void>((resolve) => (letGo = resolve))
+    proxy.fateOf = only('eth_estimateGas', { after })
+    const answers = Array.from({ length: asked }, (_, index) => post(body, `m:${index}`))
+    await eventually(() => received.length === asked && simulated() >= MAX_SIMULATIONS)
+    expect(simulated()).to.equal(MAX_SIMULATIONS)
+    letGo()
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    expect(simulated()).to.equal(asked)
+    expect(statuses.filter((status) => status !== 200 && status !== 422)).to.deep.equal([])
   })
 
   it('answers 503 when the signer cannot pay, and settles once it can', async () => {

@@ -2,8 +2,12 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to a call on its way: `lose` drops it, `lose answer` lets the node do it and drops what it said. */
-export type Fate = 'pass' | 'lose' | 'lose answer' | { readonly error: string }
+/**
+ * What happens to a call on its way: `lose` drops it, `lose answer` lets the node do it and drops what it said, `after`
+ * holds it back.
+ */
+export type Fate =
+  'pass' | 'lose' | 'lose answer' | { readonly error: string } | { readonly after: Promise<void> }
 
 export interface RpcProxy {
   readonly rpcUrl: string
@@ -41,8 +45,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     proxy.asked.push(...calls.map(({ method }) => method))
     const fates = calls.map(({ method }) => proxy.fateOf(method))
-    const refusal = fates.find((fate) => typeof fate === 'object')
+    const refusal = fates.find((fate) => typeof fate === 'object' && 'error' in fate)
     if (fates.includes('lose')) throw new Error('lost on the way')
+    for (const fate of fates) if (typeof fate === 'object' && 'after' in fate) await fate.after
     if (refusal !== undefined) {
       const error = { code: -32_000, message: refusal.error }
       response.end(JSON.stringify({ jsonrpc: '2.0', id: calls[0]?.id, error }))
