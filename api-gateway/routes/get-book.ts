@@ -2,12 +2,14 @@ import { bookRecord } from '../../core/records/book-record.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
 import type { GatewayDeps, Handler } from '../context.js'
 import { askedMarket } from '../asked-market.js'
+import { createFullBook } from '../full-book.js'
 import { refuse } from '../refuse.js'
 
 const MAX_DEPTH = 1_000_000
 
 /** `GET /v1/book`: the whole visible book of a market, or `depth` orders of each side. */
 export function getBook(deps: GatewayDeps): Handler {
+  const fullBook = createFullBook(deps.readModel)
   return async (ctx) => {
     const found = askedMarket(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)
@@ -15,6 +17,11 @@ export function getBook(deps: GatewayDeps): Handler {
     if (typeof depth === 'object') return refuse(ctx, depth)
     const { market } = found
     if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
+    if (depth === undefined) {
+      ctx.type = 'json'
+      ctx.body = fullBook(market)
+      return
+    }
     ctx.body = bookRecord(market, deps.readModel.openOrders(market.market, depth), {
       lastTradeSec: deps.readModel.lastTradeSec(market.market),
       depth,
