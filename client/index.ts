@@ -2,5 +2,7 @@
 export * from './local-book.js'
 export * from './records.js'
 export * from './rest.js'
+export * from './sign-cancel.js'
+export * from './sign-frame.js'
 export * from './sign-order.js'
 export * from './socket.js'

@@ -72,6 +72,82 @@ export interface TradesPage {
   readonly next_before_trade_id?: number
 }
 
+/** One of the owner's orders, whatever became of it. */
+export interface HistoryOrderRecord extends OrderRecord {
+  /** Of cancelled orders. */
+  readonly cancel_reason?: string
+  readonly cancelled_at?: string
+  /** USDC that changed hands at the prices of the fills; absent without fills. */
+  readonly filled_quote?: string
+}
+
+export interface OrderHistoryPage {
+  /** Newest first. */
+  readonly orders: readonly HistoryOrderRecord[]
+  /** Where the next older page begins; absent when nothing is older. */
+  readonly next_before?: string
+}
+
+/** What one order of the owner's had of one trade. */
+export interface FillRecord {
+  /** Both rows of a trade between two of the owner's orders have it. */
+  readonly trade_id: number
+  readonly order_id: string
+  readonly liquidity: 'maker' | 'taker'
+  /** Engine values. */
+  readonly side: Side
+  readonly price: string
+  readonly size: string
+  readonly market: string
+  readonly created_at: string
+  /** USDC. */
+  readonly fee?: string
+  readonly tx_hash?: string
+  /** On markets with an order entry spec: the fill in trader terms. */
+  readonly spot_contract?: TraderTermsRecord
+}
+
+export interface FillsPage {
+  /** Newest first. */
+  readonly fills: readonly FillRecord[]
+  /** Where the next older page begins; absent when nothing is older. */
+  readonly next_before?: string
+}
+
+export type CandleInterval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d'
+
+/** The trades of one interval, engine values. */
+export interface CandleRecord {
+  readonly bucket_start: string
+  readonly open: string
+  readonly high: string
+  readonly low: string
+  readonly close: string
+  readonly volume: string
+  readonly quote_volume: string
+  readonly trade_count: number
+}
+
+export interface CandlesPage {
+  readonly interval: CandleInterval
+  /** Oldest first; intervals without trades are absent. */
+  readonly candles: readonly CandleRecord[]
+}
+
+/** A market as listings show it: on spot, USDC priced in cNGN. Prices that are unknown are empty text. */
+export interface TickerRecord {
+  readonly ticker_id: string
+  readonly base_currency: string
+  readonly target_currency: string
+  readonly last_price: string
+  readonly base_volume: string
+  readonly target_volume: string
+  readonly bid: string
+  readonly ask: string
+  readonly high: string
+  readonly low: string
+}
+
 /** `data` of a `book` update: what one change did to one order. */
 export interface BookDelta {
   readonly side: Side

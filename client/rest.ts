@@ -1,4 +1,16 @@
-import type { BookSnapshot, MarketRecord, OrderBody, OrderRecord, TradesPage } from './records.js'
+import type {
+  BookSnapshot,
+  CandleInterval,
+  CandlesPage,
+  FillsPage,
+  MarketRecord,
+  OrderBody,
+  OrderHistoryPage,
+  OrderRecord,
+  TickerRecord,
+  TradesPage,
+} from './records.js'
+import { type AuthFrameRecord, frameHeader } from './sign-frame.js'
 
 /** The venue said no: nothing was changed. `code` is stable, the message is meant for people. */
 export class VenueRefused extends Error {
@@ -26,11 +38,21 @@ export interface RestClientOptions {
   readonly resends?: number
 }
 
-/** Names one of the owner's orders. */
+/** Names one of the owner's orders; signCancel adds the proof that some venues want. */
 export interface CancelBody {
   readonly owner_address: string
   readonly nonce: string
   readonly reason?: string
+  readonly signer_address?: string
+  /** Unix seconds. */
+  readonly expiry?: number
+  readonly signature?: string
+}
+
+/** Which page of one's history: at most 100 rows, older than `next_before` of the page before. */
+export interface HistoryQuery {
+  readonly limit?: number
+  readonly before?: string
 }
 
 /** The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. */
@@ -41,6 +63,17 @@ export interface RestClient {
     market: string,
     options?: { readonly limit?: number; readonly beforeTradeId?: number },
   ): Promise<TradesPage>
+  /** The newest candles that begin in [start, end), which are RFC 3339 times. */
+  candles(
+    market: string,
+    interval: CandleInterval,
+    options?: { readonly limit?: number; readonly start?: string; readonly end?: string },
+  ): Promise<CandlesPage>
+  tickers(): Promise<TickerRecord[]>
+  /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
+  orderHistory(frame: AuthFrameRecord, query?: HistoryQuery): Promise<OrderHistoryPage>
+  /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
+  fills(frame: AuthFrameRecord, query?: HistoryQuery): Promise<FillsPage>
   /**
    * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe
    * because the order's id is taken once; an order that turns out to be there already is returned, not refused.
@@ -58,8 +91,10 @@ const RESENDS = 2
 /** A client of the venue at `baseUrl`, for example `http://127.0.0.1:8080`. */
 export function createRestClient(baseUrl: string, options: RestClientOptions = {}): RestClient {
   const { timeoutMs = TIMEOUT_MS, resends = RESENDS } = options
-  const get = <T>(path: string, query: Query = {}): Promise<T> =>
-    ask<T>(urlOf(baseUrl, path, query), { signal: AbortSignal.timeout(timeoutMs) })
+  const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
+    ask<T>(urlOf(baseUrl, path, query), { headers, signal: AbortSignal.timeout(timeoutMs) })
+  const getOwn = <T>(path: string, frame: AuthFrameRecord, query: HistoryQuery = {}): Promise<T> =>
+    get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
   const post = <T>(path: string, body: object): Promise<T> =>
     ask<T>(urlOf(baseUrl, path), {
       method: 'POST',
@@ -85,6 +120,11 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     book: (market, { depth } = {}) => get('/v1/book', { symbol: market, depth }),
     trades: (market, { limit, beforeTradeId } = {}) =>
       get('/v1/trades', { symbol: market, limit, before_trade_id: beforeTradeId }),
+    candles: (market, interval, options = {}) =>
+      get('/v1/candles', { symbol: market, interval, ...options }),
+    tickers: () => get('/v1/integrations/tickers'),
+    orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
+    fills: (frame, query) => getOwn('/v1/fills', frame, query),
     placeOrder,
     cancelOrder: async (body) =>
       (await post<{ order: OrderRecord }>('/v1/orders/cancel', body)).order,

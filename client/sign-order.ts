@@ -78,10 +78,14 @@ export interface ActionTypedData {
   readonly message: Action
 }
 
+/** The EIP-712 domain that everything is signed on. */
+export function signingDomain({ chainId, matching }: SigningDomain): TypedDataDomain {
+  return { name: 'Matching', version: '1.0', chainId, verifyingContract: matching }
+}
+
 export function actionTypedData(domain: SigningDomain, action: Action): ActionTypedData {
-  const { chainId, matching } = domain
   return {
-    domain: { name: 'Matching', version: '1.0', chainId, verifyingContract: matching },
+    domain: signingDomain(domain),
     types: actionTypes,
     primaryType: 'Action',
     message: action,

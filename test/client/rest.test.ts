@@ -23,7 +23,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
 describe('rest client', () => {
   let server: Server
   let baseUrl: string
-  let asked: { readonly line: string; readonly body: string }[]
+  let asked: { readonly line: string; readonly body: string; readonly auth: unknown }[]
   /** What to answer next; `drop` cuts the connection. */
   let answers: Answer[]
 
@@ -34,7 +34,8 @@ describe('rest client', () => {
       let text = ''
       request.on('data', (chunk: Buffer) => (text += chunk.toString()))
       request.on('end', () => {
-        asked.push({ line: `${request.method} ${request.url}`, body: text })
+        const auth = request.headers['x-service-auth']
+        asked.push({ line: `${request.method} ${request.url}`, body: text, auth })
         const answer = answers.shift() ?? { status: 500, body: { error: 'nothing prepared' } }
         if (answer === 'drop') {
           request.socket.destroy()
@@ -72,6 +73,27 @@ describe('rest client', () => {
       'POST /v1/orders/cancel',
     ])
     expect(asked.at(-1)?.body).to.equal('{"owner_address":"0x1","nonce":"2"}')
+  })
+
+  it('asks for candles and tickers, and for one’s own pages with the frame', async () => {
+    const venue = createRestClient(baseUrl)
+    const owner = { address: '0x1', signature: '0x2', nonce: '3', issued_at: 4, expiry: 5 } as const
+    answers = Array.from({ length: 5 }, () => ({ status: 200, body: { order } }))
+    await venue.candles('cNGN-USDC', '5m', { limit: 7, start: '2026-01-01T00:00:00+01:00' })
+    await venue.tickers()
+    await venue.orderHistory(owner)
+    await venue.orderHistory(owner, { limit: 2, before: 'abc' })
+    await venue.fills(owner, { before: 'def' })
+    expect(asked.map(({ line }) => line)).to.deep.equal([
+      'GET /v1/candles?symbol=cNGN-USDC&interval=5m&limit=7&start=2026-01-01T00%3A00%3A00%2B01%3A00',
+      'GET /v1/integrations/tickers',
+      'GET /v1/orders',
+      'GET /v1/orders?limit=2&before=abc',
+      'GET /v1/fills?before=def',
+    ])
+    const header = Buffer.from(JSON.stringify(owner)).toString('base64url')
+    const none = undefined
+    expect(asked.map(({ auth }) => auth)).to.deep.equal([none, none, header, header, header])
   })
 
   it('throws what the venue refuses, with its status, code and text', async () => {

@@ -1,0 +1,66 @@
+import type { TypedDataDomain } from 'viem'
+import type { Address, Hex } from '../core/action.js'
+import type { CancelBody } from './rest.js'
+import { signingDomain, type SigningDomain } from './sign-order.js'
+
+const cancelTypes = {
+  Cancel: [
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'expiry', type: 'uint256' },
+  ],
+} as const
+
+/** A cancel as EIP-712 typed data on the matching contract's domain. */
+export interface CancelTypedData {
+  readonly domain: TypedDataDomain
+  readonly types: typeof cancelTypes
+  readonly primaryType: 'Cancel'
+  readonly message: {
+    readonly owner: Address
+    readonly signer: Address
+    readonly nonce: bigint
+    readonly expiry: bigint
+  }
+}
+
+/** Whoever holds the key: a viem local account fits. */
+export interface CancelSigner {
+  readonly address: Address
+  signTypedData(typedData: CancelTypedData): Promise<Hex>
+}
+
+/** Which order is to be cancelled, and until when the proof may be used. */
+export interface CancelTerms {
+  /** Of the order, in decimal digits. */
+  readonly nonce: string
+  /** Unix seconds. */
+  readonly expirySec: number
+  /** Differs from the signer's address when a session key signs. */
+  readonly owner?: Address
+  /** What the order is to show as its `cancel_reason`; not signed. */
+  readonly reason?: string
+}
+
+/** The body of a cancel that proves who asks for it, as venues that take no bare cancel want it. */
+export async function signCancel(
+  signer: CancelSigner,
+  domain: SigningDomain,
+  { nonce, expirySec, owner = signer.address, reason }: CancelTerms,
+): Promise<CancelBody> {
+  const signature = await signer.signTypedData({
+    domain: signingDomain(domain),
+    types: cancelTypes,
+    primaryType: 'Cancel',
+    message: { owner, signer: signer.address, nonce: BigInt(nonce), expiry: BigInt(expirySec) },
+  })
+  return {
+    owner_address: owner,
+    nonce,
+    ...(reason !== undefined && { reason }),
+    signer_address: signer.address,
+    expiry: expirySec,
+    signature,
+  }
+}
