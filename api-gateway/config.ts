@@ -14,7 +14,11 @@ export const gatewayEnv = z.object({
   DATA_DIR: z.string().min(1),
   DEPLOYMENT_FILE: z.string().min(1),
   EXECUTOR_URL: z.url().transform((url) => new URL(url)),
-  WS_FANOUT_URL: z.url().transform((url) => new URL(url)),
+  /** Comma-separated addresses of the fan-out's workers. */
+  WS_FANOUT_URL: z
+    .string()
+    .transform((list) => list.split(',').map((url) => url.trim()))
+    .pipe(z.array(z.url().transform((url) => new URL(url))).min(1)),
   /** When deprecated market identifiers stop resolving, as an ISO time. */
   ALIAS_CUTOFF: z.iso
     .datetime({ offset: true })

@@ -42,7 +42,7 @@ runProcess({
     })
     const handle = app.callback()
     const server = createHttpServer((request, response) => void handle(request, response))
-    const relay = relayUpgrades({ server, fanoutUrl: config.WS_FANOUT_URL, log })
+    const relay = relayUpgrades({ server, fanoutUrls: config.WS_FANOUT_URL, log })
     const port = await listen(server, config.GATEWAY_PORT, config.GATEWAY_HOST)
     log.info({ port, host: config.GATEWAY_HOST }, 'listening')
     return {

@@ -15,17 +15,19 @@ export interface UpgradeRelay {
 
 export interface UpgradeRelayOptions {
   readonly server: Server
-  /** Where the fan-out listens, for example `http://127.0.0.1:9001`. */
-  readonly fanoutUrl: URL
+  /** Where the fan-out's workers listen, for example `http://127.0.0.1:9001`; at least one. */
+  readonly fanoutUrls: readonly URL[]
   readonly log: Logger
 }
 
 /**
  * Hands upgrades of `/v1/ws` to the fan-out as bare connections: the request's head, then bytes both ways, each side
- * paused while the other cannot take more. A fan-out that cannot be reached answers 503, another path 404.
+ * paused while the other cannot take more. Workers get connections in turn, and one that cannot be reached is passed
+ * over. When none can, the answer is 503; another path is 404.
  */
-export function relayUpgrades({ server, fanoutUrl, log }: UpgradeRelayOptions): UpgradeRelay {
+export function relayUpgrades({ server, fanoutUrls, log }: UpgradeRelayOptions): UpgradeRelay {
   const relayed = new Set<Socket>()
+  let turn = 0
 
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy())
@@ -39,14 +41,9 @@ export function relayUpgrades({ server, fanoutUrl, log }: UpgradeRelayOptions): 
     }
     relayed.add(client)
     client.on('close', () => relayed.delete(client))
-    const upstream = connect({ host: fanoutUrl.hostname, port: portOf(fanoutUrl) })
-    joinWhenConnected({ request, client, head, upstream }, (error) => {
-      log.warn({ err: error }, 'websocket fan-out unreachable')
-      endWithJson(client, 503, {
-        error: 'websocket service is not available: retry shortly',
-        code: 'fanout_unavailable',
-      })
-    })
+    turn = (turn + 1) % fanoutUrls.length
+    const workers = [...fanoutUrls.slice(turn), ...fanoutUrls.slice(0, turn)]
+    void joinFirst(workers, { request, client, head, log })
   })
 
   return {
@@ -60,37 +57,54 @@ interface Upgrade {
   readonly request: IncomingMessage
   readonly client: Socket
   readonly head: Buffer
-  readonly upstream: Socket
+  readonly log: Logger
 }
 
-function joinWhenConnected(upgrade: Upgrade, onUnreachable: (error: Error) => void): void {
-  const { request, client, head, upstream } = upgrade
-  let connected = false
-  const timer = setTimeout(() => {
-    upstream.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`))
-  }, CONNECT_TIMEOUT_MS)
-  upstream.on('error', (error) => {
-    clearTimeout(timer)
-    if (connected) client.destroy()
-    else onUnreachable(error)
+async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<void> {
+  const { client, log } = upgrade
+  for (const worker of workers) {
+    try {
+      const upstream = await connectTo(worker)
+      if (client.destroyed) upstream.destroy()
+      else join(upgrade, upstream)
+      return
+    } catch (error) {
+      log.warn({ err: error, worker: worker.host }, 'websocket fan-out unreachable')
+      if (client.destroyed) return
+    }
+  }
+  endWithJson(client, 503, {
+    error: 'websocket service is not available: retry shortly',
+    code: 'fanout_unavailable',
   })
-  upstream.on('connect', () => {
-    clearTimeout(timer)
-    connected = true
-    upstream.setNoDelay(true)
-    upstream.write(requestHead(request))
-    upstream.write(head)
-    // pipe() stops reading one side while the other side's buffer is full, so nothing piles up here.
-    client.pipe(upstream)
-    upstream.pipe(client)
+}
+
+/** Rejects with what went wrong, also when it takes longer than CONNECT_TIMEOUT_MS. */
+function connectTo(worker: URL): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const upstream = connect({ host: worker.hostname, port: portOf(worker) })
+    const late = new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)
+    const timer = setTimeout(() => upstream.destroy(late), CONNECT_TIMEOUT_MS)
+    upstream.once('error', reject)
+    upstream.once('close', () => clearTimeout(timer))
+    upstream.once('connect', () => {
+      clearTimeout(timer)
+      upstream.off('error', reject)
+      resolve(upstream)
+    })
   })
-  upstream.on('close', () => {
-    if (connected) closeSoon(client)
-  })
-  client.on('close', () => {
-    clearTimeout(timer)
-    upstream.destroy()
-  })
+}
+
+function join({ request, client, head }: Upgrade, upstream: Socket): void {
+  upstream.on('error', () => client.destroy())
+  upstream.on('close', () => closeSoon(client))
+  client.on('close', () => upstream.destroy())
+  upstream.setNoDelay(true)
+  upstream.write(requestHead(request))
+  upstream.write(head)
+  // pipe() stops reading one side while the other side's buffer is full, so nothing piles up here.
+  client.pipe(upstream)
+  upstream.pipe(client)
 }
 
 /** Lets what is already written reach the client, but not for ever: it may have stopped reading. */

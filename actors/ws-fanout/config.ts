@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseEnv } from '../../bus-schemas/parse-env.js'
+import { SESSION_LIMITS } from './limits.js'
 
 const MAX_PORT = 65_535
 
@@ -16,6 +17,13 @@ export const wsFanoutEnv = z.object({
     .default('')
     .transform((list) => list.split(',').map((origin) => origin.trim()))
     .transform((origins) => origins.filter((origin) => origin !== '')),
+  /** Open sockets of this process, and of one client address that is not loopback. */
+  WS_MAX_SOCKETS: z.coerce.number().int().min(1).default(SESSION_LIMITS.maxSockets),
+  WS_MAX_SOCKETS_PER_ADDRESS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(SESSION_LIMITS.maxSocketsPerAddress),
   /** When deprecated market identifiers stop resolving, as an ISO time. */
   ALIAS_CUTOFF: z.iso
     .datetime({ offset: true })

@@ -6,8 +6,6 @@ export const MAX_CLIENT_FRAME_BYTES = 64 * 1024
 export const MAX_FRAGMENTS = 64
 export const MAX_BUFFERED_CHUNKS = 1024
 export const MAX_HEADER_BYTES = 8 * 1024
-/** Open connections of one process; further upgrades are answered 503. */
-export const MAX_SESSIONS = 20_000
 /** Longest `req_id` that is echoed. */
 export const MAX_REQ_ID_CHARS = 128
 
@@ -36,8 +34,17 @@ export const REPLAY_PAGE_BYTES = 256 * 1024
 /** Reads from the streams at the same time; further replays wait for their turn. */
 export const MAX_STREAM_READS = 8
 
-/** What the bounds of a connection are; tests shorten the times. */
+/** What the bounds of a connection, and of all of them, are; a deployment or a test may choose others. */
 export interface SessionLimits {
+  /** Open connections of this process; further upgrades are answered 503. */
+  readonly maxSockets: number
+  /** The same of one client address, answered 429; loopback is not counted. */
+  readonly maxSocketsPerAddress: number
+  /** How long a client may take over the head of its upgrade request. */
+  readonly handshakeWithinMs: number
+  /** Messages, pings and pongs that a client may send within messageWindowMs; one more closes it with 1008. */
+  readonly maxMessages: number
+  readonly messageWindowMs: number
   /** Live frames that may wait for a client longer than catchUpWithinMs; snapshots and replays do not count. */
   readonly maxWaitingBytes: number
   readonly catchUpWithinMs: number
@@ -59,6 +66,11 @@ export interface SessionLimits {
 }
 
 export const SESSION_LIMITS: SessionLimits = {
+  maxSockets: 10_000,
+  maxSocketsPerAddress: 20,
+  handshakeWithinMs: 10_000,
+  maxMessages: 2_000,
+  messageWindowMs: 10_000,
   maxWaitingBytes: 1024 * 1024,
   catchUpWithinMs: 2_000,
   maxBacklogBytes: 32 * 1024 * 1024,

@@ -5,6 +5,7 @@ import { answerPing } from '../answer-ping.js'
 import { runActor } from '../run-actor.js'
 import { readWsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
+import { SESSION_LIMITS } from './limits.js'
 
 const PROCESS = 'ws-fanout'
 const config = readWsFanoutConfig()
@@ -30,6 +31,11 @@ runActor({
       },
       port: config.WS_FANOUT_PORT,
       allowedOrigins: config.WS_ALLOWED_ORIGINS,
+      limits: {
+        ...SESSION_LIMITS,
+        maxSockets: config.WS_MAX_SOCKETS,
+        maxSocketsPerAddress: config.WS_MAX_SOCKETS_PER_ADDRESS,
+      },
       words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
       log,
       onFailure: fail,

@@ -2,20 +2,22 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import type { Logger } from '../../bus-schemas/log.js'
+import { createAdmission, type AdmissionParts, type UpgradeRefusal } from './admission.js'
 import { createConnection, type Connection } from './connection.js'
 import {
   MAX_BUFFERED_CHUNKS,
   MAX_CLIENT_FRAME_BYTES,
   MAX_FRAGMENTS,
   MAX_HEADER_BYTES,
-  MAX_SESSIONS,
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
+import { createMessageRate } from './message-rate.js'
 import { createSession, type Session, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
-const HANDSHAKE_MS = 10_000
+/** How often slow requests are looked for; sets how far beyond its limit one can get. */
+const TIMEOUT_CHECK_MS = 500
 /** What a client may take over the closing handshake when the process stops: well below the time it has to stop. */
 const GOING_AWAY_MS = 1_000
 const LOOPBACK = '127.0.0.1'
@@ -29,13 +31,10 @@ export interface FanOutServer {
   stop(): Promise<void>
 }
 
-export interface ServerOptions extends Omit<SessionParts, 'connection' | 'limits'> {
+export interface ServerOptions
+  extends Omit<SessionParts, 'connection' | 'limits'>, Omit<AdmissionParts, 'limits'> {
   /** 0 takes any free port. */
   readonly port: number
-  /** Origins of browsers that may connect; `*` is all of them. Clients without an Origin always may. */
-  readonly allowedOrigins: readonly string[]
-  /** Whether the process knows its markets well enough to serve them. */
-  readonly isReady: () => boolean
   readonly limits?: SessionLimits
   readonly log: Logger
 }
@@ -44,7 +43,13 @@ export interface ServerOptions extends Omit<SessionParts, 'connection' | 'limits
 export async function startServer(options: ServerOptions): Promise<FanOutServer> {
   const { port, limits = SESSION_LIMITS, log } = options
   const connections = new Set<Connection>()
-  const http = createServer({ maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HANDSHAKE_MS })
+  const admission = createAdmission({ ...options, limits })
+  const http = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: limits.handshakeWithinMs,
+    requestTimeout: limits.handshakeWithinMs,
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limits.handshakeWithinMs),
+  })
   const wss = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -61,13 +66,16 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
     response.end(JSON.stringify({ error }))
   })
   http.on('upgrade', (request, socket, head) => {
-    const refusal = refuse(request, options, connections.size)
+    const refusal = pathOf(request) === WS_PATH ? admission.refuse(request) : NOT_FOUND
     if (refusal !== undefined) return answerRaw(socket, refusal)
+    const leave = admission.enter(request)
+    socket.once('close', leave)
     wss.handleUpgrade(request, socket, head, (ws) => {
       const connection = createConnection({ ws, socket, limits })
       connections.add(connection)
       ws.once('close', () => connections.delete(connection))
-      converse(ws, connection, createSession({ ...options, connection, limits }))
+      const session = createSession({ ...options, connection, limits })
+      converse(ws, { connection, session, limits })
     })
   })
 
@@ -83,42 +91,31 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   return { port: bound, clients: () => connections.size, stop }
 }
 
-function converse(ws: WebSocket, connection: Connection, session: Session): void {
+interface Conversation {
+  readonly connection: Connection
+  readonly session: Session
+  readonly limits: SessionLimits
+}
+
+function converse(ws: WebSocket, { connection, session, limits }: Conversation): void {
+  const rate = createMessageRate(limits, () => performance.now())
+  const count = (): boolean => {
+    if (rate.allows()) return true
+    connection.close(1008, 'too many messages')
+    return false
+  }
   ws.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) connection.close(1003, 'text frames only')
-    else if (connection.isOpen()) session.onText(data.toString('utf8'))
+    else if (count()) session.onText(data.toString('utf8'))
   })
+  ws.on('ping', count)
+  ws.on('pong', count)
   // A protocol violation closes the socket with its own code; there is nobody left to tell.
   ws.on('error', () => session.end())
   ws.once('close', () => session.end())
 }
 
-interface UpgradeRefusal {
-  readonly status: string
-  readonly error: string
-  readonly headers?: readonly string[]
-}
-
-function refuse(
-  request: IncomingMessage,
-  { allowedOrigins, isReady }: ServerOptions,
-  sessions: number,
-): UpgradeRefusal | undefined {
-  const { origin } = request.headers
-  if (pathOf(request) !== WS_PATH) return { status: '404 Not Found', error: 'not found' }
-  if (request.headers['sec-websocket-version'] !== '13') {
-    const headers = ['Sec-WebSocket-Version: 13']
-    return { status: '426 Upgrade Required', error: 'unsupported WebSocket version', headers }
-  }
-  if (origin !== undefined && !allowedOrigins.some((one) => one === '*' || one === origin)) {
-    return { status: '403 Forbidden', error: 'origin is not allowed' }
-  }
-  if (!isReady() || sessions >= MAX_SESSIONS) {
-    const error = isReady() ? 'too many connections' : 'the feed is being read'
-    return { status: '503 Service Unavailable', error, headers: ['Retry-After: 1'] }
-  }
-  return undefined
-}
+const NOT_FOUND: UpgradeRefusal = { status: '404 Not Found', error: 'not found' }
 
 function answerRaw(socket: Duplex, { status, error, headers = [] }: UpgradeRefusal): void {
   const body = JSON.stringify({ error })

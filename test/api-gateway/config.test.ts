@@ -15,7 +15,10 @@ describe('settings', () => {
       ALIAS_CUTOFF: Date.UTC(2027, 0, 6),
       LOG_LEVEL: 'info',
     })
-    expect(config.WS_FANOUT_URL.port).to.equal('2')
+    expect(config.WS_FANOUT_URL.map(({ port }) => port)).to.deep.equal(['2'])
+    const several = { ...places, ...urls, WS_FANOUT_URL: 'ws://127.0.0.1:2, ws://127.0.0.1:3' }
+    const { WS_FANOUT_URL } = parseEnv(gatewayEnv, several)
+    expect(WS_FANOUT_URL.map(({ port }) => port)).to.deep.equal(['2', '3'])
   })
 
   it('of the gateway are refused by name when bad', () => {

@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer, WebSocket as Client } from 'ws'
 import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
 import { type UpgradeRelay, relayUpgrades } from '../../api-gateway/ws-upgrade.js'
 import { eventually } from '../support/eventually.js'
+import { freePort } from '../support/free-port.js'
 import { silentLog } from '../support/intake-stage.js'
 
 describe('the relay of /v1/ws', () => {
@@ -12,6 +13,7 @@ describe('the relay of /v1/ws', () => {
   let relay: UpgradeRelay
   let port: number
   let fanout: Server
+  let fanoutUrl: URL
   let sockets: WebSocketServer
   const heads: Record<string, string | string[] | undefined>[] = []
 
@@ -24,8 +26,8 @@ describe('the relay of /v1/ws', () => {
     })
     const fanoutPort = await listen(fanout, 0, '127.0.0.1')
     gateway = createHttpServer((_request, response) => void response.end('rest'))
-    const fanoutUrl = new URL(`ws://127.0.0.1:${fanoutPort}`)
-    relay = relayUpgrades({ server: gateway, fanoutUrl, log: silentLog })
+    fanoutUrl = new URL(`ws://127.0.0.1:${fanoutPort}`)
+    relay = relayUpgrades({ server: gateway, fanoutUrls: [fanoutUrl], log: silentLog })
     port = await listen(gateway, 0, '127.0.0.1')
   })
 
@@ -78,6 +80,36 @@ describe('the relay of /v1/ws', () => {
   it('passes on a refusal of the fan-out', async () => {
     const answer = await rawUpgrade('/v1/ws')
     expect(answer).to.match(/^HTTP\/1.1 400 /)
+  })
+
+  it('gives connections to the workers in turn, passing over one that is away', async () => {
+    const counts = [0, 0]
+    const workers = await Promise.all(
+      counts.map(async (_, i) => {
+        const http = createServer()
+        const wss = new WebSocketServer({ server: http })
+        wss.on('connection', () => (counts[i] = (counts[i] ?? 0) + 1))
+        const workerPort = await listen(http, 0, '127.0.0.1')
+        return { http, wss, url: new URL(`ws://127.0.0.1:${workerPort}`) }
+      }),
+    )
+    const second = createHttpServer((_request, response) => void response.end('rest'))
+    const away = new URL(`ws://127.0.0.1:${await freePort()}`)
+    const fanoutUrls = [...workers.map(({ url }) => url), away]
+    const relaying = relayUpgrades({ server: second, fanoutUrls, log: silentLog })
+    const secondPort = await listen(second, 0, '127.0.0.1')
+    for (let n = 0; n < 9; n += 1) {
+      const client = new Client(`ws://127.0.0.1:${secondPort}/v1/ws`)
+      await new Promise((resolve, reject) => client.on('open', resolve).on('error', reject))
+    }
+    expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(9)
+    expect(Math.min(...counts)).to.equal(3)
+    relaying.stop()
+    await closeServer(second, 0)
+    for (const { http, wss } of workers) {
+      for (const socket of wss.clients) socket.terminate()
+      await closeServer(http, 0)
+    }
   })
 
   it('answers 503 in JSON while the fan-out is away', async () => {
