@@ -1,7 +1,6 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Answer, Operation, ResponseHeader } from './schemas/operation.js'
-
-type Json = Readonly<Record<string, unknown>>
+import { type Json, toJson } from './schemas/to-json.js'
 
 /** An endpoint as the document needs it; paths name their parameters as `:name`. */
 export interface DocumentedRoute {
@@ -136,27 +135,4 @@ function parametersOf(
       schema,
     }
   })
-}
-
-/** A schema as JSON; the named ones that it uses are put into `named` and referred to. */
-function toJson(schema: z.ZodType, named: Record<string, Json>): Json {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw' })
-  const fields = Object.entries(rereferred(json) as Json)
-  const definitions = fields.find(([name]) => name === '$defs')?.[1] ?? {}
-  Object.assign(named, definitions)
-  return Object.fromEntries(fields.filter(([name]) => name !== '$defs' && name !== '$schema'))
-}
-
-/** The same value with references into `$defs` pointed at the document's components. */
-function rereferred(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rereferred)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [
-      key,
-      key === '$ref' && typeof each === 'string'
-        ? each.replace('#/$defs/', '#/components/schemas/')
-        : rereferred(each),
-    ]),
-  )
 }

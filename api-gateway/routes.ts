@@ -1,5 +1,7 @@
 import type { GatewayDeps, Handler } from './context.js'
+import { asyncApiDocument } from './asyncapi.js'
 import { type DocumentedRoute, openApiDocument } from './openapi.js'
+import { getAsyncapi } from './routes/get-asyncapi.js'
 import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
@@ -29,6 +31,7 @@ export interface Route extends DocumentedRoute {
 }
 
 const openapi = (): Handler => getOpenapi(openApiDocument(routes))
+const asyncapi = (): Handler => getAsyncapi(asyncApiDocument())
 
 /** Everything the gateway answers, except the upgrade of `/v1/ws`. */
 export const routes: readonly Route[] = [
@@ -55,6 +58,12 @@ export const routes: readonly Route[] = [
   { method: 'GET', path: '/v1/health', operation: venue.readHealth, handler: getHealth },
   { method: 'GET', path: '/v1/time', operation: venue.readTime, handler: getTime },
   { method: 'GET', path: '/v1/openapi.json', operation: venue.readDocument, handler: openapi },
+  {
+    method: 'GET',
+    path: '/v1/asyncapi.json',
+    operation: venue.readFeedDocument,
+    handler: asyncapi,
+  },
   { method: 'GET', path: '/docs', operation: venue.readDocsPage, handler: getDocs },
   { method: 'GET', path: '/docs/:asset', operation: venue.readDocsAsset, handler: getDocsAsset },
   { method: 'GET', path: '/healthz', operation: venue.readLiveness, handler: getHealthz },

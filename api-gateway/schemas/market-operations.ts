@@ -16,7 +16,7 @@ export const listMarkets: Operation = {
   },
 }
 
-const book = z
+export const book = z
   .object({
     market_presentation: marketEntry,
     bids: z.array(orderRecord).describe('Engine buys, best first, then oldest first.'),
@@ -43,9 +43,12 @@ export const readBook: Operation = {
   },
 }
 
-const tradeId = z.int().min(1).describe('Unique across the venue, increasing within a market.')
+export const tradeId = z
+  .int()
+  .min(1)
+  .describe('Unique across the venue, increasing within a market.')
 
-const trade = z
+export const trade = z
   .object({
     trade_id: tradeId,
     market: z.string(),

@@ -91,6 +91,20 @@ export const readDocument: Operation = {
   },
 }
 
+export const readFeedDocument: Operation = {
+  id: 'readFeedDocument',
+  tag: 'Documentation',
+  summary: 'The same for the WebSocket',
+  responses: {
+    200: {
+      description: 'AsyncAPI 3.',
+      body: z.looseObject({ asyncapi: z.string() }),
+      headers: ['Cache-Control'],
+    },
+    500: broken,
+  },
+}
+
 export const readDocsPage: Operation = {
   id: 'readDocsPage',
   tag: 'Documentation',

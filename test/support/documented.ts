@@ -133,7 +133,7 @@ const open: Validators = { adapt: (schema) => schema, compiled: new Map() }
 /** Clients must ignore fields they do not know; here one that nobody wrote down is a mistake of ours. */
 const closed: Validators = { adapt: (schema) => close(schema) as object, compiled: new Map() }
 
-function close(value: unknown): unknown {
+export function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, close(each)]))

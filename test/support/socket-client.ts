@@ -1,6 +1,10 @@
 import { once } from 'node:events'
 import { WebSocket, type ClientOptions } from 'ws'
+import { assertDocumented } from './documented-frames.js'
 import { eventually } from './eventually.js'
+
+/** Every frame up to this size is held to the document; larger ones are of histories that no venue would accept. */
+const CHECKED_BYTES = 64 * 1024
 
 /** A frame as any client sees it. */
 export interface Frame {
@@ -36,8 +40,10 @@ export async function connectSocket(
   const texts: string[] = []
   const frames: Frame[] = []
   ws.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString()) as Frame
     texts.push(data.toString())
-    frames.push(JSON.parse(data.toString()) as Frame)
+    frames.push(frame)
+    if (data.length <= CHECKED_BYTES) assertDocumented(frame)
   })
   const closed = new Promise<number>((resolve) => ws.once('close', resolve))
   await once(ws, 'open')

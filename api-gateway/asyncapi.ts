@@ -1,0 +1,81 @@
+import type { z } from 'zod'
+import { clientFrames, serverFrames } from './schemas/socket-frames.js'
+import { type Json, toJson } from './schemas/to-json.js'
+
+/** An AsyncAPI 3 document. */
+export interface AsyncApiDocument extends Json {
+  readonly asyncapi: '3.0.0'
+  readonly components: {
+    readonly messages: Readonly<Record<string, Json>>
+    readonly schemas: Readonly<Record<string, Json>>
+  }
+}
+
+/** Version of the interface, which is not the version of this software. */
+const INTERFACE_VERSION = '1.0.0'
+
+const DESCRIPTION = `
+One WebSocket, JSON text frames. Connect once and subscribe as often as needed; every stream begins with a snapshot and goes on with one
+update per change, never batched or dropped.
+
+\`seq\` numbers the changes of a market. On \`book\` it has no gaps; on \`trades\` and \`orders\` it skips what concerns others, so compare \`prev_seq\`: whoever
+applied everything up to \`prev_seq\` has missed nothing. To go on after a reconnect, subscribe with \`since_seq\`, the last \`seq\` that was
+applied.
+
+Fields may be added at any time, so ignore what you do not know. The server pings every 15 seconds and closes a connection that does not pong within ten. It closes
+1003 on binary frames, 1007 on invalid UTF-8, 1008 beyond 2,000 messages in ten seconds, 64 subscriptions or 64 fragments a message, 1009 on more than 64 KiB,
+1013 when the client does not read, 1001 when it restarts.
+`.trim()
+
+/** Builds the document of the WebSocket from the schemas of its frames. */
+export function asyncApiDocument(): AsyncApiDocument {
+  const schemas: Record<string, Json> = {}
+  const messages: Record<string, Json> = {}
+  for (const [name, frame] of [...Object.entries(clientFrames), ...Object.entries(serverFrames)]) {
+    messages[name] = messageJson(name, frame, schemas)
+  }
+  const named = (frames: object): Json[] =>
+    Object.keys(frames).map((name) => ({ $ref: `#/channels/feed/messages/${name}` }))
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Order-book venue: the feed',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      feed: {
+        address: '/v1/ws',
+        description: 'The one WebSocket; `book`, `trades` and `orders` are subscribed to over it.',
+        messages: Object.fromEntries(
+          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
+      },
+    },
+    operations: {
+      receiveFromClient: {
+        action: 'receive',
+        channel: { $ref: '#/channels/feed' },
+        summary: 'What a client may send',
+        messages: named(clientFrames),
+      },
+      sendToClient: {
+        action: 'send',
+        channel: { $ref: '#/channels/feed' },
+        summary: 'What the venue answers and tells',
+        messages: named(serverFrames),
+      },
+    },
+    components: { messages, schemas },
+  }
+}
+
+/** The frame's schema stands under components like those that it uses. */
+function messageJson(name: string, frame: z.ZodType, schemas: Record<string, Json>): Json {
+  const { id = name, description } = frame.meta() ?? {}
+  const root = toJson(frame, schemas)
+  schemas[id] ??= root
+  return { name, title: id, summary: description, payload: { $ref: `#/components/schemas/${id}` } }
+}
