@@ -1,33 +1,9 @@
-import { pino, stdTimeFunctions } from 'pino'
-import type { DestinationStream, Logger } from 'pino'
+import { pino, stdSerializers, stdTimeFunctions } from 'pino'
+import type { DestinationStream, Logger as PinoLogger } from 'pino'
+import { redacted } from './redacted.js'
 
-export type { Logger } from 'pino'
-
-/** What must never reach a log, under whatever object it is logged. */
-const SECRET_KEYS = [
-  'signature',
-  'signatures',
-  'permit',
-  'privateKey',
-  'private_key',
-  'secret',
-  'authorization',
-  'x-service-auth',
-  'x-executor-secret',
-  'rawTx',
-  'raw_tx',
-  'rawTransaction',
-]
-
-/** Secrets are looked for in the logged object and in this many levels of objects or arrays below it. */
-const REDACTED_DEPTH = 3
-
-function redactedPaths(): string[] {
-  const prefixes = Array.from({ length: REDACTED_DEPTH + 1 }, (_, depth) =>
-    Array.from({ length: depth }, () => '*').join('.'),
-  )
-  return prefixes.flatMap((prefix) => SECRET_KEYS.map((key) => `${prefix}["${key}"]`))
-}
+/** Writes lines; it makes no children, whose own fields would pass unredacted. */
+export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>
 
 /**
  * The process's log: one JSON object a line on standard output (or on `destination`), with `name`, `pid`, the level
@@ -40,8 +16,17 @@ export function createLog(name: string, level: string, destination?: Destination
     level,
     base: { pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: redactedPaths(), censor: '[redacted]' },
+    formatters: { level: (label: string) => ({ level: label }), log: redactedFields },
+    // An error's message and stack are not fields of it: it is redacted once the serializer has made them so.
+    serializers: { err: (error: Error) => redacted(stdSerializers.err(error)) },
   }
   return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+type Fields = Record<string, unknown>
+
+function redactedFields(fields: Fields): Fields {
+  const { err } = fields
+  const shown = redacted(fields) as Fields
+  return err instanceof Error && shown.err !== err ? { ...shown, err } : shown
 }

@@ -39,7 +39,9 @@ describe('the log', () => {
     'privateKey',
     'private_key',
     'authorization',
+    'secret',
     'x-service-auth',
+    'x-executor-secret',
     'rawTx',
     'raw_tx',
     'rawTransaction',
@@ -53,12 +55,33 @@ describe('the log', () => {
       log.info({ request: { headers: { [key]: canary } } })
       log.info({ request: { orders: [{ [key]: canary }] } })
       log.error({ err: Object.assign(new Error('boom'), { [key]: canary }) })
-      log.child({ order: { [key]: canary } }).info('child')
-      expect(lines).to.have.length(6)
+      log.error(Object.assign(new Error('boom'), { request: { headers: { [key]: canary } } }))
+      log.warn({ why: Object.assign(new Error('boom'), { [key]: canary }) })
+      log.warn({ request: { toJSON: () => ({ [key]: canary }) } })
+      expect(lines).to.have.length(8)
       expect(lines.join('')).not.to.contain(canary)
       expect(lines.every((line) => line.includes('[redacted]'))).to.equal(true)
     })
   }
+
+  it('says of an error what it is, and leaves what was logged as it was', () => {
+    const { log, last } = capture()
+    const cause = new Error('closed')
+    const err = Object.assign(new TypeError('boom', { cause }), { code: 7, signature: '0xcanary' })
+    log.error({ err, at: new Date(0), own: { signature: '0xcanary', of: [1] } }, 'failed')
+    expect(last().err).to.include({
+      type: 'TypeError',
+      message: 'boom: closed',
+      code: 7,
+      signature: '[redacted]',
+    })
+    expect((last().err as { stack: string }).stack).to.match(/boom[^]*caused by: Error: closed/)
+    expect(last()).to.deep.include({
+      at: '1970-01-01T00:00:00.000Z',
+      own: { signature: '[redacted]', of: [1] },
+    })
+    expect(err.signature).to.equal('0xcanary')
+  })
 
   it('writes big integers', () => {
     const { log, lines } = capture()
