@@ -1,4 +1,4 @@
-import { DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT } from '../core/limits.js'
+import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../core/limits.js'
 import { readRefusals } from '../core/read-refusals.js'
 import { type Refusal, refusals } from '../core/refusals.js'
 import type { HistoryPage, HistoryPosition } from '../data/history-page.js'
@@ -14,8 +14,8 @@ export function readHistoryPage(
   kind: HistoryKind,
 ): HistoryPage | { readonly refusal: Refusal } {
   const { limit: askedLimit, before: askedBefore } = ctx.query
-  const limit = readPositive(askedLimit, DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT)
-  if (limit === undefined) return { refusal: refusals.tradesLimit }
+  const limit = readPositive(askedLimit, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT)
+  if (limit === undefined) return { refusal: refusals.pageLimit }
   if (askedBefore === undefined) return { limit }
   const before = typeof askedBefore === 'string' ? readCursor(kind, askedBefore) : undefined
   return before === undefined ? { refusal: readRefusals.historyBefore } : { limit, before }

@@ -9,8 +9,8 @@ export const MAX_SIGNATURE_BYTES = 4096
 /** How much of a client's text an error message repeats. */
 export const MAX_ECHO_LENGTH = 80
 /** Largest page of trades, of the order history and of fills, and the page that is served unasked. */
-export const MAX_TRADES_LIMIT = 100
-export const DEFAULT_TRADES_LIMIT = 50
+export const MAX_PAGE_LIMIT = 100
+export const DEFAULT_PAGE_LIMIT = 50
 /** Most candles of one answer, and how many are served unasked. */
 export const MAX_CANDLES_LIMIT = 1000
 export const DEFAULT_CANDLES_LIMIT = 200

@@ -1,4 +1,4 @@
-import { MAX_ECHO_LENGTH, MAX_TRADES_LIMIT } from './limits.js'
+import { MAX_ECHO_LENGTH, MAX_PAGE_LIMIT } from './limits.js'
 
 /**
  * A refusal is a value: what the venue answers to a request it will not carry out. Every message of the interface's
@@ -222,7 +222,7 @@ export const refusals = {
 
   // Reads.
   depth: badRequest('invalid_depth', 'depth must be a positive integer', { field: 'depth' }),
-  tradesLimit: badRequest('invalid_limit', `limit must be between 1 and ${MAX_TRADES_LIMIT}`, {
+  pageLimit: badRequest('invalid_limit', `limit must be between 1 and ${MAX_PAGE_LIMIT}`, {
     field: 'limit',
   }),
   beforeTradeId: badRequest(

@@ -1,4 +1,4 @@
-import { DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT } from '../../core/limits.js'
+import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/limits.js'
 import { tradesRecord } from '../../core/records/trade-record.js'
 import { refusals } from '../../core/refusals.js'
 import type { GatewayDeps, Handler } from '../context.js'
@@ -11,8 +11,8 @@ export function getTrades(deps: GatewayDeps): Handler {
   return async (ctx) => {
     const found = askedMarket(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)
-    const limit = readPositive(ctx.query.limit, DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT)
-    if (limit === undefined) return refuse(ctx, refusals.tradesLimit)
+    const limit = readPositive(ctx.query.limit, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT)
+    if (limit === undefined) return refuse(ctx, refusals.pageLimit)
     // Absent, it lies above every trade id.
     const before = readPositive(ctx.query.before_trade_id, Number.MAX_SAFE_INTEGER)
     if (before === undefined) return refuse(ctx, refusals.beforeTradeId)

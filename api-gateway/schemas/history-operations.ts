@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT } from '../../core/limits.js'
+import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/limits.js'
 import { type Answer, type Operation, readRefusals, refused } from './operation.js'
 import { orderRecord, spotContract } from './order-record.js'
 import { serviceAuth } from './service-auth.js'
@@ -9,7 +9,7 @@ const headers = z.object({ 'X-Service-Auth': serviceAuth })
 
 /** Where a page begins: a cursor is opaque and good for one of the two histories. */
 const page = z.object({
-  limit: z.int().min(1).max(MAX_TRADES_LIMIT).default(DEFAULT_TRADES_LIMIT),
+  limit: z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
   before: z.string().optional().describe('`next_before` of the page before.'),
 })
 const nextBefore = z

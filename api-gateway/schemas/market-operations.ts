@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_TRADES_LIMIT, MAX_TRADES_LIMIT } from '../../core/limits.js'
+import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/limits.js'
 import { marketEntry } from './market-entry.js'
 import { aliasHeaders, marketNaming, marketRefusals } from './market-naming.js'
 import { type Operation, readRefusals } from './operation.js'
@@ -93,7 +93,7 @@ export const listTrades: Operation = {
   summary: 'List the fills of a market',
   query: z.object({
     ...marketNaming,
-    limit: z.int().min(1).max(MAX_TRADES_LIMIT).default(DEFAULT_TRADES_LIMIT),
+    limit: z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
     before_trade_id: z.int().min(1).optional().describe('Only trades older than this one.'),
   }),
   responses: {

@@ -161,7 +161,7 @@ const fixed: readonly (readonly [keyof typeof all.refusals, number, string, stri
   ],
   ['orderNotFound', 404, 'order_not_found', 'order not found'],
   ['depth', 400, 'invalid_depth', 'depth must be a positive integer'],
-  ['tradesLimit', 400, 'invalid_limit', 'limit must be between 1 and 100'],
+  ['pageLimit', 400, 'invalid_limit', 'limit must be between 1 and 100'],
   ['beforeTradeId', 400, 'invalid_before_trade_id', 'before_trade_id must be a positive integer'],
 ]
 
