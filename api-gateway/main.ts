@@ -23,7 +23,7 @@ runProcess({
     const bus = await connectNatsBus({
       url: config.NATS_URL,
       name: 'gateway',
-      ...(config.NATS_MONITOR_URL !== undefined && { monitorUrl: config.NATS_MONITOR_URL }),
+      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const app = createApp({

@@ -25,7 +25,7 @@ export interface NatsBusOptions {
    * The server's monitoring address. It is the only way to learn that writes are synced before they are acknowledged;
    * without it that stays unchecked and onWarning says so.
    */
-  readonly monitorUrl?: string
+  readonly monitorUrl?: string | undefined
   /** How long an append waits for its acknowledgement, and any other request for its answer. */
   readonly timeoutMs?: number
   /** Copies that a new stream is kept in. */

@@ -20,7 +20,7 @@ runActor({
     const bus = await connectNatsBus({
       url: config.NATS_URL,
       name: PROCESS_NAME,
-      ...(config.NATS_MONITOR_URL !== undefined && { monitorUrl: config.NATS_MONITOR_URL }),
+      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)

@@ -24,7 +24,7 @@ runActor({
     const bus = await connectNatsBus({
       url: config.NATS_URL,
       name: PROCESS,
-      ...(config.NATS_MONITOR_URL === undefined ? {} : { monitorUrl: config.NATS_MONITOR_URL }),
+      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const projector = await startProjector({
