@@ -5,7 +5,7 @@ import type { Logger } from '../bus-schemas/log.js'
 import type { ReadModel } from '../data/read-model.js'
 import type { OwnWrites } from './own-writes.js'
 import type { Readiness } from './readiness.js'
-import type { FrameWords } from '../chain/frame-message.js'
+import type { FrameWords } from '../core/frame-message.js'
 
 /** What the gateway's routes work with; everything is given, nothing is opened here. */
 export interface GatewayDeps {

@@ -5,20 +5,10 @@ import {
   SOCKET_FRAME_MAX_SEC,
   frameTimeFault,
 } from '../core/auth-frame.js'
+import { type FramePurpose, type FrameWords, frameMessage } from '../core/frame-message.js'
 import { keccak256 } from './keccak.js'
 import { recoverStrict } from './recover-strict.js'
 import { hexToBytes } from './typed-data.js'
-
-/** What a frame opens; the two texts differ, so that a frame for one never opens the other. */
-export type FramePurpose = 'history' | 'socket'
-
-/** The words of the signed text that a deployment chooses (decision A14). */
-export interface FrameWords {
-  /** The domain that wants the signature. */
-  readonly domain: string
-  /** What the text calls the product; `service` by default. */
-  readonly product: string
-}
 
 export interface FrameCheck {
   readonly purpose: FramePurpose
@@ -42,25 +32,6 @@ export function decodeFrameHeader(header: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** The text that is signed for a frame, with the address written as given; no trailing newline. */
-export function frameMessage(
-  purpose: FramePurpose,
-  { domain, product }: FrameWords,
-  frame: Pick<AuthFrame, 'address' | 'nonce' | 'issuedAt' | 'expiry'>,
-): string {
-  const wanted = {
-    history: `view your ${product} order history.`,
-    socket: `authenticate for the ${product} markets WebSocket.`,
-  }
-  return [
-    `${domain} wants you to ${wanted[purpose]}`,
-    `Address: ${frame.address}`,
-    `Nonce: ${frame.nonce}`,
-    `Issued At: ${frame.issuedAt}`,
-    `Expiration Time: ${frame.expiry}`,
-  ].join('\n')
 }
 
 /**

@@ -158,6 +158,17 @@ export interface BookDelta {
   readonly order_id: string
 }
 
+/** `data` of an `orders` update: where one change left one of your orders. */
+export interface OrderDelta {
+  readonly order_id: string
+  readonly status: OrderStatus
+  readonly side: Side
+  readonly filled_amount: string
+  readonly desired_amount: string
+  readonly limit_price: string
+  readonly price_ticks: string
+}
+
 /** Body of `POST /v1/orders`. */
 export interface OrderBody {
   readonly order_id: string

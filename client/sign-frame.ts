@@ -1,4 +1,5 @@
 import type { Address, Hex } from '../core/action.js'
+import { type FramePurpose, frameMessage } from '../core/frame-message.js'
 import { randomNonce } from './sign-order.js'
 
 /** Whoever holds the key: a viem local account fits, so does a wallet behind the same method (`personal_sign`). */
@@ -7,10 +8,8 @@ export interface MessageSigner {
   signMessage(text: { readonly message: string }): Promise<Hex>
 }
 
-/** What the frame opens: one's order history and fills over REST, or one's orders on the socket. */
-export type FramePurpose = 'history' | 'socket'
-
 export interface FrameOptions {
+  /** One's order history and fills over REST, or one's orders on the socket. */
   readonly purpose: FramePurpose
   /** The venue's auth domain, for example `localhost`. */
   readonly domain: string
@@ -44,17 +43,8 @@ export async function signFrame(
   const nonce = randomNonce().toString()
   const issued_at = options.issuedAtSec ?? Math.floor(Date.now() / 1_000)
   const expiry = issued_at + validSec
-  const wish = {
-    history: `view your ${product} order history.`,
-    socket: `authenticate for the ${product} markets WebSocket.`,
-  }
-  const message = [
-    `${domain} wants you to ${wish[purpose]}`,
-    `Address: ${address}`,
-    `Nonce: ${nonce}`,
-    `Issued At: ${issued_at}`,
-    `Expiration Time: ${expiry}`,
-  ].join('\n')
+  const frame = { address, nonce, issuedAt: issued_at, expiry }
+  const message = frameMessage(purpose, { domain, product }, frame)
   const signature = await signer.signMessage({ message })
   return { address, signature, nonce, issued_at, expiry }
 }

@@ -1,11 +1,18 @@
-import type { BookDelta, BookSnapshot, TradeRecord } from './records.js'
-import { createReconnectingSocket, type Timing } from './reconnecting-socket.js'
+import type { BookDelta, BookSnapshot, OrderDelta, OrderRecord, TradeRecord } from './records.js'
+import {
+  createReconnectingSocket,
+  type ReconnectingSocket,
+  type Timing,
+} from './reconnecting-socket.js'
+import type { AuthFrameRecord } from './sign-frame.js'
+import { createSocketAuth } from './socket-auth.js'
 import type { WebSocketConstructor } from './web-socket.js'
 
-/** What each public channel delivers. */
+/** What each channel delivers; `orders` are those of the address that the client authenticates. */
 export interface ChannelData {
   readonly book: { readonly snapshot: BookSnapshot; readonly update: BookDelta }
   readonly trades: { readonly snapshot: readonly TradeRecord[]; readonly update: TradeRecord }
+  readonly orders: { readonly snapshot: readonly OrderRecord[]; readonly update: OrderDelta }
 }
 
 /** Receives one channel of one market: a snapshot first, then every later change once and in order. */
@@ -33,6 +40,8 @@ export interface SocketClientOptions {
   readonly url: string
   /** The platform's own unless given. */
   readonly WebSocket?: WebSocketConstructor
+  /** Signs a new frame for each connection that follows `orders`; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
+  readonly authenticate?: () => Promise<AuthFrameRecord>
   readonly timing?: Partial<Timing>
 }
 
@@ -62,52 +71,37 @@ interface ServerFrame {
 const RESET_DELAY_MS = 500
 
 /**
- * The venue's WebSocket: reconnects, subscribes again from the last applied sequence, drops what it has seen, and
- * asks again for what it notices to have missed.
+ * The venue's WebSocket: reconnects, authenticates and subscribes again from the last applied sequence, drops what it
+ * has seen, and asks again for what it notices to have missed.
  */
 export function createSocketClient(options: SocketClientOptions): SocketClient {
   const streams = new Map<string, Stream>()
   let streamCount = 0
   const socket = createReconnectingSocket({
     ...options,
-    onOpen: () => streams.forEach(request),
-    onText: (text) => onFrame(JSON.parse(text) as ServerFrame),
+    onOpen() {
+      auth.onOpen()
+      streams.forEach(request)
+    },
+    onText(text) {
+      const frame = JSON.parse(text) as ServerFrame
+      if (!auth.onFrame(frame)) receive({ streams, socket, request }, frame)
+    },
   })
+  const auth = createSocketAuth({
+    sign: options.authenticate,
+    send: (frame) => socket.send(frame),
+    onReady: () => privateStreams().forEach(request),
+    onRefused: (message) =>
+      privateStreams().forEach((stream) => refuse(streams, stream, ['auth_failed', message])),
+  })
+  const privateStreams = (): Stream[] =>
+    [...streams.values()].filter(({ channel }) => channel === 'orders')
 
   function request({ id, channel, market, seq }: Stream): void {
+    if (!socket.isOpen()) return
+    if (channel === 'orders' && !auth.isReady()) return auth.start()
     socket.send({ op: 'subscribe', channel, market, since_seq: seq, req_id: id })
-  }
-
-  function onFrame(frame: ServerFrame): void {
-    const stream = streamOf([...streams.values()], frame)
-    if (stream === undefined) return
-    if (frame.type === 'snapshot') onSnapshot(stream, frame)
-    else if (frame.type === 'update') onUpdate(stream, frame)
-    else if (frame.type === 'error') onError(stream, frame)
-  }
-
-  function onSnapshot(stream: Stream, { market, seq = 0, data }: ServerFrame): void {
-    stream.canonical = market
-    stream.seq = seq
-    stream.handler.onSnapshot(data as never, seq)
-  }
-
-  function onUpdate(stream: Stream, { seq = 0, prev_seq = 0, data }: ServerFrame): void {
-    if (stream.seq === undefined || seq <= stream.seq) return
-    // Something was lost on the way: a new connection resumes behind what was applied.
-    if (prev_seq > stream.seq) return socket.reconnect()
-    stream.seq = seq
-    stream.handler.onUpdate(data as never, seq)
-  }
-
-  function onError(stream: Stream, { code = '', message = '' }: ServerFrame): void {
-    if (code === 'resume_too_old' || code === 'slow_consumer') return
-    if (code === 'stream_reset' || code === 'snapshot_failed') {
-      setTimeout(() => streams.has(stream.id) && request(stream), RESET_DELAY_MS)
-      return
-    }
-    streams.delete(stream.id)
-    stream.handler.onRefused?.(code, message)
   }
 
   function subscribe<Channel extends keyof ChannelData>(
@@ -129,6 +123,54 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   }
 
   return { subscribe, isOpen: () => socket.isOpen(), close: () => socket.close() }
+}
+
+interface Receiver {
+  readonly streams: Map<string, Stream>
+  readonly socket: ReconnectingSocket
+  readonly request: (stream: Stream) => void
+}
+
+function receive(receiver: Receiver, frame: ServerFrame): void {
+  const stream = streamOf([...receiver.streams.values()], frame)
+  if (stream === undefined) return
+  if (frame.type === 'snapshot') onSnapshot(stream, frame)
+  else if (frame.type === 'update') onUpdate(receiver, stream, frame)
+  else if (frame.type === 'error') onError(receiver, stream, frame)
+}
+
+function onSnapshot(stream: Stream, { market, seq = 0, data }: ServerFrame): void {
+  stream.canonical = market
+  stream.seq = seq
+  stream.handler.onSnapshot(data as never, seq)
+}
+
+function onUpdate({ socket }: Receiver, stream: Stream, frame: ServerFrame): void {
+  const { seq = 0, prev_seq = 0, data } = frame
+  if (stream.seq === undefined || seq <= stream.seq) return
+  // Something was lost on the way: a new connection resumes behind what was applied.
+  if (prev_seq > stream.seq) return socket.reconnect()
+  stream.seq = seq
+  stream.handler.onUpdate(data as never, seq)
+}
+
+function onError({ streams, request }: Receiver, stream: Stream, frame: ServerFrame): void {
+  const { code = '', message = '' } = frame
+  if (code === 'resume_too_old' || code === 'slow_consumer') return
+  if (code === 'stream_reset' || code === 'snapshot_failed') {
+    setTimeout(() => streams.has(stream.id) && request(stream), RESET_DELAY_MS)
+    return
+  }
+  refuse(streams, stream, [code, message])
+}
+
+function refuse(
+  streams: Map<string, Stream>,
+  stream: Stream,
+  [code, message]: readonly [string, string],
+): void {
+  streams.delete(stream.id)
+  stream.handler.onRefused?.(code, message)
 }
 
 /** By the request's id where the frame answers one, else by what it is about. */

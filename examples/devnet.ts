@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 export interface Devnet {
   readonly chain_id: number
   readonly gateway_url: string
+  /** What the venue calls itself in the text that opens the private feed. */
   readonly auth_domain: string
   readonly matching: `0x${string}`
   readonly accounts: readonly DevnetAccount[]

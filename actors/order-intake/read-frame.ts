@@ -1,4 +1,5 @@
-import { type FrameWords, decodeFrameHeader, verifyFrame } from '../../chain/frame-message.js'
+import { decodeFrameHeader, verifyFrame } from '../../chain/frame-message.js'
+import type { FrameWords } from '../../core/frame-message.js'
 import type { Address } from '../../core/action.js'
 import { readAuthFrame } from '../../core/auth-frame.js'
 

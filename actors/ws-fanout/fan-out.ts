@@ -1,6 +1,6 @@
 import type { Bus } from '../../bus-schemas/bus.js'
 import type { Logger } from '../../bus-schemas/log.js'
-import type { FrameWords } from '../../chain/frame-message.js'
+import type { FrameWords } from '../../core/frame-message.js'
 import type { Market } from '../../core/market.js'
 import type { Standing } from '../answer-ping.js'
 import { openAuthenticate } from './authenticate.js'

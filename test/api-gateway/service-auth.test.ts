@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { frameMessage } from '../../chain/frame-message.js'
+import { frameMessage } from '../../core/frame-message.js'
 import type { HistoryGateway } from '../support/history-gateway.js'
 import { FRAME_WORDS, NOW_SEC, aHistoryGateway, authHeader } from '../support/history-gateway.js'
 

@@ -1,12 +1,8 @@
 import { expect } from 'chai'
 import { hashMessage } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import {
-  decodeFrameHeader,
-  frameMessage,
-  personalDigest,
-  verifyFrame,
-} from '../../chain/frame-message.js'
+import { decodeFrameHeader, personalDigest, verifyFrame } from '../../chain/frame-message.js'
+import { frameMessage } from '../../core/frame-message.js'
 import type { FrameCheck } from '../../chain/frame-message.js'
 import { bytesToHex } from '../../chain/typed-data.js'
 import type { AuthFrame } from '../../core/auth-frame.js'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { createRestClient } from '../../client/index.js'
+import { signedAuth } from '../support/auth-frames.js'
 import { eventually } from '../support/eventually.js'
 import { sharedVenue } from '../support/shared-venue.js'
 import { createTrader, e18, SPOT, type Trader } from '../support/trader.js'
@@ -93,6 +94,32 @@ describe('the feed, through the gateway', function () {
     const book = await createRestClient(venue.gatewayUrl).book(SPOT)
     expect(received[0]?.data).to.deep.equal(JSON.parse(JSON.stringify(book)))
     await maker.cancel(resting)
+    close()
+  })
+
+  it('follows the own orders through a trade, as REST shows them before and after', async () => {
+    const privateKey = venue.devnet.accounts[0]?.private_key
+    if (privateKey === undefined) throw new Error('the devnet has no accounts')
+    const rest = createRestClient(venue.gatewayUrl)
+    const resting = await maker.place({ side: 'sell', amount: '60', price: '0.0013' })
+    const auth = await signedAuth({ privateKey, domain: venue.devnet.auth_domain })
+    const { received, close } = await listen(venue, [auth, { op: 'subscribe', channel: 'orders' }])
+    await eventually(() => received.some(({ type }) => type === 'snapshot'))
+    const shown = JSON.parse(JSON.stringify(await rest.order(resting.order_id))) as object
+    const snapshot = received.find(({ type }) => type === 'snapshot')?.data as unknown as object[]
+    expect(shown).to.deep.include(snapshot[0])
+
+    const crossing = await taker.place({ side: 'buy', amount: '60', price: '0.0013' })
+    await taker.until(crossing.order_id, 'filled')
+    const own = () => received.filter(({ type }) => type === 'update')
+    await eventually(() => own().at(-1)?.data.status === 'filled')
+    expect(own().map(({ data }) => [data.order_id, data.status, data.filled_amount])).to.deep.equal(
+      [
+        [resting.order_id, 'matching', '0'],
+        [resting.order_id, 'filled', '60'],
+      ],
+    )
+    expect(own()[1]?.prev_seq).to.equal(own()[0]?.seq)
     close()
   })
 

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex } from '../../core/action.js'
-import { type FramePurpose, frameMessage } from '../../chain/frame-message.js'
+import { type FramePurpose, frameMessage } from '../../core/frame-message.js'
 
 /** What differs from a good frame; times are unix seconds. */
 export interface FrameTerms {

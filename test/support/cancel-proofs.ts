@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
-import { frameMessage } from '../../chain/frame-message.js'
+import { frameMessage } from '../../core/frame-message.js'
 import type { CancelTerms } from '../../chain/typed-data.js'
 import type { Address, Hex } from '../../core/action.js'
 import { type SigningDomain, testDomain } from './builders.js'

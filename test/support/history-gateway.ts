@@ -1,6 +1,6 @@
 import { createOwnWrites } from '../../api-gateway/own-writes.js'
 import type { GatewayDeps } from '../../api-gateway/context.js'
-import { frameMessage } from '../../chain/frame-message.js'
+import { frameMessage } from '../../core/frame-message.js'
 import type { Block } from '../../core/change.js'
 import { openReadModel } from '../../data/read-model.js'
 import type { Hex } from '../../core/action.js'
