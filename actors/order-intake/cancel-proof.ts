@@ -1,8 +1,8 @@
 import type { AccountReader } from '../../chain/read-account.js'
+import type { FrameReading } from '../../chain/read-frame-header.js'
 import type { SignatureVerifier } from '../../chain/verify-signature.js'
 import type { CancelRequest } from '../../core/read-cancel.js'
 import { type Refusal, refusals, wrongFrame } from '../../core/refusals.js'
-import type { FrameReading } from './read-frame.js'
 import { NO_VERDICT, soon } from './soon.js'
 
 export interface CancelProofDeps {

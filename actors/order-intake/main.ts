@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { loadDeployment } from '../../chain/deployment.js'
+import { readFrameHeader } from '../../chain/read-frame-header.js'
 import { loadDeployedMarkets } from '../../data/deployed-markets.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { runActor } from '../run-actor.js'
 import { readOrderIntakeConfig } from './config.js'
 import { openChain } from './open-chain.js'
-import { createFrameReader } from './read-frame.js'
 import { PROCESS_NAME, startOrderIntake } from './start.js'
 
 const config = readOrderIntakeConfig()
@@ -27,7 +27,7 @@ runActor({
     const chain = await openChain(config.RPC_URL, deployment, (message) => log.warn(message))
     const protectedPrefixes = config.PROTECTED_ORDER_ID_PREFIXES
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
-    const readFrame = createFrameReader(words, Date.now)
+    const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
     const places = { bus, registry, markets, nowMs: Date.now, log, onFatal: fail }
     const intake = await startOrderIntake({ ...places, ...authority, ...chain })

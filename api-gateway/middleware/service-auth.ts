@@ -1,6 +1,5 @@
-import { decodeFrameHeader, verifyFrame } from '../../chain/frame-message.js'
+import { readFrameHeader } from '../../chain/read-frame-header.js'
 import type { Address } from '../../core/action.js'
-import { readAuthFrame } from '../../core/auth-frame.js'
 import { authFailed, authMalformed, authRequired } from '../../core/read-refusals.js'
 import type { Refusal } from '../../core/refusals.js'
 import type { GatewayContext, GatewayDeps } from '../context.js'
@@ -16,11 +15,7 @@ export function serviceAuth(
   ctx.set('Cache-Control', 'no-store')
   const header = ctx.get(auth.header)
   if (header === '') return { refusal: authRequired(auth.header) }
-  const decoded = decodeFrameHeader(header)
-  if (decoded === undefined) return { refusal: authMalformed(auth.header) }
-  const read = readAuthFrame(decoded)
-  if ('reason' in read) return { refusal: authFailed(read.reason) }
-  const nowSec = Math.floor(nowMs() / 1000)
-  const verified = verifyFrame(read.frame, { purpose: 'history', words: auth.words, nowSec })
-  return 'reason' in verified ? { refusal: authFailed(verified.reason) } : verified
+  const read = readFrameHeader(header, { words: auth.words, nowMs })
+  if ('owner' in read) return read
+  return { refusal: read.isMalformed ? authMalformed(auth.header) : authFailed(read.reason) }
 }

@@ -37,7 +37,7 @@ describe('bounds of order intake', () => {
       domain: {},
       protectedPrefixes: [],
       cancelAuth: 'open',
-      readFrame: () => ({ reason: 'no frames here' }),
+      readFrame: () => ({ reason: 'no frames here', isMalformed: true }),
       nowMs: Date.now,
       log: silentLog,
     })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
-import { createFrameReader } from '../../actors/order-intake/read-frame.js'
+import { readFrameHeader } from '../../chain/read-frame-header.js'
 import { type OrderIntakeOptions, startOrderIntake } from '../../actors/order-intake/start.js'
 import type { Bus } from '../../bus-schemas/bus.js'
 import type { Running } from '../../bus-schemas/process.js'
@@ -94,7 +94,7 @@ export function anIntakeStage(): IntakeStage {
         domain: { name: 'Matching' },
         protectedPrefixes: ['smoke:'],
         cancelAuth: 'open',
-        readFrame: createFrameReader(testFrameWords, Date.now),
+        readFrame: (header) => readFrameHeader(header, { words: testFrameWords, nowMs: Date.now }),
         nowMs: Date.now,
         log: silentLog,
         onFatal: (error) => {

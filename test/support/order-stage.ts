@@ -1,7 +1,7 @@
 import { createApp } from '../../api-gateway/app.js'
 import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
 import { createOwnWrites } from '../../api-gateway/own-writes.js'
-import { createFrameReader } from '../../actors/order-intake/read-frame.js'
+import { readFrameHeader } from '../../chain/read-frame-header.js'
 import type { OrderIntakeOptions } from '../../actors/order-intake/start.js'
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
@@ -50,7 +50,7 @@ export async function anOrderStage(
   const running = await intake.start(bus, {
     markets,
     nowMs: () => nowMs,
-    readFrame: createFrameReader(testFrameWords, () => nowMs),
+    readFrame: (header) => readFrameHeader(header, { words: testFrameWords, nowMs: () => nowMs }),
     verifier: createSignatureVerifier({
       domain: testDomain,
       readCode: (address) => Promise.resolve(contracts.has(address)),
