@@ -3,9 +3,9 @@ import Database from 'better-sqlite3'
 import type { Address } from '../core/action.js'
 import type { Candle } from '../core/candles.js'
 import type { OpenOrder } from '../core/records/book-record.js'
-import type { Trade } from '../core/records/trade-record.js'
+import type { Trade, TradeStats } from '../core/records/trade-record.js'
 import type { Order, OrderProgress } from '../core/order.js'
-import type { AmountE18, PriceE18, QuoteE18 } from '../core/money.js'
+import type { PriceE18, QuoteE18 } from '../core/money.js'
 import { HISTORY_MIGRATIONS } from './history-database.js'
 import type { HistoryPage } from './history-page.js'
 import { openDatabase } from './open.js'
@@ -31,16 +31,6 @@ export interface StoredOrder {
   readonly filledQuote?: QuoteE18
 }
 
-/** Trailing 24 hours of a market; everything absent when nothing traded. */
-export interface Stats24h {
-  readonly first: PriceE18
-  readonly last: PriceE18
-  readonly high: PriceE18
-  readonly low: PriceE18
-  readonly volume: AmountE18
-  readonly quoteVolume: QuoteE18
-}
-
 /** Questions the gateway asks of the projection; one file each behind it. Never blocks on the projector. */
 export interface ReadModel {
   /** Highest feed `seq` of the market that is projected; 0 before the first. */
@@ -59,7 +49,8 @@ export interface ReadModel {
   fills(owner: Address, page: HistoryPage): HistoryFill[]
   /** Oldest first; buckets without trades are absent. */
   candles(market: string, range: CandleRange): Candle[]
-  stats24h(market: string, nowMs: number): Stats24h | undefined
+  /** Undefined when nothing traded. */
+  stats24h(market: string, nowMs: number): TradeStats | undefined
   /** Unix seconds of the newest fill. */
   lastTradeSec(market: string): number | undefined
   close(): void

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { amountE18, notionalFloor, priceE18, quoteE18 } from '../core/money.js'
-import type { Stats24h } from './read-model.js'
+import type { TradeStats } from '../core/records/trade-record.js'
 import { bucketStartSec } from './write-candles.js'
 
 const DAY_MS = 86_400_000
@@ -37,7 +37,7 @@ export function createReadStats24h(db: Database) {
   const selectEdge = db.prepare<[string, number, number], { price: string; amount: string }>(
     EDGE_TRADES_SQL,
   )
-  return db.transaction((market: string, nowMs: number): Stats24h | undefined => {
+  return db.transaction((market: string, nowMs: number): TradeStats | undefined => {
     const afterMs = nowMs - DAY_MS
     const edgeSec = bucketStartSec(afterMs, MINUTE_SEC)
     const minutesSec = edgeSec + MINUTE_SEC
@@ -47,11 +47,11 @@ export function createReadStats24h(db: Database) {
       ...selectCandles.all(market, MINUTE_SEC, minutesSec, hoursSec).map(partOfCandle),
       ...selectCandles.all(market, HOUR_SEC, hoursSec, Number.MAX_SAFE_INTEGER).map(partOfCandle),
     ]
-    return parts.reduce<Stats24h | undefined>(join, undefined)
+    return parts.reduce<TradeStats | undefined>(join, undefined)
   })
 }
 
-function partOfTrade(row: { readonly price: string; readonly amount: string }): Stats24h {
+function partOfTrade(row: { readonly price: string; readonly amount: string }): TradeStats {
   const price = priceE18(BigInt(row.price))
   const amount = amountE18(BigInt(row.amount))
   return {
@@ -64,7 +64,7 @@ function partOfTrade(row: { readonly price: string; readonly amount: string }): 
   }
 }
 
-function partOfCandle(row: CandleRow): Stats24h {
+function partOfCandle(row: CandleRow): TradeStats {
   return {
     first: priceE18(BigInt(row.open)),
     last: priceE18(BigInt(row.close)),
@@ -76,7 +76,7 @@ function partOfCandle(row: CandleRow): Stats24h {
 }
 
 /** Statistics of two spans of time of which the first is the earlier. */
-function join(earlier: Stats24h | undefined, later: Stats24h): Stats24h {
+function join(earlier: TradeStats | undefined, later: TradeStats): TradeStats {
   if (earlier === undefined) return later
   return {
     first: earlier.first,

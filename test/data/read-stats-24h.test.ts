@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { amountE18, notionalFloor, priceE18, quoteE18 } from '../../core/money.js'
-import type { Stats24h } from '../../data/read-model.js'
+import type { TradeStats } from '../../core/records/trade-record.js'
 import { openReadModel } from '../../data/read-model.js'
 import { CANDLE_WIDTHS_SEC, createCandleWriter } from '../../data/write-candles.js'
 import { openHistory } from '../support/history.js'
@@ -37,7 +37,7 @@ const anyTrades = fc
     })
   })
 
-function naiveStats(trades: readonly PlainTrade[], nowMs: number): Stats24h | undefined {
+function naiveStats(trades: readonly PlainTrade[], nowMs: number): TradeStats | undefined {
   const within = trades.filter((trade) => trade.atMs > nowMs - DAY_MS)
   const [first] = within
   const last = within.at(-1)

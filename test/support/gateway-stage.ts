@@ -13,8 +13,8 @@ import {
 } from '../../bus-schemas/order-requests.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
 import type { OpenOrder } from '../../core/records/book-record.js'
-import type { Trade } from '../../core/records/trade-record.js'
-import type { ReadModel, Stats24h, StoredOrder } from '../../data/read-model.js'
+import type { Trade, TradeStats } from '../../core/records/trade-record.js'
+import type { ReadModel, StoredOrder } from '../../data/read-model.js'
 import { aMarket } from './builders.js'
 import { undocumented } from './documented.js'
 import { silentLog } from './intake-stage.js'
@@ -25,7 +25,7 @@ export interface FakeReadModel extends ReadModel {
   readonly orders: Map<string, StoredOrder>
   open: OpenOrder[]
   tradesNewestFirst: Trade[]
-  stats: Stats24h | undefined
+  stats: TradeStats | undefined
 }
 
 export function aFakeReadModel(): FakeReadModel {
