@@ -69,6 +69,8 @@ export function createReplayer(bus: Bus): Replayer {
       if (!target.isWanted()) return 'abandoned'
       if (feed.recentAfter(topic, at) !== undefined) return at
       const { done, value } = await pages.next()
+      // The client may have left, or begun anew, while the stream was read.
+      if (!target.isWanted()) return 'abandoned'
       if (done === true) return value === 'head' ? at : 'too_old'
       at = value.upTo
       if (!(await writePage(target, value))) return 'abandoned'
