@@ -1,0 +1,103 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { encodeBlock } from '../bus-schemas/block-message.js'
+import type { Bus } from '../bus-schemas/bus.js'
+import { feedSubject } from '../bus-schemas/subjects.js'
+import type { Block } from '../core/change.js'
+import { cpuMsOf, residentKibOf } from './process-usage.js'
+import type { Received, SubscribersTask } from './subscriber-messages.js'
+
+/** A process that sends the book to subscribers, ready for them. */
+export interface Peer {
+  readonly pid: number
+  readonly port: number
+}
+
+export interface Measurement {
+  readonly deliveries: number
+  readonly gaps: number
+  readonly duplicates: number
+  /** From the first append to the last frame of the last subscriber. */
+  readonly tookMs: number
+  /** From before a block's append to a frame's arrival. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Processor time of the peer during the burst. */
+  readonly cpuMs: number
+  readonly restingKibPerSocket: number
+  readonly peakKibPerSocket: number
+}
+
+export interface Burst {
+  readonly bus: Bus
+  readonly blocks: readonly Block[]
+  readonly processes: number
+  readonly socketsEach: number
+}
+
+/** Has subscribers connect to a peer, appends a burst as fast as the bus takes it, and waits until all have it all. */
+export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
+  const { blocks, processes, socketsEach: sockets } = burst
+  const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
+  const task = { port, sockets, firstSeq: blocks[0]?.firstSeq ?? 1, changes }
+  const before = residentKibOf(pid).now
+  const children = Array.from({ length: processes }, () => startSubscribers(task))
+  await all(children)
+  const resting = residentKibOf(pid).now
+  const cpuBefore = cpuMsOf(pid)
+  const begun = performance.now()
+  const receiving = all(children)
+  const appendedMs = await append(burst)
+  await receiving
+  const tookMs = performance.now() - begun
+  const cpuMs = cpuMsOf(pid) - cpuBefore
+  const answers = all<Received>(children)
+  for (const child of children) child.send(appendedMs)
+  const received = await answers
+  const perSocket = (kib: number): number => (kib - before) / (processes * sockets)
+  return {
+    deliveries: changes * processes * sockets,
+    gaps: sum(received.map(({ gaps }) => gaps)),
+    duplicates: sum(received.map(({ duplicates }) => duplicates)),
+    ...{ tookMs, cpuMs, ...percentiles(received) },
+    restingKibPerSocket: perSocket(resting),
+    peakKibPerSocket: perSocket(residentKibOf(pid).peak),
+  }
+}
+
+function startSubscribers(task: SubscribersTask): ChildProcess {
+  const child = fork(fileURLToPath(new URL('./subscribers.js', import.meta.url)))
+  child.send(task)
+  return child
+}
+
+/** The next message of each. */
+async function all<Message>(children: readonly ChildProcess[]): Promise<Message[]> {
+  const messages = await Promise.all(children.map((child) => once(child, 'message')))
+  return messages.map(([message]) => message as Message)
+}
+
+/** When the append of each change began, Unix milliseconds with fractions. */
+async function append({ bus, blocks }: Burst): Promise<number[]> {
+  const begunMs: number[] = []
+  for (const block of blocks) {
+    const nowMs = performance.timeOrigin + performance.now()
+    begunMs.push(...block.changes.map(() => nowMs))
+    await bus.append(feedSubject(block.market), encodeBlock(block))
+  }
+  return begunMs
+}
+
+function percentiles(received: readonly Received[]): { p50Ms: number; p99Ms: number } {
+  const rows = received.flatMap(({ tenthsOfMs }) => tenthsOfMs).sort(([a], [b]) => a - b)
+  const total = sum(rows.map(([, count]) => count))
+  const percentile = (share: number): number => {
+    let seen = 0
+    const row = rows.find(([, count]) => (seen += count) >= total * share)
+    return (row?.[0] ?? 0) / 10
+  }
+  return { p50Ms: percentile(0.5), p99Ms: percentile(0.99) }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0)
