@@ -15,6 +15,9 @@ import { orderBurst } from './order-burst.js'
 import { freePort, startOwnBus } from './own-bus.js'
 
 const BLOCKS = 200
+/** What comes without haste, to see what a delivery takes when nothing waits for it. */
+const STEADY_BLOCKS = 40
+const STEADY_EVERY_MS = 100
 /** Fewer, because the peer takes so much longer over each that the whole burst would not end in time. */
 const NAIVE_BLOCKS = 25
 const PER_BLOCK = 10
@@ -58,7 +61,7 @@ async function startFanOut(bus: Bus, natsUrl: string, deploymentFile: string): P
 
 async function startNaive(natsUrl: string, deploymentFile: string): Promise<Peer> {
   const port = await freePort()
-  const args = [natsUrl, deploymentFile, `${port}`, `${BLOCKS + 1}`]
+  const args = [natsUrl, deploymentFile, `${port}`, `${STEADY_BLOCKS + BLOCKS + 1}`]
   const child = keep(fork(pathOf('./naive-fan-out.js'), args))
   await once(child, 'message')
   return { pid: child.pid ?? 0, port }
@@ -70,26 +73,27 @@ async function endAll(): Promise<void> {
   await Promise.all(exits)
 }
 
-async function measureBoth(bus: Bus, natsUrl: string, dir: string): Promise<Measurement[]> {
+async function measureAll(bus: Bus, natsUrl: string, dir: string): Promise<Measurement[]> {
   const file = join(dir, 'deployment.json')
   await writeFile(file, JSON.stringify(deployment))
   const [market] = loadDeployedMarkets(file)
   if (market === undefined) throw new Error('there is no market')
   const names = { stream: feedStream(market.market), subject: feedSubject(market.market) }
   await bus.declareStream({ ...names, description: 'changes of a market' })
-  const burst = { bus, processes: PROCESSES, socketsEach: SOCKETS_EACH }
+  const burst = { bus, everyMs: 0, processes: PROCESSES, socketsEach: SOCKETS_EACH }
   const blocksFrom = (firstSeq: number, blocks: number) =>
     orderBurst(market, { firstSeq, blocks, perBlock: PER_BLOCK })
-  const fanOut = await startFanOut(bus, natsUrl, file)
-  const ours = await measurePeer(fanOut, { ...burst, blocks: blocksFrom(1, BLOCKS) })
+  const steady = { ...burst, everyMs: STEADY_EVERY_MS, blocks: blocksFrom(1, STEADY_BLOCKS) }
+  const full = { ...burst, blocks: blocksFrom(1 + STEADY_BLOCKS * PER_BLOCK, BLOCKS) }
+  const before = STEADY_BLOCKS + BLOCKS
+  const partial = { ...burst, blocks: blocksFrom(1 + before * PER_BLOCK, NAIVE_BLOCKS) }
+  const calm = await measurePeer(await startFanOut(bus, natsUrl, file), steady)
   await endAll()
-  const naive = await startNaive(natsUrl, file)
-  const theirs = await measurePeer(naive, {
-    ...burst,
-    blocks: blocksFrom(1 + BLOCKS * PER_BLOCK, NAIVE_BLOCKS),
-  })
+  const ours = await measurePeer(await startFanOut(bus, natsUrl, file), full)
   await endAll()
-  return [ours, theirs]
+  const theirs = await measurePeer(await startNaive(natsUrl, file), partial)
+  await endAll()
+  return [calm, ours, theirs]
 }
 
 function rowOf(measured: Measurement): Record<string, number> {
@@ -109,17 +113,18 @@ function rowOf(measured: Measurement): Record<string, number> {
   }
 }
 
-/** Prints both peers side by side; false when somebody missed something or got it twice. */
-function report([ours, naive]: readonly Measurement[]): boolean {
-  if (ours === undefined || naive === undefined) return false
-  const [left, right] = [rowOf(ours), rowOf(naive)]
+/** Prints the measurements side by side; false when somebody missed something or got it twice. */
+function report([calm, ours, naive]: readonly Measurement[]): boolean {
+  if (calm === undefined || ours === undefined || naive === undefined) return false
+  const [quiet, left, right] = [rowOf(calm), rowOf(ours), rowOf(naive)]
   const table = Object.keys(left).map((name) => {
     const [fanOut = 0, peer = 0] = [left[name], right[name]]
     const ratio = fanOut === 0 ? '' : Number((peer / fanOut).toFixed(2))
-    return [name, { 'fan-out': fanOut, naive: peer, 'naive / fan-out': ratio }] as const
+    const row = { steady: quiet[name], burst: fanOut, 'naive burst': peer, 'naive / burst': ratio }
+    return [name, row] as const
   })
   console.table(Object.fromEntries(table))
-  return [ours, naive].every(({ gaps, duplicates }) => gaps + duplicates === 0)
+  return [calm, ours, naive].every(({ gaps, duplicates }) => gaps + duplicates === 0)
 }
 
 process.once('exit', () => {
@@ -133,7 +138,7 @@ const dir = await mkdtemp(join(tmpdir(), 'fan-out-bench-'))
 const ownBus = await startOwnBus(dir)
 const bus = await connectNatsBus({ url: ownBus.url, name: 'fan-out-bench' })
 try {
-  const isWhole = report(await measureBoth(bus, ownBus.url, dir))
+  const isWhole = report(await measureAll(bus, ownBus.url, dir))
   process.exitCode = isWhole ? 0 : 1
 } finally {
   await bus.close()

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { encodeBlock } from '../bus-schemas/block-message.js'
 import type { Bus } from '../bus-schemas/bus.js'
@@ -32,11 +33,13 @@ export interface Measurement {
 export interface Burst {
   readonly bus: Bus
   readonly blocks: readonly Block[]
+  /** From one append to the next; 0 appends as fast as the bus takes it. */
+  readonly everyMs: number
   readonly processes: number
   readonly socketsEach: number
 }
 
-/** Has subscribers connect to a peer, appends a burst as fast as the bus takes it, and waits until all have it all. */
+/** Has subscribers connect to a peer, appends the blocks, and waits until all have it all. */
 export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
   const { blocks, processes, socketsEach: sockets } = burst
   const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
@@ -79,9 +82,11 @@ async function all<Message>(children: readonly ChildProcess[]): Promise<Message[
 }
 
 /** When the append of each change began, Unix milliseconds with fractions. */
-async function append({ bus, blocks }: Burst): Promise<number[]> {
+async function append({ bus, blocks, everyMs }: Burst): Promise<number[]> {
   const begunMs: number[] = []
-  for (const block of blocks) {
+  const start = performance.now()
+  for (const [index, block] of blocks.entries()) {
+    if (everyMs > 0) await delay(start + index * everyMs - performance.now())
     const nowMs = performance.timeOrigin + performance.now()
     begunMs.push(...block.changes.map(() => nowMs))
     await bus.append(feedSubject(block.market), encodeBlock(block))

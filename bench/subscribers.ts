@@ -76,7 +76,9 @@ async function subscribe(
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     rest = rest.subarray(eachFrame(rest, { onFrame: (frame) => onFrame(frame, at), onPing }))
   })
-  socket.write(masked('{"op":"subscribe","channel":"book","market":"cNGN-USDC","req_id":"1"}'))
+  // Nothing was missed, so that the greeting is short however much is in the book.
+  const stream = { channel: 'book', market: 'cNGN-USDC', since_seq: firstSeq - 1 }
+  socket.write(masked(JSON.stringify({ op: 'subscribe', ...stream, req_id: '1' })))
   await greeting
   return { ended }
 }
