@@ -79,7 +79,7 @@ export const SESSION_LIMITS: SessionLimits = {
   maxSnapshotBytes: 256 * 1024 * 1024,
   pingEveryMs: 15_000,
   pongWithinMs: 10_000,
-  drainWithinMs: 5_000,
+  drainWithinMs: 3_000,
   minBytesPerMs: 100,
-  closeWithinMs: 3_000,
+  closeWithinMs: 2_000,
 }
