@@ -1,12 +1,14 @@
 import { type Msg, type NatsConnection, Events, connect } from 'nats'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Bus, type Subscription, BusUnavailable, NoAnswer, WrongLastSequence } from './bus.js'
+import { type Bus, type Subscription, BusUnavailable, WrongLastSequence } from './bus.js'
 import { type Appender, createAppender } from './nats-append.js'
+import { createAsker } from './nats-ask.js'
 import { type FollowDeps, startFollower } from './nats-follow.js'
 import { readRange } from './nats-read.js'
 import { assertDurable, assertServer } from './nats-server-check.js'
 import { MAX_STORED_BYTES, createNatsStreams } from './nats-streams.js'
 import { claimSubject } from './subjects.js'
+import { createTurnQueue } from './turn-queue.js'
 
 const PING_EVERY_MS = 5_000
 const RECONNECT_WAIT_MS = 250
@@ -110,6 +112,7 @@ function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' |
 function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
   const { connection, streams, isConnected } = deps
   const followers = new Set<Subscription>()
+  const asker = createAsker({ connection, isConnected, soon: createTurnQueue() })
   let closed = false
   const assertOpen = (): void => {
     if (closed) throw new BusUnavailable('the bus is closed')
@@ -153,9 +156,7 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
     },
     ask: async (subject, data, timeoutMs) => {
       assertOpen()
-      // A question that waits in the client's buffer would be put when its asker has long given up.
-      if (!isConnected()) throw new NoAnswer(`${subject}: disconnected`)
-      return ask(connection, subject, data, timeoutMs)
+      return asker.ask(subject, data, timeoutMs)
     },
     answer: async (subject, queue, onAsk) => {
       assertOpen()
@@ -163,13 +164,16 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
     },
     reply(replyTo, data) {
       assertOpen()
-      if (isConnected()) connection.publish(replyTo, data)
+      asker.reply(replyTo, data)
     },
     close: async () => {
       if (closed) return
       closed = true
       for (const follower of followers) await follower.stop()
       appender.close()
+      asker.close()
+      // Answers of this turn are still to be sent.
+      await new Promise(setImmediate)
       if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
       await connection.close()
     },
@@ -196,20 +200,6 @@ async function whileUnavailable(request: () => Promise<void>): Promise<void> {
       if (!(error instanceof BusUnavailable) || performance.now() > deadline) throw error
     }
     await delay(DECLARE_EVERY_MS)
-  }
-}
-
-async function ask(
-  connection: NatsConnection,
-  subject: string,
-  data: Uint8Array,
-  timeoutMs: number,
-): Promise<Uint8Array> {
-  try {
-    const answer = await connection.request(subject, data, { timeout: timeoutMs })
-    return answer.data
-  } catch (cause) {
-    throw new NoAnswer(`${subject}: no answer within ${timeoutMs} ms`, { cause })
   }
 }
 

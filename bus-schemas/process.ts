@@ -1,4 +1,5 @@
 import { readProcessConfig } from './config.js'
+import { createLogOutput } from './log-output.js'
 import { createLog } from './log.js'
 import type { Logger } from './log.js'
 
@@ -28,7 +29,7 @@ export interface ProcessOptions {
  * A process that has not finished starting holds nothing that a crash would lose, so it ends without waiting.
  */
 export function runProcess(options: ProcessOptions): void {
-  const log = createLog(options.name, options.level)
+  const log = createLog(options.name, options.level, createLogOutput())
   let running: Running | undefined
   let ending = false
 

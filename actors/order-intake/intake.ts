@@ -19,7 +19,7 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   readonly registry: PlaceOrderDeps['registry']
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, CommandLog>
-  readonly watch: Pick<OrderWatch, 'reserve'>
+  readonly watch: Pick<OrderWatch, 'reserve' | 'recovered'>
   readonly log: Logger
 }
 
@@ -87,7 +87,7 @@ function placeDecision(deps: IntakeDeps): Decide {
   return async (body, origin) => {
     const checked = await checkPlacement(deps, body)
     if ('refusal' in checked) return checked.refusal
-    const { order, claim } = checked
+    const { order, claim, recovered } = checked
     const giveBack = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
     if (giveBack === undefined) return refusals.tooManyUnchecked
     const command = { kind: 'PlaceOrder', order } as const
@@ -99,6 +99,8 @@ function placeDecision(deps: IntakeDeps): Decide {
     }
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') return duplicate(outcome.by, outcome.holder, claim.fingerprint)
+    // The matcher's block comes later than the acknowledgement; where it does not, the signature is recovered twice.
+    if (recovered) deps.watch.recovered(order.orderId)
     return undefined
   }
 }

@@ -9,7 +9,8 @@ export interface WatchedOrder {
   readonly orderId: string
   readonly owner: Address
   readonly signer: Address
-  readonly digest: Hex
+  /** What the signature is over; worked out when asked, because a plain key is seldom asked about twice. */
+  readonly digest: () => Hex
   readonly signature: Hex
   /** Position of its placement in the feed. */
   readonly placedAt: number
@@ -36,6 +37,8 @@ export interface OrderWatch {
   attend(order: WatchedOrder, closely: boolean): void
   /** Whether the order is still live. */
   has(order: WatchedOrder): boolean
+  /** The signature of an order on its way into the log was recovered to a plain key, so it need not be again. */
+  recovered(orderId: string): void
   /** Counts an unchecked order before the feed tells of it. */
   readonly reserve: UncheckedCount['reserve']
   /** Live orders. */
@@ -48,6 +51,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const close = new Set<WatchedOrder>()
   const plain = new Set<WatchedOrder>()
   const unchecked = createUncheckedCount()
+  const recovered = new Set<string>()
 
   const attend = (order: WatchedOrder, closely: boolean): void => {
     const [to, from] = closely ? [close, plain] : [plain, close]
@@ -65,7 +69,8 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const fold = (live: MarketWatch['live'], change: Change, placed: Placed): void => {
     if (change.status !== 'active' && change.status !== 'matching') return drop(live, change)
     if (change.kind === 'OrderPlaced') {
-      const order = watched(change.order, placed, digestOf(change.order))
+      const order = watched(change.order, placed, digestOf)
+      if (recovered.delete(order.orderId)) order.recovered = true
       live.set(order.orderId, order)
       attend(order, order.signer !== order.owner)
     }
@@ -101,6 +106,11 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       if (markets.get(order.market)?.live.get(order.orderId) === order) attend(order, closely)
     },
     has: (order) => markets.get(order.market)?.live.get(order.orderId) === order,
+    recovered: (orderId) => {
+      recovered.add(orderId)
+      const [oldest] = recovered
+      if (recovered.size > MAX_RECOVERED && oldest !== undefined) recovered.delete(oldest)
+    },
     reserve: (owner, orderId) => unchecked.reserve(owner, orderId),
     size: () => close.size + plain.size,
   }
@@ -114,8 +124,10 @@ interface MarketWatch {
 
 type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
-function watched(order: Order, placed: Placed, digest: Hex): WatchedOrder {
+function watched(order: Order, placed: Placed, digestOf: (order: Order) => Hex): WatchedOrder {
   const { orderId, owner, signer, signature } = order
+  let known: Hex | undefined
+  const digest = (): Hex => (known ??= digestOf(order))
   return { ...placed, orderId, owner, signer, digest, signature, unchecked: false }
 }
 
@@ -142,5 +154,7 @@ function takeTurns(queue: Set<WatchedOrder>, maxSigners: number): WatchedOrder[]
   return taken
 }
 
+/** Orders on their way into the log whose signature is known; one that is forgotten is recovered once more. */
+const MAX_RECOVERED = 10_000
 /** Most orders looked at in one turn, however few their signers. */
 const MAX_ORDERS_PER_TURN = 4_000

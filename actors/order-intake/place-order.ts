@@ -29,6 +29,8 @@ export interface PlaceOrderDeps {
 export interface Placeable {
   readonly order: Order
   readonly claim: Claim
+  /** A plain key's signature was recovered. */
+  readonly recovered: boolean
 }
 
 /**
@@ -62,6 +64,7 @@ export async function checkPlacement(
   return {
     order: { ...order, signatureStatus: signatureStatus(order, custody, verdict) },
     claim: { orderId, owner, nonce, fingerprint },
+    recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
   }
 }
 

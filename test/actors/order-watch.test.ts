@@ -1,76 +1,51 @@
 import { expect } from 'chai'
-import fc from 'fast-check'
-import { type OrderWatch, createOrderWatch } from '../../actors/order-intake/order-watch.js'
-import type { Change } from '../../core/change.js'
-import { happenings } from '../support/arbitrary-happenings.js'
-import { historyOf } from '../support/random-history.js'
+import { createOrderWatch, type WatchedOrder } from '../../actors/order-intake/order-watch.js'
+import type { Hex } from '../../core/action.js'
+import type { Block, Change } from '../../core/change.js'
+import { amountE18 } from '../../core/money.js'
+import { anOrder } from '../support/builders.js'
 
-const market = 'cNGN-USDC'
+const NONE = amountE18(0n)
 
-const newWatch = (): OrderWatch => createOrderWatch(() => '0xd1')
-
-/** Folds the changes, one message each, whose stream position is in the range. */
-function fold(watch: OrderWatch, changes: readonly Change[], from: number, to: number): void {
-  for (const change of changes.slice(from - 1, to)) {
-    const { seq } = change
-    watch.apply(seq, {
-      market,
-      commandSeq: seq,
-      commandIndex: 0,
-      firstSeq: seq,
-      changes: [change],
-    })
+function placementOf(orderId: string): Block {
+  const order = anOrder({ orderId })
+  const { market, owner, side, limitPrice, desiredAmount: desired } = order
+  const change: Change = {
+    ...{ kind: 'OrderPlaced', seq: 1, atMs: 1, rank: 1, order, orderId, owner, side, limitPrice },
+    ...{ desired, filled: NONE, pending: NONE, open: desired, openDelta: desired },
+    status: 'active',
   }
+  return { market, commandSeq: 1, commandIndex: 0, firstSeq: 1, changes: [change] }
 }
 
-const idsOf = (watch: OrderWatch): string[] =>
-  watch
-    .next(1_000)
-    .map(({ orderId }) => orderId)
-    .sort()
-
 describe('the watch over live orders', () => {
-  it('knows exactly the orders that are active or matching', () => {
-    const property = fc.property(happenings, (days) => {
-      const changes = historyOf(days)
-      const watch = newWatch()
-      fold(watch, changes, 1, changes.length)
-      const last = new Map(changes.map((change) => [change.orderId, change.status]))
-      const live = [...last].filter(([, status]) => ['active', 'matching'].includes(status))
-      expect(idsOf(watch)).to.deep.equal(live.map(([orderId]) => orderId).sort())
-      expect(watch.size()).to.equal(live.length)
+  let hashed: string[]
+  const watchOf = () => {
+    hashed = []
+    return createOrderWatch(({ orderId }): Hex => {
+      hashed.push(orderId)
+      return '0xd1'
     })
-    fc.assert(property, { numRuns: 200 })
+  }
+
+  it('hashes an action only for whoever asks, and once', () => {
+    const watch = watchOf()
+    watch.apply(1, placementOf('a'))
+    expect(hashed).to.deep.equal([])
+    const [order] = watch.next(1) as [WatchedOrder]
+    expect([order.digest(), order.digest()]).to.deep.equal(['0xd1', '0xd1'])
+    expect(hashed).to.deep.equal(['a'])
   })
 
-  it('knows the same when it begins where an earlier one said', () => {
-    const property = fc.property(happenings, fc.nat(200), (days, cut) => {
-      const changes = historyOf(days)
-      const stopped = newWatch()
-      fold(stopped, changes, 1, Math.min(cut, changes.length))
-      const resumed = newWatch()
-      fold(resumed, changes, Math.max(stopped.resumeFrom(market), 1), changes.length)
-      const whole = newWatch()
-      fold(whole, changes, 1, changes.length)
-      expect(idsOf(resumed)).to.deep.equal(idsOf(whole))
-    })
-    fc.assert(property, { numRuns: 200 })
-  })
-
-  it('lets every order have its turn, so many signers at a time', () => {
-    const places = Array.from({ length: 10 }, () => ({
-      kind: 'place' as const,
-      side: 'buy' as const,
-      price: 100,
-      size: 1,
-    }))
-    const changes = historyOf(places)
-    const watch = newWatch()
-    fold(watch, changes, 1, changes.length)
-    const turns = Array.from({ length: 4 }, () => watch.next(3))
-    for (const turn of turns) {
-      expect(new Set(turn.map(({ signer }) => signer)).size).to.be.at.most(3)
-    }
-    expect(new Set(turns.flat()).size).to.equal(10)
+  it('knows what was recovered on the way in, of that order alone', () => {
+    const watch = watchOf()
+    watch.recovered('a')
+    watch.apply(1, placementOf('a'))
+    watch.apply(2, placementOf('b'))
+    const known = watch.next(1).map(({ orderId, recovered }) => [orderId, recovered])
+    expect(known).to.deep.equal([
+      ['a', true],
+      ['b', undefined],
+    ])
   })
 })

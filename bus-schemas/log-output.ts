@@ -1,0 +1,31 @@
+import { destination } from 'pino'
+
+/** Lines wait for the end of the turn of the event loop, but never more than this many bytes of them. */
+const MAX_WAITING_BYTES = 8 * 1024
+
+/** Where log lines go. */
+export interface LogOutput {
+  write(line: string): void
+}
+
+/**
+ * Standard output. The lines of one turn of the event loop leave in one write: under load a write per line costs more
+ * than the line. What waits is lost only with a process that is killed in that very turn.
+ */
+export function createLogOutput(): LogOutput {
+  const stream = destination({ dest: 1, sync: true, minLength: MAX_WAITING_BYTES })
+  let isScheduled = false
+  const flush = (): void => {
+    isScheduled = false
+    stream.flushSync()
+  }
+  process.once('exit', flush)
+  return {
+    write: (line) => {
+      stream.write(line)
+      if (isScheduled) return
+      isScheduled = true
+      setImmediate(flush)
+    },
+  }
+}
