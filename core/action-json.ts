@@ -33,9 +33,16 @@ export function readAction(value: unknown): Checked<ReadAction> {
   if (refusal !== undefined) return { refusal }
 
   // Every field is a string from here on: refuseField has seen each of them.
-  const json = Object.fromEntries(
-    allFields.map((name) => [name, fields[name]]),
-  ) as unknown as ActionJson
+  const text = (name: keyof ActionJson): string => fields[name] as string
+  const json: ActionJson = {
+    subaccount_id: text('subaccount_id'),
+    nonce: text('nonce'),
+    module: text('module'),
+    data: text('data'),
+    expiry: text('expiry'),
+    owner: text('owner'),
+    signer: text('signer'),
+  }
   return {
     json,
     action: {

@@ -5,6 +5,7 @@ import type { Stream } from './child.js'
 /** A log file larger than this is set aside as `<name>.log.1`, replacing the one set aside before. */
 const LARGEST_LOG_BYTES = 32 * 1024 * 1024
 const LOUD_LEVELS = new Set(['warn', 'error', 'fatal'])
+const QUIET_LINE = /^\{"level":"(trace|debug|info)"/
 const LOUD_NATS_LINE = /\[(WRN|ERR|FTL)\]/
 
 export interface LogFile {
@@ -59,8 +60,10 @@ interface LogRecord {
   readonly err?: { readonly message?: string }
 }
 
+/** A record that cannot be loud is not parsed: under load nearly every line is one. */
 function parseRecord(line: string): LogRecord | undefined {
   if (!line.startsWith('{')) return undefined
+  if (QUIET_LINE.test(line)) return {}
   try {
     return JSON.parse(line) as LogRecord
   } catch {

@@ -13,7 +13,8 @@ export function observeMatcher(log: Logger) {
     applied: ({ logged, applied }: MessageResult) => {
       for (const change of applied.changes) {
         const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined
-        log.info({ ...describe(change), request_id: requestId }, WORDS[change.kind])
+        const level = OF_ITS_CALLER.has(change.kind) ? 'debug' : 'info'
+        log[level]({ ...describe(change), request_id: requestId }, WORDS[change.kind])
       }
     },
     appendUnknown: (what: string, error: unknown) =>
@@ -26,6 +27,9 @@ export function observeMatcher(log: Logger) {
       log.error({ settlement_id: settlementId, why }, 'executor refused the payload'),
   }
 }
+
+/** The gateway's line of the request says these already. */
+const OF_ITS_CALLER: ReadonlySet<Change['kind']> = new Set(['OrderPlaced', 'OrderCancelled'])
 
 const WORDS: Record<Change['kind'], string> = {
   OrderPlaced: 'order placed',
