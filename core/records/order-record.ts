@@ -12,8 +12,9 @@ export type OrderRecord = Readonly<Record<string, unknown>> & { readonly order_i
 /** Presents an order and where it stands. */
 export function orderRecord(market: Market, order: Order, progress: OrderProgress): OrderRecord {
   // Spreading several objects into one as large as this costs thirty times what assigning them does.
+  const record: OrderRecord = signedFields(order)
   return Object.assign(
-    signedFields(order),
+    record,
     progressFields(order, progress),
     marketFields(market),
     presentedTerms(market, order),
