@@ -1,17 +1,30 @@
 import type { Address, Hex } from '../core/action.js'
 import type { TransactionRequest, TransactionSigner } from './sign-transaction.js'
-import type { OpenTransaction, TransactionJournal } from './transaction-journal.js'
+import type { Attempt, Intent, OpenTransaction, TransactionJournal } from './transaction-journal.js'
 
-/** A call somebody wants made once, and what it may cost. */
-export interface IntendedCall extends Omit<TransactionRequest, 'evmNonce'> {
-  readonly intentId: string
-  /** keccak-256 of the call. */
-  readonly fingerprint: Hex
+/** What a transaction may use and bid at most, gas and wei. */
+export interface TransactionFees {
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
 }
 
-/** The nonces of one key. Only one lane may exist for a key. */
+/** One call that carries out all of its intents, and what it may cost. */
+export interface IntendedCall {
+  /** Fixed from here on; by position. */
+  readonly intents: readonly Intent[]
+  readonly to: Address
+  readonly data: Hex
+  /** Wei that go with the call; nothing unless told. */
+  readonly value?: bigint
+  readonly fees: TransactionFees
+}
+
+/** The nonces of one key. Only one may exist for a key. */
 export interface NonceLane {
   readonly address: Address
+  /** The nonce that the next call gets. */
+  readonly next: () => number
   /**
    * Gives the call the next nonce, signs it and records the bytes, all in one step that does not yield: when it returns
    * the transaction may be broadcast, and when it throws the nonce is still free.
@@ -31,14 +44,21 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
   let next = Math.max(journal.nextNonce(signer.address), minedNonces)
   return {
     address: signer.address,
-    take: ({ intentId, fingerprint, ...call }) => {
-      const { hash, raw } = signer.sign({ ...call, evmNonce: next })
-      const { gasLimit, maxFeePerGas } = call
-      const attempts = [{ hash, raw, gasLimit, maxFeePerGas }]
-      const transaction = { intentId, from: signer.address, evmNonce: next, attempts }
-      journal.recordSigned(transaction, fingerprint)
+    next: () => next,
+    take: ({ intents, to, data, value = 0n, fees }) => {
+      const attempts = [signAttempt(signer, { to, data, value, evmNonce: next, ...fees })]
+      const intentIds = intents.map(({ intentId }) => intentId)
+      const transaction = { from: signer.address, evmNonce: next, intentIds, attempts }
+      const fingerprints = intents.map(({ fingerprint }) => fingerprint)
+      journal.recordSigned(transaction, fingerprints)
       next += 1
       return transaction
     },
   }
+}
+
+/** The request's bytes, as the journal keeps them. */
+export function signAttempt(signer: TransactionSigner, request: TransactionRequest): Attempt {
+  const { gasLimit, maxFeePerGas } = request
+  return { ...signer.sign(request), gasLimit, maxFeePerGas }
 }

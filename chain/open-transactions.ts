@@ -53,7 +53,7 @@ export function createOpenTransactions(): OpenTransactions {
     has: (evmNonce) => byNonce.has(evmNonce),
     below: (count) => all().filter((f) => f.transaction.evmNonce < count),
     from: (count) => all().filter((f) => f.transaction.evmNonce >= count),
-    find: (intentId) => all().find((f) => f.transaction.intentId === intentId),
+    find: (intentId) => all().find((f) => f.transaction.intentIds.includes(intentId)),
     size: () => byNonce.size,
     reservedWei: () => all().reduce((sum, f) => sum + highestCost(f.transaction), 0n),
   }

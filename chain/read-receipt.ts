@@ -1,13 +1,20 @@
-import type { Hex } from '../core/action.js'
+import type { Address, Hex } from '../core/action.js'
 import { orUnreachable } from './chain-unreachable.js'
 import type { ChainClient } from './client.js'
-import type { OpenTransaction } from './transaction-journal.js'
+import type { Inclusion, OpenTransaction } from './transaction-journal.js'
 
-export interface Receipt {
+/** An event that a mined transaction left. */
+export interface ReceiptLog {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+}
+
+export interface Receipt extends Inclusion {
   readonly status: 'success' | 'reverted'
-  readonly hash: Hex
-  readonly blockNumber: bigint
-  readonly blockHash: Hex
+  /** What was called; null for a creation. */
+  readonly to: Address | null
+  readonly logs: readonly ReceiptLog[]
 }
 
 /**
@@ -33,5 +40,7 @@ async function fetchReceipt(client: ChainClient, hash: Hex): Promise<Receipt | u
     hash,
     blockNumber: BigInt(receipt.blockNumber),
     blockHash: receipt.blockHash,
+    to: receipt.to,
+    logs: receipt.logs.map(({ address, topics, data }) => ({ address, topics, data })),
   }
 }

@@ -6,10 +6,12 @@ import { keccak256 } from './keccak.js'
 import { addressOfPublicKey } from './recover-strict.js'
 import { bytesToHex, hexToBytes } from './typed-data.js'
 
-/** A call as one transaction of the fee market; amounts in wei, no value is ever sent. */
+/** A call as one transaction of the fee market; amounts in wei. */
 export interface TransactionRequest {
   readonly to: Address
   readonly data: Hex
+  /** Nothing unless told. */
+  readonly value?: bigint
   readonly evmNonce: number
   readonly gasLimit: bigint
   readonly maxFeePerGas: bigint
@@ -43,7 +45,7 @@ export function createTransactionSigner(privateKey: Hex, chainId: number): Trans
 }
 
 function unsigned(request: TransactionRequest, chainId: number): TransactionSerializableEIP1559 {
-  const { to, data, evmNonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = request
+  const { to, data, value = 0n, evmNonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = request
   return {
     type: 'eip1559',
     chainId,
@@ -53,6 +55,6 @@ function unsigned(request: TransactionRequest, chainId: number): TransactionSeri
     gas: gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas,
-    value: 0n,
+    value,
   }
 }

@@ -4,7 +4,9 @@ import { assert } from '../core/assert.js'
 import { ChainUnreachable, orUnreachable } from './chain-unreachable.js'
 import type { ChainClient } from './client.js'
 import { countMined } from './count-mined.js'
-import { explainRevert } from './explain-revert.js'
+import type { LaneFacts } from './lane-facts.js'
+import { minedIntents, outcomesOfReceipt } from './mining-outcomes.js'
+import type { OutcomesOf } from './mining-outcomes.js'
 import { createOpenTransactions } from './open-transactions.js'
 import type { Followed, OpenTransactions } from './open-transactions.js'
 import { readReceipt } from './read-receipt.js'
@@ -17,19 +19,6 @@ import type {
   TransactionJournal,
 } from './transaction-journal.js'
 
-/** What the tracker tells its operator. */
-export interface TransactionFacts {
-  readonly broadcast: (transaction: OpenTransaction) => void
-  readonly broadcastUnclear: (transaction: OpenTransaction, cause: Error) => void
-  readonly mined: (transaction: OpenTransaction, result: MinedTransaction) => void
-  /** The chain forgot transactions that it had mined; they are open again. */
-  readonly reopened: (count: number) => void
-  /** A nonce of ours was used by a transaction that is not ours. */
-  readonly nonceLost: (transaction: OpenTransaction) => void
-  readonly chainLost: (cause: Error) => void
-  readonly chainBack: () => void
-}
-
 export interface TransactionTrackerOptions {
   readonly address: Address
   readonly journal: TransactionJournal
@@ -39,7 +28,8 @@ export interface TransactionTrackerOptions {
   readonly submit: ChainClient
   /** Pause between two looks at the chain. */
   readonly pollMs: number
-  readonly facts: TransactionFacts
+  readonly facts: LaneFacts
+  readonly outcomesOf?: OutcomesOf
   /** Called when the journal fails: nothing more can be promised then. */
   readonly onFatal: (error: unknown) => void
 }
@@ -95,7 +85,7 @@ export function createTransactionTracker(options: TransactionTrackerOptions): Tr
   return {
     async start() {
       tracking.minedNonces = options.journal.nextNonce(options.address)
-      open.replace(options.journal.openTransactions(options.address))
+      open.replace(openIn(options))
       await lookOnce(tracking)
       looking = lookAlways(tracking, stopping.signal).catch(options.onFatal)
     },
@@ -160,11 +150,16 @@ async function look(tracking: Tracking): Promise<void> {
 /** What the chain forgot goes out again as the same bytes, so that results which were told come true again. */
 function reopenForgotten(tracking: Tracking, count: number): void {
   const { journal, address, open, facts } = tracking
-  const reopened = journal.reopenFrom(address, count)
+  const before = open.size()
+  journal.reopen(address, journal.claimedFrom(address, count))
   tracking.minedNonces = count
-  if (reopened === 0) return
-  open.replace(journal.openTransactions(address))
-  facts.reopened(reopened)
+  open.replace(openIn(tracking))
+  if (open.size() > before) facts.reopened(open.size() - before)
+}
+
+function openIn({ journal, address }: TransactionTrackerOptions): OpenTransaction[] {
+  const unsettled = journal.unsettledTransactions(address)
+  return unsettled.flatMap(({ transaction, mined }) => (mined === undefined ? [transaction] : []))
 }
 
 async function lookForReceipt(tracking: Tracking, followed: Followed): Promise<void> {
@@ -173,19 +168,23 @@ async function lookForReceipt(tracking: Tracking, followed: Followed): Promise<v
   const receipt = await readReceipt(read, transaction)
   if (receipt === undefined) {
     followed.vainLooks += 1
-    if (followed.vainLooks === LOOKS_BEFORE_LOST) facts.nonceLost(transaction)
+    if (followed.vainLooks === LOOKS_BEFORE_LOST) facts.nonceUnexplained(transaction.evmNonce)
     return
   }
-  const { status, hash, blockNumber } = receipt
-  const explained = status === 'reverted' && {
-    revert: await explainRevert(read, hash, blockNumber),
-  }
-  const result: MinedTransaction = { ...receipt, ...explained }
-  journal.recordMined(transaction.from, transaction.evmNonce, result)
-  open.remove(transaction.evmNonce)
-  tracking.minedNonces = Math.max(tracking.minedNonces, transaction.evmNonce + 1)
-  facts.mined(transaction, result)
-  tracking.waiters.wake(transaction.intentId, result)
+  const { from, evmNonce, intentIds } = transaction
+  const outcomes = await outcomesOfReceipt(
+    { client: read, outcomesOf: tracking.outcomesOf },
+    receipt,
+    intentIds,
+  )
+  const { hash, blockNumber, blockHash } = receipt
+  const reversals = journal.recordMined(from, evmNonce, { hash, blockNumber, blockHash, outcomes })
+  open.remove(evmNonce)
+  tracking.minedNonces = Math.max(tracking.minedNonces, evmNonce + 1)
+  const mined = minedIntents(receipt, intentIds, outcomes)
+  facts.mined(transaction, mined)
+  reversals.forEach(facts.reversed)
+  for (const { intentId, result } of mined) tracking.waiters.wake(intentId, result)
 }
 
 async function rebroadcastDue(tracking: Tracking, count: number): Promise<void> {

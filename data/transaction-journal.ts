@@ -4,6 +4,24 @@ import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { exactNumber } from '../core/decimal.js'
 import { blobOf, hexOf } from './bytes.js'
+import {
+  assertSigned,
+  attemptOf,
+  inclusionOf,
+  prepareTransactionReads,
+  resultOf,
+  reversalOf,
+} from './transaction-rows.js'
+import type {
+  CarriedRow,
+  IntentRow,
+  JournaledAttempt,
+  JournaledInclusion,
+  JournaledMining,
+  JournaledTransaction,
+  TransactionReads,
+} from './transaction-rows.js'
+import { prepareTransactionWrites } from './transaction-writes.js'
 
 /** Schema of executor.db: the journal of signed transactions. */
 export const JOURNAL_MIGRATIONS = new URL('../../data/migrations/executor/', import.meta.url)
@@ -13,48 +31,9 @@ export class JournalUnwritable extends Error {
   override readonly name = 'JournalUnwritable'
 }
 
-export interface JournaledAttempt {
-  readonly hash: Hex
-  readonly raw: Hex
-  readonly gasLimit: bigint
-  readonly maxFeePerGas: bigint
-}
-
-export interface JournaledTransaction {
-  readonly intentId: string
-  readonly from: Address
-  readonly evmNonce: number
-  readonly attempts: readonly JournaledAttempt[]
-}
-
-export interface JournaledResult {
-  readonly status: 'success' | 'reverted'
-  readonly hash: Hex
-  readonly blockNumber: bigint
-  readonly blockHash: Hex
-  readonly revert?: string
-}
-
-interface IntentRow {
-  readonly intent_id: string
-  readonly fingerprint: Buffer
-  readonly refused_revert: string | null
-  readonly sender: Buffer | null
-  readonly evm_nonce: bigint | null
-  readonly status: 'open' | 'success' | 'reverted' | null
-  readonly mined_hash: Buffer | null
-  readonly block_number: bigint | null
-  readonly block_hash: Buffer | null
-  readonly revert: string | null
-}
-
-interface AttemptRow {
-  readonly intent_id: string
-  readonly evm_nonce: bigint
-  readonly hash: Buffer
-  readonly raw: Buffer
-  readonly gas_limit: bigint
-  readonly max_fee_per_gas: bigint
+interface Statements {
+  readonly read: TransactionReads
+  readonly write: ReturnType<typeof prepareTransactionWrites>
 }
 
 /**
@@ -63,128 +42,118 @@ interface AttemptRow {
  * taken throws as well, and is a broken invariant of the caller.
  */
 export function createTransactionJournal(db: Database, nowMs: () => number = Date.now) {
-  const write = prepareWrites(db)
-  const read = prepareReads(db)
-
-  const writeSigned = db.transaction((intent: JournaledTransaction, fingerprint: Hex) => {
-    const key = [blobOf(intent.from), intent.evmNonce] as const
-    write.intent.run(intent.intentId, blobOf(fingerprint), null, nowMs())
-    write.transaction.run(...key, intent.intentId)
-    for (const [index, { hash, raw, gasLimit, maxFeePerGas }] of intent.attempts.entries()) {
-      const cost = [gasLimit, maxFeePerGas] as const
-      write.attempt.run(...key, index + 1, blobOf(hash), blobOf(raw), ...cost, nowMs())
-    }
-  })
+  const write = prepareTransactionWrites(db, nowMs)
+  const read = prepareTransactionReads(db)
+  const { writeMined, writeDisplaced } = prepareResults(db, { read, write })
 
   return {
     find(intentId: string) {
       const row = read.intent.get(intentId)
       if (row === undefined) return undefined
-      return { fingerprint: hexOf(row.fingerprint), state: stateOf(row, read.attemptsOf) }
+      return { fingerprint: hexOf(row.fingerprint), state: stateOf(read, row) }
     },
     recordRefusal(intentId: string, fingerprint: Hex, revert: string): void {
-      written(() => write.intent.run(intentId, blobOf(fingerprint), revert, nowMs()))
+      written(() => write.refusal(intentId, fingerprint, revert))
     },
-    recordSigned(intent: JournaledTransaction, fingerprint: Hex): void {
-      written(() => writeSigned.immediate(intent, fingerprint))
+    recordSigned(transaction: JournaledTransaction, fingerprints: readonly Hex[]): void {
+      written(() => write.signed(transaction, fingerprints))
     },
-    recordMined(from: Address, evmNonce: number, mined: JournaledResult): void {
-      const { status, hash, blockNumber, blockHash, revert = null } = mined
-      const result = [status, blobOf(hash), blockNumber, blobOf(blockHash), revert] as const
-      const { changes } = written(() => write.mined.run(...result, blobOf(from), evmNonce))
-      assert(changes === 1, `no transaction ${evmNonce} of ${from} in the journal`)
+    recordAttempt(from: Address, evmNonce: number, attempt: JournaledAttempt): void {
+      written(() => write.attempt(from, evmNonce, attempt))
+    },
+    recordMined(from: Address, evmNonce: number, mined: JournaledMining) {
+      return written(() => writeMined.immediate(blobOf(from), evmNonce, mined))
+    },
+    recordFinal(from: Address, evmNonces: readonly number[]): void {
+      written(() => write.final(from, evmNonces))
+    },
+    recordDisplaced(from: Address, evmNonce: number, by: JournaledInclusion) {
+      return written(() => writeDisplaced.immediate(blobOf(from), evmNonce, by))
     },
     nextNonce(from: Address): number {
       return exactNumber(read.nextNonce.get(blobOf(from))?.next ?? 0n)
     },
-    openTransactions(from: Address): JournaledTransaction[] {
-      return groupAttempts(from, read.openAttempts.all(blobOf(from)))
+    claimedFrom(from: Address, evmNonce: number): number[] {
+      const rows = read.claimedFrom.all(blobOf(from), evmNonce)
+      return rows.map((row) => exactNumber(row.evm_nonce))
     },
-    reopenFrom(from: Address, evmNonce: number): number {
-      return written(() => write.reopen.run(blobOf(from), evmNonce)).changes
+    unsettledTransactions(from: Address) {
+      return read.unsettled.all(blobOf(from)).map((row) => {
+        const transaction = transactionOf(read, from, exactNumber(row.evm_nonce))
+        const mined = row.status === 'open' ? undefined : inclusionOf(row)
+        return mined === undefined ? { transaction } : { transaction, mined }
+      })
+    },
+    reopen(from: Address, evmNonces: readonly number[]): void {
+      written(() => write.reopen(from, evmNonces))
+    },
+    reversalsAfter(no: number, limit: number) {
+      return read.reversals.all(no, limit).map(reversalOf)
     },
   }
 }
 
-function prepareWrites(db: Database) {
-  return {
-    intent: db.prepare<[string, Buffer, string | null, number]>(
-      'INSERT INTO intents (intent_id, fingerprint, refused_revert, recorded_at_ms) VALUES (?, ?, ?, ?)',
-    ),
-    transaction: db.prepare<[Buffer, number, string]>(
-      `INSERT INTO transactions (sender, evm_nonce, intent_id, status) VALUES (?, ?, ?, 'open')`,
-    ),
-    attempt: db.prepare<[Buffer, number, number, Buffer, Buffer, bigint, bigint, number]>(
-      `INSERT INTO attempts
-         (sender, evm_nonce, attempt_no, hash, raw, gas_limit, max_fee_per_gas, signed_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    mined: db.prepare<[string, Buffer, bigint, Buffer, string | null, Buffer, number]>(
-      `UPDATE transactions
-       SET status = ?, mined_hash = ?, block_number = ?, block_hash = ?, revert = ?
-       WHERE sender = ? AND evm_nonce = ?`,
-    ),
-    reopen: db.prepare<[Buffer, number]>(
-      `UPDATE transactions
-       SET status = 'open', mined_hash = NULL, block_number = NULL, block_hash = NULL, revert = NULL
-       WHERE sender = ? AND evm_nonce >= ? AND status <> 'open'`,
-    ),
-  }
-}
-
-function prepareReads(db: Database) {
-  const attempts = `
-    SELECT t.intent_id, t.evm_nonce, a.hash, a.raw, a.gas_limit, a.max_fee_per_gas
-    FROM transactions t JOIN attempts a USING (sender, evm_nonce)`
-  return {
-    intent: db.prepare<[string], IntentRow>(
-      `SELECT i.intent_id, i.fingerprint, i.refused_revert, t.sender, t.evm_nonce, t.status,
-         t.mined_hash, t.block_number, t.block_hash, t.revert
-       FROM intents i LEFT JOIN transactions t USING (intent_id) WHERE i.intent_id = ?`,
-    ),
-    attemptsOf: db.prepare<[string], AttemptRow>(
-      `${attempts} WHERE t.intent_id = ? ORDER BY a.attempt_no`,
-    ),
-    openAttempts: db.prepare<[Buffer], AttemptRow>(
-      `${attempts} WHERE t.sender = ? AND t.status = 'open' ORDER BY t.evm_nonce, a.attempt_no`,
-    ),
-    nextNonce: db.prepare<[Buffer], { next: bigint }>(
-      'SELECT coalesce(max(evm_nonce) + 1, 0) AS next FROM transactions WHERE sender = ?',
-    ),
-  }
-}
-
-function stateOf(row: IntentRow, attempts: { all(intentId: string): AttemptRow[] }) {
-  if (row.refused_revert !== null) return { kind: 'refused', revert: row.refused_revert } as const
-  assert(row.sender !== null && row.status !== null, `intent ${row.intent_id} has no transaction`)
-  if (row.status === 'open') {
-    const [transaction] = groupAttempts(hexOf(row.sender), attempts.all(row.intent_id))
-    assert(transaction !== undefined, `intent ${row.intent_id} has no signed bytes`)
-    return { kind: 'open', transaction } as const
-  }
-  return { kind: 'mined', transaction: resultOf(row, row.status) } as const
-}
-
-function resultOf(row: IntentRow, status: 'success' | 'reverted'): JournaledResult {
-  const { mined_hash: hash, block_number: blockNumber, block_hash: blockHash, revert } = row
-  assert(hash && blockNumber !== null && blockHash, `intent ${row.intent_id} has half a result`)
-  const mined = { status, hash: hexOf(hash), blockNumber, blockHash: hexOf(blockHash) }
-  return revert === null ? mined : { ...mined, revert }
-}
-
-function groupAttempts(from: Address, rows: readonly AttemptRow[]): JournaledTransaction[] {
-  const byNonce = new Map<bigint, { intentId: string; attempts: JournaledAttempt[] }>()
-  for (const row of rows) {
-    const group = byNonce.get(row.evm_nonce) ?? { intentId: row.intent_id, attempts: [] }
-    group.attempts.push({
-      hash: hexOf(row.hash),
-      raw: hexOf(row.raw),
-      gasLimit: row.gas_limit,
-      maxFeePerGas: row.max_fee_per_gas,
+/** Results are written together with what they turned round, and answer that. */
+function prepareResults(db: Database, { read, write }: Statements) {
+  const writeMined = db.transaction((from: Buffer, evmNonce: number, mined: JournaledMining) => {
+    const carried = read.carried.all(from, evmNonce)
+    const { outcomes } = mined
+    assert(outcomes.length === carried.length, `nonce ${evmNonce} needs ${carried.length} outcomes`)
+    const changes = write.mined(from, evmNonce, mined)
+    assert(changes === 1, `no transaction ${evmNonce} of ${hexOf(from)} to be mined`)
+    const numbers = carried.map((row, position) => {
+      const outcome = outcomes[position]
+      assert(outcome !== undefined, `intent ${row.intent_id} has no outcome`)
+      write.outcome({ from, evmNonce, position }, outcome)
+      const revert = outcome.status === 'reverted' ? outcome.revert : null
+      return reverse(row, { ...mined, status: outcome.status, revert })
     })
-    byNonce.set(row.evm_nonce, group)
+    return told(numbers)
+  })
+
+  const writeDisplaced = db.transaction(
+    (from: Buffer, evmNonce: number, by: JournaledInclusion) => {
+      const carried = read.carried.all(from, evmNonce)
+      const changes = write.displaced(from, evmNonce, by)
+      assert(changes === 1, `no open transaction ${evmNonce} of ${hexOf(from)} to be displaced`)
+      const now = { ...by, status: 'displaced', revert: null } as const
+      return told(carried.map((row) => reverse(row, now)))
+    },
+  )
+
+  /** Answers the reversal's number when what was recorded before is not what is true now. */
+  function reverse(row: CarriedRow, now: Parameters<typeof write.reversal>[2]) {
+    const before = resultOf(row)
+    if (before === undefined || before.status === now.status) return undefined
+    return write.reversal(row.intent_id, before, now)
   }
-  return [...byNonce].map(([nonce, group]) => ({ from, evmNonce: exactNumber(nonce), ...group }))
+
+  function told(numbers: readonly (bigint | number | undefined)[]) {
+    return numbers.flatMap((no) => {
+      const row = no === undefined ? undefined : read.reversal.get(no)
+      return row === undefined ? [] : [reversalOf(row)]
+    })
+  }
+
+  return { writeMined, writeDisplaced }
+}
+
+function stateOf(read: TransactionReads, row: IntentRow) {
+  if (row.refused_revert !== null) return { kind: 'refused', revert: row.refused_revert } as const
+  if (row.sender === null || row.evm_nonce === null) return { kind: 'displaced' } as const
+  const evmNonce = exactNumber(row.evm_nonce)
+  if (row.status === 'open') {
+    return { kind: 'open', transaction: transactionOf(read, hexOf(row.sender), evmNonce) } as const
+  }
+  const transaction = resultOf(row)
+  assert(transaction !== undefined, `transaction ${evmNonce} has half a result`)
+  return { kind: 'mined', transaction } as const
+}
+
+function transactionOf(read: TransactionReads, from: Address, evmNonce: number) {
+  const attempts = read.attempts.all(blobOf(from), evmNonce).map(attemptOf)
+  const intentIds = read.carried.all(blobOf(from), evmNonce).map((row) => row.intent_id)
+  return assertSigned({ from, evmNonce, intentIds, attempts })
 }
 
 /** Runs a write; a full or failing disk is an operating error, anything else is thrown as it is. */

@@ -3,10 +3,9 @@ import type { ChainClient } from '../chain/client.js'
 import { encodeMatch } from '../chain/encode-match.js'
 import type { FindGuilty, GuiltySide } from '../chain/find-guilty.js'
 import { fingerprintOf } from '../chain/fingerprint.js'
-import type { NonceLane } from '../chain/nonce-lane.js'
-import type { GasReader } from '../chain/read-gas.js'
 import { simulateMatch } from '../chain/simulate-match.js'
-import type { TransactionTracker } from '../chain/track-transactions.js'
+import { MAX_OPEN_TRANSACTIONS } from '../chain/transaction-lane.js'
+import type { TransactionLane } from '../chain/transaction-lane.js'
 import type {
   MinedTransaction,
   OpenTransaction,
@@ -43,9 +42,7 @@ export interface ExecuteDeps {
   /** A `read` client. */
   readonly client: ChainClient
   readonly journal: TransactionJournal
-  readonly lane: NonceLane
-  readonly tracker: TransactionTracker
-  readonly readGas: GasReader
+  readonly lane: TransactionLane
   /** Matches are tried out in turn, so that they do not pile up on a slow node. */
   readonly simulations: Turns
   readonly findGuilty: FindGuilty
@@ -61,9 +58,6 @@ export interface Executions {
   /** Whether something was recorded under the key, or is about to be: then it may have been sent. */
   readonly isKnown: (key: string) => boolean
 }
-
-/** Transactions in flight at once; further settlements are told to come again. */
-export const MAX_OPEN_TRANSACTIONS = 512
 
 /** Matches that a node is asked to try out at once; as many wait for that as transactions may be in flight. */
 export const MAX_SIMULATIONS = 32
@@ -122,6 +116,7 @@ async function settle(deps: ExecuteDeps, settlement: Settlement): Promise<Execut
   if (recorded === undefined) return settleNew(deps, settlement)
   if (recorded.fingerprint !== settlement.fingerprint) return { kind: 'mismatch' }
   const { state } = recorded
+  if (state.kind === 'displaced') return settleNew(deps, settlement)
   if (state.kind === 'open') return waitForResult(deps, settlement.id, hashOf(state.transaction))
   return state
 }
@@ -137,11 +132,11 @@ async function settleNew(deps: ExecuteDeps, settlement: Settlement): Promise<Exe
 }
 
 async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
-  const { client, matching, journal, lane, tracker, simulations, facts } = deps
+  const { client, matching, journal, lane, simulations, facts } = deps
   const { id, data, fingerprint } = settlement
   const call = { from: lane.address, to: matching, data }
   const tried = await simulations.inTurn(() =>
-    Promise.all([simulateMatch(client, call), deps.readGas()]),
+    Promise.all([simulateMatch(client, call), lane.readGas()]),
   )
   if (tried === undefined) return unavailable(deps, id, 'no turn for another settlement')
   const [simulation, gas] = tried
@@ -152,14 +147,13 @@ async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promi
   }
   facts.simulated(id, simulation.gasLimit)
 
-  const shortage = shortageOf(tracker, gas.balance, simulation.gasLimit * gas.maxFeePerGas)
-  if (shortage !== undefined) return unavailable(deps, id, shortage)
+  const shortage = lane.shortage(gas, simulation.gasLimit * gas.maxFeePerGas)
+  if (shortage !== undefined) return unavailable(deps, id, shortage.why)
   const { maxFeePerGas, maxPriorityFeePerGas } = gas
   const { gasLimit } = simulation
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
-  const transaction = lane.take({ intentId: id, fingerprint, to: matching, data, ...fees })
-  facts.journaled(transaction)
-  tracker.add(transaction)
+  const intents = [{ intentId: id, fingerprint }]
+  const transaction = lane.take({ intents, to: matching, data, fees })
   return waitForResult(deps, id, hashOf(transaction))
 }
 
@@ -168,25 +162,15 @@ function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAn
   return { kind: 'unavailable', why }
 }
 
-function shortageOf(
-  tracker: TransactionTracker,
-  balanceWei: bigint,
-  costWei: bigint,
-): string | undefined {
-  if (tracker.openCount() >= MAX_OPEN_TRANSACTIONS) return 'too many settlements in flight'
-  if (balanceWei < tracker.reservedWei() + costWei) return 'the signer has not enough gas money'
-  return undefined
-}
-
 async function waitForResult(deps: ExecuteDeps, id: string, hash: Hex): Promise<ExecuteAnswer> {
-  const transaction = await deps.tracker.waitFor(id, deps.timeoutMs)
+  const transaction = await deps.lane.waitFor(id, deps.timeoutMs)
   if (transaction !== undefined) return { kind: 'mined', transaction }
-  return { kind: deps.tracker.wasTaken(id) ? 'timeout' : 'unknown', hash }
+  return { kind: deps.lane.wasTaken(id) ? 'timeout' : 'unknown', hash }
 }
 
 /** Hash of the newest signed form, the likeliest to be mined. */
-function hashOf({ attempts, intentId }: OpenTransaction): Hex {
+function hashOf({ attempts, evmNonce }: OpenTransaction): Hex {
   const newest = attempts.at(-1)
-  assert(newest !== undefined, `nothing was signed for ${intentId}`)
+  assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
   return newest.hash
 }

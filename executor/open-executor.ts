@@ -2,12 +2,9 @@ import { join } from 'node:path'
 import { checkDeployment } from '../chain/check-deployment.js'
 import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
-import { countMined } from '../chain/count-mined.js'
 import { createGuiltyFinder } from '../chain/find-guilty.js'
-import { openNonceLane } from '../chain/nonce-lane.js'
-import { createGasReader } from '../chain/read-gas.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
-import { createTransactionTracker } from '../chain/track-transactions.js'
+import { openLane } from '../chain/transaction-lane.js'
 import { untilAnswering } from '../chain/until-answering.js'
 import type { Hex } from '../core/action.js'
 import { takeLock } from '../data/lock.js'
@@ -39,8 +36,6 @@ export interface Executor extends Executions {
   close(): void
 }
 
-/** A quarter of a second is little beside a block and much beside a question. */
-const POLL_MS = 250
 const CHAIN_WAIT_MS = 30_000
 
 /**
@@ -73,31 +68,17 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 type Journal = ReturnType<typeof createTransactionJournal>
 
 async function startExecutor(options: ExecutorOptions, journal: Journal) {
-  const { deployment, rpcUrl, facts, onFatal, timeoutMs, pollMs = POLL_MS } = options
+  const { deployment, rpcUrl, facts, onFatal, timeoutMs } = options
   const read = createChainClient(rpcUrl, 'read')
-  const submit = createChainClient(rpcUrl, 'submit')
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
-  const { address } = signer
-  const check = async () => {
-    await checkDeployment(read, deployment, address)
-    return countMined(read, address)
-  }
-  const minedNonces = await untilAnswering(check, CHAIN_WAIT_MS, facts.waitingForChain)
+  const check = () => checkDeployment(read, deployment, signer.address)
+  await untilAnswering(check, CHAIN_WAIT_MS, facts.waitingForChain)
 
-  const tracker = createTransactionTracker({
-    address,
-    journal,
-    read,
-    submit,
-    pollMs,
-    facts,
-    onFatal,
+  const lane = await openLane({
+    ...{ signer, journal, rpcUrl, facts, onFatal },
+    ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
   })
-  const lane = openNonceLane({ signer, journal, minedNonces })
-  facts.laneOpened({ address, minedNonces, open: journal.openTransactions(address).length })
-  await tracker.start()
 
-  const readGas = createGasReader(read, address)
   const { matching } = deployment
   const simulations = createTurns(SIMULATION_LIMITS)
   const executions = createExecute({
@@ -105,17 +86,15 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     client: read,
     journal,
     lane,
-    tracker,
-    readGas,
     simulations,
     findGuilty: createGuiltyFinder({ client: read, deployment }),
     timeoutMs,
     facts,
   })
-  const { chainSilentMs } = tracker
+  const { chainSilentMs } = lane
   const stop = () => {
     simulations.close()
-    return tracker.stop()
+    return lane.stop()
   }
   return { ...executions, chainSilentMs, stop }
 }

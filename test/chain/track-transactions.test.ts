@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import type { ChainClient } from '../../chain/client.js'
-import { createTransactionTracker, type TransactionFacts } from '../../chain/track-transactions.js'
+import { observeLane } from '../../chain/observe-lane.js'
+import { createTransactionTracker } from '../../chain/track-transactions.js'
 import type {
-  MinedTransaction,
+  MiningResult,
   OpenTransaction,
   TransactionJournal,
 } from '../../chain/transaction-journal.js'
@@ -10,7 +11,7 @@ import type {
 const from = `0x${'11'.repeat(20)}` as const
 const hash = `0x${'22'.repeat(32)}` as const
 const attempt = { hash, raw: '0x00', gasLimit: 1n, maxFeePerGas: 1n } as const
-const transaction: OpenTransaction = { intentId: 'a', from, evmNonce: 0, attempts: [attempt] }
+const transaction: OpenTransaction = { from, evmNonce: 0, intentIds: ['a'], attempts: [attempt] }
 
 /** A chain whose newest block is known before the nonces that it used, as behind a proxy of several nodes. */
 function aChain() {
@@ -21,40 +22,46 @@ function aChain() {
     request: ({ method }: { method: string }) =>
       Promise.resolve(
         method === 'eth_getTransactionReceipt' && chain.count > 0
-          ? { status: '0x1', blockNumber: '0x7', blockHash: `0x${'33'.repeat(32)}` }
+          ? {
+              status: '0x1',
+              blockNumber: '0x7',
+              blockHash: `0x${'33'.repeat(32)}`,
+              to: null,
+              logs: [],
+            }
           : null,
       ),
   }
   return { chain, client: client as unknown as ChainClient }
 }
 
-function aJournal(mined: MinedTransaction[]): TransactionJournal {
+function aJournal(mined: MiningResult[]): TransactionJournal {
   return {
     find: () => undefined,
     recordRefusal: () => undefined,
     recordSigned: () => undefined,
-    recordMined: (_from, _nonce, result) => void mined.push(result),
+    recordMined: (_from, _nonce, result) => {
+      mined.push(result)
+      return []
+    },
+    recordAttempt: silent,
+    recordFinal: silent,
+    recordDisplaced: () => [],
     nextNonce: () => 1,
-    openTransactions: () => [transaction],
-    reopenFrom: () => 0,
+    claimedFrom: () => [],
+    unsettledTransactions: () => [{ transaction }],
+    reopen: silent,
+    reversalsAfter: () => [],
   }
 }
 
 const silent = (): undefined => undefined
-const facts: TransactionFacts = {
-  broadcast: silent,
-  broadcastUnclear: silent,
-  mined: silent,
-  reopened: silent,
-  nonceLost: silent,
-  chainLost: silent,
-  chainBack: silent,
-}
+const facts = observeLane({ debug: silent, info: silent, warn: silent, error: silent }, 'intent')
 
 describe('tracking transactions', () => {
   it('finds a receipt whose nonce was counted only after its block was seen', async () => {
     const { chain, client } = aChain()
-    const mined: MinedTransaction[] = []
+    const mined: MiningResult[] = []
     const tracker = createTransactionTracker({
       address: from,
       journal: aJournal(mined),

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TransactionJournal } from '../../chain/transaction-journal.js'
+import type { IntentOutcome, TransactionJournal } from '../../chain/transaction-journal.js'
 import type { Address, Hex } from '../../core/action.js'
 import { AlreadyLocked, takeLock } from '../../data/lock.js'
 import { openDatabase } from '../../data/open.js'
@@ -18,21 +18,27 @@ const FINGERPRINT: Hex = `0x${'f1'.repeat(32)}`
 
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 
-const aTransaction = (intentId: string, evmNonce: number) => ({
-  intentId,
-  from: SENDER,
-  evmNonce,
-  attempts: [
-    { hash: hashOf(evmNonce + 100), raw: '0x02f8' as Hex, gasLimit: 21_000n, maxFeePerGas: 7n },
-  ],
+const anAttempt = (n: number) => ({
+  hash: hashOf(n),
+  raw: '0x02f8' as Hex,
+  gasLimit: 21_000n,
+  maxFeePerGas: 7n,
 })
 
-const aResult = (n: number) => ({
-  status: 'success' as const,
-  hash: hashOf(n + 100),
-  blockNumber: 12n,
-  blockHash: hashOf(12),
+const aTransaction = (evmNonce: number, ...intentIds: string[]) => ({
+  from: SENDER,
+  evmNonce,
+  intentIds,
+  attempts: [anAttempt(evmNonce + 100)],
 })
+
+const anInclusion = (n: number, block = 12) => ({
+  hash: hashOf(n + 100),
+  blockNumber: BigInt(block),
+  blockHash: hashOf(block),
+})
+const SUCCESS = { status: 'success' as const }
+const REVERTED = { status: 'reverted' as const, revert: 'TM_FeeTooHigh' }
 
 describe('transaction journal', () => {
   let dir: string
@@ -58,32 +64,74 @@ describe('transaction journal', () => {
     expect(db.pragma('synchronous', { simple: true })).to.equal(2n)
   })
 
+  const sign = (evmNonce: number, ...intentIds: string[]) => {
+    const transaction = aTransaction(evmNonce, ...intentIds)
+    journal.recordSigned(
+      transaction,
+      intentIds.map(() => FINGERPRINT),
+    )
+    return transaction
+  }
+  const mine = (evmNonce: number, ...outcomes: IntentOutcome[]) =>
+    journal.recordMined(SENDER, evmNonce, { ...anInclusion(evmNonce), outcomes })
+  const openNonces = () =>
+    journal
+      .unsettledTransactions(SENDER)
+      .filter(({ mined }) => mined === undefined)
+      .map(({ transaction }) => transaction.evmNonce)
+
   it('finds what was signed, also after it was opened again', () => {
-    const transaction = aTransaction('m:1', 4)
-    journal.recordSigned(transaction, FINGERPRINT)
+    const transaction = sign(4, 'm:1')
     db.close()
     open()
     expect(journal.find('m:1')).to.deep.equal({
       fingerprint: FINGERPRINT,
       state: { kind: 'open', transaction },
     })
-    expect(journal.openTransactions(SENDER)).to.deep.equal([transaction])
+    expect(journal.unsettledTransactions(SENDER)).to.deep.equal([{ transaction }])
     expect(journal.nextNonce(SENDER)).to.equal(5)
   })
 
   it('starts at nonce 0 and counts each sender by itself', () => {
-    journal.recordSigned(aTransaction('m:1', 4), FINGERPRINT)
+    sign(4, 'm:1')
     expect(journal.nextNonce(`0x${'cd'.repeat(20)}`)).to.equal(0)
-    expect(journal.openTransactions(`0x${'cd'.repeat(20)}`)).to.deep.equal([])
+    expect(journal.unsettledTransactions(`0x${'cd'.repeat(20)}`)).to.deep.equal([])
   })
 
-  it('keeps a result and its revert', () => {
-    journal.recordSigned(aTransaction('m:1', 4), FINGERPRINT)
-    const reverted = { ...aResult(4), status: 'reverted' as const, revert: 'TM_FeeTooHigh' }
-    journal.recordMined(SENDER, 4, reverted)
-    const found = journal.find('m:1')
-    expect(found?.state).to.deep.equal({ kind: 'mined', transaction: reverted })
-    expect(journal.openTransactions(SENDER)).to.deep.equal([])
+  it('finds a whole set of intents under one nonce, each with its own outcome', () => {
+    const transaction = sign(4, 'm:1', 'm:2')
+    expect(journal.find('m:2')?.state).to.deep.equal({ kind: 'open', transaction })
+    expect(mine(4, SUCCESS, REVERTED)).to.deep.equal([])
+    const mined = (intentId: string) => journal.find(intentId)?.state
+    expect(mined('m:1')).to.deep.equal({
+      kind: 'mined',
+      transaction: { ...anInclusion(4), ...SUCCESS },
+    })
+    expect(mined('m:2')).to.deep.equal({
+      kind: 'mined',
+      transaction: { ...anInclusion(4), ...REVERTED },
+    })
+    expect(openNonces()).to.deep.equal([])
+  })
+
+  it('wants an outcome for every intent', () => {
+    sign(4, 'm:1', 'm:2')
+    expect(() => mine(4, SUCCESS)).to.throw('outcomes')
+    expect(openNonces()).to.deep.equal([4])
+  })
+
+  it('holds a transaction that carries nothing out', () => {
+    const transaction = sign(4)
+    expect(journal.unsettledTransactions(SENDER)).to.deep.equal([{ transaction }])
+    mine(4)
+    expect(openNonces()).to.deep.equal([])
+  })
+
+  it('keeps every signed form, the oldest first', () => {
+    const transaction = sign(4, 'm:1')
+    journal.recordAttempt(SENDER, 4, anAttempt(999))
+    const [unsettled] = journal.unsettledTransactions(SENDER)
+    expect(unsettled?.transaction.attempts).to.deep.equal([...transaction.attempts, anAttempt(999)])
   })
 
   it('keeps a refusal', () => {
@@ -93,18 +141,77 @@ describe('transaction journal', () => {
   })
 
   it('gives a nonce and an intent away only once, and records nothing of the second', () => {
-    journal.recordSigned(aTransaction('m:1', 4), FINGERPRINT)
-    expect(() => journal.recordSigned(aTransaction('m:2', 4), FINGERPRINT)).to.throw()
-    expect(() => journal.recordSigned(aTransaction('m:1', 5), FINGERPRINT)).to.throw()
+    sign(4, 'm:1')
+    expect(() => sign(4, 'm:2')).to.throw()
+    expect(() => sign(5, 'm:1')).to.throw()
+    expect(() => sign(5, 'm:2', 'm:2')).to.throw()
+    expect(() => journal.recordRefusal('m:1', FINGERPRINT, 'late')).to.throw()
     expect(journal.find('m:2')).to.equal(undefined)
     expect(journal.nextNonce(SENDER)).to.equal(5)
   })
 
-  it('opens again what was mined from a nonce on', () => {
-    for (const n of [3, 4, 5]) journal.recordSigned(aTransaction(`m:${n}`, n), FINGERPRINT)
-    for (const n of [3, 4]) journal.recordMined(SENDER, n, aResult(n))
-    expect(journal.reopenFrom(SENDER, 4)).to.equal(1)
-    expect(journal.openTransactions(SENDER).map((t) => t.evmNonce)).to.deep.equal([4, 5])
+  it('follows what is mined until it is final', () => {
+    for (const n of [3, 4]) sign(n, `m:${n}`)
+    for (const n of [3, 4]) mine(n, SUCCESS)
+    journal.recordFinal(SENDER, [3])
+    const followed = journal.unsettledTransactions(SENDER)
+    expect(followed).to.deep.equal([{ transaction: aTransaction(4, 'm:4'), mined: anInclusion(4) }])
+  })
+
+  it('opens again what the chain forgot, also when it was final', () => {
+    for (const n of [3, 4, 5]) sign(n, `m:${n}`)
+    for (const n of [3, 4]) mine(n, SUCCESS)
+    journal.recordFinal(SENDER, [3, 4])
+    expect(journal.claimedFrom(SENDER, 4)).to.deep.equal([4, 5])
+    journal.reopen(SENDER, [4, 5])
+    expect(openNonces()).to.deep.equal([4, 5])
+    expect(journal.find('m:4')?.state.kind).to.equal('open')
+  })
+
+  it('writes down an outcome that turned round, and nothing for one that stayed', () => {
+    sign(4, 'm:1', 'm:2')
+    mine(4, SUCCESS, REVERTED)
+    journal.reopen(SENDER, [4])
+    const again = { ...anInclusion(4, 13), outcomes: [REVERTED, REVERTED] }
+    const reversal = {
+      no: 1,
+      intentId: 'm:1',
+      before: { ...anInclusion(4), ...SUCCESS },
+      now: { ...anInclusion(4, 13), ...REVERTED },
+    }
+    expect(journal.recordMined(SENDER, 4, again)).to.deep.equal([reversal])
+    journal.reopen(SENDER, [4])
+    mine(4, SUCCESS, REVERTED)
+    expect(journal.reversalsAfter(0, 1)).to.deep.equal([reversal])
+    const later = journal.reversalsAfter(1, 9)
+    expect(later.map(({ no, now }) => [no, now.status])).to.deep.equal([[2, 'success']])
+  })
+
+  it('frees what a stranger displaced for another nonce, and for the same call alone', () => {
+    sign(4, 'm:1', 'm:2')
+    expect(journal.recordDisplaced(SENDER, 4, anInclusion(77))).to.deep.equal([])
+    expect(journal.find('m:1')).to.deep.equal({
+      fingerprint: FINGERPRINT,
+      state: { kind: 'displaced' },
+    })
+    expect(openNonces()).to.deep.equal([])
+    const other: Hex = `0x${'f2'.repeat(32)}`
+    expect(() => journal.recordSigned(aTransaction(5, 'm:1'), [other])).to.throw()
+    const again = sign(6, 'm:1')
+    expect(journal.find('m:1')?.state).to.deep.equal({ kind: 'open', transaction: again })
+    journal.recordRefusal('m:2', FINGERPRINT, 'late')
+    expect(journal.find('m:2')?.state).to.deep.equal({ kind: 'refused', revert: 'late' })
+    expect(() => sign(7, 'm:2')).to.throw()
+  })
+
+  it('writes down a success that a stranger displaced afterwards', () => {
+    sign(4, 'm:1')
+    mine(4, SUCCESS)
+    expect(() => journal.recordDisplaced(SENDER, 4, anInclusion(77))).to.throw()
+    journal.reopen(SENDER, [4])
+    const [reversal] = journal.recordDisplaced(SENDER, 4, anInclusion(77))
+    expect(reversal).to.deep.include({ intentId: 'm:1', now: { status: 'displaced' } })
+    expect(journal.reversalsAfter(0, 9)).to.deep.equal([reversal])
   })
 
   it('says so when the disk refuses', () => {

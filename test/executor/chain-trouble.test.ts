@@ -138,7 +138,7 @@ describe('executor with a chain in trouble', () => {
 
   it('says that a stranger used its nonce', async () => {
     let lost = 0
-    const { post } = await open({ facts: { nonceLost: () => (lost += 1) } })
+    const { post } = await open({ facts: { nonceUnexplained: () => (lost += 1) } })
     proxy.fateOf = only(SEND, 'lose')
     expect((await post(await aBody(), 'm:1')).status).to.equal(502)
     const evmNonce = await world.client.getTransactionCount({ address: world.executor })
