@@ -1,4 +1,6 @@
 /** Stream names and subjects: the only file that spells them. Client-chosen text never enters a subject. */
+import type { Hex } from '../core/action.js'
+import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */
 export const commandsStream = (market: string): string => `COMMANDS_${market}`
@@ -11,6 +13,18 @@ export const feedSubject = (market: string): string => `feed.${market}`
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
 export const askCancelOrder = 'ask.order.cancel'
+/** A signed deposit or withdrawal to be carried out; answered by the submitter of that kind. */
+export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
+/** What became of one, by its `action_hash`. */
+export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.look_up`
+/** How a submitter's gas wallet stands. */
+export const askGasStanding = (kind: TransferKind): string => `ask.${kind}.gas`
+/** What the submitters record of every deposit and withdrawal, in the order in which they wrote it. */
+export const transfersStream = 'TRANSFERS'
+export const transfersSubjects = 'transfers.>'
+/** Progress of one transfer, under the hash of what was signed: 64 hex digits, nothing that a client worded. */
+export const transferSubject = (kind: TransferKind, actionHash: Hex): string =>
+  `transfers.${kind}.${actionHash.slice(2)}`
 /** Auth frames that opened a socket: a nonce opens one once. */
 export const socketNonces = 'socket_nonces'
 /** A bucket of claims, as the server's key-value tools name it, and one claim in it. */

@@ -1,0 +1,57 @@
+import type { Address, Hex } from './action.js'
+import type { TokenUnits6 } from './money.js'
+
+/** The words of deposits and withdrawals: one signed action each, carried out by at most one transaction. */
+export type TransferKind = 'deposit' | 'withdrawal'
+
+/**
+ * How a transfer stands. `pending`: claimed, being checked and submitted; `submitted`: broadcast, receipt not yet
+ * known; `confirmed`, `reverted`: what its receipt said; `rejected`: refused before anything was sent, so that the same
+ * request may be sent again; `unknown`: whether it was submitted could not be confirmed.
+ */
+export type TransferStatus =
+  'pending' | 'submitted' | 'confirmed' | 'reverted' | 'rejected' | 'unknown'
+
+/** One deposit or withdrawal as its submitter remembers it. */
+export interface TransferRecord {
+  readonly kind: TransferKind
+  /** EIP-712 digest of the signed action, lower case: its identity, whatever the signature's bytes are. */
+  readonly actionHash: Hex
+  readonly status: TransferStatus
+  readonly owner: Address
+  readonly nonce: bigint
+  /** The account that the action names; 0 on a deposit that opens one. */
+  readonly subaccountIdRequested: bigint
+  /** The account that was credited or debited, once it is known. */
+  readonly subaccountId?: bigint
+  /** The asset that the action names: cash, or the wrapped asset that pays out. */
+  readonly asset: Address
+  readonly amount: TokenUnits6
+  readonly txHash?: Hex
+  /** Of the permit that went before a deposit, when one was needed. */
+  readonly permitTxHash?: Hex
+  readonly blockNumber?: bigint
+  /** Why it was rejected, or what is not known. */
+  readonly error?: string
+  /** Name of the revert that refused it, in the simulation or in the block. */
+  readonly revert?: string
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+/** Why a submitter takes no new requests: its wallet is below its reserve, or the hour's gas is spent. */
+export type GasPause = 'gas_reserve' | 'gas_budget'
+
+/** How the wallet that pays a submitter's gas stands; amounts in wei. */
+export interface GasStanding {
+  readonly signer: Address
+  /** Absent while the chain cannot be read. */
+  readonly balanceWei?: bigint
+  /** Nothing is submitted while the balance is below this. */
+  readonly reserveWei: bigint
+  /** Most gas of one hour. */
+  readonly hourBudgetWei: bigint
+  readonly hourSpentWei: bigint
+  /** Absent while requests are taken. */
+  readonly paused?: GasPause
+}
