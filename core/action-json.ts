@@ -15,7 +15,8 @@ export interface ReadAction {
 
 const integerFields = ['subaccount_id', 'nonce', 'expiry'] as const
 const addressFields = ['module', 'owner', 'signer'] as const
-const allFields = [
+/** The seven fields of an action on the wire. */
+export const actionFields = [
   'subaccount_id',
   'nonce',
   'module',
@@ -29,7 +30,21 @@ const allFields = [
 export function readAction(value: unknown): Checked<ReadAction> {
   const fields = asJsonObject(typeof value === 'string' ? parseJson(value) : value)
   if (fields === undefined) return { refusal: refusals.actionJson }
-  const refusal = refuseField(fields)
+  return readActionFields(fields, {
+    path: 'action_json',
+    dataNotText: dataNotHex('expected a hex string'),
+  })
+}
+
+/** Where in the body an action stands, and what is answered when its `data` is no text. */
+export interface ActionPlace {
+  readonly path: string
+  readonly dataNotText: Refusal
+}
+
+/** Reads the seven fields of an action; refusals name them by the place where the action stands. */
+export function readActionFields(fields: JsonFields, place: ActionPlace): Checked<ReadAction> {
+  const refusal = refuseField(fields, place)
   if (refusal !== undefined) return { refusal }
 
   // Every field is a string from here on: refuseField has seen each of them.
@@ -66,17 +81,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refuseField(fields: JsonFields): Refusal | undefined {
-  const missing = allFields.find((name) => fieldOf(fields, name) === undefined)
-  if (missing !== undefined) return fieldRequired(`action_json.${missing}`)
+function refuseField(fields: JsonFields, { path, dataNotText }: ActionPlace): Refusal | undefined {
+  const missing = actionFields.find((name) => fieldOf(fields, name) === undefined)
+  if (missing !== undefined) return fieldRequired(`${path}.${missing}`)
   for (const name of integerFields) {
     if (parseInteger(fields[name]) === undefined) {
-      return invalidInteger(`action_json.${name}`, fields[name])
+      return invalidInteger(`${path}.${name}`, fields[name])
     }
   }
   const address = addressFields.find((name) => parseAddress(fields[name]) === undefined)
-  if (address !== undefined) return invalidAddress(`action_json.${address}`)
-  return typeof fields.data === 'string' ? undefined : dataNotHex('expected a hex string')
+  if (address !== undefined) return invalidAddress(`${path}.${address}`)
+  return typeof fields.data === 'string' ? undefined : dataNotText
 }
 
 /**

@@ -10,6 +10,12 @@ export function formatDecimal(value: bigint, decimals: number): string {
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** Writes a scaled integer that is not negative as decimal text with every one of its decimals. */
+export function formatFixed(value: bigint, decimals: number): string {
+  const digits = value.toString().padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
 /** As formatDecimal, with `+` in front of positive values. */
 export function formatSigned(value: bigint, decimals: number): string {
   return `${value > 0n ? '+' : ''}${formatDecimal(value, decimals)}`

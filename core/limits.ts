@@ -14,6 +14,10 @@ export const DEFAULT_PAGE_LIMIT = 50
 /** Most candles of one answer, and how many are served unasked. */
 export const MAX_CANDLES_LIMIT = 1000
 export const DEFAULT_CANDLES_LIMIT = 200
+/** How far ahead the expiry of a deposit or withdrawal may lie. */
+export const MAX_TRANSFER_AHEAD_SEC = 3_600
+/** Smallest deposit: 10 USDC in the token's units. */
+export const MIN_DEPOSIT_UNITS_6 = 10_000_000n
 
 export const UINT256_MAX = 2n ** 256n - 1n
 export const INT256_MAX = 2n ** 255n - 1n

@@ -3,9 +3,10 @@ import type { Checked } from './checked.js'
 import { parseInteger } from './decimal.js'
 import { asJsonObject, fieldOf, parseAddress } from './json-fields.js'
 import type { JsonFields } from './json-fields.js'
-import { MAX_ORDER_ID_LENGTH, MAX_SIGNATURE_BYTES, SUB_ID_MAX } from './limits.js'
+import { MAX_ORDER_ID_LENGTH, SUB_ID_MAX } from './limits.js'
 import { fieldRequired, invalidAddress, invalidInteger, notAString, refusals } from './refusals.js'
 import type { Refusal } from './refusals.js'
+import { isSignatureText } from './signature-text.js'
 
 /** A body whose required fields are there and well-formed; what later checks judge is still as it came. */
 export interface OrderBody {
@@ -77,16 +78,11 @@ function refuseForm(fields: JsonFields): Refusal | undefined {
   const address = addressFields.find((name) => parseAddress(fields[name]) === undefined)
   if (address !== undefined) return invalidAddress(address)
   if (readSubId(fields) === undefined) return invalidInteger('sub_id', fields.sub_id)
-  return isSignature(fields.signature) ? undefined : refusals.signatureForm
+  return isSignatureText(fields.signature) ? undefined : refusals.signatureForm
 }
 
 const readSubId = (fields: JsonFields): bigint | undefined =>
   parseInteger(fieldOf(fields, 'sub_id') ?? '0', SUB_ID_MAX)
-
-function isSignature(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > 2 + 2 * MAX_SIGNATURE_BYTES) return false
-  return value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
-}
 
 /** Every cast here was checked by refuseForm. */
 function wellFormed(fields: JsonFields): OrderBody {

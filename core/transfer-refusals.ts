@@ -44,6 +44,11 @@ export const transferRefusals = {
   withdrawalSubaccountZero: badRequest('subaccount_zero', 'action.subaccount_id must not be 0', {
     field: 'action.subaccount_id',
   }),
+  permitSignatureForm: badRequest(
+    'invalid_permit_signature_form',
+    'permit.signature must be 0x-prefixed hex of at most 4096 bytes',
+    { field: 'permit.signature' },
+  ),
   permitExpired: badRequest('permit_expired', 'permit has expired', { field: 'permit.deadline' }),
   actionHashForm: badRequest(
     'invalid_action_hash',
@@ -53,6 +58,12 @@ export const transferRefusals = {
   /** Add the detail that an order's refusal has: digest, domain, recovered, expected. */
   signature: { ...refusals.signature, status: 401 },
 } as const satisfies Record<string, TransferRefusal>
+
+/** A field that is not one of the request's, or not of its JSON type; the text is the interface's for any such body. */
+export const notInBody = (field: string): TransferRefusal => ({
+  ...refusals.invalidJsonBody,
+  field,
+})
 
 /** Shape: what the body alone says. */
 export const wrongTransferModule = (kind: TransferKind, module: Address): TransferRefusal =>
