@@ -1,5 +1,6 @@
 import { readProcessConfig } from './config.js'
 import { createLogOutput } from './log-output.js'
+import { armCrashAt } from './crash-at.js'
 import { createLog } from './log.js'
 import type { Logger } from './log.js'
 
@@ -56,6 +57,7 @@ export function runProcess(options: ProcessOptions): void {
   process.on('SIGINT', () => end('SIGINT'))
   watchParent(() => end('parent gone'))
 
+  armCrashAt()
   log.info('starting')
   options.start(log, die('failed')).then((started) => {
     running = started

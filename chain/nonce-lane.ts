@@ -1,4 +1,5 @@
 import type { Address, Hex } from '../core/action.js'
+import { crash } from '../core/crash-point.js'
 import type { TransactionRequest, TransactionSigner } from './sign-transaction.js'
 import type { Attempt, Intent, OpenTransaction, TransactionJournal } from './transaction-journal.js'
 
@@ -50,6 +51,7 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       const intentIds = intents.map(({ intentId }) => intentId)
       const transaction = { from: signer.address, evmNonce: next, intentIds, attempts }
       const fingerprints = intents.map(({ fingerprint }) => fingerprint)
+      crash('lane.after_sign_before_commit')
       journal.recordSigned(transaction, fingerprints)
       next += 1
       return transaction

@@ -1,4 +1,5 @@
 import { RpcRequestError } from 'viem'
+import { crash } from '../core/crash-point.js'
 import type { ChainClient } from './client.js'
 import type { OpenTransaction } from './transaction-journal.js'
 
@@ -19,7 +20,9 @@ export async function sendTransaction(
   const newest = transaction.attempts.at(-1)
   if (newest === undefined) return { kind: 'unclear', cause: new Error('nothing was signed') }
   try {
-    await client.request({ method: 'eth_sendRawTransaction', params: [newest.raw] })
+    const sending = client.request({ method: 'eth_sendRawTransaction', params: [newest.raw] })
+    crash('lane.during_broadcast')
+    await sending
     return { kind: 'taken' }
   } catch (error) {
     const refusal = refusalOf(error)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
+import { crash } from '../core/crash-point.js'
 import { ChainUnreachable, orUnreachable } from './chain-unreachable.js'
 import type { ChainClient } from './client.js'
 import { countMined } from './count-mined.js'
@@ -153,6 +154,7 @@ function reopenForgotten(tracking: Tracking, count: number): void {
   const before = open.size()
   journal.reopen(address, journal.claimedFrom(address, count))
   tracking.minedNonces = count
+  crash('lane.during_reorg_rollback')
   open.replace(openIn(tracking))
   if (open.size() > before) facts.reopened(open.size() - before)
 }
@@ -178,7 +180,9 @@ async function lookForReceipt(tracking: Tracking, followed: Followed): Promise<v
     intentIds,
   )
   const { hash, blockNumber, blockHash } = receipt
+  crash('lane.after_receipt_before_mark')
   const reversals = journal.recordMined(from, evmNonce, { hash, blockNumber, blockHash, outcomes })
+  crash('lane.after_mark_before_answer')
   open.remove(evmNonce)
   tracking.minedNonces = Math.max(tracking.minedNonces, evmNonce + 1)
   const mined = minedIntents(receipt, intentIds, outcomes)
@@ -192,14 +196,17 @@ async function rebroadcastDue(tracking: Tracking, count: number): Promise<void> 
   const due = tracking.open
     .from(count)
     .filter(({ sentAtMs }) => sentAtMs === undefined || nowMs - sentAtMs >= REBROADCAST_MS)
-  for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK))
+  for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK)) {
+    crash('lane.recovery_mid')
     await broadcast(tracking, followed)
+  }
 }
 
 async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
   const { transaction } = followed
   followed.sentAtMs = performance.now()
   const answer = await sendTransaction(tracking.submit, transaction)
+  crash('lane.after_broadcast_before_mark')
   if (answer.kind === 'taken') {
     followed.taken = true
     tracking.facts.broadcast(transaction)

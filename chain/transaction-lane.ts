@@ -1,4 +1,5 @@
 import type { Address } from '../core/action.js'
+import { crash } from '../core/crash-point.js'
 import { createChainClient } from './client.js'
 import { countMined } from './count-mined.js'
 import type { Frozen, LaneFacts } from './lane-facts.js'
@@ -110,6 +111,7 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
     take(call) {
       const transaction = nonces.take(call)
       facts.journaled(transaction)
+      crash('lane.after_commit_before_broadcast')
       tracker.add(transaction)
       return transaction
     },

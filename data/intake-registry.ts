@@ -3,6 +3,7 @@ import { encodeCommands } from '../bus-schemas/command-message.js'
 import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand } from '../core/command.js'
+import { crash } from '../core/crash-point.js'
 import { openDatabase } from './open.js'
 
 /** The writer's name in the command log. */
@@ -190,6 +191,7 @@ function prepareCommit(db: Database, reads: Reads) {
     if (commands.length === 0) return { outcomes }
     const message = { market, lastNo, payload: encodeCommands(commands) }
     count.run(lastNo)
+    crash('intake.in_commit')
     enqueue.run(lastNo, market, message.payload)
     return { outcomes, message }
   })

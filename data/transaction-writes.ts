@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
+import { crash } from '../core/crash-point.js'
 import { blobOf } from './bytes.js'
 import type {
   JournaledAttempt,
@@ -43,6 +44,7 @@ export function prepareTransactionWrites(db: Database, nowMs: () => number) {
       intent(intentId, fingerprint, null)
       sql.carried.run(from, evmNonce, position, intentId)
     }
+    crash('lane.in_commit')
     for (const one of attempts) attempt(transaction.from, evmNonce, one)
   })
   const attempt = (from: Address, evmNonce: number, one: JournaledAttempt): void => {

@@ -13,6 +13,7 @@ import type {
 } from '../chain/transaction-journal.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
+import { crash } from '../core/crash-point.js'
 import { JournalUnwritable } from '../data/transaction-journal.js'
 import type { ExecutePayload } from './execute-payload.js'
 import type { ExecutorFacts } from './observe.js'
@@ -133,6 +134,7 @@ async function settleNew(deps: ExecuteDeps, settlement: Settlement): Promise<Exe
 
 async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
   const { client, matching, journal, lane, simulations, facts } = deps
+  crash('executor.after_request')
   const { id, data, fingerprint } = settlement
   const call = { from: lane.address, to: matching, data }
   const tried = await simulations.inTurn(() =>
@@ -153,6 +155,7 @@ async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promi
   const { gasLimit } = simulation
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
   const intents = [{ intentId: id, fingerprint }]
+  crash('executor.before_journal')
   const transaction = lane.take({ intents, to: matching, data, fees })
   return waitForResult(deps, id, hashOf(transaction))
 }

@@ -1,6 +1,7 @@
 import { assert } from '../../core/assert.js'
 import { applyMessage, type BlockOfCommands, type MessageResult } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
+import { crash } from '../../core/crash-point.js'
 import type { LoggedCommand } from '../../core/command.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../core/matcher-state.js'
 import type { Market } from '../../core/market.js'
@@ -61,6 +62,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
   let over = false
   const onFatal = (error: unknown): void => {
     // What is given up in stopping fails as well; that is no news.
+    if (error instanceof Fenced) crash('matcher.fence_detected')
     if (!over) given.onFatal(error)
     over = true
   }
@@ -123,10 +125,14 @@ async function readFeedEnd(bus: Bus, market: string): Promise<FeedEnd> {
 }
 
 async function applyLogged(run: Run, message: BusMessage): Promise<void> {
+  crash('matcher.after_read')
   const commands = decodeCommands(message.data)
   if (run.live !== undefined) assertNotSuperseded(run.live, commands)
   for (const group of applyMessage(run.state, message.seq, commands)) {
-    if (isInFeed(run, group, message.seq)) continue
+    if (isInFeed(run, group, message.seq)) {
+      crash('matcher.replay_mid')
+      continue
+    }
     if (group.block !== undefined) await publish(run, group.block)
     answerCallers(run, group.results)
     if (run.live !== undefined) followUp(run, run.live, group.results)
@@ -165,8 +171,10 @@ async function publish({ options, feed }: Run, block: Block): Promise<void> {
   assert(block.firstSeq === feed.changeSeq + 1, `block ${block.firstSeq} after ${feed.changeSeq}`)
   const onUnknown = (error: unknown) => facts.appendUnknown('block', error)
   const place = { bus, market: market.market, onUnknown }
+  crash('matcher.after_apply_before_publish')
   feed.messageSeq = await publishBlock(place, encodeBlock(block), feed.messageSeq)
   feed.changeSeq += block.changes.length
+  crash('matcher.after_ack_before_answer')
 }
 
 function answerCallers({ options, feed }: Run, results: readonly MessageResult[]): void {
@@ -183,7 +191,9 @@ function answerCallers({ options, feed }: Run, results: readonly MessageResult[]
 function followUp({ options }: Run, live: Live, results: readonly MessageResult[]): void {
   for (const { applied } of results) {
     for (const change of applied.changes) {
-      if (change.kind === 'OrderMatched') live.settler.add(change.match)
+      if (change.kind !== 'OrderMatched') continue
+      crash('matcher.after_answer_before_settle')
+      live.settler.add(change.match)
     }
     for (const orderId of applied.continueOrderIds) {
       live.own.submit({ kind: 'ContinueOrder', orderId }).catch(options.onFatal)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppendRefused, AppendUnknown, WrongLastSequence, type Bus } from '../../bus-schemas/bus.js'
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
+import { crash } from '../../core/crash-point.js'
 
 /**
  * Another matcher runs this market, or its feed is not the one that was written. Whoever meets this must stop: it is
@@ -31,7 +32,9 @@ export async function publishBlock(
 ): Promise<number> {
   for (;;) {
     try {
-      return await bus.append(feedSubject(market), data, { expectedLastSeq: lastSeq })
+      const appending = bus.append(feedSubject(market), data, { expectedLastSeq: lastSeq })
+      crash('matcher.after_publish_before_ack')
+      return await appending
     } catch (error) {
       if (!CLEARS_UP.some((kind) => error instanceof kind)) throw error
       onUnknown(error)

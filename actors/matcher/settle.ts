@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Match } from '../../core/change.js'
 import type { SettlementOutcome } from '../../core/command.js'
+import { crash } from '../../core/crash-point.js'
 import type { AskExecutor } from './ask-executor.js'
 import type { ExecutePayload } from './execute-payload.js'
 
@@ -87,7 +88,10 @@ async function settleOne(
     options.facts.settlementAsked(settlementId)
     const answer = await options.ask(settlementId, payload, signal)
     if (answer.kind === 'success' || answer.kind === 'reverted') {
-      await options.report(settlementId, answer)
+      crash('matcher.after_result_before_report')
+      const reporting = options.report(settlementId, answer)
+      crash('matcher.after_report_before_ack')
+      await reporting
       return
     }
     if (answer.kind === 'malformed') {

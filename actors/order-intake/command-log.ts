@@ -2,6 +2,7 @@ import type { Bus } from '../../bus-schemas/bus.js'
 import { decodeCommands } from '../../bus-schemas/command-message.js'
 import type { Logger } from '../../bus-schemas/log.js'
 import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
+import { crash } from '../../core/crash-point.js'
 import {
   type EntryOutcome,
   INTAKE_SOURCE,
@@ -133,7 +134,9 @@ async function flush(publishing: Publishing, group: readonly Pending[]): Promise
   // there, and the matcher takes no number below one that it has seen.
   if (registry.outbox(market).length > 0) return refuseAll(group)
   const entries = group.map(({ entry }) => entry)
+  crash('intake.before_commit')
   const { outcomes, message } = registry.commit(market, entries, nowMs())
+  crash('intake.after_commit_before_publish')
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind === 'taken') group[index]?.settle(outcome)
   }
@@ -149,7 +152,9 @@ async function publish(publishing: Publishing, message: OutboxMessage): Promise<
   for (let attempt = 0; ; attempt += 1) {
     try {
       const position = await appendOrFind(publishing, message, attempt === 0)
+      crash('intake.after_ack_before_mark')
       registry.markPublished(market, position)
+      crash('intake.after_mark')
       onTrouble(undefined)
       return
     } catch (error) {
@@ -171,8 +176,9 @@ async function appendOrFind(
     if (tail.lastNo >= lastNo) return tail
   }
   const messageId = `${INTAKE_SOURCE}:${lastNo}`
-  const streamSeq = await options.bus.append(commandsSubject(market), payload, { messageId })
-  return { streamSeq, lastNo }
+  const appending = options.bus.append(commandsSubject(market), payload, { messageId })
+  crash('intake.after_publish_before_ack')
+  return { streamSeq: await appending, lastNo }
 }
 
 /** Where the stream ends, and our greatest command number up to there. Throws LogMismatch. */
@@ -211,7 +217,10 @@ async function recover(publishing: Publishing): Promise<void> {
   }
   registry.markPublished(market, tail)
   const unpublished = registry.outbox(market)
-  for (const message of unpublished) await publish(publishing, message)
+  for (const message of unpublished) {
+    crash('intake.outbox_replay_mid')
+    await publish(publishing, message)
+  }
   if (unpublished.length > 0) log.info({ market, messages: unpublished.length }, 'outbox published')
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../../bus-schemas/log.js'
 import { decodeOrderRequest, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
 import type { OrderRequest } from '../../bus-schemas/order-requests.js'
 import { InvariantBroken } from '../../core/assert.js'
+import { crash } from '../../core/crash-point.js'
 import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
 import type { LogEntry } from '../../data/intake-registry.js'
@@ -43,6 +44,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       deps.bus.reply(replyTo, encodeOrderAnswer({ kind: 'refused', refusal }))
     }
     if (inFlight >= MAX_IN_FLIGHT) return answer(refusals.overloaded)
+    crash('intake.before_checks')
     const request = decodeOrderRequest(data)
     inFlight += 1
     try {

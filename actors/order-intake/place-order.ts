@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AccountReader } from '../../chain/read-account.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
 import type { Action } from '../../core/action.js'
+import { crash } from '../../core/crash-point.js'
 import type { Market } from '../../core/market.js'
 import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
@@ -56,6 +57,7 @@ export async function checkPlacement(
     soon<CustodyVerdict>(checkCustody(deps.accounts, order, nowMs), { kind: 'unreadable' }),
     soon(deps.verifier.verify(action, order.signature), NO_VERDICT),
   ])
+  crash('intake.after_signature')
   if (custody.kind === 'refused') return { refusal: custody.refusal }
   if (verdict.kind === 'invalid') {
     return { refusal: invalidSignature(deps.domain, action, verdict) }

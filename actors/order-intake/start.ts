@@ -7,6 +7,7 @@ import {
   commandsStream,
   commandsSubject,
 } from '../../bus-schemas/subjects.js'
+import { crash } from '../../core/crash-point.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { type Standing, answerPing } from '../answer-ping.js'
 import { type CommandLog, createCommandLog } from './command-log.js'
@@ -66,6 +67,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Run
     stop: async () => {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()))
       await signatures.stop()
+      crash('intake.shutdown_mid_drain')
       await Promise.all([...commandLogs.values()].map((commandLog) => commandLog.stop()))
     },
   }

@@ -1,0 +1,61 @@
+/**
+ * The points at which a crash is worst: between two steps that must not be torn apart. Each stands once in the code, as
+ * `crash('<point>')`, and does nothing unless a test has armed it.
+ */
+export const CRASH_POINTS = [
+  'intake.before_checks',
+  'intake.after_signature',
+  'intake.before_commit',
+  'intake.in_commit',
+  'intake.after_commit_before_publish',
+  'intake.after_publish_before_ack',
+  'intake.after_ack_before_mark',
+  'intake.after_mark',
+  'intake.outbox_replay_mid',
+  'intake.shutdown_mid_drain',
+  'matcher.after_read',
+  'matcher.after_apply_before_publish',
+  'matcher.after_publish_before_ack',
+  'matcher.after_ack_before_answer',
+  'matcher.after_answer_before_settle',
+  'matcher.after_result_before_report',
+  'matcher.after_report_before_ack',
+  'matcher.replay_mid',
+  'matcher.fence_detected',
+  'executor.after_request',
+  'executor.before_journal',
+  'lane.after_sign_before_commit',
+  'lane.in_commit',
+  'lane.after_commit_before_broadcast',
+  'lane.during_broadcast',
+  'lane.after_broadcast_before_mark',
+  'lane.after_receipt_before_mark',
+  'lane.after_mark_before_answer',
+  'lane.during_reorg_rollback',
+  'lane.recovery_mid',
+] as const
+
+export type CrashPoint = (typeof CRASH_POINTS)[number]
+
+/** Points at which something is on its way to another process and has not been answered. */
+export const IN_FLIGHT: ReadonlySet<CrashPoint> = new Set<CrashPoint>([
+  'intake.after_publish_before_ack',
+  'matcher.after_publish_before_ack',
+  'matcher.after_report_before_ack',
+  'lane.during_broadcast',
+])
+
+/** Told each time a point is passed. What it throws is thrown from there. */
+export type CrashHandler = (point: CrashPoint) => void
+
+let handler: CrashHandler | undefined
+
+/** Marks a point of the code. Nothing happens unless a handler is armed, which only tests do. */
+export function crash(point: CrashPoint): void {
+  handler?.(point)
+}
+
+/** Arms the handler for all points of this process, in place of the one before; undefined disarms. */
+export function armCrashPoints(armed: CrashHandler | undefined): void {
+  handler = armed
+}

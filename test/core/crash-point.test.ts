@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import { readdirSync, readFileSync } from 'node:fs'
+import { killAt } from '../../bus-schemas/crash-at.js'
+import { readCrashAt } from '../../bus-schemas/crash-config.js'
+import { BadConfiguration } from '../../bus-schemas/parse-env.js'
+import { armCrashPoints, crash, CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
+
+const ROOT = new URL('../../../', import.meta.url)
+const ROOMS = ['core', 'bus-schemas', 'chain', 'data', 'actors', 'api-gateway', 'executor']
+
+/** Every label that the venue's code passes to crash. */
+function wired(): string[] {
+  return ROOMS.flatMap((room) => {
+    const folder = new URL(`${room}/`, ROOT)
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && path !== 'crash-point.ts')
+      .flatMap((path) => [
+        ...readFileSync(new URL(path, folder), 'utf8').matchAll(/\bcrash\('([^']+)'\)/g),
+      ])
+      .map(([, label = '']) => label)
+  })
+}
+
+describe('crash points', () => {
+  afterEach(() => armCrashPoints(undefined))
+
+  it('stand once each in the code', () => {
+    expect(wired().sort()).to.deep.equal([...CRASH_POINTS].sort())
+  })
+
+  it('do nothing until a handler is armed, and nothing after it is disarmed', () => {
+    const passed: CrashPoint[] = []
+    crash('intake.in_commit')
+    armCrashPoints((point) => passed.push(point))
+    crash('intake.after_mark')
+    armCrashPoints(undefined)
+    crash('intake.in_commit')
+    expect(passed).to.deep.equal(['intake.after_mark'])
+  })
+
+  it('let a handler throw, so that a simulation can unwind', () => {
+    armCrashPoints(() => {
+      throw new Error('crashed')
+    })
+    expect(() => crash('matcher.after_read')).to.throw('crashed')
+  })
+})
+
+describe('CRASH_AT', () => {
+  const inTest = (CRASH_AT: string) => readCrashAt({ NODE_ENV: 'test', CRASH_AT })
+
+  it('names a point, and at which passing', () => {
+    expect(inTest('lane.in_commit')).to.deep.equal({ point: 'lane.in_commit', passing: 1 })
+    expect(inTest('matcher.after_read:17')).to.deep.equal({
+      point: 'matcher.after_read',
+      passing: 17,
+    })
+  })
+
+  it('counts for nothing outside tests', () => {
+    expect(readCrashAt({ CRASH_AT: 'lane.in_commit' })).to.equal(undefined)
+    expect(readCrashAt({ NODE_ENV: 'production', CRASH_AT: 'lane.in_commit' })).to.equal(
+      undefined,
+    )
+    expect(readCrashAt({ NODE_ENV: 'test' })).to.equal(undefined)
+  })
+
+  it('must name a point that exists', () => {
+    for (const bad of ['intake.nowhere', 'lane.in_commit:0', 'lane.in_commit:', ':3'])
+      expect(() => inTest(bad), bad).to.throw(BadConfiguration, 'CRASH_AT')
+  })
+
+  it('kills at that passing of that point only', () => {
+    let kills = 0
+    const handler = killAt({ point: 'lane.in_commit', passing: 2 }, () => (kills += 1))
+    handler('lane.in_commit')
+    handler('intake.in_commit')
+    expect(kills).to.equal(0)
+    handler('lane.in_commit')
+    handler('lane.in_commit')
+    expect(kills).to.equal(1)
+  })
+
+  it('lets what is on its way leave before it kills', async () => {
+    let killed = false
+    const handler = killAt({ point: 'lane.during_broadcast', passing: 1 }, () => {
+      killed = true
+    })
+    handler('lane.during_broadcast')
+    expect(killed).to.equal(false)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(killed).to.equal(true)
+  })
+})
