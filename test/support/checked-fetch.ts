@@ -5,9 +5,12 @@ const gateways = new Set<string>()
 const wrong: string[] = []
 const told: string[] = []
 const plainFetch = globalThis.fetch
+/** A program run by hand has nobody to tell. */
+const underMocha = 'describe' in globalThis
 
-/** From now on whatever `fetch` gets from this gateway must be what the gateway's document says. */
+/** From now on whatever `fetch` gets from this gateway in a test must be what the gateway's document says. */
 export function checkAnswersOf(gatewayUrl: string): void {
+  if (!underMocha) return
   gateways.add(new URL(gatewayUrl).origin)
   globalThis.fetch = checkedFetch
 }
@@ -42,10 +45,12 @@ function parsed(text: string): unknown {
  * Mocha's root hooks. A client would take an error out of `fetch` for a lost connection and try again, and a failing
  * afterEach would end the whole run; so what is wrong is told at the end, under the test that saw it.
  */
-afterEach(function () {
-  const title = this.currentTest?.fullTitle() ?? 'a hook'
-  told.push(...wrong.splice(0).map((what) => `${title}: ${what}`))
-})
-after(() => {
-  if (told.length > 0) throw new Error(`answers that are not documented:\n${told.join('\n')}`)
-})
+if (underMocha) {
+  afterEach(function () {
+    const title = this.currentTest?.fullTitle() ?? 'a hook'
+    told.push(...wrong.splice(0).map((what) => `${title}: ${what}`))
+  })
+  after(() => {
+    if (told.length > 0) throw new Error(`answers that are not documented:\n${told.join('\n')}`)
+  })
+}

@@ -17,6 +17,7 @@ import {
 import type { Change } from '../../core/change.js'
 import { amountE18, notionalFloor, priceE18, takerFeeFloor } from '../../core/money.js'
 import { eventually } from './eventually.js'
+import type { Answered } from './load.js'
 import { connectSocket } from './socket-client.js'
 import { e18, readBalances, SPOT, type SpotBalances } from './trader.js'
 import type { TestVenue } from './venue.js'
@@ -218,6 +219,44 @@ export async function expectSocketAgrees(venue: TestVenue, headSeq: number): Pro
   const shown = new Map([...bids, ...asks].map((order) => [order.order_id, order.open_amount]))
   expect(shown.size).to.equal(bids.length + asks.length)
   expect(new Map([...book.openAmounts()].sort())).to.deep.equal(new Map([...shown].sort()))
+}
+
+/**
+ * Everything that was sent is once where it was answered to be: every placement in the reads and in the feed, what was
+ * cancelled cancelled, every trade one successful transaction, fills and balances the chain's own, and a socket's fold
+ * the book. Resolves with the number of trades.
+ */
+export async function expectReconciled(
+  venue: TestVenue,
+  answered: readonly Answered[],
+  before: ReadonlyMap<string, SpotBalances>,
+): Promise<number> {
+  const placed = answered.filter(({ step }) => step.kind === 'place')
+  const ids = idsOf(placed.map(({ step }) => step.body))
+  expect(placed.filter(({ answer }) => ![200, 409].includes(answer.status))).to.deep.equal([])
+  await untilQuiet(venue, ids)
+
+  const orders = await readOrders(venue, ids)
+  expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
+  for (const { step, answer } of answered) {
+    if (step.kind !== 'cancel' || answer.status === 404) continue
+    expect(answer.status).to.equal(200)
+    expect(orders.get(step.body.order_id)?.status).to.equal('cancelled')
+  }
+
+  const changes = await readFeed(venue)
+  expect(changes.map(({ seq }) => seq)).to.deep.equal(changes.map((_, index) => index + 1))
+  const placements = changes.filter(({ kind }) => kind === 'OrderPlaced')
+  expect(placements.map(({ orderId }) => orderId).sort()).to.deep.equal([...ids].sort())
+
+  const trades = await readTrades(venue)
+  await expectSettledOnce(venue, trades)
+  await expectFillsAgree(venue, orders, trades)
+  expect(await readAllBalances(venue)).to.deep.equal(
+    balancesAfter(venue, before, { orders, trades }),
+  )
+  await expectSocketAgrees(venue, changes.length)
+  return trades.length
 }
 
 /** The ids of the bodies, each once. */

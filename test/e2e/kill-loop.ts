@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util'
+import { expectTaken, runKillLoop } from '../support/kill-loop.js'
+import { startVenue } from '../support/venue.js'
+
+/** `npm run kill-loop -- --cycles N [--seed S] [--every K]`: the kill loop by hand, for as long as one likes. */
+
+const { values } = parseArgs({
+  options: {
+    cycles: { type: 'string', default: '100' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    every: { type: 'string', default: '25' },
+  },
+})
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const wholeNumber = (text: string): number => {
+  const value = parseInt(text, 10)
+  if (!(value > 0)) throw new Error(`${text} is not a whole number above 0`)
+  return value
+}
+
+const venue = await startVenue({ blockTime: 1 })
+say(`the venue's files are in ${venue.dataDir}, kept when something is found`)
+try {
+  const { kills, orderIds, trades } = await runKillLoop({
+    venue,
+    cycles: wholeNumber(values.cycles),
+    seed: wholeNumber(values.seed),
+    reconcileEvery: wholeNumber(values.every),
+    say,
+  })
+  await venue.stop({ keepData: true })
+  expectTaken(venue.dataDir, orderIds)
+  say(`${kills} kills, ${orderIds.length} orders, ${trades} trades: nothing lost, nothing doubled`)
+  await venue.stop()
+} catch (error) {
+  say(String((error as Error).stack ?? error))
+  say(venue.output())
+  await venue.stop({ keepData: true })
+  process.exitCode = 1
+}
