@@ -4,7 +4,7 @@ export interface BusMessage {
   /** Position in the stream, from 1 without gaps. */
   readonly seq: number
   readonly data: Uint8Array
-  /** When the bus stored it, unix milliseconds; for logs, never for decisions. */
+  /** When the bus stored it, unix milliseconds: a second clock beside the writer's own. */
   readonly storedAtMs: number
 }
 
@@ -118,6 +118,8 @@ export interface Bus {
   lastMessage(stream: string): Promise<BusMessage | undefined>
   /** Up to `limit` messages from `fromSeq` on, in order, without a gap. Throws MessagesGone when the first is trimmed. */
   read(stream: string, fromSeq: number, limit: number): Promise<BusMessage[]>
+  /** Deletes everything below the sequence, which may be at most one past the end. Throws as the three before. */
+  trim(stream: string, belowSeq: number): Promise<void>
   /**
    * Follows a stream from a sequence for ever, through reconnects and server restarts; waits for a stream that does
    * not exist yet. `fromSeq` may be at most one past the end.

@@ -34,8 +34,6 @@ export interface MemoryBus extends Bus {
   holdAppendAcks(): () => void
   /** Cuts this connection from the server, or restores it. Followers pause and go on. */
   setConnected(connected: boolean): void
-  /** Deletes a stream's messages below a sequence. */
-  trim(stream: string, belowSeq: number): void
 }
 
 interface Answerer {
@@ -114,6 +112,7 @@ function connectTo(server: Server): MemoryBus {
         return lastSeq < firstSeq ? undefined : stream(name).read(lastSeq, 1)[0]
       }),
     read: (name, fromSeq, limit) => settle(() => stream(name).read(fromSeq, limit)),
+    trim: (name, belowSeq) => settle(() => stream(name).trim(belowSeq)),
     follow: (followOptions) =>
       settle(() => {
         assertOpen()
@@ -154,9 +153,6 @@ function serverControls(server: Server) {
       let release = (): void => undefined
       server.acksHeld = new Promise((resolve) => (release = resolve))
       return release
-    },
-    trim(name: string, belowSeq: number): void {
-      streamOf(server, name).trim(belowSeq)
     },
   }
 }

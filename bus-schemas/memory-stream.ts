@@ -12,7 +12,7 @@ export interface MemoryStream {
   store(data: Uint8Array, options: AppendOptions): number
   /** Up to `limit` messages from there on. Throws MessagesGone. */
   read(fromSeq: number, limit: number): BusMessage[]
-  /** Deletes everything below the sequence, as an operator's trimming does. */
+  /** Deletes everything below the sequence. */
   trim(belowSeq: number): void
   /** Resolves once the stream's last sequence is `seq` or more, or someone woke the waiters. */
   reached(seq: number): Promise<void>

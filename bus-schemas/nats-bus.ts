@@ -147,6 +147,10 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
       assertOpen()
       return readRange(deps, stream, fromSeq, limit)
     },
+    trim: async (stream, belowSeq) => {
+      assertOpen()
+      await streams.trim(stream, belowSeq)
+    },
     follow: (options) => {
       assertOpen()
       const follower = startFollower(deps, options)

@@ -43,6 +43,8 @@ export interface NatsStreams {
   declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
   state(stream: string): Promise<StreamState>
   last(stream: string): Promise<BusMessage | undefined>
+  /** Deletes everything below the sequence. */
+  trim(stream: string, belowSeq: number): Promise<void>
   /** Makes a reader that starts at a sequence, acknowledges nothing and is forgotten when idle; returns its name. */
   createReader(stream: string, fromSeq: number): Promise<string>
   /** Best effort: an idle reader vanishes by itself. */
@@ -63,6 +65,9 @@ export async function createNatsStreams(
       return { firstSeq: Math.max(state.first_seq, 1), lastSeq: state.last_seq }
     },
     last: (stream) => lastMessage(manager, stream),
+    trim: async (stream, belowSeq) => {
+      await translated(stream, manager.streams.purge(stream, { seq: belowSeq }))
+    },
     createReader: async (stream, fromSeq) => {
       const { name } = await translated(stream, manager.consumers.add(stream, readerFrom(fromSeq)))
       return name

@@ -259,7 +259,7 @@ describe('the command log of order intake', () => {
   it('finds its own last command behind a trimmed start of the stream', async () => {
     stage.registry().commit(market, [entryOf(1)], 1)
     for (let i = 0; i < 5; i += 1) await tick()
-    bus.trim(stream, 4)
+    await bus.trim(stream, 4)
     await openLog().recover()
     expect((await bus.streamState(stream)).lastSeq).to.equal(6)
   })

@@ -130,7 +130,7 @@ describe('projector', () => {
   it('halts when the messages behind its cursor are gone', async () => {
     const blocks = someBlocks(SPOT, 20)
     await publish(bus, SPOT.market, blocks)
-    bus.trim(feedStream(SPOT.market), 3)
+    await bus.trim(feedStream(SPOT.market), 3)
     await start()
     await eventually(() => fatal.length > 0)
     expect(fatal[0]).to.be.instanceOf(MessagesGone)

@@ -207,7 +207,7 @@ describe('ws-fanout streams', () => {
   it('answers what it cannot resume with resume_too_old and a snapshot', async () => {
     rig = await startRig({ ringChanges: 8 })
     await rig.publish(busyHistory(20))
-    rig.bus.trim(feedStream(MARKET), 10)
+    await rig.bus.trim(feedStream(MARKET), 10)
     for (const sinceSeq of [0, 5, 101, 2 ** 60]) {
       const client = await rig.connect()
       client.send({ op: 'subscribe', channel: 'book', market: MARKET, since_seq: sinceSeq })

@@ -10,7 +10,6 @@ const open = () => {
   const server = createMemoryBus()
   return Promise.resolve({
     connect: () => Promise.resolve(server.connect()),
-    trim: (stream: string, belowSeq: number) => Promise.resolve(server.trim(stream, belowSeq)),
   })
 }
 busContract('in memory', open)

@@ -59,10 +59,6 @@ describe('over NATS', () => {
   const open = () =>
     Promise.resolve({
       connect: () => connectBus(),
-      trim: async (stream: string, belowSeq: number) => {
-        const manager = await manage()
-        await manager.streams.purge(stream, { seq: belowSeq })
-      },
     })
   busContract('NATS', open)
   claimsContract('NATS', open)

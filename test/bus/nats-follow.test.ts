@@ -16,6 +16,7 @@ function muteServer(lastSeq: number) {
     declareClaims: () => Promise.resolve(),
     state: () => Promise.resolve({ firstSeq: 1, lastSeq }),
     last: () => Promise.resolve(undefined),
+    trim: () => Promise.resolve(),
     createReader: (_stream, fromSeq) => Promise.resolve(`r${readersFrom.push(fromSeq)}`),
     deleteReader: () => undefined,
   }
