@@ -16,15 +16,17 @@ const blockMessage = z.strictObject({
   command_seq: wholeNumber,
   command_index: wholeNumber,
   first_seq: z.int().positive(),
-  changes: z.array(changeWire).min(1),
+  changes: z.array(changeWire),
+  leader: z.strictObject({ term: wholeNumber, id: z.string() }).exactOptional(),
 })
 
 /**
  * One message of a market's feed. Equal blocks give equal bytes, so that a replay can be compared with what is stored.
- * A block has at least one change and its seqs have no gap; anything else, or one too large to store, breaks an invariant.
+ * A block has at least one change, or names the matcher that takes over and has none; its seqs have no gap. Anything
+ * else, or one too large to store, breaks an invariant.
  */
 export function encodeBlock(block: Block): Uint8Array {
-  assert(block.changes.length > 0, 'a block without changes is not published')
+  assertPurpose(block.changes.length, block.leader !== undefined)
   const changes = block.changes.map((change, index) => {
     assert(change.seq === block.firstSeq + index, `change ${change.seq} breaks the block's run`)
     return changeToWire(change)
@@ -35,6 +37,7 @@ export function encodeBlock(block: Block): Uint8Array {
     command_index: block.commandIndex,
     first_seq: block.firstSeq,
     changes,
+    ...(block.leader !== undefined && { leader: { term: block.leader.term, id: block.leader.id } }),
   })
   assert(data.length <= MAX_MESSAGE_BYTES, `block ${block.firstSeq} has ${data.length} bytes`)
   return data
@@ -43,11 +46,17 @@ export function encodeBlock(block: Block): Uint8Array {
 /** The inverse of encodeBlock. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeBlock(data: Uint8Array): Block {
   const wire = decodeMessage('block', blockMessage, data)
+  assertPurpose(wire.changes.length, wire.leader !== undefined)
   return {
     market: wire.market,
     commandSeq: wire.command_seq,
     commandIndex: wire.command_index,
     firstSeq: wire.first_seq,
     changes: wire.changes.map((change, index) => changeFromWire(change, wire.first_seq + index)),
+    ...(wire.leader !== undefined && { leader: wire.leader }),
   }
+}
+
+function assertPurpose(changes: number, namesLeader: boolean): void {
+  assert(changes > 0 !== namesLeader, 'a block has changes, or it names a leader')
 }

@@ -92,5 +92,16 @@ export interface Block {
   readonly commandSeq: number
   readonly commandIndex: number
   readonly firstSeq: number
+  /** Empty only beside a `leader`. */
   readonly changes: readonly Change[]
+  /** The matcher that takes the market over with this block; whoever wrote before is fenced out by it. */
+  readonly leader?: Leader
+}
+
+/** One term of one process as a market's matcher. */
+export interface Leader {
+  /** Counts the terms; greater than any before. */
+  readonly term: number
+  /** Tells processes apart that take the same term at once; of them one gets it. */
+  readonly id: string
 }

@@ -146,6 +146,17 @@ describe('block messages', () => {
     )
   })
 
+  it('name the matcher that takes over, without a change beside it', () => {
+    fc.assert(
+      fc.property(anyBlock, fc.nat(), anyText, (block, term, id) => {
+        const takeOver: Block = { ...block, changes: [], leader: { term, id } }
+        expect(decodeBlock(encodeBlock(takeOver))).to.deep.equal(takeOver)
+        const both = { ...block, leader: { term, id } }
+        expect(() => encodeBlock(both)).to.throw(InvariantBroken)
+      }),
+    )
+  })
+
   it('refuse a gap, an empty block and a placement that is not its order’s', () => {
     fc.assert(
       fc.property(anyBlock, (block) => {
