@@ -26,7 +26,14 @@ const fillWire = z.strictObject({
 type MatchWire = z.infer<typeof matchWire>
 type FillWire = z.infer<typeof fillWire>
 
-const holdWire = z.enum(['signature_unchecked', 'settlement_refused', 'expiring', 'continuing'])
+const holdWire = z.enum([
+  'signature_unchecked',
+  'settlement_refused',
+  'expiring',
+  'continuing',
+  'insufficient_balance',
+  'not_in_custody',
+])
 
 /** Where the order stands after the change; `seq` follows from the change's place in its block. */
 const standing = {

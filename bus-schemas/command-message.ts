@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
+import { accountFromWire, accountToWire, accountWire } from './account-wire.js'
 import { orderFromWire, orderToWire, orderWire } from './order-wire.js'
 import {
   MAX_MESSAGE_BYTES,
@@ -30,7 +31,11 @@ const outcomeWire = z.discriminatedUnion('kind', [
 type OutcomeWire = z.infer<typeof outcomeWire>
 
 const commandWire = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('PlaceOrder'), order: orderWire }),
+  z.strictObject({
+    kind: z.literal('PlaceOrder'),
+    order: orderWire,
+    account: accountWire.exactOptional(),
+  }),
   z.strictObject({
     kind: z.literal('CancelOrder'),
     owner: addressText,
@@ -44,6 +49,7 @@ const commandWire = z.discriminatedUnion('kind', [
     order_id: z.string(),
     valid: z.boolean(),
   }),
+  z.strictObject({ kind: z.literal('AccountObserved'), account: accountWire }),
   z.strictObject({
     kind: z.literal('SettlementReported'),
     settlement_id: z.string(),
@@ -127,7 +133,11 @@ function commandToWire(command: Command): CommandWire {
   const { kind } = command
   switch (kind) {
     case 'PlaceOrder':
-      return { kind, order: orderToWire(command.order) }
+      return {
+        kind,
+        order: orderToWire(command.order),
+        ...(command.account !== undefined && { account: accountToWire(command.account) }),
+      }
     case 'CancelOrder':
       return { kind, owner: command.owner, nonce: String(command.nonce), reason: command.reason }
     case 'Tick':
@@ -136,6 +146,8 @@ function commandToWire(command: Command): CommandWire {
       return { kind, order_id: command.orderId }
     case 'SignatureChecked':
       return { kind, order_id: command.orderId, valid: command.valid }
+    case 'AccountObserved':
+      return { kind, account: accountToWire(command.account) }
     case 'SettlementReported':
       return {
         kind,
@@ -149,7 +161,11 @@ function commandFromWire(wire: CommandWire): Command {
   const { kind } = wire
   switch (kind) {
     case 'PlaceOrder':
-      return { kind, order: orderFromWire(wire.order) }
+      return {
+        kind,
+        order: orderFromWire(wire.order),
+        ...(wire.account !== undefined && { account: accountFromWire(wire.account) }),
+      }
     case 'CancelOrder':
       return { kind, owner: asAddress(wire.owner), nonce: BigInt(wire.nonce), reason: wire.reason }
     case 'Tick':
@@ -158,6 +174,8 @@ function commandFromWire(wire: CommandWire): Command {
       return { kind, orderId: wire.order_id }
     case 'SignatureChecked':
       return { kind, orderId: wire.order_id, valid: wire.valid }
+    case 'AccountObserved':
+      return { kind, account: accountFromWire(wire.account) }
     case 'SettlementReported':
       return { kind, settlementId: wire.settlement_id, outcome: outcomeFromWire(wire.outcome) }
   }

@@ -1,13 +1,15 @@
 import { unreachable } from './assert.js'
 import { applyPlacement } from './apply-placement.js'
 import { applySettlement } from './apply-settlement.js'
-import { applyTime, releaseHold } from './apply-time.js'
+import { applyTime } from './apply-time.js'
 import type { Change } from './change.js'
 import type { Command, LoggedCommand } from './command.js'
 import { emitChange, markCancelled, type Step } from './emit-change.js'
 import { progressOf, statusOf } from './live-order.js'
 import { ownerNonceKey, type MatcherState } from './matcher-state.js'
 import type { Order, OrderProgress } from './order.js'
+import { releaseHold } from './release-hold.js'
+import { continueReviews, observeAccount } from './review-account.js'
 
 /** What the market answers to whoever sent a command; the shell gives a refusal its words. */
 export type CommandAnswer =
@@ -36,12 +38,13 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   if (logged.sourceNo <= (state.lastSourceNo.get(logged.source) ?? 0)) return NOTHING
   state.lastSourceNo.set(logged.source, logged.sourceNo)
   state.nowMs = Math.max(state.nowMs, logged.atMs)
-  const step: Step = { state, changes: [], met: 0, continueOrderIds: [] }
-  const moreIsDue = applyTime(step)
+  const step: Step = { state, changes: [], met: 0, reviewed: 0, continueOrderIds: [] }
+  const timeIsDue = applyTime(step)
+  continueReviews(step)
   const answer = applyOne(step, logged.command)
   return {
     changes: step.changes,
-    moreIsDue,
+    moreIsDue: timeIsDue || state.reviews.size > 0,
     continueOrderIds: step.continueOrderIds,
     ...(answer === undefined ? {} : { answer }),
   }
@@ -50,7 +53,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
 function applyOne(step: Step, command: Command): CommandAnswer | undefined {
   switch (command.kind) {
     case 'PlaceOrder':
-      return applyPlacement(step, command.order)
+      return applyPlacement(step, command)
     case 'CancelOrder':
       return applyCancel(step, command)
     case 'SettlementReported':
@@ -61,6 +64,9 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       return undefined
     case 'SignatureChecked':
       applySignatureCheck(step, command.orderId, command.valid)
+      return undefined
+    case 'AccountObserved':
+      observeAccount(step, command.account)
       return undefined
     case 'Tick':
       return undefined

@@ -1,13 +1,17 @@
+import { joinAccount } from './accounts.js'
+import type { Command } from './command.js'
 import { emitChange, markCancelled, standing, type Step } from './emit-change.js'
 import { isExpired, isExpiring, newLiveOrder, progressOf, type LiveOrder } from './live-order.js'
 import { matchIncoming } from './match-incoming.js'
 import { ownerNonceKey, scheduleOrder } from './matcher-state.js'
 import { LIVE_ORDERS_MAX } from './matching-limits.js'
-import type { Order } from './order.js'
+import { observeIfNewer } from './review-account.js'
 import type { CommandAnswer } from './apply-command.js'
 
+type Placement = Extract<Command, { kind: 'PlaceOrder' }>
+
 /** Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. */
-export function applyPlacement(step: Step, order: Order): CommandAnswer {
+export function applyPlacement(step: Step, { order, account }: Placement): CommandAnswer {
   const { state } = step
   const nonceKey = ownerNonceKey(order.owner, order.nonce)
   if (state.orders.has(order.orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
@@ -16,6 +20,8 @@ export function applyPlacement(step: Step, order: Order): CommandAnswer {
   const live = newLiveOrder(order, state.rank, state.nowMs)
   state.orders.set(order.orderId, live)
   state.orderIdByNonce.set(nonceKey, order.orderId)
+  const own = joinAccount(state, live)
+  if (account !== undefined) observeIfNewer(step, own, account)
   enter(step, live)
   emitChange(step, live, { kind: 'OrderPlaced', order, rank: live.rank, ...standing(live) })
   scheduleOrder(state, live)

@@ -1,3 +1,4 @@
+import { accountOf, recordSettled, unpromise } from './accounts.js'
 import type { Match } from './change.js'
 import type { SettlementOutcome } from './command.js'
 import { emitChange, markCancelled, standing, type Step } from './emit-change.js'
@@ -7,6 +8,7 @@ import { knownOrder, scheduleOrder } from './matcher-state.js'
 import { REFUSALS_MAX, REFUSALS_SPAN_MS, REFUSAL_HOLD_MS } from './matching-limits.js'
 import { amountE18, quoteE18 } from './money.js'
 import { cancelReasonOfRevert } from './revert-reason.js'
+import { releaseWaiting } from './review-account.js'
 
 /** Takes the chain's answer about a match. A second report about the same one changes nothing. */
 export function applySettlement(
@@ -20,10 +22,14 @@ export function applySettlement(
   state.matches.delete(settlementId)
   const maker = knownOrder(state, match.makerOrderId)
   const taker = knownOrder(state, match.takerOrderId)
-  maker.pending = amountE18(maker.pending - match.amount)
-  taker.pending = amountE18(taker.pending - match.amount)
+  const accounts = [accountOf(state, maker), accountOf(state, taker)]
+  for (const live of [maker, taker]) {
+    live.pending = amountE18(live.pending - match.amount)
+    unpromise(accountOf(state, live), live, match)
+  }
   if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
   else revert(step, match, { maker, taker, outcome })
+  for (const account of accounts) releaseWaiting(step, account)
 }
 
 interface Legs<Kind extends SettlementOutcome['kind']> {
@@ -44,6 +50,9 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
   }
   maker.filled = amountE18(maker.filled + match.amount)
   taker.filled = amountE18(taker.filled + match.amount)
+  for (const live of [maker, taker]) {
+    recordSettled(accountOf(state, live), live, match, outcome.blockNumber)
+  }
   emitChange(step, maker, {
     kind: 'OrderFilled',
     fill: { ...shared, liquidity: 'maker', fee: quoteE18(0n) },

@@ -1,9 +1,10 @@
-import { emitChange, standing, type Step } from './emit-change.js'
+import { emitChange, type Step } from './emit-change.js'
 import { takeDueDeadline } from './deadlines.js'
 import { isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
-import { holdExpiring, matchIncoming } from './match-incoming.js'
-import { nextDeadlineMs, scheduleOrder } from './matcher-state.js'
+import { holdExpiring } from './match-incoming.js'
+import { nextDeadlineMs } from './matcher-state.js'
 import { DEADLINES_MAX_PER_STEP } from './matching-limits.js'
+import { releaseHold } from './release-hold.js'
 
 /**
  * Carries out what has become due at the market's time: holds end, orders enter their last seconds, orders expire
@@ -38,24 +39,4 @@ function expire(step: Step, live: LiveOrder): void {
   live.gone = 'expired'
   delete live.hold
   emitChange(step, live, { kind: 'OrderExpired' })
-}
-
-/**
- * Ends a hold: the order returns to its place in time, matching like an incoming one (decision A2). One that has to
- * wait on just as before makes no change, so that a congested market does not fill its feed with waiting.
- */
-export function releaseHold(step: Step, live: LiveOrder): void {
-  const { hold: before, pending } = live
-  delete live.hold
-  if (isExpiring(live, step.state.nowMs)) {
-    holdExpiring(step, live)
-    return
-  }
-  matchIncoming(step, live)
-  const now = standing(live)
-  const waitsOn = now.hold !== undefined && now.hold === before?.reason
-  if (!waitsOn || live.pending !== pending) {
-    emitChange(step, live, { kind: 'OrderReleased', ...now })
-  }
-  scheduleOrder(step.state, live)
 }

@@ -29,7 +29,15 @@ export interface Fill extends Match {
 }
 
 /** Why an order rests without being in the visible book. */
-export type HoldReason = 'signature_unchecked' | 'settlement_refused' | 'expiring' | 'continuing'
+export type HoldReason =
+  | 'signature_unchecked'
+  | 'settlement_refused'
+  | 'expiring'
+  | 'continuing'
+  /** Its account, as the chain was last seen, cannot pay for it. */
+  | 'insufficient_balance'
+  /** The matching contract does not hold its account for its owner, or is about to give it back. */
+  | 'not_in_custody'
 
 /** What each change says about its order, whatever its kind: the state after the change. */
 export interface ChangeBase {

@@ -1,5 +1,6 @@
 import { assert } from './assert.js'
 import { bestOf, ordersOf } from './book.js'
+import { checkAccounts } from './check-accounts.js'
 import { openAmount, statusOf, unmatched, type LiveOrder } from './live-order.js'
 import type { MatcherState } from './matcher-state.js'
 import type { Side } from './order.js'
@@ -19,6 +20,7 @@ export function checkBook(state: MatcherState): void {
     assert(bid.order.limitPrice < ask.order.limitPrice, 'the visible book is crossed')
   }
   checkPending(state)
+  checkAccounts(state)
   assert(state.orderIdByNonce.size === state.orders.size, 'an order is missing from the nonces')
 }
 

@@ -1,3 +1,4 @@
+import type { AccountObservation } from './account.js'
 import type { Address, Hex } from './action.js'
 import type { Order } from './order.js'
 
@@ -6,7 +7,12 @@ import type { Order } from './order.js'
  * inside them, so that folding a market's log needs nothing but the log.
  */
 export type Command =
-  | { readonly kind: 'PlaceOrder'; readonly order: Order }
+  | {
+      readonly kind: 'PlaceOrder'
+      readonly order: Order
+      /** The order's subaccount as it was read when the order came; absent when the chain could not be read. */
+      readonly account?: AccountObservation
+    }
   | {
       readonly kind: 'CancelOrder'
       readonly owner: Address
@@ -19,6 +25,8 @@ export type Command =
   | { readonly kind: 'ContinueOrder'; readonly orderId: string }
   /** What the chain says about an order's signature after its submission: asked late, or asked again (decision C9). */
   | { readonly kind: 'SignatureChecked'; readonly orderId: string; readonly valid: boolean }
+  /** What a subaccount with orders has on the chain now, from the one reader that follows it there. */
+  | { readonly kind: 'AccountObserved'; readonly account: AccountObservation }
   | {
       readonly kind: 'SettlementReported'
       readonly settlementId: string

@@ -1,3 +1,4 @@
+import { leaveAccount } from './accounts.js'
 import { assert } from './assert.js'
 import { addToBook, removeFromBook } from './book.js'
 import type { Change, ChangeFacts } from './change.js'
@@ -10,6 +11,8 @@ export interface Step {
   readonly changes: Change[]
   /** Counterparts that incoming orders have met in this step, all of them together. */
   met: number
+  /** Orders that left or returned in this step because their account changed. */
+  reviewed: number
   /** Orders that stopped at the sweep limit and are to go on by ContinueOrder. */
   readonly continueOrderIds: string[]
 }
@@ -48,6 +51,7 @@ export function emitChange(step: Step, live: LiveOrder, facts: ChangeFacts): voi
 function forget(state: MatcherState, live: LiveOrder): void {
   state.orders.delete(live.order.orderId)
   state.orderIdByNonce.delete(ownerNonceKey(live.order.owner, live.order.nonce))
+  leaveAccount(state, live)
 }
 
 /** Ends an order's life in the book; what is pending still settles (decision B4). Emits nothing. */

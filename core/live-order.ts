@@ -5,6 +5,15 @@ import type { Order, OrderProgress, OrderStatus } from './order.js'
 import type { Level } from './book.js'
 import { EXPIRY_MARGIN_MS } from './matching-limits.js'
 
+/** Why an order rests without being open, and what ends that. */
+export interface Hold {
+  readonly reason: HoldReason
+  /** When time ends it. */
+  readonly untilMs?: number
+  /** What its account must have available of what it pays with, 1e-18 units. */
+  readonly needed?: bigint
+}
+
 /** An order while the matcher has to know it: it can still be hit, is held, or has something pending. */
 export interface LiveOrder {
   readonly order: Order
@@ -20,7 +29,7 @@ export interface LiveOrder {
   gone?: 'cancelled' | 'expired'
   cancelReason?: string
   cancelledAtMs?: number
-  hold?: { readonly reason: HoldReason; readonly untilMs?: number }
+  hold?: Hold
   refusals: number
   firstRefusedAtMs: number
   /** Place in the book; absent when nothing of it is open. */

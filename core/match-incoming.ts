@@ -1,6 +1,8 @@
+import { accountOf, promise } from './accounts.js'
 import { bestOf, removeFromBook } from './book.js'
 import type { Match } from './change.js'
 import { emitChange, markCancelled, type Step } from './emit-change.js'
+import { holdForAccount, whyNotMatched, whyNotOpen } from './funding.js'
 import { isExpiring, openAmount, unmatched, type LiveOrder } from './live-order.js'
 import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './matching-limits.js'
 import { amountE18, feePerUnitFloor, takerFeeFloor } from './money.js'
@@ -10,7 +12,8 @@ import { scheduleOrder } from './matcher-state.js'
  * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
  * Each counterpart's change is emitted here, so that the book is never seen crossed; the order's own change is left to
  * the caller, who knows its kind. Afterwards the order is whole or partly pending, or carries a hold or a cancellation.
- * Price-time priority, the maker's price, the later placement is the taker (decisions A2, B3, B7, C12).
+ * Price-time priority, the maker's price, the later placement is the taker (decisions A2, B3, B7, C12). An order whose
+ * account is known to be short of what a match takes is held instead, and the other side goes on without it (E13).
  */
 export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
@@ -18,7 +21,11 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const opposite = incoming.order.side === 'buy' ? 'sell' : 'buy'
   while (unmatched(incoming) > 0n) {
     const resting = bestOf(state.book, opposite)
-    if (resting === undefined || !crosses(incoming, resting)) return
+    if (resting === undefined || !crosses(incoming, resting)) {
+      const unfit = whyNotOpen(state, incoming)
+      if (unfit !== undefined) holdForAccount(state, incoming, unfit)
+      return
+    }
     // An order that is no longer matched steps aside below; being one's own, it is no reason to cancel.
     if (isOwn(incoming, resting) && !isExpiring(resting, state.nowMs)) {
       markCancelled(step, incoming, 'self_trade')
@@ -35,7 +42,7 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     }
     step.met += 1
     meet(step, incoming, resting)
-    if (incoming.gone !== undefined) return
+    if (incoming.gone !== undefined || incoming.hold !== undefined) return
   }
 }
 
@@ -65,10 +72,34 @@ function meet(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
     }
     return
   }
-  incoming.pending = amountE18(incoming.pending + match.amount)
-  resting.pending = amountE18(resting.pending + match.amount)
+  if (holdUnfit(step, { match, incoming, resting })) return
+  for (const live of [incoming, resting]) {
+    live.pending = amountE18(live.pending + match.amount)
+    promise(accountOf(state, live), live, match)
+  }
   state.matches.set(match.settlementId, match)
   emitChange(step, resting, { kind: 'OrderMatched', match })
+}
+
+/** Holds the incoming order, or else the resting one, when its account is known not to carry the match. */
+function holdUnfit(step: Step, { match, incoming, resting }: Meeting): boolean {
+  const { state } = step
+  const ofIncoming = whyNotMatched(state, incoming, match)
+  if (ofIncoming !== undefined) {
+    holdForAccount(state, incoming, ofIncoming)
+    return true
+  }
+  const ofResting = whyNotMatched(state, resting, match)
+  if (ofResting === undefined) return false
+  holdForAccount(state, resting, ofResting)
+  emitChange(step, resting, { kind: 'OrderHeld', hold: ofResting.reason })
+  return true
+}
+
+interface Meeting {
+  readonly match: Match
+  readonly incoming: LiveOrder
+  readonly resting: LiveOrder
 }
 
 function proposeMatch(step: Step, incoming: LiveOrder, resting: LiveOrder): Match {

@@ -1,3 +1,4 @@
+import type { Account } from './accounts.js'
 import { assert } from './assert.js'
 import { emptyBook, type Book } from './book.js'
 import type { Match } from './change.js'
@@ -28,6 +29,12 @@ export interface MatcherState {
   /** Matches awaiting settlement, by settlement id. */
   readonly matches: Map<string, Match>
   deadlines: Deadlines
+  /** Subaccounts of live orders, and some that had one lately, by id. */
+  readonly accounts: Map<bigint, Account>
+  /** Those without a live order, the longest idle first. */
+  readonly idleAccounts: Set<bigint>
+  /** Accounts whose orders were not all looked at yet since the account changed. */
+  readonly reviews: Set<bigint>
   /** Last command number applied of each writer; what is not above it has been seen. */
   readonly lastSourceNo: Map<string, number>
 }
@@ -43,6 +50,9 @@ export function emptyMatcherState(rules: MarketRules): MatcherState {
     book: emptyBook(),
     matches: new Map(),
     deadlines: [],
+    accounts: new Map(),
+    idleAccounts: new Set(),
+    reviews: new Set(),
     lastSourceNo: new Map(),
   }
 }

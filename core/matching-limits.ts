@@ -22,3 +22,11 @@ export const REFUSALS_MAX = 3
 export const REFUSALS_SPAN_MS = 60_000
 /** How long an incoming order waits when too many matches are pending. */
 export const CONGESTION_HOLD_MS = 1_000
+/** Orders that leave or return in one step because their account changed; the shell sends the next tick at once. */
+export const REVIEWED_MAX_PER_STEP = 50
+/** Accounts without live orders that are remembered. */
+export const ACCOUNTS_IDLE_MAX = 10_000
+/** How far back the chain may be reorganised before what was settled there is forgotten here. */
+export const REORG_BLOCKS = 64n
+/** Blocks with settlements that are remembered of one account; the oldest two become one beyond it. */
+export const SETTLED_BLOCKS_MAX = 256

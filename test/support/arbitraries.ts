@@ -1,5 +1,6 @@
 /** fast-check generators of the venue's vocabulary: every kind of command and change, with values of every size. */
 import fc from 'fast-check'
+import type { AccountObservation } from '../../core/account.js'
 import type { Address, ActionJson, Hex } from '../../core/action.js'
 import type { Block, Change, ChangeBase, Fill, HoldReason, Match } from '../../core/change.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../../core/command.js'
@@ -111,11 +112,32 @@ const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
   ),
 )
 
+const anyBalance = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n })
+export const anyObservation: fc.Arbitrary<AccountObservation> = withOptional<
+  AccountObservation,
+  'custodyOwner'
+>(
+  {
+    subaccountId: anyUint,
+    base: anyBalance.map(amountE18),
+    quote: anyBalance.map(quoteE18),
+    custodyOwner: anyAddress,
+    leaving: fc.boolean(),
+    blockNumber: anyUint,
+    blockTimeSec: anySec,
+  },
+  ['custodyOwner'],
+)
+
 /** One arbitrary per command kind; a kind that is missing here does not compile. */
 const commandOfKind: {
   readonly [K in Command['kind']]: fc.Arbitrary<Extract<Command, { kind: K }>>
 } = {
-  PlaceOrder: fc.record({ kind: fc.constant('PlaceOrder'), order: anyOrder() }),
+  PlaceOrder: withOptional<Extract<Command, { kind: 'PlaceOrder' }>, 'account'>(
+    { kind: fc.constant('PlaceOrder'), order: anyOrder(), account: anyObservation },
+    ['account'],
+  ),
+  AccountObserved: fc.record({ kind: fc.constant('AccountObserved'), account: anyObservation }),
   CancelOrder: fc.record({
     kind: fc.constant('CancelOrder'),
     owner: anyAddress,
@@ -177,6 +199,8 @@ const anyHold = fc.constantFrom<HoldReason>(
   'settlement_refused',
   'expiring',
   'continuing',
+  'insufficient_balance',
+  'not_in_custody',
 )
 
 const standing = {

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import type { AccountObservation } from '../../core/account.js'
 import { ordersOf } from '../../core/book.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { openAmount, statusOf, type LiveOrder } from '../../core/live-order.js'
-import { amountE18, feePerUnitE18, priceE18 } from '../../core/money.js'
+import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Side } from '../../core/order.js'
 import { matcherOrder, testMatcher, type TestMatcher } from './matching.js'
 
@@ -58,7 +59,14 @@ function expectNothingLeft(run: Run): void {
 }
 
 const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
-  place: (run, words) => apply(run, { kind: 'PlaceOrder', order: readOrder(run, words) }),
+  place: (run, words) => {
+    const order = readOrder(run, words)
+    const at = words.indexOf('with')
+    const account = at < 0 ? {} : { account: observation(order.subaccountId, words.slice(at + 1)) }
+    apply(run, { kind: 'PlaceOrder', order, ...account })
+  },
+  account: (run, [trader = '', ...words]) =>
+    apply(run, { kind: 'AccountObserved', account: observation(subaccount(run, trader), words) }),
   cancel: (run, [name = '']) => {
     const nonce = BigInt(`0x${Buffer.from(name).toString('hex')}`)
     const owner = run.matcher.state.orders.get(name)?.order.owner ?? OWNER
@@ -71,11 +79,15 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
   continue: (run, [orderId = '']) => apply(run, { kind: 'ContinueOrder', orderId }),
   signature: (run, [orderId = '', verdict]) =>
     apply(run, { kind: 'SignatureChecked', orderId, valid: verdict === 'valid' }),
-  settles: (run, [pair = '']) =>
+  settles: (run, [pair = '', ...words]) =>
     apply(run, {
       kind: 'SettlementReported',
       settlementId: run.settlements.get(pair) ?? pair,
-      outcome: { kind: 'success', txHash: '0xab', blockNumber: 7n },
+      outcome: {
+        kind: 'success',
+        txHash: '0xab',
+        blockNumber: BigInt(optionOf(words, 'block') || 7),
+      },
     }),
   reverts: (run, [pair = '', revert = '', , guilty = 'both']) =>
     apply(run, {
@@ -95,15 +107,14 @@ const OWNER = `0x${'a'.repeat(40)}` as const
 /** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [unchecked]` */
 function readOrder(run: Run, words: string[]) {
   const [name = '', , trader = '', side, amount = '', , price = '', ...options] = words
-  const option = (key: string) => options[options.indexOf(key) + 1] ?? ''
-  if (!run.traders.has(trader)) run.traders.set(trader, BigInt(run.traders.size + 1))
+  const option = (key: string) => optionOf(options, key)
   const nowSec = run.matcher.nowMs() / 1000
   const expires = options.includes('expires') ? Number(option('expires').replace('s', '')) : 86_400
   return matcherOrder({
     orderId: name,
     side: side as Side,
     owner: OWNER,
-    subaccountId: run.traders.get(trader) ?? 0n,
+    subaccountId: subaccount(run, trader),
     nonce: BigInt(`0x${Buffer.from(name).toString('hex')}`),
     desiredAmount: amountE18(e18(amount)),
     limitPrice: priceE18(e18(price)),
@@ -112,6 +123,30 @@ function readOrder(run: Run, words: string[]) {
     ...(options.includes('worst-fee') ? { worstFee: feePerUnitE18(e18(option('worst-fee'))) } : {}),
     signatureStatus: options.includes('unchecked') ? 'unchecked' : 'checked',
   })
+}
+
+/** What follows a word; nothing when it is not there. */
+const optionOf = (words: readonly string[], key: string): string =>
+  words.includes(key) ? (words[words.indexOf(key) + 1] ?? '') : ''
+
+/** Each trader has one subaccount, numbered as they appear. */
+function subaccount(run: Run, trader: string): bigint {
+  if (!run.traders.has(trader)) run.traders.set(trader, BigInt(run.traders.size + 1))
+  return run.traders.get(trader) ?? 0n
+}
+
+/** `base 10 quote 20 [block 5] [leaving] [withdrawn]`: what is not said is plenty, in block 1. */
+function observation(subaccountId: bigint, words: readonly string[]): AccountObservation {
+  const amount = (key: string) => e18(optionOf(words, key) || '1000000')
+  return {
+    subaccountId,
+    base: amountE18(amount('base')),
+    quote: quoteE18(amount('quote')),
+    ...(words.includes('withdrawn') ? {} : { custodyOwner: OWNER }),
+    leaving: words.includes('leaving'),
+    blockNumber: BigInt(optionOf(words, 'block') || 1),
+    blockTimeSec: 0,
+  }
 }
 
 function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {

@@ -1,0 +1,272 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { AccountObservation } from '../../core/account.js'
+import { applyCommand } from '../../core/apply-command.js'
+import type { Match } from '../../core/change.js'
+import { checkBook } from '../../core/check-book.js'
+import type { Command } from '../../core/command.js'
+import { emptyMatcherState } from '../../core/matcher-state.js'
+import { ACCOUNTS_IDLE_MAX, REVIEWED_MAX_PER_STEP } from '../../core/matching-limits.js'
+import { amountE18, E18, notionalFloor, quoteE18 } from '../../core/money.js'
+import type { Order, Side } from '../../core/order.js'
+import { commandOf, marketActs, type MarketAct } from '../support/market-commands.js'
+import { matcherOrder, START_MS, testMatcher } from '../support/matching.js'
+
+const OWNER = `0x${'a'.repeat(40)}` as const
+
+const observation = (
+  subaccountId: bigint,
+  base: bigint,
+  fields: Partial<AccountObservation> = {},
+): AccountObservation => ({
+  ...{ subaccountId, base: amountE18(base), quote: quoteE18(base) },
+  ...{ custodyOwner: OWNER, leaving: false, blockNumber: 1n, blockTimeSec: 0 },
+  ...fields,
+})
+
+/** Something is seen on the chain or settles in a block, or whatever else happens in a market. */
+type FundedAct =
+  | { readonly act: 'market'; readonly it: MarketAct; readonly block: number }
+  | {
+      readonly act: 'observe'
+      readonly trader: number
+      readonly base: number
+      readonly quote: number
+      readonly block: number
+      readonly leaving: boolean
+    }
+
+const fundedActs: fc.Arbitrary<FundedAct[]> = marketActs(80).chain((acts) =>
+  fc.tuple(
+    ...acts.map((it) =>
+      fc.oneof(
+        { weight: 4, arbitrary: marketAct(it) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            act: fc.constant('observe' as const),
+            trader: fc.integer({ min: 1, max: 5 }),
+            base: fc.integer({ min: 0, max: 40 }),
+            quote: fc.integer({ min: 0, max: 40 }),
+            block: fc.integer({ min: 1, max: 20 }),
+            leaving: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
+          }),
+        },
+      ),
+    ),
+  ),
+)
+
+const marketAct = (it: MarketAct): fc.Arbitrary<FundedAct> =>
+  fc.record({
+    act: fc.constant('market' as const),
+    it: fc.constant(it),
+    block: fc.integer({ min: 1, max: 20 }),
+  })
+
+/** What the accounts of a market may pay, kept by lists alone: what was said, what is promised, what was settled. */
+interface Ledger {
+  readonly orders: Map<string, Order>
+  readonly said: Map<bigint, AccountObservation>
+  readonly promised: Match[]
+  readonly settled: { readonly match: Match; readonly block: bigint }[]
+}
+
+/** What a match moves on one side's account, signed. */
+function moved(ledger: Ledger, match: Match, orderId: string): { base: bigint; quote: bigint } {
+  const buying = ledger.orders.get(orderId)?.side === 'buy'
+  const fee = orderId === match.takerOrderId ? match.takerFee : 0n
+  const notional = notionalFloor(match.price, match.amount)
+  return buying
+    ? { base: match.amount, quote: 0n - notional - fee }
+    : { base: 0n - match.amount, quote: notional - fee }
+}
+
+function sidesOf(ledger: Ledger, { makerOrderId, takerOrderId }: Match, id: bigint): string[] {
+  return [makerOrderId, takerOrderId].filter(
+    (orderId) => ledger.orders.get(orderId)?.subaccountId === id,
+  )
+}
+
+/** What is left of the account's asset when everything promised is paid; undefined when nobody has read it. */
+function leftOf(ledger: Ledger, id: bigint, side: Side): bigint | undefined {
+  const said = ledger.said.get(id)
+  if (said === undefined) return undefined
+  const asset = side === 'buy' ? 'quote' : 'base'
+  let left: bigint = said[asset]
+  for (const { match, block } of ledger.settled) {
+    if (block <= said.blockNumber) continue
+    for (const orderId of sidesOf(ledger, match, id)) left += moved(ledger, match, orderId)[asset]
+  }
+  for (const match of ledger.promised) {
+    for (const orderId of sidesOf(ledger, match, id)) {
+      const move = moved(ledger, match, orderId)[asset]
+      if (move < 0n) left += move
+    }
+  }
+  return left
+}
+
+/** Plays a market day and holds every proposed match to the ledger. */
+function play(acts: readonly FundedAct[]): void {
+  const market = testMatcher()
+  const ledger: Ledger = { orders: new Map(), said: new Map(), promised: [], settled: [] }
+  const settlementIds: string[] = []
+  let placed = 0
+  for (const act of acts) {
+    if (act.act === 'market' && act.it.act === 'wait') market.advance(act.it.sec * 1000)
+    const context = { placed, nowMs: market.nowMs(), settlementIds }
+    const command = act.act === 'market' ? commandOf(act.it, context) : observed(act)
+    if (command.kind === 'PlaceOrder') {
+      placed += 1
+      ledger.orders.set(command.order.orderId, command.order)
+    }
+    note(ledger, market.state.accounts.has.bind(market.state.accounts), atBlock(command, act.block))
+    const { changes } = market.apply(atBlock(command, act.block))
+    for (const change of changes) {
+      if (change.kind !== 'OrderMatched') continue
+      settlementIds.push(change.match.settlementId)
+      ledger.promised.push(change.match)
+      for (const orderId of [change.match.makerOrderId, change.match.takerOrderId]) {
+        const order = ledger.orders.get(orderId)
+        if (order === undefined) throw new Error(`no order ${orderId}`)
+        const left = leftOf(ledger, order.subaccountId, order.side) ?? 0n
+        expect(left >= 0n, `${orderId} cannot pay for ${change.match.settlementId}`).to.equal(true)
+        const leaving = ledger.said.get(order.subaccountId)?.leaving ?? false
+        expect(leaving, `${orderId} is leaving`).to.equal(false)
+      }
+    }
+  }
+}
+
+const observed = (act: Extract<FundedAct, { act: 'observe' }>): Command => ({
+  kind: 'AccountObserved',
+  account: observation(BigInt(act.trader), BigInt(act.base) * E18, {
+    quote: quoteE18(BigInt(act.quote) * E18),
+    blockNumber: BigInt(act.block),
+    leaving: act.leaving,
+  }),
+})
+
+function atBlock(command: Command, block: number): Command {
+  if (command.kind !== 'SettlementReported' || command.outcome.kind !== 'success') return command
+  return { ...command, outcome: { ...command.outcome, blockNumber: BigInt(block) } }
+}
+
+function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command): void {
+  if (command.kind === 'AccountObserved') {
+    const { account } = command
+    if (isKept(account.subaccountId)) ledger.said.set(account.subaccountId, account)
+  } else if (command.kind === 'SettlementReported') {
+    const at = ledger.promised.findIndex((it) => it.settlementId === command.settlementId)
+    const [match] = at < 0 ? [] : ledger.promised.splice(at, 1)
+    if (match === undefined || command.outcome.kind !== 'success') return
+    ledger.settled.push({ match, block: command.outcome.blockNumber })
+  }
+}
+
+describe('funding', () => {
+  it('proposes no match that its accounts cannot pay for, whatever is seen and settles', () => {
+    fc.assert(fc.property(fundedActs, play), { numRuns: 500 })
+  })
+
+  /** An account whose only balance is spread over more orders than one step may look at. */
+  function crowdedAccount() {
+    const market = testMatcher()
+    const count = 2 * REVIEWED_MAX_PER_STEP + 10
+    for (let n = 0; n < count; n++) {
+      const order = matcherOrder({ orderId: `o${n}`, side: 'sell', subaccountId: 1n })
+      market.apply({ kind: 'PlaceOrder', order })
+    }
+    const observe = (base: bigint) =>
+      market.apply({ kind: 'AccountObserved', account: observation(1n, base) })
+    return { market, count, observe }
+  }
+
+  it('lets many orders of an account go in several steps, and asks for the next at once', () => {
+    const { market, count, observe } = crowdedAccount()
+    const first = observe(0n)
+    expect(first.changes).to.have.length(REVIEWED_MAX_PER_STEP)
+    expect(first.moreIsDue).to.equal(true)
+    const second = market.apply({ kind: 'Tick' })
+    expect(second.changes).to.have.length(REVIEWED_MAX_PER_STEP)
+    const third = market.apply({ kind: 'Tick' })
+    expect(third.changes).to.have.length(count - 2 * REVIEWED_MAX_PER_STEP)
+    expect(third.moreIsDue).to.equal(false)
+    expect(observe(0n).changes, 'nothing new is seen').to.deep.equal([])
+  })
+
+  it('lets many orders of an account return in several steps', () => {
+    const { market, count, observe } = crowdedAccount()
+    observe(0n)
+    for (let step = 0; step < 2; step++) market.apply({ kind: 'Tick' })
+    let returned = observe(10n * E18).changes.length
+    while (market.state.reviews.size > 0) returned += market.apply({ kind: 'Tick' }).changes.length
+    expect(returned).to.equal(count)
+  })
+
+  it('keeps what was settled on an account whose orders are all gone', () => {
+    const market = testMatcher()
+    const sell = matcherOrder({ orderId: 's', side: 'sell', subaccountId: 1n })
+    const buy = matcherOrder({ orderId: 'b', side: 'buy', subaccountId: 2n })
+    const account = observation(1n, 10n * E18)
+    market.apply({ kind: 'PlaceOrder', order: sell, account })
+    const [matched] = market.apply({ kind: 'PlaceOrder', order: buy }).changes
+    if (matched?.kind !== 'OrderMatched') throw new Error('no match')
+    const { settlementId } = matched.match
+    const outcome = { kind: 'success', txHash: '0x1', blockNumber: 2n } as const
+    market.apply({ kind: 'SettlementReported', settlementId, outcome })
+    expect([...market.state.idleAccounts]).to.deep.equal([1n, 2n])
+    const again = matcherOrder({ orderId: 's2', side: 'sell', subaccountId: 1n })
+    const [placed] = market.apply({ kind: 'PlaceOrder', order: again, account }).changes
+    expect(placed).to.include({ kind: 'OrderPlaced', hold: 'insufficient_balance', open: 0n })
+  })
+
+  it('remembers a bounded number of accounts without orders', () => {
+    const state = emptyMatcherState({ market: 'cNGN-USDC', ordinal: 1, takerFeeBps: 0 })
+    let sourceNo = 0
+    const apply = (command: Command) => {
+      sourceNo += 1
+      applyCommand(state, { source: 'test', sourceNo, atMs: START_MS, command })
+    }
+    for (let n = 1; n <= ACCOUNTS_IDLE_MAX + 5; n++) {
+      const order = matcherOrder({ orderId: `o${n}`, side: 'buy', subaccountId: BigInt(n) })
+      apply({ kind: 'PlaceOrder', order })
+      apply({ kind: 'CancelOrder', owner: OWNER, nonce: order.nonce, reason: 'unspecified' })
+    }
+    expect(state.accounts.size).to.equal(ACCOUNTS_IDLE_MAX)
+    expect(state.accounts.has(5n)).to.equal(false)
+    expect(state.accounts.has(6n)).to.equal(true)
+    checkBook(state)
+  })
+
+  it('remembers the settlements of a bounded number of blocks, without losing what they moved', () => {
+    const market = testMatcher(0)
+    const wall = { desiredAmount: amountE18(1_000n * E18), subaccountId: 1n }
+    market.apply({
+      kind: 'PlaceOrder',
+      order: matcherOrder({ orderId: 's', side: 'sell', ...wall }),
+    })
+    const account = observation(1n, 1_000n * E18)
+    market.apply({ kind: 'AccountObserved', account })
+    for (let n = 0; n < 400; n++) {
+      const order = matcherOrder({
+        ...{ orderId: `b${n}`, side: 'buy', subaccountId: 2n, desiredAmount: amountE18(E18) },
+      })
+      const [matched] = market.apply({ kind: 'PlaceOrder', order }).changes
+      if (matched?.kind !== 'OrderMatched') throw new Error('no match')
+      const outcome = { kind: 'success', txHash: '0x1', blockNumber: BigInt(n + 2) } as const
+      const { settlementId } = matched.match
+      market.apply({ kind: 'SettlementReported', settlementId, outcome })
+    }
+    const settled = market.state.accounts.get(1n)?.settled ?? []
+    expect(settled).to.have.length(256)
+    expect(settled.reduce((sum, move) => sum + move.base, 0n)).to.equal(-400n * E18)
+    const later = {
+      kind: 'AccountObserved',
+      account: observation(1n, 600n * E18, { blockNumber: 500n }),
+    } as const
+    market.apply(later)
+    expect(market.state.accounts.get(1n)?.settled).to.deep.equal([])
+  })
+})
