@@ -18,6 +18,8 @@ export interface Deployment {
   readonly spotManager: Address
   /** Manager of the accounts that hold cash; a deployment without perps may have none. */
   readonly perpManager?: Address
+  /** Tries many matches in one transaction; a deployment without it settles each in its own. */
+  readonly batchExecutor?: Address
 }
 
 /** The deployment file is missing, is not JSON or lacks an address; the message names the file and the keys. */
@@ -44,6 +46,7 @@ const fileSchema = z.object({
   cash_asset: address,
   spot_manager: address,
   perp_manager: address.optional(),
+  batch_executor: address.optional(),
 })
 
 /** A deployment as its file spells it; addresses in lower case when written by this venue. */
@@ -64,6 +67,7 @@ export const deploymentSchema = fileSchema.transform((file): Deployment => ({
   cashAsset: file.cash_asset,
   spotManager: file.spot_manager,
   ...(file.perp_manager === undefined ? {} : { perpManager: file.perp_manager }),
+  ...(file.batch_executor === undefined ? {} : { batchExecutor: file.batch_executor }),
 }))
 
 /** The deployment described by the JSON file at `path`; throws DeploymentFileError. */

@@ -19,6 +19,7 @@ const SETTINGS = {
 }
 
 const CONTRACT_NAMES = [
+  'BatchExecutor',
   'CashAsset',
   'DepositModule',
   'DevCngn',

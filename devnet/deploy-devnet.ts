@@ -36,6 +36,7 @@ export async function deployDevnet(
       roles.deposit_submitter.address,
       roles.withdrawal_submitter.address,
     ],
+    batchOperators: [roles.executor.address],
     feeOwnerKey: roles.fee_owner.privateKey,
   })
   const owners = [...traders, roles.demo_maker]

@@ -1,6 +1,7 @@
 import { encodeDeployData, encodeFunctionData, parseAbi, parseEventLogs } from 'viem'
 import type { TransactionReceipt } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { batchExecutorAbi } from '../chain/abi/batch-executor.js'
 import { managerAbi } from '../chain/abi/manager.js'
 import { matchingAbi } from '../chain/abi/matching.js'
 import { subAccountsAbi } from '../chain/abi/sub-accounts.js'
@@ -27,6 +28,8 @@ const GAS_MONEY_WEI = 100n * 10n ** 18n
 export interface DeployOptions extends SenderOptions {
   /** `privateKey` is the deployer's: it owns every contract, is the managers' guardian and pays, so it needs ether. */
   readonly tradeExecutors: readonly Address[]
+  /** May settle matches through the batch executor. */
+  readonly batchOperators: readonly Address[]
   /** Owns the account that receives fees; never trades. */
   readonly feeOwnerKey: Hex
 }
@@ -90,11 +93,13 @@ async function createContracts(batch: TransactionBatch, artifacts: Artifacts): P
     spot_manager: await create('StandardManager', subAccounts, cashAsset),
     perp_manager: await create('StandardManager', subAccounts, cashAsset),
     seeder: await create('DevSeeder', matching, subAccounts),
+    batch_executor: await create('BatchExecutor', matching),
   }
 }
 
 async function wire(batch: TransactionBatch, at: Addresses, options: DeployOptions): Promise<void> {
-  await wireMatching(batch, at, options.tradeExecutors)
+  await wireMatching(batch, at, [...options.tradeExecutors, at.batch_executor])
+  await wireBatchExecutor(batch, at, options.batchOperators)
   await wireManagers(batch, at)
   for (const token of [at.usdc, at.cngn]) {
     const data = encodeFunctionData({
@@ -120,6 +125,18 @@ async function wireMatching(
     const args = [executor, true] as const
     const data = encodeFunctionData({ abi: matchingAbi, functionName: 'setTradeExecutor', args })
     await batch.send({ to: at.matching, data, gas: CALL_GAS })
+  }
+}
+
+async function wireBatchExecutor(
+  batch: TransactionBatch,
+  at: Addresses,
+  operators: readonly Address[],
+): Promise<void> {
+  for (const operator of operators) {
+    const args = [operator, true] as const
+    const data = encodeFunctionData({ abi: batchExecutorAbi, functionName: 'setOperator', args })
+    await batch.send({ to: at.batch_executor, data, gas: CALL_GAS })
   }
 }
 

@@ -22,6 +22,9 @@ export const errorsAbi = parseAbi([
   'error SAM_CooldownNotElapsed()',
   'error SAM_CooldownNotStarted()',
   'error SAM_NotOwnerAddress()',
+  // BatchExecutor
+  'error BE_NotAMatch()',
+  'error BE_OnlyOperator()',
   // TradeModule
   'error BM_NonceAlreadyUsed()',
   'error BM_OnlyMatching()',

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Abi, AbiEvent, AbiFunction } from 'viem'
 import { toEventSignature, toFunctionSignature } from 'viem'
+import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
 import { cashAssetAbi } from '../../chain/abi/cash-asset.js'
 import { depositModuleAbi } from '../../chain/abi/deposit-module.js'
 import { erc20Abi } from '../../chain/abi/erc20.js'
@@ -15,6 +16,7 @@ import { compileContracts } from '../../devnet/compile-contracts.js'
 import type { Artifacts, ContractName } from '../../devnet/compile-contracts.js'
 
 const CASES: readonly (readonly [ContractName, Abi])[] = [
+  ['BatchExecutor', batchExecutorAbi],
   ['CashAsset', cashAssetAbi],
   ['DepositModule', depositModuleAbi],
   ['DevUsdc', erc20Abi],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
+import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
 import { erc20Abi } from '../../chain/abi/erc20.js'
 import { matchingAbi } from '../../chain/abi/matching.js'
 import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
@@ -31,7 +32,12 @@ describe('deploying and seeding a chain with a block every second', () => {
     directory = await mkdtemp(join(tmpdir(), 'deployment-'))
     anvil = await startAnvil({ blockTime: 1 })
     const sender = { rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY }
-    at = await deploy({ ...sender, tradeExecutors: EXECUTORS, feeOwnerKey: testKey(1001) })
+    at = await deploy({
+      ...sender,
+      tradeExecutors: EXECUTORS,
+      batchOperators: EXECUTORS.slice(0, 1),
+      feeOwnerKey: testKey(1001),
+    })
     seeded = await seedAccounts({ ...sender, deployment: at, owners: OWNERS, mineNow: true })
   })
   after(async () => {
@@ -51,6 +57,22 @@ describe('deploying and seeding a chain with a block every second', () => {
       const call = { ...matching, functionName: 'allowedModules', args: [module] } as const
       expect(await client.readContract(call)).to.equal(true)
     }
+  })
+
+  it('lets the batch executor trade, for its operators alone', async () => {
+    const { client } = anvil
+    const trades = { address: at.matching, abi: matchingAbi } as const
+    const args = [at.batch_executor] as const
+    expect(await client.readContract({ ...trades, functionName: 'tradeExecutors', args })).to.equal(
+      true,
+    )
+    const batches = { address: at.batch_executor, abi: batchExecutorAbi } as const
+    const operators = EXECUTORS.map((executor) =>
+      client.readContract({ ...batches, functionName: 'operators', args: [executor] }),
+    )
+    expect(await Promise.all(operators)).to.deep.equal([true, false])
+    const matching = await client.readContract({ ...batches, functionName: 'matching' })
+    expect(lower(matching)).to.equal(at.matching)
   })
 
   it('credits fees to the account of the fee owner under the spot manager', async () => {
@@ -111,6 +133,7 @@ describe('deploying and seeding a chain with a block every second', () => {
     expect(loaded.chainId).to.equal(ANVIL_CHAIN_ID)
     expect(loaded.matching).to.equal(at.matching)
     expect(loaded.perpManager).to.equal(at.perp_manager)
+    expect(loaded.batchExecutor).to.equal(at.batch_executor)
   })
 
   it('loads without perp manager, and refuses a file that lacks an address', async () => {

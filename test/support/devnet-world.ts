@@ -58,7 +58,12 @@ export async function openWorld(): Promise<World> {
   const feeOwner = privateKeyToAccount(testKey(1001))
   const executor = lower(privateKeyToAccount(testKey(1002)).address)
   const sender = { rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY }
-  const at = await deploy({ ...sender, tradeExecutors: [executor], feeOwnerKey: testKey(1001) })
+  const at = await deploy({
+    ...sender,
+    tradeExecutors: [executor],
+    batchOperators: [executor],
+    feeOwnerKey: testKey(1001),
+  })
   const accounts = [1, 2, 3].map((n) => privateKeyToAccount(testKey(n)))
   const owners = accounts.map((account) => lower(account.address))
   const seeded = await seedAccounts({ ...sender, deployment: at, owners })
