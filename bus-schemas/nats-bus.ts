@@ -110,7 +110,7 @@ function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' |
 }
 
 function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
-  const { connection, streams, isConnected } = deps
+  const { connection, isConnected } = deps
   const followers = new Set<Subscription>()
   const asker = createAsker({ connection, isConnected, soon: createTurnQueue() })
   let closed = false
@@ -119,6 +119,53 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
   }
   return {
     isConnected,
+    ...streamCalls({ deps, appender, replicas, assertOpen }),
+    follow: (options) => {
+      assertOpen()
+      const follower = startFollower(deps, options)
+      followers.add(follower)
+      void follower.ended.then(() => followers.delete(follower))
+      return Promise.resolve(follower)
+    },
+    ask: async (subject, data, timeoutMs) => {
+      assertOpen()
+      return asker.ask(subject, data, timeoutMs)
+    },
+    answer: async (subject, queue, onAsk) => {
+      assertOpen()
+      return listen(deps, { subject, queue }, onAsk)
+    },
+    reply(replyTo, data) {
+      assertOpen()
+      asker.reply(replyTo, data)
+    },
+    close: async () => {
+      if (closed) return
+      closed = true
+      for (const follower of followers) await follower.stop()
+      appender.close()
+      asker.close()
+      // Answers of this turn are still to be sent.
+      await new Promise(setImmediate)
+      if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
+      await connection.close()
+    },
+  }
+}
+
+interface StreamCallsDeps {
+  readonly deps: FollowDeps
+  readonly appender: Appender
+  readonly replicas: number
+  readonly assertOpen: () => void
+}
+
+type StreamCalls = Omit<Bus, 'isConnected' | 'follow' | 'ask' | 'answer' | 'reply' | 'close'>
+
+/** What asks the server about its streams, each a request of its own. */
+function streamCalls({ deps, appender, replicas, assertOpen }: StreamCallsDeps): StreamCalls {
+  const { streams } = deps
+  return {
     declareStream: async (spec) => {
       assertOpen()
       await whileUnavailable(() => streams.declare(spec, replicas))
@@ -150,36 +197,6 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
     trim: async (stream, belowSeq) => {
       assertOpen()
       await streams.trim(stream, belowSeq)
-    },
-    follow: (options) => {
-      assertOpen()
-      const follower = startFollower(deps, options)
-      followers.add(follower)
-      void follower.ended.then(() => followers.delete(follower))
-      return Promise.resolve(follower)
-    },
-    ask: async (subject, data, timeoutMs) => {
-      assertOpen()
-      return asker.ask(subject, data, timeoutMs)
-    },
-    answer: async (subject, queue, onAsk) => {
-      assertOpen()
-      return listen(deps, { subject, queue }, onAsk)
-    },
-    reply(replyTo, data) {
-      assertOpen()
-      asker.reply(replyTo, data)
-    },
-    close: async () => {
-      if (closed) return
-      closed = true
-      for (const follower of followers) await follower.stop()
-      appender.close()
-      asker.close()
-      // Answers of this turn are still to be sent.
-      await new Promise(setImmediate)
-      if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
-      await connection.close()
     },
   }
 }
