@@ -1,7 +1,7 @@
 import { destination } from 'pino'
 
-/** Lines wait for the end of the turn of the event loop, but never more than this many bytes of them. */
-const MAX_WAITING_BYTES = 8 * 1024
+/** Lines wait for the end of the turn of the event loop, but never more than about this many characters of them. */
+const MAX_WAITING = 8 * 1024
 
 /** Where log lines go. */
 export interface LogOutput {
@@ -13,19 +13,19 @@ export interface LogOutput {
  * than the line. What waits is lost only with a process that is killed in that very turn.
  */
 export function createLogOutput(): LogOutput {
-  const stream = destination({ dest: 1, sync: true, minLength: MAX_WAITING_BYTES })
-  let isScheduled = false
+  const stream = destination({ dest: 1, sync: true })
+  let waiting = ''
   const flush = (): void => {
-    isScheduled = false
-    stream.flushSync()
+    const lines = waiting
+    waiting = ''
+    if (lines !== '') stream.write(lines)
   }
   process.once('exit', flush)
   return {
     write: (line) => {
-      stream.write(line)
-      if (isScheduled) return
-      isScheduled = true
-      setImmediate(flush)
+      if (waiting === '') setImmediate(flush)
+      waiting += line
+      if (waiting.length > MAX_WAITING) flush()
     },
   }
 }
