@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { parseEnv } from '../bus-schemas/parse-env.js'
 
 const MAX_PORT = 65_535
+const MAX_PROXIES = 10
 
 /** Settings of the gateway, by the names of its environment. */
 export const gatewayEnv = z.object({
   GATEWAY_PORT: z.coerce.number().int().min(0).max(MAX_PORT).default(8080),
   /** Address to listen on; beyond loopback a proxy that ends TLS belongs in front. */
   GATEWAY_HOST: z.string().default('127.0.0.1'),
+  /** How many proxies of one's own stand in front; the last so many entries of X-Forwarded-For are theirs. */
+  TRUSTED_PROXIES: z.coerce.number().int().min(0).max(MAX_PROXIES).default(0),
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   /** Directory that holds history.db, which the gateway only reads. */

@@ -19,6 +19,8 @@ export interface GatewayDeps {
   readonly aliasCutoffMs: number
   /** What frames that a wallet signed come in and say. */
   readonly auth: ServiceAuth
+  /** How many proxies of our own stand in front and append to `X-Forwarded-For`. */
+  readonly trustedProxies: number
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger

@@ -37,6 +37,7 @@ runProcess({
         header: config.AUTH_HEADER,
         words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
       },
+      trustedProxies: config.TRUSTED_PROXIES,
       nowMs: Date.now,
       log,
     })

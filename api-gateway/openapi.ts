@@ -60,6 +60,7 @@ const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
 const TAGS = [
   { name: 'Orders', description: 'Place, cancel and look up' },
+  { name: 'Deposits and withdrawals', description: 'Move USDC and cNGN in and out' },
   { name: 'History', description: 'One’s own orders and fills' },
   { name: 'Market data', description: 'Public reads of one market' },
   { name: 'Venue', description: 'Whether it is well, and what time it is there' },
@@ -76,6 +77,7 @@ const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
   Sunset: text('When that identifier stops resolving.'),
   'X-Canonical-Market': text('The identifier to use instead.'),
   'Cache-Control': text('How long the answer may be kept.'),
+  'Retry-After': text('Seconds after which the same request may be sent again.'),
   'Content-Security-Policy': text('What the page may load: only from here.'),
 }
 

@@ -4,6 +4,7 @@ import { type DocumentedRoute, openApiDocument } from './openapi.js'
 import { getAsyncapi } from './routes/get-asyncapi.js'
 import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
+import { getDeposit } from './routes/get-deposit.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
 import { getDocs } from './routes/get-docs.js'
 import { getFills } from './routes/get-fills.js'
@@ -17,12 +18,16 @@ import { getReadyz } from './routes/get-readyz.js'
 import { getTickers } from './routes/get-tickers.js'
 import { getTime } from './routes/get-time.js'
 import { getTrades } from './routes/get-trades.js'
+import { getWithdrawal } from './routes/get-withdrawal.js'
+import { postDeposits } from './routes/post-deposits.js'
 import { postOrdersCancel } from './routes/post-orders-cancel.js'
 import { postOrders } from './routes/post-orders.js'
+import { postWithdrawals } from './routes/post-withdrawals.js'
 import * as chart from './schemas/chart-operations.js'
 import * as history from './schemas/history-operations.js'
 import * as market from './schemas/market-operations.js'
 import * as order from './schemas/order-operations.js'
+import * as transfer from './schemas/transfer-operations.js'
 import * as venue from './schemas/venue-operations.js'
 
 /** One endpoint: what answers it, and what it takes and answers. */
@@ -44,6 +49,25 @@ export const routes: readonly Route[] = [
   },
   { method: 'GET', path: '/v1/orders', operation: history.listOrders, handler: getOrders },
   { method: 'GET', path: '/v1/orders/:order_id', operation: order.lookUpOrder, handler: getOrder },
+  { method: 'POST', path: '/v1/deposits', operation: transfer.deposit, handler: postDeposits },
+  {
+    method: 'GET',
+    path: '/v1/deposits/:action_hash',
+    operation: transfer.lookUpDeposit,
+    handler: getDeposit,
+  },
+  {
+    method: 'POST',
+    path: '/v1/withdrawals',
+    operation: transfer.withdraw,
+    handler: postWithdrawals,
+  },
+  {
+    method: 'GET',
+    path: '/v1/withdrawals/:action_hash',
+    operation: transfer.lookUpWithdrawal,
+    handler: getWithdrawal,
+  },
   { method: 'GET', path: '/v1/fills', operation: history.listFills, handler: getFills },
   { method: 'GET', path: '/v1/markets', operation: market.listMarkets, handler: getMarkets },
   { method: 'GET', path: '/v1/book', operation: market.readBook, handler: getBook },

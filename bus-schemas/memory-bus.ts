@@ -195,6 +195,11 @@ function declare(server: Server, spec: StreamSpec, isReachable: () => boolean): 
   for (const start of server.awaitingStreams.splice(0)) start()
 }
 
+/** As a server reads subjects: `>` at the end stands for one or more further words. */
+const captures = (spec: StreamSpec, subject: string): boolean =>
+  spec.subject === subject ||
+  (spec.subject.endsWith('.>') && subject.startsWith(spec.subject.slice(0, -1)))
+
 async function append(
   server: Server,
   subject: string,
@@ -204,7 +209,7 @@ async function append(
   const fault = server.appendFault
   server.appendFault = 'none'
   if (fault === 'lose') throw new AppendUnknown(`${subject}: no acknowledgement`)
-  const stream = [...server.streams.values()].find(({ spec }) => spec.subject === subject)
+  const stream = [...server.streams.values()].find(({ spec }) => captures(spec, subject))
   if (stream === undefined) throw new AppendUnknown(`${subject}: no stream listens`)
   const seq = stream.store(data, options)
   if (fault === 'loseAck') throw new AppendUnknown(`${subject}: no acknowledgement`)

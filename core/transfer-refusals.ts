@@ -225,5 +225,12 @@ export const transferUnknown = (kind: TransferKind): TransferRefusal =>
     `could not confirm whether the ${kind} was submitted: ${BEFORE_ANOTHER[kind]}`,
   )
 
+/** Of a lookup, which changes nothing. */
+export const transferRecordUnreadable = (kind: TransferKind): TransferRefusal =>
+  refuse(503)(
+    `${kind}_record_unreadable`,
+    `the record of this ${kind} cannot be read now: retry shortly`,
+  )
+
 export const transferNotFound = (kind: TransferKind): TransferRefusal =>
   refuse(404)(`${kind}_not_found`, `no ${kind} with this action_hash`)

@@ -1,5 +1,7 @@
+import type { GasStanding } from '../../core/transfer.js'
 import type { GatewayDeps, Handler } from '../context.js'
 import { createFeedHeads } from '../feed-heads.js'
+import { createGasStandings } from '../gas-standings.js'
 
 /** From here on reads are noticeably old. */
 const MAX_LAG = 1_000
@@ -14,9 +16,30 @@ interface MarketHealth {
   readonly lag?: number
 }
 
-/** `GET /v1/health`: how far each enabled market has come and how far reads are behind it; always 200. */
+/** Whether deposits or withdrawals are taken, and the gas that the venue has to pay for them. */
+function transfersHealth(standing: GasStanding | undefined) {
+  if (standing === undefined) return { status: 'unavailable' }
+  const { signer, balanceWei, reserveWei, hourBudgetWei, hourSpentWei, paused } = standing
+  return {
+    status: paused === undefined ? 'open' : 'paused',
+    ...(paused !== undefined && { paused }),
+    gas: {
+      signer,
+      ...(balanceWei !== undefined && { balance_wei: balanceWei.toString() }),
+      reserve_wei: reserveWei.toString(),
+      hour_budget_wei: hourBudgetWei.toString(),
+      hour_spent_wei: hourSpentWei.toString(),
+    },
+  }
+}
+
+/**
+ * `GET /v1/health`: how far each enabled market has come and how far reads are behind it, and whether deposits and
+ * withdrawals are taken; always 200. `status` speaks of the markets alone.
+ */
 export function getHealth(deps: GatewayDeps): Handler {
   const headOf = createFeedHeads(deps.bus)
+  const gasOf = createGasStandings(deps.bus)
   const healthOf = async (market: string): Promise<MarketHealth> => {
     const head = await headOf(market)
     // Read after the head, which may be a second old: then there is no lag rather than a negative one.
@@ -27,14 +50,18 @@ export function getHealth(deps: GatewayDeps): Handler {
   }
   return async (ctx) => {
     const names = deps.markets.filter(({ enabled }) => enabled).map(({ market }) => market)
-    const markets = await Promise.all(
-      names.sort().map(async (market) => [market, await healthOf(market)] as const),
-    )
+    const [markets, deposits, withdrawals] = await Promise.all([
+      Promise.all(names.sort().map(async (market) => [market, await healthOf(market)] as const)),
+      gasOf('deposit'),
+      gasOf('withdrawal'),
+    ])
     const well = markets.every(([, { lag }]) => lag !== undefined && lag <= MAX_LAG)
     ctx.body = {
       status: well ? 'ok' : 'degraded',
       now: new Date(deps.nowMs()).toISOString(),
       markets: Object.fromEntries(markets),
+      deposits: transfersHealth(deposits),
+      withdrawals: transfersHealth(withdrawals),
     }
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { orderRecord } from './order-record.js'
+import { hash } from './values.js'
 
 /** Fields that every refusal has. */
 const fields = {
@@ -24,6 +25,16 @@ export const duplicateBody = z
       .describe('The stored order, for whoever sends the very same signed order again.'),
   })
   .meta({ id: 'DuplicateError', description: 'The id or the nonce is taken.' })
+
+/** Deposits and withdrawals say what the chain had against them. */
+export const transferErrorBody = z
+  .object({
+    ...fields,
+    revert: z.string().optional().describe('Name of the revert.'),
+    action_hash: hash.optional().describe('With 502: what to look up.'),
+    tx_hash: hash.optional().describe('With 502: what was sent last.'),
+  })
+  .meta({ id: 'TransferError', description: 'Why nothing was submitted, or that it is not known.' })
 
 /** Reads that name a market answer this for one they do not know, and the usual body for the rest. */
 export const marketErrorBody = z

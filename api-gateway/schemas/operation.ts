@@ -13,9 +13,15 @@ export interface Answer {
 }
 
 export type ResponseHeader =
-  'Deprecation' | 'Sunset' | 'X-Canonical-Market' | 'Cache-Control' | 'Content-Security-Policy'
+  | 'Deprecation'
+  | 'Sunset'
+  | 'X-Canonical-Market'
+  | 'Cache-Control'
+  | 'Content-Security-Policy'
+  | 'Retry-After'
 
-export type Tag = 'Orders' | 'History' | 'Market data' | 'Venue' | 'Documentation'
+export type Tag =
+  'Orders' | 'Deposits and withdrawals' | 'History' | 'Market data' | 'Venue' | 'Documentation'
 
 /** What an endpoint takes and answers: the source of its documentation and of what tests hold its answers to. */
 export interface Operation {

@@ -21,9 +21,9 @@ export const action = z
   .object({
     subaccount_id: sentInteger,
     nonce: sentInteger,
-    module: sentAddress.describe('The market’s trade module.'),
+    module: sentAddress.describe('Of an order the market’s trade module.'),
     data: sentHex.describe(
-      'Seven words: asset, subId, limitPrice, desiredAmount, worstFee, recipientId, isBid.',
+      'Of an order seven words: asset, subId, limitPrice, desiredAmount, worstFee, recipientId, isBid.',
     ),
     expiry: sentInteger.describe('Unix seconds.'),
     owner: sentAddress,

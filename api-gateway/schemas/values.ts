@@ -33,6 +33,15 @@ export const integer = z
   .regex(/^(0|[1-9][0-9]*)$/)
   .meta({ id: 'Integer', description: 'A whole number as base-10 text.', examples: ['7'] })
 
+export const sixDecimals = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)\.[0-9]{6}$/)
+  .meta({
+    id: 'SixDecimals',
+    description: 'A number as decimal text with all of its six decimals.',
+    examples: ['25.000000'],
+  })
+
 export const address = z
   .string()
   .regex(/^0x[0-9a-f]{40}$/)
@@ -45,7 +54,11 @@ export const address = z
 export const hash = z
   .string()
   .regex(/^0x[0-9a-f]{64}$/)
-  .meta({ id: 'Hash', description: 'A transaction hash.', examples: [`0x${'77'.repeat(32)}`] })
+  .meta({
+    id: 'Hash',
+    description: 'Of a transaction or a signed action.',
+    examples: [`0x${'77'.repeat(32)}`],
+  })
 
 export const time = z
   .string()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { notReadyBody } from './error-body.js'
 import { type Operation, readRefusals, refused } from './operation.js'
-import { time } from './values.js'
+import { address, integer, time } from './values.js'
 
 const { 500: broken } = readRefusals
 
@@ -20,10 +20,31 @@ export const readTime: Operation = {
   },
 }
 
+const transfersHealth = z
+  .object({
+    status: z
+      .enum(['open', 'paused', 'unavailable'])
+      .describe('`unavailable`: whatever carries them out does not answer.'),
+    paused: z
+      .enum(['gas_reserve', 'gas_budget'])
+      .optional()
+      .describe('Why: the wallet is below its reserve, or the hour’s gas is spent.'),
+    gas: z
+      .object({
+        signer: address.describe('The wallet that pays.'),
+        balance_wei: integer.optional().describe('Absent while the chain cannot be read.'),
+        reserve_wei: integer.describe('Below this nothing is submitted.'),
+        hour_budget_wei: integer,
+        hour_spent_wei: integer,
+      })
+      .optional(),
+  })
+  .meta({ id: 'TransfersHealth', description: 'Deposits or withdrawals, and the gas behind them.' })
+
 export const readHealth: Operation = {
   id: 'readHealth',
   tag: 'Venue',
-  summary: 'Read how far each market has come',
+  summary: 'Read how far each market has come, and whether money moves in and out',
   responses: {
     200: {
       description: 'Always; `status` tells whether reads are up to date.',
@@ -39,8 +60,13 @@ export const readHealth: Operation = {
               lag: z.int().min(0).optional().describe('How many changes reads are behind.'),
             }),
           ),
+          deposits: transfersHealth,
+          withdrawals: transfersHealth,
         })
-        .meta({ id: 'Health', description: 'The venue market by market.' }),
+        .meta({
+          id: 'Health',
+          description: 'The venue market by market, and whether money moves in and out.',
+        }),
     },
     500: broken,
   },

@@ -13,7 +13,7 @@ import { type OrderStage, anOrderStage } from '../support/order-stage.js'
 const WRITE_RUNS = 400
 const READ_RUNS = 100
 const REAL_BODIES = 40
-const WRITE_LIMIT_MS = 3_500
+const WRITE_LIMIT_MS = 2_500
 const READ_LIMIT_MS = 800
 const STALL_NS = 100e6
 /** A machine that is busy elsewhere can stall us once; what we do ourselves stalls us each time. */

@@ -236,6 +236,8 @@ describe('candles, tickers and health', () => {
           status: 'ok',
           now: '2026-11-21T10:00:00.000Z',
           markets: { 'cNGN-USDC': { head_seq: head, projected_seq: head - 1, lag: 1 } },
+          deposits: { status: 'unavailable' },
+          withdrawals: { status: 'unavailable' },
         })
       } finally {
         await behind.close()

@@ -102,6 +102,17 @@ export function busContract(name: string, open: () => Promise<BusUnderTest>): vo
         expect(await rejectionOf(repeat)).to.be.instanceOf(WrongLastSequence)
       })
 
+      it('captures every subject under one that ends in a wildcard', async () => {
+        const wide = `${stream}_WIDE`
+        const spec = { stream: wide, subject: `wide.${subject}.>`, description: 'contract' }
+        await bus.declareStream(spec)
+        expect(await bus.append(`wide.${subject}.a.1`, bytes('a'))).to.equal(1)
+        expect(await other.append(`wide.${subject}.b`, bytes('b'))).to.equal(2)
+        expect(textsOf(await bus.read(wide, 1, 10))).to.deep.equal(['a', 'b'])
+        const beside = bus.append(`wide.${subject}`, bytes('c'))
+        expect(await rejectionOf(beside)).to.be.instanceOf(AppendUnknown)
+      })
+
       it('does not know what becomes of a message that no stream captures', async () => {
         const lost = bus.append('contract.nowhere', bytes('a'))
         expect(await rejectionOf(lost)).to.be.instanceOf(AppendUnknown)

@@ -127,6 +127,12 @@ const texts: readonly (readonly [TransferRefusal, status: number, code: string, 
       'the balance before signing a new one',
   ],
   [
+    all.transferRecordUnreadable('deposit'),
+    503,
+    'deposit_record_unreadable',
+    'the record of this deposit cannot be read now: retry shortly',
+  ],
+  [
     all.transferNotFound('withdrawal'),
     404,
     'withdrawal_not_found',

@@ -80,6 +80,8 @@ export interface GatewayStage {
 export interface SendOptions {
   /** Text and bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
+  /** What is answered 200 must then be a documented request. */
+  readonly judged?: boolean
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -103,6 +105,7 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
     readiness: { missing: () => Promise.resolve({}) },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
+    trustedProxies: 0,
     nowMs: () => Date.parse('2026-11-21T10:00:00Z'),
     log: silentLog,
     ...overrides,
@@ -127,8 +130,6 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
 export interface SendRequest extends SendOptions {
   readonly method: string
   readonly path: string
-  /** A real intake judges the body, so that what it takes must be a documented request. */
-  readonly judged?: boolean
 }
 
 /** One request on a connection of its own; rejects when the answer is not what the gateway's document says. */

@@ -15,6 +15,7 @@ import { aBlock } from './changes.js'
 import { type Answered, type SendOptions, send } from './gateway-stage.js'
 import { openHistory, streamed } from './history.js'
 import { busyHistory } from './random-history.js'
+import { startShapeSubmitters } from './shape-submitters.js'
 import { type FakeChain, anIntakeStage, silentLog, testFrameWords } from './intake-stage.js'
 
 /** A gateway and an order intake that work together, with a matcher whose book never crosses. */
@@ -58,6 +59,7 @@ export async function anOrderStage(
     }),
     ...overrides,
   })
+  await startShapeSubmitters(bus, () => nowMs)
   const matcher = await startFakeMatcher(bus, intake.market.market)
   const { server, port, history } = await startGateway({ bus, markets, matcher, nowMs })
   return {
@@ -101,6 +103,7 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
     readiness: { missing: () => Promise.resolve({}) },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
+    trustedProxies: 0,
     nowMs: () => nowMs,
   })
   const server = createHttpServer((request, response) => void app.callback()(request, response))
