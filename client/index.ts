@@ -1,8 +1,13 @@
-/** The venue's client: sign orders, talk REST, follow the feed. Works in Node and in browsers; needs viem. */
+/** The venue's client: sign orders, deposits and withdrawals, talk REST, follow the feed. Works in Node and in browsers; needs viem. */
+export { OutcomeUnknown, VenueRefused } from './ask.js'
 export * from './local-book.js'
 export * from './records.js'
 export * from './rest.js'
 export * from './sign-cancel.js'
 export * from './sign-frame.js'
 export * from './sign-order.js'
+export * from './sign-permit.js'
+export * from './sign-transfer.js'
 export * from './socket.js'
+export * from './transfer-records.js'
+export * from './transfers.js'

@@ -1,3 +1,4 @@
+import { OutcomeUnknown, type Query, VenueRefused, ask, jsonBody, urlOf } from './ask.js'
 import type {
   BookSnapshot,
   CandleInterval,
@@ -11,25 +12,6 @@ import type {
   TradesPage,
 } from './records.js'
 import { type AuthFrameRecord, frameHeader } from './sign-frame.js'
-
-/** The venue said no: nothing was changed. `code` is stable, the message is meant for people. */
-export class VenueRefused extends Error {
-  override readonly name = 'VenueRefused'
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    /** The whole answer, with whatever else it says. */
-    readonly body: Readonly<Record<string, unknown>>,
-  ) {
-    super(message)
-  }
-}
-
-/** No answer, or one that says that the venue does not know: what was asked may or may not have happened. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown'
-}
 
 export interface RestClientOptions {
   /** How long to wait for one answer. */
@@ -96,12 +78,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
   const getOwn = <T>(path: string, frame: AuthFrameRecord, query: HistoryQuery = {}): Promise<T> =>
     get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
   const post = <T>(path: string, body: object): Promise<T> =>
-    ask<T>(urlOf(baseUrl, path), {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
-    })
+    ask<T>(urlOf(baseUrl, path), { ...jsonBody(body), signal: AbortSignal.timeout(timeoutMs) })
 
   async function placeOrder(body: OrderBody): Promise<OrderRecord> {
     for (let left = resends; ; left--) {
@@ -130,39 +107,6 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       (await post<{ order: OrderRecord }>('/v1/orders/cancel', body)).order,
     order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
     health: () => get('/v1/health'),
-  }
-}
-
-type Query = Readonly<Record<string, string | number | undefined>>
-
-function urlOf(baseUrl: string, path: string, query: Query = {}): string {
-  const url = new URL(path, baseUrl)
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, value.toString())
-  }
-  return url.href
-}
-
-async function ask<T>(url: string, init: RequestInit): Promise<T> {
-  const { status, body } = await exchange(url, init)
-  if (status >= 200 && status < 300) return body as T
-  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
-  const error = typeof fields.error === 'string' ? fields.error : `status ${status}`
-  if (status >= 500) throw new OutcomeUnknown(error)
-  const message = typeof fields.message === 'string' ? fields.message : error
-  const code = typeof fields.code === 'string' ? fields.code : error
-  throw new VenueRefused(status, code, message, fields)
-}
-
-async function exchange(
-  url: string,
-  init: RequestInit,
-): Promise<{ status: number; body: unknown }> {
-  try {
-    const response = await fetch(url, init)
-    return { status: response.status, body: await response.json() }
-  } catch (cause) {
-    throw new OutcomeUnknown(`no answer from ${new URL(url).pathname}`, { cause })
   }
 }
 

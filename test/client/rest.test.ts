@@ -1,14 +1,11 @@
 import { expect } from 'chai'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import {
   OutcomeUnknown,
   VenueRefused,
   createRestClient,
   type OrderBody,
 } from '../../client/index.js'
-
-type Answer = { readonly status: number; readonly body: unknown } | 'drop'
+import { type PreparedServer, aPreparedServer } from '../support/prepared-server.js'
 
 const body = { order_id: 'order-1' } as OrderBody
 const order = { order_id: 'order-1', status: 'active' }
@@ -21,41 +18,19 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('rest client', () => {
-  let server: Server
+  let server: PreparedServer
   let baseUrl: string
-  let asked: { readonly line: string; readonly body: string; readonly auth: unknown }[]
-  /** What to answer next; `drop` cuts the connection. */
-  let answers: Answer[]
+  let asked: PreparedServer['asked']
 
   beforeEach(async () => {
-    asked = []
-    answers = []
-    server = createServer((request, response) => {
-      let text = ''
-      request.on('data', (chunk: Buffer) => (text += chunk.toString()))
-      request.on('end', () => {
-        const auth = request.headers['x-service-auth']
-        asked.push({ line: `${request.method} ${request.url}`, body: text, auth })
-        const answer = answers.shift() ?? { status: 500, body: { error: 'nothing prepared' } }
-        if (answer === 'drop') {
-          request.socket.destroy()
-          return
-        }
-        response.writeHead(answer.status, { 'content-type': 'application/json' })
-        response.end(JSON.stringify(answer.body))
-      })
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server = await aPreparedServer()
+    ;({ baseUrl, asked } = server)
   })
-  afterEach(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterEach(() => server.close())
 
   it('asks each endpoint in its own words', async () => {
     const venue = createRestClient(baseUrl)
-    answers = Array.from({ length: 7 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 7 }, () => ({ status: 200, body: { order } }))
     await venue.markets()
     await venue.book('cNGN-USDC', { depth: 3 })
     await venue.trades('cNGN-USDC', { limit: 2, beforeTradeId: 9 })
@@ -78,7 +53,7 @@ describe('rest client', () => {
   it('asks for candles and tickers, and for one’s own pages with the frame', async () => {
     const venue = createRestClient(baseUrl)
     const owner = { address: '0x1', signature: '0x2', nonce: '3', issued_at: 4, expiry: 5 } as const
-    answers = Array.from({ length: 5 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 5 }, () => ({ status: 200, body: { order } }))
     await venue.candles('cNGN-USDC', '5m', { limit: 7, start: '2026-01-01T00:00:00+01:00' })
     await venue.tickers()
     await venue.orderHistory(owner)
@@ -98,11 +73,15 @@ describe('rest client', () => {
 
   it('throws what the venue refuses, with its status, code and text', async () => {
     const venue = createRestClient(baseUrl)
-    answers = [{ status: 404, body: { error: 'active order not found', code: 'not_active' } }]
+    server.answers = [
+      { status: 404, body: { error: 'active order not found', code: 'not_active' } },
+    ]
     const error = await failure(venue.cancelOrder({ owner_address: '0x1', nonce: '2' }))
     expect(error).to.be.instanceOf(VenueRefused)
     expect(error).to.include({ status: 404, code: 'not_active', message: 'active order not found' })
-    answers = [{ status: 400, body: { error: 'unknown_market', message: 'no such market: X' } }]
+    server.answers = [
+      { status: 400, body: { error: 'unknown_market', message: 'no such market: X' } },
+    ]
     const unknown = await failure(venue.book('X'))
     expect(unknown).to.include({ code: 'unknown_market', message: 'no such market: X' })
   })
@@ -110,21 +89,21 @@ describe('rest client', () => {
   it('sends the same order again while its outcome is unknown and returns the stored one', async () => {
     const venue = createRestClient(baseUrl)
     const duplicate = { status: 409, body: { error: taken, order } }
-    answers = ['drop', { status: 500, body: { error: 'x' } }, duplicate]
+    server.answers = ['drop', { status: 500, body: { error: 'x' } }, duplicate]
     expect(await venue.placeOrder(body)).to.deep.equal(order)
     expect(asked.map((request) => request.body)).to.deep.equal(Array(3).fill(JSON.stringify(body)))
   })
 
   it('says that the outcome is unknown when no resend brings an answer', async () => {
     const venue = createRestClient(baseUrl, { resends: 1 })
-    answers = ['drop', 'drop', { status: 200, body: { order } }]
+    server.answers = ['drop', 'drop', { status: 200, body: { order } }]
     expect(await failure(venue.placeOrder(body))).to.be.instanceOf(OutcomeUnknown)
     expect(asked).to.have.length(2)
   })
 
   it('does not take a foreign order with the same id for its own', async () => {
     const venue = createRestClient(baseUrl)
-    answers = [{ status: 409, body: { error: taken } }]
+    server.answers = [{ status: 409, body: { error: taken } }]
     expect(await failure(venue.placeOrder(body))).to.be.instanceOf(VenueRefused)
     expect(asked).to.have.length(1)
   })
