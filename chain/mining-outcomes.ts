@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.js'
-import type { ChainClient } from './client.js'
-import { explainRevert } from './explain-revert.js'
+import type { LaneChain } from './lane-chain.js'
 import type { MinedIntent } from './lane-facts.js'
 import type { Receipt } from './read-receipt.js'
 import type { IntentOutcome } from './transaction-journal.js'
@@ -15,21 +14,20 @@ export type OutcomesOf = (
 ) => readonly IntentOutcome[]
 
 export interface OutcomeDeps {
-  /** A `read` client. */
-  readonly client: ChainClient
+  readonly chain: Pick<LaneChain, 'revertOf'>
   /** Without it every intent shares the fate of its transaction. */
   readonly outcomesOf?: OutcomesOf | undefined
 }
 
 /** Outcomes of a mined transaction, by position of its intents; never rejects for want of an answer of the chain. */
 export async function outcomesOfReceipt(
-  { client, outcomesOf }: OutcomeDeps,
+  { chain, outcomesOf }: OutcomeDeps,
   receipt: Receipt,
   intentIds: readonly string[],
 ): Promise<readonly IntentOutcome[]> {
-  const { status, hash, blockNumber } = receipt
+  const { status, hash } = receipt
   if (status === 'reverted') {
-    const revert = await explainRevert(client, hash, blockNumber)
+    const revert = await chain.revertOf(receipt)
     return intentIds.map(() => ({ status, revert }))
   }
   const outcomes = outcomesOf?.(receipt, intentIds) ?? intentIds.map(() => ({ status }))

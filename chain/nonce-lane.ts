@@ -1,13 +1,14 @@
 import type { Address, Hex } from '../core/action.js'
 import { crash } from '../core/crash-point.js'
+import { assert } from '../core/assert.js'
+import type { FeeCaps } from './raise-fees.js'
+import { requestOf } from './sign-transaction.js'
 import type { TransactionRequest, TransactionSigner } from './sign-transaction.js'
 import type { Attempt, Intent, OpenTransaction, TransactionJournal } from './transaction-journal.js'
 
 /** What a transaction may use and bid at most, gas and wei. */
-export interface TransactionFees {
+export interface TransactionFees extends FeeCaps {
   readonly gasLimit: bigint
-  readonly maxFeePerGas: bigint
-  readonly maxPriorityFeePerGas: bigint
 }
 
 /** One call that carries out all of its intents, and what it may cost. */
@@ -31,6 +32,10 @@ export interface NonceLane {
    * the transaction may be broadcast, and when it throws the nonce is still free.
    */
   readonly take: (call: IntendedCall) => OpenTransaction
+  /** Claims a nonce below the next that the journal lacks, for a recorded transaction that does nothing else. */
+  readonly fill: (evmNonce: number, caps: FeeCaps) => OpenTransaction
+  /** Signs an open transaction again with other caps, for the same nonce, and records the bytes. */
+  readonly raise: (transaction: OpenTransaction, caps: FeeCaps) => Attempt
 }
 
 export interface NonceLaneOptions {
@@ -56,11 +61,29 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       next += 1
       return transaction
     },
+    fill(evmNonce, caps) {
+      assert(evmNonce < next, `nonce ${evmNonce} is not below ${next}`)
+      const call = { to: signer.address, data: '0x', gasLimit: TRANSFER_GAS, evmNonce } as const
+      const attempts = [signAttempt(signer, { ...call, ...caps })]
+      const transaction = { from: signer.address, evmNonce, intentIds: [], attempts }
+      journal.recordSigned(transaction, [])
+      return transaction
+    },
+    raise({ from, evmNonce, attempts }, caps) {
+      const newest = attempts.at(-1)
+      assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
+      const attempt = signAttempt(signer, { ...requestOf(newest.raw), ...caps })
+      journal.recordAttempt(from, evmNonce, attempt)
+      return attempt
+    },
   }
 }
 
+/** What a transfer of nothing to oneself uses. */
+const TRANSFER_GAS = 21_000n
+
 /** The request's bytes, as the journal keeps them. */
-export function signAttempt(signer: TransactionSigner, request: TransactionRequest): Attempt {
+function signAttempt(signer: TransactionSigner, request: TransactionRequest): Attempt {
   const { gasLimit, maxFeePerGas } = request
   return { ...signer.sign(request), gasLimit, maxFeePerGas }
 }

@@ -6,6 +6,8 @@ import type { ChainClient } from './client.js'
 export interface GasFacts {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+  /** Of the newest block. */
+  readonly baseFeePerGas: bigint
   readonly balance: bigint
 }
 
@@ -40,6 +42,7 @@ async function fetchGas(client: ChainClient, sender: Address): Promise<GasFacts>
   ])
   const tip = BigInt(suggested)
   const maxPriorityFeePerGas = tip > MIN_PRIORITY_FEE_WEI ? tip : MIN_PRIORITY_FEE_WEI
-  const maxFeePerGas = BASE_FEE_HEADROOM * (block.baseFeePerGas ?? 0n) + maxPriorityFeePerGas
-  return { maxFeePerGas, maxPriorityFeePerGas, balance }
+  const baseFeePerGas = block.baseFeePerGas ?? 0n
+  const maxFeePerGas = BASE_FEE_HEADROOM * baseFeePerGas + maxPriorityFeePerGas
+  return { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas, balance }
 }

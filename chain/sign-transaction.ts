@@ -1,7 +1,8 @@
 import secp256k1 from 'secp256k1'
-import { serializeTransaction } from 'viem'
+import { parseTransaction, serializeTransaction } from 'viem'
 import type { TransactionSerializableEIP1559 } from 'viem'
 import type { Address, Hex } from '../core/action.js'
+import { assert } from '../core/assert.js'
 import { keccak256 } from './keccak.js'
 import { addressOfPublicKey } from './recover-strict.js'
 import { bytesToHex, hexToBytes } from './typed-data.js'
@@ -42,6 +43,15 @@ export function createTransactionSigner(privateKey: Hex, chainId: number): Trans
       return { raw, hash: bytesToHex(keccak256(hexToBytes(raw))) }
     },
   }
+}
+
+/** What the signer was asked for when it made these bytes. Throws when they are none of its own. */
+export function requestOf(raw: Hex): TransactionRequest {
+  const signed = parseTransaction(raw)
+  const { to, gas, maxFeePerGas, data = '0x', value = 0n, nonce: evmNonce = 0 } = signed
+  assert(signed.type === 'eip1559' && to && gas && maxFeePerGas, 'not a transaction of a signer')
+  const { maxPriorityFeePerGas = 0n } = signed
+  return { to, data, value, evmNonce, gasLimit: gas, maxFeePerGas, maxPriorityFeePerGas }
 }
 
 function unsigned(request: TransactionRequest, chainId: number): TransactionSerializableEIP1559 {

@@ -2,14 +2,19 @@ import type { Address } from '../core/action.js'
 import { crash } from '../core/crash-point.js'
 import { createChainClient } from './client.js'
 import { countMined } from './count-mined.js'
+import { NO_RESERVE, reserveWei } from './gas-reserve.js'
+import type { GasReserve } from './gas-reserve.js'
+import { connectLane } from './lane-chain.js'
 import type { Frozen, LaneFacts } from './lane-facts.js'
+import { LANE_POLICY } from './lane-policy.js'
+import type { LanePolicy } from './lane-policy.js'
 import type { OutcomesOf } from './mining-outcomes.js'
 import { openNonceLane } from './nonce-lane.js'
 import type { IntendedCall } from './nonce-lane.js'
-import { createGasReader } from './read-gas.js'
 import type { GasFacts, GasReader } from './read-gas.js'
 import type { TransactionSigner } from './sign-transaction.js'
 import { createTransactionTracker } from './track-transactions.js'
+import type { TransactionTracker } from './track-transactions.js'
 import type {
   MinedTransaction,
   OpenTransaction,
@@ -22,23 +27,24 @@ export interface LaneOptions {
   /** Of this process alone: whoever opens the lane holds the lock of the journal's file. */
   readonly journal: TransactionJournal
   readonly rpcUrl: string
-  /** Pause between two looks at the chain. */
-  readonly pollMs?: number
-  /** Gas money that stays behind; nothing is taken that would touch it. */
+  readonly policy?: Partial<LanePolicy>
+  /** Gas money that stays behind; nothing is taken that would touch it. None unless told. */
   readonly reserve?: GasReserve
+  /** What a transaction that went through did with each of its intents; all succeed unless told. */
   readonly outcomesOf?: OutcomesOf
+  /**
+   * Passes when the chain is still the right one: asked every hour and after each silence of the chain, before anything
+   * more is taken. Rejects with ChainUnreachable when that cannot be said; whatever else it throws is fatal.
+   */
+  readonly verifyChain?: () => Promise<void>
   readonly facts: LaneFacts
-  /** Called when the journal fails or an invariant breaks: nothing more can be promised then. */
+  /** Called when the journal fails, an invariant breaks or the chain is a wrong one: nothing can be promised then. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** In wei, or the cost of so many transactions of so much gas at what the newest block makes a transaction bid. */
-export type GasReserve =
-  { readonly wei: bigint } | { readonly transactions: bigint; readonly gasEach: bigint }
-
 /** Why the lane takes nothing now. */
 export interface Shortage {
-  readonly kind: 'frozen' | 'too_many_open' | 'gas_money'
+  readonly kind: 'frozen' | 'chain_unverified' | 'too_many_open' | 'gas_money'
   readonly why: string
 }
 
@@ -65,6 +71,7 @@ export interface TransactionLane {
   readonly readGas: GasReader
   /** Why a transaction that may cost so much is not to be taken now. To be asked right before `take`. */
   shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
+  /** Set once a stranger is found to use the key, until the process is started again. */
   frozen(): Frozen | undefined
   /** Milliseconds since the chain last answered; it is asked several times a second. */
   readonly chainSilentMs: () => number
@@ -72,43 +79,34 @@ export interface TransactionLane {
   stop(): Promise<void>
 }
 
-/** A quarter of a second is little beside a block and much beside a question. */
-const POLL_MS = 250
 const CHAIN_WAIT_MS = 30_000
 /** Transactions in flight at once. */
 export const MAX_OPEN_TRANSACTIONS = 512
+/** Transactions followed at once: those in flight, and those mined since the last final block. */
+const MAX_FOLLOWED_TRANSACTIONS = 65_536
 
 /**
  * Continues the key's nonces, sends again what the journal left open, and follows all of it. Rejects with
  * ChainUnreachable when the chain does not answer for half a minute.
  */
 export async function openLane(options: LaneOptions): Promise<TransactionLane> {
-  const {
-    signer,
-    journal,
-    rpcUrl,
-    facts,
-    onFatal,
-    pollMs = POLL_MS,
-    reserve = { wei: 0n },
-  } = options
+  const { signer, journal, rpcUrl, facts, reserve = NO_RESERVE } = options
   const { address } = signer
-  const read = createChainClient(rpcUrl, 'read')
-  const submit = createChainClient(rpcUrl, 'submit')
-  const count = () => countMined(read, address)
+  const count = () => countMined(createChainClient(rpcUrl, 'read'), address)
   const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
   const nonces = openNonceLane({ signer, journal, minedNonces })
-  const { outcomesOf } = options
-  const tracker = createTransactionTracker({
-    ...{ address, journal, read, submit, pollMs, facts, onFatal },
-    ...(outcomesOf && { outcomesOf }),
-  })
+  const chain = connectLane(rpcUrl, address)
+  const policy = { ...LANE_POLICY, ...options.policy }
+  const nowMs = () => performance.now()
+  const tracker = createTransactionTracker({ ...options, reserve, nonces, chain, policy, nowMs })
   await tracker.start()
   facts.laneOpened({ address, minedNonces, open: tracker.openCount() })
 
   return {
     address,
     take(call) {
+      const frozen = tracker.frozen()
+      if (frozen !== undefined) throw new LaneFrozen(whyFrozen(frozen))
       const transaction = nonces.take(call)
       facts.journaled(transaction)
       crash('lane.after_commit_before_broadcast')
@@ -118,22 +116,33 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
     waitFor: (intentId, timeoutMs) => tracker.waitFor(intentId, timeoutMs),
     wasTaken: (intentId) => tracker.wasTaken(intentId),
     openCount: () => tracker.openCount(),
-    readGas: createGasReader(read, address),
-    shortage(gas, costWei) {
-      if (tracker.openCount() >= MAX_OPEN_TRANSACTIONS) {
-        return { kind: 'too_many_open', why: 'too many transactions in flight' }
-      }
-      const needed = tracker.reservedWei() + costWei + reserveWei(reserve, gas)
-      if (gas.balance >= needed) return undefined
-      return { kind: 'gas_money', why: 'the signer has not enough gas money' }
-    },
-    frozen: () => undefined,
+    readGas: chain.gas,
+    shortage: (gas, costWei) => shortageOf(tracker, gas, costWei + reserveWei(reserve, gas)),
+    frozen: () => tracker.frozen(),
     chainSilentMs: tracker.chainSilentMs,
     stop: () => tracker.stop(),
   }
 }
 
-/** Gas money to be left alone at the present fees, in wei. */
-export function reserveWei(reserve: GasReserve, { maxFeePerGas }: GasFacts): bigint {
-  return 'wei' in reserve ? reserve.wei : reserve.transactions * reserve.gasEach * maxFeePerGas
+function shortageOf(
+  tracker: TransactionTracker,
+  { balance }: GasFacts,
+  neededWei: bigint,
+): Shortage | undefined {
+  const frozen = tracker.frozen()
+  if (frozen !== undefined) return { kind: 'frozen', why: whyFrozen(frozen) }
+  if (!tracker.isVerified()) {
+    return { kind: 'chain_unverified', why: 'the chain was silent and is not verified yet' }
+  }
+  if (
+    tracker.openCount() >= MAX_OPEN_TRANSACTIONS ||
+    tracker.followedCount() >= MAX_FOLLOWED_TRANSACTIONS
+  ) {
+    return { kind: 'too_many_open', why: 'too many transactions in flight' }
+  }
+  if (balance >= tracker.reservedWei() + neededWei) return undefined
+  return { kind: 'gas_money', why: 'the signer has not enough gas money' }
 }
+
+const whyFrozen = ({ evmNonce, by }: Frozen): string =>
+  `a stranger used nonce ${evmNonce} of the signer in ${by.hash}`

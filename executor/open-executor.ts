@@ -4,6 +4,7 @@ import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
 import { createGuiltyFinder } from '../chain/find-guilty.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
+import type { LanePolicy } from '../chain/lane-policy.js'
 import { openLane } from '../chain/transaction-lane.js'
 import { untilAnswering } from '../chain/until-answering.js'
 import type { Hex } from '../core/action.js'
@@ -22,7 +23,7 @@ export interface ExecutorOptions {
   /** Directory of executor.db. */
   readonly dataDir: string
   readonly timeoutMs: number
-  readonly pollMs?: number
+  readonly policy?: Partial<LanePolicy>
   readonly facts: ExecutorFacts
   readonly onFatal: (error: unknown) => void
 }
@@ -76,7 +77,7 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
 
   const lane = await openLane({
     ...{ signer, journal, rpcUrl, facts, onFatal },
-    ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
+    ...(options.policy && { policy: options.policy }),
   })
 
   const { matching } = deployment

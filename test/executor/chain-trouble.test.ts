@@ -136,20 +136,22 @@ describe('executor with a chain in trouble', () => {
     expect(told).to.deep.equal(['lost', 'back'])
   })
 
-  it('says that a stranger used its nonce', async () => {
-    let lost = 0
-    const { post } = await open({ facts: { nonceUnexplained: () => (lost += 1) } })
+  it('takes nothing more once a stranger used its nonce, not even for what waits', async () => {
+    let frozen = 0
+    const { post } = await open({ facts: { frozen: () => (frozen += 1) } })
     proxy.fateOf = only(SEND, 'lose')
-    expect((await post(await aBody(), 'm:1')).status).to.equal(502)
+    const body = await aBody()
+    expect((await post(body, 'm:1')).status).to.equal(502)
     const evmNonce = await world.client.getTransactionCount({ address: world.executor })
     const signer = createTransactionSigner(EXECUTOR_KEY, ANVIL_CHAIN_ID)
     const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, gasLimit: 50_000n }
     const to = world.alice.address
     const { raw }: { raw: Hex } = signer.sign({ to, data: '0x', evmNonce, ...fees })
-    await world.client.sendRawTransaction({ serializedTransaction: raw })
-    await eventually(async () => {
-      await world.client.mine({ blocks: 1 })
-      return lost === 1
-    })
+    const by = await world.client.sendRawTransaction({ serializedTransaction: raw })
+    await eventually(() => frozen === 1)
+    const refused = await post(await aBody(), 'm:2')
+    expect(refused.status).to.equal(503)
+    expect(refused.body.error).to.equal(`a stranger used nonce ${evmNonce} of the signer in ${by}`)
+    expect((await post(body, 'm:1')).status).to.equal(502)
   })
 })

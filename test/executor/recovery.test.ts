@@ -104,10 +104,12 @@ describe('executor after a crash', () => {
     for (const hash of hashes) expect(await receiptOf(hash)).to.equal(undefined)
 
     const second = await startExecutor(world, { dataDir })
+    const statusOf = async (index: number) => (await receiptOf(hashes[index] ?? '0x'))?.status
+    await eventually(async () => (await statusOf(0)) === 'success')
+    await eventually(async () => (await statusOf(1)) === 'success')
     const answer = await second.post(bodies[1], 'm:1')
     await second.stop()
     expect(answer.body).to.include({ receipt_status: 'success', tx_hash: hashes[1] })
-    expect((await receiptOf(hashes[0] ?? '0x'))?.status).to.equal('success')
   })
 
   it('notices while running that the chain forgot a settlement', async () => {

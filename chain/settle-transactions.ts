@@ -1,0 +1,108 @@
+import type { ChainView, FollowStep } from './follow-transaction.js'
+import { followTransaction } from './follow-transaction.js'
+import type { Followed } from './followed-transactions.js'
+import type { Frozen } from './lane-facts.js'
+import { minedIntents, outcomesOfReceipt } from './mining-outcomes.js'
+import type { Receipt } from './read-receipt.js'
+import type { Tracking } from './tracking.js'
+import type { Inclusion } from './transaction-journal.js'
+
+/** Records what the look tells of each followed transaction, and finds out who used its nonce where it did not. */
+export async function settleTransactions(tracking: Tracking, view: ChainView): Promise<void> {
+  const verdicts = tracking.followed.all().map((followed) => {
+    const { evmNonce } = followed.transaction
+    const verdict = followTransaction({ ...followed, evmNonce }, view, tracking.policy)
+    followed.doubt = verdict.doubt
+    return { followed, step: verdict.step }
+  })
+  recordFinal(tracking, noncesOf(verdicts, 'final'))
+  reopen(tracking, noncesOf(verdicts, 'reopen'))
+  if (verdicts.some(({ step }) => step.kind === 'reopen' && step.late)) tracking.highest = view.head
+  await Promise.all(verdicts.map((verdict) => carryOut(tracking, verdict, view)))
+}
+
+interface FollowedStep {
+  readonly followed: Followed
+  readonly step: FollowStep
+}
+
+function noncesOf(verdicts: readonly FollowedStep[], kind: FollowStep['kind']): number[] {
+  const matching = verdicts.filter(({ step }) => step.kind === kind)
+  return matching.map(({ followed }) => followed.transaction.evmNonce)
+}
+
+async function carryOut(
+  tracking: Tracking,
+  { followed, step }: FollowedStep,
+  { head }: ChainView,
+): Promise<void> {
+  if (step.kind === 'mined') return recordMined(tracking, followed, step.receipt)
+  if (step.kind === 'search') return findStranger(tracking, followed, head)
+  if (step.kind === 'forget consumer') followed.consumer = undefined
+  if (step.kind === 'displaced') recordDisplaced(tracking, followed, step.by)
+}
+
+function recordFinal({ journal, address, followed }: Tracking, evmNonces: readonly number[]): void {
+  if (evmNonces.length === 0) return
+  journal.recordFinal(address, evmNonces)
+  evmNonces.forEach((evmNonce) => followed.remove(evmNonce))
+}
+
+/** What the chain forgot goes out again as the same bytes, so that results which were told come true again. */
+export function reopen(tracking: Tracking, evmNonces: readonly number[]): void {
+  if (evmNonces.length === 0) return
+  const { journal, address, followed, facts } = tracking
+  journal.reopen(address, evmNonces)
+  followed.replace(journal.unsettledTransactions(address))
+  for (const evmNonce of evmNonces) followed.markUnsent(evmNonce)
+  facts.reopened(evmNonces.length)
+}
+
+async function recordMined(
+  tracking: Tracking,
+  followed: Followed,
+  receipt: Receipt,
+): Promise<void> {
+  const { journal, facts, waiters } = tracking
+  const { transaction } = followed
+  const { from, evmNonce, intentIds } = transaction
+  const outcomes = await outcomesOfReceipt(tracking, receipt, intentIds)
+  const { hash, blockNumber, blockHash } = receipt
+  const inclusion = { hash, blockNumber, blockHash }
+  const reversals = journal.recordMined(from, evmNonce, { ...inclusion, outcomes })
+  Object.assign(followed, { mined: inclusion, consumer: undefined })
+  const mined = minedIntents(receipt, intentIds, outcomes)
+  facts.mined(transaction, mined)
+  reversals.forEach(facts.reversed)
+  for (const { intentId, result } of mined) waiters.wake(intentId, result)
+}
+
+/** That there is no receipt proves nothing; a transaction in a block does. */
+async function findStranger(tracking: Tracking, followed: Followed, head: bigint): Promise<void> {
+  const { evmNonce, attempts } = followed.transaction
+  const by = await tracking.chain.consumerOf(evmNonce, head)
+  // One of ours: the receipt is merely not to be had yet.
+  if (by !== undefined && attempts.some(({ hash }) => hash === by.hash)) return
+  if (by === undefined) {
+    if (tracking.unexplained !== evmNonce) tracking.facts.nonceUnexplained(evmNonce)
+    tracking.unexplained = evmNonce
+    return
+  }
+  followed.consumer = by
+  freeze(tracking, { evmNonce, by })
+}
+
+/** For good: only a start of the process, by somebody who has looked, lets the lane go on. */
+export function freeze(tracking: Tracking, frozen: Frozen): void {
+  if (tracking.frozen !== undefined) return
+  tracking.frozen = frozen
+  tracking.facts.frozen(frozen)
+}
+
+function recordDisplaced(tracking: Tracking, { transaction }: Followed, by: Inclusion): void {
+  const { journal, followed, facts } = tracking
+  const reversals = journal.recordDisplaced(transaction.from, transaction.evmNonce, by)
+  followed.remove(transaction.evmNonce)
+  facts.displaced(transaction, by)
+  reversals.forEach(facts.reversed)
+}
