@@ -1,3 +1,4 @@
+import { crash } from '../core/crash-point.js'
 import { highestCost, isOpen } from './followed-transactions.js'
 import type { Followed } from './followed-transactions.js'
 import { raiseFees } from './raise-fees.js'
@@ -20,6 +21,7 @@ export async function rebroadcastDue(tracking: Tracking): Promise<void> {
     ({ sentAtMs }) => sentAtMs === undefined || nowMs - sentAtMs >= tracking.policy.rebroadcastMs,
   )
   for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK)) {
+    crash('lane.recovery_mid')
     await broadcast(tracking, followed)
   }
 }
@@ -30,6 +32,7 @@ export async function broadcast(tracking: Tracking, followed: Followed): Promise
   followed.sentAtMs = tracking.nowMs()
   followed.outSince ??= { ms: followed.sentAtMs, head: tracking.highest }
   const answer = await tracking.chain.send(transaction)
+  crash('lane.after_broadcast_before_mark')
   if (answer.kind === 'taken') {
     followed.taken = true
     tracking.facts.broadcast(transaction)

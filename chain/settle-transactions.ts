@@ -1,3 +1,4 @@
+import { crash } from '../core/crash-point.js'
 import type { ChainView, FollowStep } from './follow-transaction.js'
 import { followTransaction } from './follow-transaction.js'
 import type { Followed } from './followed-transactions.js'
@@ -53,6 +54,7 @@ export function reopen(tracking: Tracking, evmNonces: readonly number[]): void {
   if (evmNonces.length === 0) return
   const { journal, address, followed, facts } = tracking
   journal.reopen(address, evmNonces)
+  crash('lane.during_reorg_rollback')
   followed.replace(journal.unsettledTransactions(address))
   for (const evmNonce of evmNonces) followed.markUnsent(evmNonce)
   facts.reopened(evmNonces.length)
@@ -69,7 +71,9 @@ async function recordMined(
   const outcomes = await outcomesOfReceipt(tracking, receipt, intentIds)
   const { hash, blockNumber, blockHash } = receipt
   const inclusion = { hash, blockNumber, blockHash }
+  crash('lane.after_receipt_before_mark')
   const reversals = journal.recordMined(from, evmNonce, { ...inclusion, outcomes })
+  crash('lane.after_mark_before_answer')
   Object.assign(followed, { mined: inclusion, consumer: undefined })
   const mined = minedIntents(receipt, intentIds, outcomes)
   facts.mined(transaction, mined)
