@@ -1,4 +1,5 @@
 import type { Address } from '../core/action.js'
+import { batchExecutorAbi } from './abi/batch-executor.js'
 import { matchingAbi } from './abi/matching.js'
 import { orUnreachable } from './chain-unreachable.js'
 import type { ChainClient } from './client.js'
@@ -11,38 +12,62 @@ export class DeploymentMismatch extends Error {
 
 export type TradingDeployment = Pick<
   Deployment,
-  'chainId' | 'matching' | 'subAccounts' | 'spotTradeModule'
+  'chainId' | 'matching' | 'subAccounts' | 'spotTradeModule' | 'batchExecutor'
 >
 
 /**
  * Passes when the node is on the deployment's chain, its contracts have code, and matching lets `executor` settle
- * trades. Throws DeploymentMismatch otherwise, and ChainUnreachable when the node does not answer.
+ * trades, through the batch executor where there is one. Throws DeploymentMismatch otherwise, and ChainUnreachable when the node does not answer.
  */
 export async function checkDeployment(
   client: ChainClient,
   deployment: TradingDeployment,
   executor: Address,
 ): Promise<void> {
-  const { chainId, matching, subAccounts, spotTradeModule } = deployment
+  const { chainId, ...contracts } = deployment
   const actual = await orUnreachable('chain id', client.getChainId())
   if (actual !== chainId) {
     throw new DeploymentMismatch(`the deployment is on chain ${chainId}, the node on ${actual}`)
   }
-  for (const [name, address] of Object.entries({ matching, subAccounts, spotTradeModule })) {
+  const { matching, subAccounts, spotTradeModule, batchExecutor } = contracts
+  const called = { matching, subAccounts, spotTradeModule, batchExecutor }
+  for (const [name, address] of Object.entries(called)) {
+    if (address === undefined) continue
     const code = await orUnreachable(`code of ${name}`, client.getCode({ address }))
     if (code === undefined) throw new DeploymentMismatch(`no contract at ${name} ${address}`)
   }
-  const allowed = await orUnreachable('trade executors', mayTrade(client, matching, executor))
-  if (!allowed) {
-    throw new DeploymentMismatch(`${executor} is no trade executor of ${matching}: allow it there`)
-  }
+  if (batchExecutor !== undefined) await checkBatches(client, { matching, batchExecutor }, executor)
+  await checkTrades(client, matching, batchExecutor ?? executor)
 }
 
-function mayTrade(client: ChainClient, matching: Address, executor: Address): Promise<boolean> {
-  return client.readContract({
+async function checkTrades(client: ChainClient, matching: Address, trader: Address): Promise<void> {
+  const allowed = client.readContract({
     address: matching,
     abi: matchingAbi,
     functionName: 'tradeExecutors',
-    args: [executor],
+    args: [trader],
   })
+  if (await orUnreachable('trade executors', allowed)) return
+  throw new DeploymentMismatch(`${trader} is no trade executor of ${matching}: allow it there`)
+}
+
+async function checkBatches(
+  client: ChainClient,
+  { matching, batchExecutor }: { readonly matching: Address; readonly batchExecutor: Address },
+  executor: Address,
+): Promise<void> {
+  const contract = { address: batchExecutor, abi: batchExecutorAbi } as const
+  const [target, allowed] = await orUnreachable(
+    'batch executor',
+    Promise.all([
+      client.readContract({ ...contract, functionName: 'matching' }),
+      client.readContract({ ...contract, functionName: 'operators', args: [executor] }),
+    ]),
+  )
+  if (target.toLowerCase() !== matching) {
+    throw new DeploymentMismatch(`batch executor ${batchExecutor} works for ${target}`)
+  }
+  if (!allowed) {
+    throw new DeploymentMismatch(`${executor} is no operator of ${batchExecutor}: allow it there`)
+  }
 }

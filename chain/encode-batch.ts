@@ -1,8 +1,18 @@
-import { decodeFunctionData, decodeFunctionResult, encodeFunctionData, parseEventLogs } from 'viem'
-import type { Log } from 'viem'
+import {
+  decodeEventLog,
+  decodeFunctionData,
+  decodeFunctionResult,
+  encodeFunctionData,
+  getAbiItem,
+  toEventSelector,
+  toFunctionSelector,
+} from 'viem'
 import type { Address, Hex } from '../core/action.js'
 import { batchExecutorAbi } from './abi/batch-executor.js'
-import { OUT_OF_GAS, revertName } from './revert-name.js'
+import type { OutcomesOf } from './mining-outcomes.js'
+import type { ReceiptLog } from './read-receipt.js'
+import type { IntentOutcome } from './transaction-journal.js'
+import { NOT_TRIED, OUT_OF_GAS, revertName } from './revert-name.js'
 
 /** One match of a batch: calldata of verifyAndMatch, and the gas that it is given or else not tried. */
 export interface BatchItem {
@@ -16,11 +26,8 @@ export type BatchOutcome =
   | { readonly kind: 'reverted'; readonly revert: string }
   | { readonly kind: 'untried' }
 
-/** The event that tells of one match; `key` is the fingerprint of its call to the matching contract. */
-export interface TriedMatch {
-  readonly key: Hex
-  readonly outcome: BatchOutcome
-}
+const MATCH_TRIED = toEventSelector(getAbiItem({ abi: batchExecutorAbi, name: 'MatchTried' }))
+const TRY_ALL = toFunctionSelector(getAbiItem({ abi: batchExecutorAbi, name: 'tryAll' }))
 
 /** As the contract numbers its outcomes. */
 const SUCCESS = 0
@@ -31,6 +38,9 @@ const RAN_OUT = 2
 export function encodeBatch(matches: readonly BatchItem[]): Hex {
   return encodeFunctionData({ abi: batchExecutorAbi, functionName: 'tryAll', args: [matches] })
 }
+
+/** Whether calldata is that of a batch. */
+export const isBatch = (data: Hex): boolean => data.startsWith(TRY_ALL)
 
 /** The matches that calldata of tryAll names; throws when it is no such calldata. */
 export function decodeBatch(data: Hex): readonly BatchItem[] {
@@ -45,12 +55,32 @@ export function decodeBatchAnswer(data: Hex): BatchOutcome[] {
   return results.map(outcomeOf)
 }
 
-/** What the logs of a mined transaction say about the matches of its batch, in their order. */
-export function readBatchLogs(logs: readonly Log[], batchExecutor: Address): TriedMatch[] {
-  const ours = logs.filter(({ address }) => address.toLowerCase() === batchExecutor)
-  return parseEventLogs({ abi: batchExecutorAbi, eventName: 'MatchTried', logs: ours }).map(
-    ({ args }) => ({ key: args.key, outcome: outcomeOf(args) }),
-  )
+/** What the logs of a mined batch say about its matches, in their order. */
+export function readBatchLogs(logs: readonly ReceiptLog[], batchExecutor: Address): BatchOutcome[] {
+  return logs.flatMap(({ address, topics, data }) => {
+    if (address.toLowerCase() !== batchExecutor || topics[0] !== MATCH_TRIED) return []
+    const [, ...indexed] = topics
+    const log = { topics: [MATCH_TRIED, ...indexed] as [Hex, ...Hex[]], data }
+    return [
+      outcomeOf(decodeEventLog({ abi: batchExecutorAbi, eventName: 'MatchTried', ...log }).args),
+    ]
+  })
+}
+
+/**
+ * What a batch did with its intents, which stand in the order of its matches. An intent that was not tried counts as
+ * reverted, with a name of its own. A transaction to another contract carries out its only intent or reverts.
+ */
+export function outcomesOfBatch(batchExecutor: Address): OutcomesOf {
+  return ({ to, logs }, intentIds) => {
+    if (to?.toLowerCase() !== batchExecutor) return intentIds.map(() => ({ status: 'success' }))
+    return readBatchLogs(logs, batchExecutor).map(intentOutcome)
+  }
+}
+
+function intentOutcome(outcome: BatchOutcome): IntentOutcome {
+  if (outcome.kind === 'success') return { status: 'success' }
+  return { status: 'reverted', revert: outcome.kind === 'untried' ? NOT_TRIED : outcome.revert }
 }
 
 interface Told {

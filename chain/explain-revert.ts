@@ -1,6 +1,7 @@
 import type { Hex } from '../core/action.js'
 import type { ChainClient } from './client.js'
-import { OUT_OF_GAS, revertName, revertOf } from './revert-name.js'
+import { isBatch } from './encode-batch.js'
+import { NOT_TRIED, OUT_OF_GAS, revertName, revertOf } from './revert-name.js'
 
 /** The revert of a mined transaction could not be found. */
 export const UNKNOWN_REVERT = 'unknown'
@@ -18,16 +19,26 @@ interface TraceSchema {
 
 /**
  * Name of the revert of a mined transaction: by its trace, or where the node gives none by calling again at the end of
- * its block. `unknown` when neither tells; never rejects, since the outcome itself is certain without it.
+ * its block. `unknown` when neither tells, `not tried` for a batch, whose own revert says nothing about its matches; never
+ * rejects, since the outcome itself is certain without it.
  */
 export async function explainRevert(
   client: ChainClient,
   hash: Hex,
   blockNumber: bigint,
 ): Promise<string> {
+  if (await isOfBatch(client, hash)) return NOT_TRIED
   return (
     (await byTrace(client, hash)) ?? (await byReplay(client, hash, blockNumber)) ?? UNKNOWN_REVERT
   )
+}
+
+async function isOfBatch(client: ChainClient, hash: Hex): Promise<boolean> {
+  try {
+    return isBatch((await client.getTransaction({ hash })).input)
+  } catch {
+    return false
+  }
 }
 
 async function byTrace(client: ChainClient, hash: Hex): Promise<string | undefined> {

@@ -11,6 +11,8 @@ export interface Revert {
 /** A call to an address without code, malformed calldata, or a bare `revert()`. */
 export const EMPTY_REVERT = 'empty revert'
 export const OUT_OF_GAS = 'out of gas'
+/** The batch was mined without having tried the match: the chain has said nothing about the match itself. */
+export const NOT_TRIED = 'not tried'
 
 const MAX_TEXT_LENGTH = 200
 const EVM_FAILURE =

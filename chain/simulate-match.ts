@@ -7,39 +7,44 @@ export interface SimulatedCall {
   readonly from: Address
   readonly to: Address
   readonly data: Hex
+  /** The state it runs on. */
+  readonly blockHash: Hex
 }
 
-/** What the newest block says to a call; a revert is an answer, not an error. */
+/** What the chain says to a call; a revert is an answer, not an error. `gas` is the limit that it needs. */
 export type Simulation =
-  | { readonly kind: 'passes'; readonly gasLimit: bigint }
+  | { readonly kind: 'passes'; readonly gas: bigint }
   | { readonly kind: 'reverts'; readonly revert: string }
+
+/** The client knows the method with a block's number alone. */
+interface EstimateSchema {
+  readonly Parameters: [Pick<SimulatedCall, 'from' | 'to' | 'data'>, { readonly blockHash: Hex }]
+  readonly ReturnType: Hex
+}
 
 /** The target chain takes no transaction with a larger limit (EIP-7825). */
 export const TRANSACTION_GAS_CAP = 16_777_216n
-/** The match may run on a state that other matches in flight have changed, and touch more of it for the first time. */
-const HEADROOM_PERCENT = 30n
 
 /**
- * Tries the call on the state of the newest block, never on pending transactions: a node would re-execute its whole
- * pool for each question. Rejects with ChainUnreachable when there was no answer.
+ * Tries the call on the state of a block, never on pending transactions: a node would re-execute its whole pool for each
+ * question. Rejects with ChainUnreachable when there was no answer.
  */
-export async function simulateMatch(client: ChainClient, call: SimulatedCall): Promise<Simulation> {
+export async function simulateMatch(
+  client: ChainClient,
+  { from, to, data, blockHash }: SimulatedCall,
+): Promise<Simulation> {
   try {
-    const answer = await client.request({
+    const answer = await client.request<EstimateSchema>({
       method: 'eth_estimateGas',
-      params: [{ from: call.from, to: call.to, data: call.data }, 'latest'],
+      params: [{ from, to, data }, { blockHash }],
     })
-    return limitOf(BigInt(answer))
+    const gas = BigInt(answer)
+    return gas > TRANSACTION_GAS_CAP
+      ? { kind: 'reverts', revert: OUT_OF_GAS }
+      : { kind: 'passes', gas }
   } catch (error) {
     const revert = revertOf(error)
     if (revert !== undefined) return { kind: 'reverts', revert: revert.name }
     throw unreachable('simulation of the match', error)
   }
-}
-
-function limitOf(needed: bigint): Simulation {
-  if (needed > TRANSACTION_GAS_CAP) return { kind: 'reverts', revert: OUT_OF_GAS }
-  // Rounded down: a unit of gas more or less decides nothing.
-  const roomy = (needed * (100n + HEADROOM_PERCENT)) / 100n
-  return { kind: 'passes', gasLimit: roomy < TRANSACTION_GAS_CAP ? roomy : TRANSACTION_GAS_CAP }
 }

@@ -1,6 +1,7 @@
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { authorize } from './authorize.js'
+import type { CheckTerms } from './check-terms.js'
 import { errors } from './errors.js'
 import type { Executions } from './execute.js'
 import { refuse } from './refuse.js'
@@ -9,6 +10,7 @@ import { getReadyz } from './routes/get-readyz.js'
 import { postExecute } from './routes/post-execute.js'
 
 export interface AppDeps extends Executions {
+  readonly checkTerms: CheckTerms
   /** Milliseconds since the chain last answered. */
   readonly chainSilentMs: () => number
   /** What callers of `/execute` must show; undefined lets everybody in, for loopback only. */
@@ -20,7 +22,7 @@ export interface AppDeps extends Executions {
 
 /** The executor as a Koa application that listens nowhere yet. */
 export function createApp(deps: AppDeps): Koa {
-  const { execute, isKnown, chainSilentMs, secret, facts, onFatal } = deps
+  const { execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal } = deps
   const app = new Koa()
   // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
   app.on('error', () => undefined)
@@ -28,7 +30,7 @@ export function createApp(deps: AppDeps): Koa {
   const router = new Router({ sensitive: true })
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(chainSilentMs))
-  router.post('/execute', authorize(secret), postExecute({ execute, isKnown }))
+  router.post('/execute', authorize(secret), postExecute({ execute, isKnown, checkTerms }))
 
   app.use(errors({ requestFailed: facts.requestFailed, onFatal }))
   app.use(wordEmptyAnswers)

@@ -21,6 +21,14 @@ export const executorEnv = z
     DATA_DIR: z.string().min(1),
     /** How long a request waits for the receipt before it is answered without. */
     EXECUTE_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
+    /** How long a batch is gathered beyond what comes while the last one is tried out. */
+    EXECUTOR_BATCH_WINDOW_MS: z.coerce.number().int().min(0).max(1_000).default(0),
+    /** Gas money in wei that the signer keeps; nothing new is sent that would touch it. */
+    EXECUTOR_GAS_RESERVE_WEI: z
+      .string()
+      .regex(/^[0-9]{1,30}$/, 'must be a whole number of wei')
+      .transform((text) => BigInt(text))
+      .default(10n ** 16n),
     LOG_LEVEL: z.string().default('info'),
   })
   .refine((env) => env.EXECUTOR_SECRET !== undefined || LOOPBACK.has(env.EXECUTOR_HOST), {

@@ -122,6 +122,8 @@ export const executePayload = fields
   })
   .transform((payload) => ({
     market: payload.market,
+    assetAddress: payload.asset_address,
+    moduleAddress: payload.module_address,
     takerOrderId: payload.taker_order_id,
     makerOrderIds: payload.maker_order_ids ?? [payload.maker_order_id],
     match: toMatch(payload),

@@ -1,23 +1,23 @@
-import { ChainUnreachable } from '../chain/chain-unreachable.js'
-import type { ChainClient } from '../chain/client.js'
 import { encodeMatch } from '../chain/encode-match.js'
 import type { FindGuilty, GuiltySide } from '../chain/find-guilty.js'
 import { fingerprintOf } from '../chain/fingerprint.js'
-import { simulateMatch } from '../chain/simulate-match.js'
-import { MAX_OPEN_TRANSACTIONS } from '../chain/transaction-lane.js'
-import type { TransactionLane } from '../chain/transaction-lane.js'
 import type {
   MinedTransaction,
   OpenTransaction,
   TransactionJournal,
 } from '../chain/transaction-journal.js'
+import type { TransactionLane } from '../chain/transaction-lane.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { crash } from '../core/crash-point.js'
-import { JournalUnwritable } from '../data/transaction-journal.js'
+import type { Market } from '../core/market.js'
 import type { ExecutePayload } from './execute-payload.js'
+import { findLife, isUntried } from './lives.js'
+import type { Life } from './lives.js'
 import type { ExecutorFacts } from './observe.js'
-import type { Turns } from './turns.js'
+import type { SettlementQueue } from './settlement-queue.js'
+import { termsOf } from './settlement.js'
+import type { Submission } from './waiting.js'
 
 /** What became of a settlement. Only `mined` and `refused` are final; the others say: ask again with the same key. */
 export type ExecuteAnswer =
@@ -29,24 +29,23 @@ export type ExecuteAnswer =
     }
   /** The simulation reverted; nothing was sent, and nothing ever will be for this key. */
   | { readonly kind: 'refused'; readonly revert: string; readonly guilty?: GuiltySide }
-  /** A node has the transaction, the chain has not mined it yet. */
+  /** A node has the transaction, the chain has not mined it yet, or not for good without having tried the match. */
   | { readonly kind: 'timeout'; readonly hash: Hex }
   /** Signed and recorded, but no node has said that it has it. */
   | { readonly kind: 'unknown'; readonly hash: Hex }
-  /** Nothing was recorded or sent. */
+  /** It was not sent yet. */
   | { readonly kind: 'unavailable'; readonly why: string }
   /** The key belongs to another match. */
   | { readonly kind: 'mismatch' }
 
 export interface ExecuteDeps {
   readonly matching: Address
-  /** A `read` client. */
-  readonly client: ChainClient
+  readonly markets: readonly Market[]
   readonly journal: TransactionJournal
   readonly lane: TransactionLane
-  /** Matches are tried out in turn, so that they do not pile up on a slow node. */
-  readonly simulations: Turns
+  readonly queue: SettlementQueue
   readonly findGuilty: FindGuilty
+  /** How long a request waits for its outcome. */
   readonly timeoutMs: number
   readonly facts: ExecutorFacts
 }
@@ -60,39 +59,42 @@ export interface Executions {
   readonly isKnown: (key: string) => boolean
 }
 
-/** Matches that a node is asked to try out at once; as many wait for that as transactions may be in flight. */
-export const MAX_SIMULATIONS = 32
-export const SIMULATION_LIMITS = { atOnce: MAX_SIMULATIONS, maxWaiting: MAX_OPEN_TRANSACTIONS }
-
-interface Settlement {
+interface Request {
   readonly id: string
-  readonly data: Hex
+  readonly payload: ExecutePayload
+  readonly call: Hex
   readonly fingerprint: Hex
+  readonly deadlineMs: number
 }
 
-/** Concurrent requests with one key share one execution, so that none can slip between looking and recording. */
-export function createExecute(deps: ExecuteDeps): Executions {
-  /** Bounded by the requests that are open. */
-  const running = new Map<string, { fingerprint: Hex; answer: Promise<ExecuteAnswer> }>()
+/** A settlement that is being tried out or waits for it, whoever asked for it. */
+interface Running {
+  readonly intentId: string
+  readonly fingerprint: Hex
+  readonly submission: Promise<Submission>
+}
 
-  const execute: Execute = (payload, key) => {
-    const data = encodeMatch(payload.match)
-    const fingerprint = fingerprintOf(deps.matching, data)
+interface Executing extends ExecuteDeps {
+  /** By settlement id, so that none can slip between looking and recording. Bounded by the queue. */
+  readonly running: Map<string, Running>
+}
+
+/** Concurrent requests with one key share one submission. */
+export function createExecute(deps: ExecuteDeps): Executions {
+  const executing: Executing = { ...deps, running: new Map() }
+
+  const execute: Execute = async (payload, key) => {
+    const call = encodeMatch(payload.match)
+    const fingerprint = fingerprintOf(deps.matching, call)
     const id = key ?? fingerprint
     const { market, takerOrderId, makerOrderIds } = payload
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
-
-    const same = running.get(id)
-    if (same !== undefined) {
-      return same.fingerprint === fingerprint ? same.answer : Promise.resolve({ kind: 'mismatch' })
-    }
-    const answer = settle(deps, { id, data, fingerprint })
-      .then((outcome) => withGuilty(deps.findGuilty, payload, outcome))
-      .finally(() => running.delete(id))
-    running.set(id, { fingerprint, answer })
-    return answer
+    const deadlineMs = performance.now() + deps.timeoutMs
+    const answer = await settle(executing, { id, payload, call, fingerprint, deadlineMs })
+    return withGuilty(deps.findGuilty, payload, answer)
   }
-  const isKnown = (key: string): boolean => running.has(key) || deps.journal.find(key) !== undefined
+  const isKnown = (key: string): boolean =>
+    executing.running.has(key) || deps.journal.find(key) !== undefined
   return { execute, isKnown }
 }
 
@@ -112,52 +114,59 @@ async function withGuilty(
 const revertOf = ({ status, revert = 'unknown' }: MinedTransaction): string | undefined =>
   status === 'reverted' ? revert : undefined
 
-async function settle(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
-  const recorded = deps.journal.find(settlement.id)
-  if (recorded === undefined) return settleNew(deps, settlement)
-  if (recorded.fingerprint !== settlement.fingerprint) return { kind: 'mismatch' }
+function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> | ExecuteAnswer {
+  const known = executing.running.get(request.id)
+  if (known !== undefined) return follow(executing, request, known)
+  const life = findLife(executing.journal, executing.lane.address, request.id)
+  const recorded = life.recorded
+  if (recorded === undefined) return follow(executing, request, submit(executing, request, life))
+  if (recorded.fingerprint !== request.fingerprint) return { kind: 'mismatch' }
   const { state } = recorded
-  if (state.kind === 'displaced') return settleNew(deps, settlement)
-  if (state.kind === 'open') return waitForResult(deps, settlement.id, hashOf(state.transaction))
-  return state
-}
-
-async function settleNew(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
-  try {
-    return await simulateAndSend(deps, settlement)
-  } catch (error) {
-    if (!(error instanceof ChainUnreachable || error instanceof JournalUnwritable)) throw error
-    deps.facts.unavailable(settlement.id, error.message, error)
-    return { kind: 'unavailable', why: error.message }
+  switch (state.kind) {
+    case 'refused':
+      return state
+    case 'displaced':
+      return follow(executing, request, submit(executing, request, life))
+    case 'open':
+      return waitForResult(executing, request, { ...life, hash: hashOf(state.transaction) })
+    case 'mined':
+      return life.isOver ? state : { kind: 'timeout', hash: state.transaction.hash }
   }
 }
 
-async function simulateAndSend(deps: ExecuteDeps, settlement: Settlement): Promise<ExecuteAnswer> {
-  const { client, matching, journal, lane, simulations, facts } = deps
+function submit(executing: Executing, request: Request, { intentId }: Life): Running {
+  const { id, payload, call, fingerprint } = request
   crash('executor.after_request')
-  const { id, data, fingerprint } = settlement
-  const call = { from: lane.address, to: matching, data }
-  const tried = await simulations.inTurn(() =>
-    Promise.all([simulateMatch(client, call), lane.readGas()]),
-  )
-  if (tried === undefined) return unavailable(deps, id, 'no turn for another settlement')
-  const [simulation, gas] = tried
-  if (simulation.kind === 'reverts') {
-    journal.recordRefusal(id, fingerprint, simulation.revert)
-    facts.refused(id, simulation.revert)
-    return { kind: 'refused', revert: simulation.revert }
-  }
-  facts.simulated(id, simulation.gasLimit)
+  const terms = termsOf(payload.match, call, executing.markets)
+  const submission = executing.queue
+    .submit({ ...terms, intentId, fingerprint })
+    .finally(() => executing.running.delete(id))
+  const running = { intentId, fingerprint, submission }
+  executing.running.set(id, running)
+  return running
+}
 
-  const shortage = lane.shortage(gas, simulation.gasLimit * gas.maxFeePerGas)
-  if (shortage !== undefined) return unavailable(deps, id, shortage.why)
-  const { maxFeePerGas, maxPriorityFeePerGas } = gas
-  const { gasLimit } = simulation
-  const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
-  const intents = [{ intentId: id, fingerprint }]
-  crash('executor.before_journal')
-  const transaction = lane.take({ intents, to: matching, data, fees })
-  return waitForResult(deps, id, hashOf(transaction))
+async function follow(
+  executing: Executing,
+  request: Request,
+  { intentId, fingerprint, submission }: Running,
+): Promise<ExecuteAnswer> {
+  const { id, deadlineMs } = request
+  if (fingerprint !== request.fingerprint) return { kind: 'mismatch' }
+  const submitted = await within(submission, deadlineMs - performance.now())
+  if (submitted === undefined) return unavailable(executing, id, 'waits for other settlements')
+  if (submitted.kind === 'unavailable') return unavailable(executing, id, submitted.why)
+  if (submitted.kind === 'refused') return submitted
+  return waitForResult(executing, request, { intentId, hash: hashOf(submitted.transaction) })
+}
+
+/** The promise's result, or undefined when there is none within the time; what it settles to later is not lost on it. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(ms, 0))
+  })
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
 function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAnswer {
@@ -165,10 +174,18 @@ function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAn
   return { kind: 'unavailable', why }
 }
 
-async function waitForResult(deps: ExecuteDeps, id: string, hash: Hex): Promise<ExecuteAnswer> {
-  const transaction = await deps.lane.waitFor(id, deps.timeoutMs)
-  if (transaction !== undefined) return { kind: 'mined', transaction }
-  return { kind: deps.lane.wasTaken(id) ? 'timeout' : 'unknown', hash }
+async function waitForResult(
+  { lane, journal }: Executing,
+  { id, deadlineMs }: Request,
+  { intentId, hash }: { readonly intentId: string; readonly hash: Hex },
+): Promise<ExecuteAnswer> {
+  const ms = Math.max(deadlineMs - performance.now(), 0)
+  const transaction = await lane.waitFor(intentId, ms)
+  if (transaction === undefined) {
+    return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
+  }
+  const hasAnother = isUntried(transaction) && !findLife(journal, lane.address, id).isOver
+  return hasAnother ? { kind: 'timeout', hash: transaction.hash } : { kind: 'mined', transaction }
 }
 
 /** Hash of the newest signed form, the likeliest to be mined. */

@@ -5,7 +5,10 @@ import { observeLane } from '../chain/observe-lane.js'
 /** What the executor tells its operator, one line for each thing worth knowing; never signatures or signed bytes. */
 export interface ExecutorFacts extends LaneFacts {
   readonly settlementReceived: (settlement: SettlementNames) => void
-  readonly simulated: (settlementId: string, gasLimit: bigint) => void
+  /** It passed its trial, and used so much gas. */
+  readonly simulated: (settlementId: string, gas: bigint) => void
+  /** It is tried again once the chain has mined the nonce, on which its verdict may depend. */
+  readonly deferred: (settlementId: string, evmNonce: number) => void
   readonly refused: (settlementId: string, revert: string) => void
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
   readonly requestFailed: (error: unknown) => void
@@ -31,8 +34,13 @@ export function observeExecutor(log: Logger): ExecutorFacts {
         },
         'settlement received',
       ),
-    simulated: (settlementId, gasLimit) =>
-      log.debug({ settlement_id: settlementId, gas_limit: String(gasLimit) }, 'match simulated'),
+    simulated: (settlementId, gas) =>
+      log.debug({ settlement_id: settlementId, gas: String(gas) }, 'match simulated'),
+    deferred: (settlementId, evmNonce) =>
+      log.info(
+        { settlement_id: settlementId, evm_nonce: evmNonce },
+        'settlement waits for another',
+      ),
     refused: (settlementId, revert) =>
       log.warn({ settlement_id: settlementId, revert }, 'settlement refused by simulation'),
     unavailable: (settlementId, why, cause) =>

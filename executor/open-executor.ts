@@ -2,19 +2,30 @@ import { join } from 'node:path'
 import { checkDeployment } from '../chain/check-deployment.js'
 import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
+import type { ChainClient } from '../chain/client.js'
+import { outcomesOfBatch } from '../chain/encode-batch.js'
 import { createGuiltyFinder } from '../chain/find-guilty.js'
+import { createBalanceReader } from '../chain/read-balances.js'
+import { readHead } from '../chain/read-head.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
 import type { LanePolicy } from '../chain/lane-policy.js'
 import { openLane } from '../chain/transaction-lane.js'
+import type { TransactionLane } from '../chain/transaction-lane.js'
 import { untilAnswering } from '../chain/until-answering.js'
 import type { Hex } from '../core/action.js'
+import type { Market } from '../core/market.js'
 import { takeLock } from '../data/lock.js'
 import { openDatabase } from '../data/open.js'
 import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../data/transaction-journal.js'
-import { createExecute, SIMULATION_LIMITS } from './execute.js'
+import { carryBatches } from './carry-batches.js'
+import { carrySingly } from './carry-singly.js'
+import { createExecute } from './execute.js'
 import type { Executions } from './execute.js'
+import { createInFlightBook } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
-import { createTurns } from './turns.js'
+import { createSettlementQueue } from './settlement-queue.js'
+import type { SettlementQueue } from './settlement-queue.js'
+import { termsOfTransaction } from './settlement.js'
 
 export interface ExecutorOptions {
   readonly rpcUrl: string
@@ -22,7 +33,13 @@ export interface ExecutorOptions {
   readonly deployment: TradingDeployment
   /** Directory of executor.db. */
   readonly dataDir: string
+  /** The markets that are settled here. */
+  readonly markets: readonly Market[]
   readonly timeoutMs: number
+  /** Gas money that the signer keeps, in wei. */
+  readonly gasReserveWei: bigint
+  /** How long a batch is gathered beyond what comes while the last one is tried out; not at all unless told. */
+  readonly windowMs?: number
   readonly policy?: Partial<LanePolicy>
   readonly facts: ExecutorFacts
   readonly onFatal: (error: unknown) => void
@@ -69,33 +86,53 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 type Journal = ReturnType<typeof createTransactionJournal>
 
 async function startExecutor(options: ExecutorOptions, journal: Journal) {
-  const { deployment, rpcUrl, facts, onFatal, timeoutMs } = options
-  const read = createChainClient(rpcUrl, 'read')
+  const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
+  const client = createChainClient(rpcUrl, 'read')
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
-  const check = () => checkDeployment(read, deployment, signer.address)
+  const check = () => checkDeployment(client, deployment, signer.address)
   await untilAnswering(check, CHAIN_WAIT_MS, facts.waitingForChain)
 
+  const { matching, batchExecutor } = deployment
   const lane = await openLane({
     ...{ signer, journal, rpcUrl, facts, onFatal },
+    reserve: { wei: options.gasReserveWei },
     ...(options.policy && { policy: options.policy }),
+    ...(batchExecutor !== undefined && { outcomesOf: outcomesOfBatch(batchExecutor) }),
   })
-
-  const { matching } = deployment
-  const simulations = createTurns(SIMULATION_LIMITS)
+  const queue = openQueue(options, { journal, lane, client })
   const executions = createExecute({
-    matching,
-    client: read,
-    journal,
-    lane,
-    simulations,
-    findGuilty: createGuiltyFinder({ client: read, deployment }),
-    timeoutMs,
-    facts,
+    ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
+    findGuilty: createGuiltyFinder({ client, deployment }),
   })
   const { chainSilentMs } = lane
-  const stop = () => {
-    simulations.close()
-    return lane.stop()
+  const stop = async () => {
+    // Whoever waits for a receipt is woken before the queue is waited for.
+    await Promise.all([queue.stop(), lane.stop()])
   }
   return { ...executions, chainSilentMs, stop }
+}
+
+interface Parts {
+  readonly journal: Journal
+  readonly lane: TransactionLane
+  readonly client: ChainClient
+}
+
+function openQueue(options: ExecutorOptions, { journal, lane, client }: Parts): SettlementQueue {
+  const { deployment, markets, facts, windowMs = 0 } = options
+  const { matching, subAccounts, batchExecutor } = deployment
+  const sender = lane.address
+  const book = createInFlightBook()
+  for (const { transaction } of journal.unsettledTransactions(sender)) {
+    book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
+  }
+  return createSettlementQueue({
+    ...{ journal, lane, book, facts, windowMs },
+    carrier:
+      batchExecutor === undefined
+        ? carrySingly({ client, matching, sender })
+        : carryBatches({ client, batchExecutor, sender }),
+    readHead: () => readHead(client, sender),
+    readBalances: createBalanceReader(client, subAccounts),
+  })
 }

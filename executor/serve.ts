@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from '../bus-schemas/log.js'
 import type { Running } from '../bus-schemas/process.js'
 import { loadDeployment } from '../chain/deployment.js'
+import { loadDeployedMarkets } from '../data/deployed-markets.js'
 import { createApp } from './app.js'
+import { createTermsCheck } from './check-terms.js'
 import type { ExecutorConfig } from './config.js'
 import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
@@ -27,18 +29,23 @@ export async function serve(config: ExecutorConfig, log: Logger): Promise<Servin
     process.exit(1)
   }
   await mkdir(config.DATA_DIR, { recursive: true })
+  const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
   const executor = await openExecutor({
     rpcUrl: config.RPC_URL,
     privateKey: config.EXECUTOR_PRIVATE_KEY,
     deployment: await loadDeployment(config.DEPLOYMENT_FILE),
+    markets,
     dataDir: config.DATA_DIR,
     timeoutMs: config.EXECUTE_TIMEOUT_MS,
+    gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
+    windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
     facts,
     onFatal,
   })
   const { execute, isKnown, chainSilentMs } = executor
   const secret = config.EXECUTOR_SECRET
-  const app = createApp({ execute, isKnown, chainSilentMs, secret, facts, onFatal })
+  const checkTerms = createTermsCheck(markets)
+  const app = createApp({ execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal })
   const handle = app.callback()
   const server = await listen((request, response) => void handle(request, response), config)
   const url = urlOf(server)

@@ -1,4 +1,6 @@
 import type Koa from 'koa'
+import type { z } from 'zod'
+import type { CheckTerms, Objection } from '../check-terms.js'
 import type { Executions, ExecuteAnswer } from '../execute.js'
 import { executePayload } from '../execute-payload.js'
 import { refuse } from '../refuse.js'
@@ -7,8 +9,12 @@ import { readJsonBody } from '../read-json-body.js'
 /** Keys are ids that somebody logs and looks up: short and printable. */
 const KEY = /^[\x21-\x7e]{1,200}$/
 
+export interface PostExecuteDeps extends Executions {
+  readonly checkTerms: CheckTerms
+}
+
 /** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
-export function postExecute({ execute, isKnown }: Executions): Koa.Middleware {
+export function postExecute({ execute, isKnown, checkTerms }: PostExecuteDeps): Koa.Middleware {
   return async (ctx) => {
     const key = ctx.get('idempotency-key')
     if (key !== '' && !KEY.test(key)) {
@@ -17,21 +23,27 @@ export function postExecute({ execute, isKnown }: Executions): Koa.Middleware {
     }
     const body = await readJsonBody(ctx)
     const parsed = executePayload.safeParse(body)
-    if (!parsed.success) {
-      // Only for a key that nothing was sent under may a 400 be taken to mean so.
-      if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
-      const details = parsed.error.issues.map(({ path, message }) => ({
-        field: path.join('.'),
-        message,
-      }))
-      refuse(ctx, 400, `invalid payload: ${describe(details[0])}`, { details })
-      return
+    const objections = !parsed.success
+      ? parsed.error.issues.map(objectionOf)
+      : // What is known is answered from its record, whatever the rules have become since.
+        isKnown(key)
+        ? []
+        : checkTerms(parsed.data)
+    const [first] = objections
+    if (parsed.success && first === undefined) {
+      return present(ctx, await execute(parsed.data, key === '' ? undefined : key))
     }
-    present(ctx, await execute(parsed.data, key === '' ? undefined : key))
+    // Only for a key that nothing was sent under may a 400 be taken to mean so.
+    if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
+    refuse(ctx, 400, `invalid payload: ${describe(first)}`, { details: objections })
   }
 }
 
-function describe(detail: { field: string; message: string } | undefined): string {
+const objectionOf = ({ path, message }: z.core.$ZodIssue): Objection => {
+  return { field: path.join('.'), message }
+}
+
+function describe(detail: Objection | undefined): string {
   if (detail === undefined) return 'not an execute payload'
   return detail.field === '' ? detail.message : `${detail.field}: ${detail.message}`
 }

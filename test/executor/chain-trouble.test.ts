@@ -5,7 +5,7 @@ import { ANVIL_CHAIN_ID } from '../support/anvil.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import { openWorld } from '../support/devnet-world.js'
 import type { World } from '../support/devnet-world.js'
-import { MAX_SIMULATIONS } from '../../executor/execute.js'
+import { MAX_SIMULATIONS } from '../../executor/carry-singly.js'
 import type { ExecutorFacts } from '../../executor/observe.js'
 import { eventually } from '../support/eventually.js'
 import { EXECUTOR_KEY, executeBody, removeDir, startExecutor } from '../support/executor-world.js'
@@ -44,7 +44,16 @@ describe('executor with a chain in trouble', () => {
     return executeBody({ taker, makers: [maker], amount: 1_000n * ONE })
   }
 
-  const only = (method: string, fate: Fate) => (asked: string) => (asked === method ? fate : 'pass')
+  const only = (method: string, fate: Fate | (() => Fate)) => (asked: string) => {
+    if (asked !== method) return 'pass'
+    return typeof fate === 'function' ? fate() : fate
+  }
+
+  function aGate() {
+    let open = (): void => undefined
+    const passed = new Promise<void>((resolve) => (open = resolve))
+    return { passed, open: () => open() }
+  }
 
   it('answers 503 and records nothing when the match cannot be tried out', async () => {
     const { post, journaled } = await open()
@@ -60,22 +69,31 @@ describe('executor with a chain in trouble', () => {
   })
 
   it('asks a slow node to try out a bounded number of matches at once', async () => {
-    const asked = MAX_SIMULATIONS + 8
+    const asked = MAX_SIMULATIONS + 9
     const received: string[] = []
     const settlementReceived: ExecutorFacts['settlementReceived'] = ({ settlementId }) =>
       void received.push(settlementId)
-    const { post } = await open({ timeoutMs: 5_000, facts: { settlementReceived } })
+    const facts = { settlementReceived }
+    const { post } = await open({ timeoutMs: 5_000, facts, batches: false })
     const simulated = () => proxy.asked.filter((method) => method === 'eth_estimateGas').length
     const body = await aBody()
-    let letGo = (): void => undefined
-    const after = new Promise<void>((resolve) => (letGo = resolve))
-    proxy.fateOf = only('eth_estimateGas', { after })
-    const answers = Array.from({ length: asked }, (_, index) => post(body, `m:${index}`))
-    await eventually(() => received.length === asked && simulated() >= MAX_SIMULATIONS)
-    expect(simulated()).to.equal(MAX_SIMULATIONS)
-    letGo()
-    const statuses = (await Promise.all(answers)).map(({ status }) => status)
-    expect(simulated()).to.equal(asked)
+    const gates = [aGate(), aGate()]
+    let opened = 0
+    proxy.fateOf = only('eth_estimateGas', () => ({
+      after: gates[opened]?.passed ?? Promise.resolve(),
+    }))
+    const first = post(body, 'm:first')
+    await eventually(() => simulated() === 1)
+    const others = Array.from({ length: asked - 1 }, (_, index) => post(body, `m:${index}`))
+    await eventually(() => received.length === asked)
+    opened = 1
+    gates[0]?.open()
+    await eventually(() => simulated() > 1)
+    expect(simulated()).to.equal(1 + MAX_SIMULATIONS)
+    opened = 2
+    gates[1]?.open()
+    const statuses = (await Promise.all([first, ...others])).map(({ status }) => status)
+    expect(simulated()).to.be.at.least(asked)
     expect(statuses.filter((status) => status !== 200 && status !== 422)).to.deep.equal([])
   })
 

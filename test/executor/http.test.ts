@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createApp } from '../../executor/app.js'
+import type { Objection } from '../../executor/check-terms.js'
 import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
 import { InvariantBroken } from '../../core/assert.js'
 import { encodeTradeData } from '../../core/trade-data.js'
@@ -46,6 +47,7 @@ describe('POST /execute', () => {
   let fatal: unknown
   let asked: Parameters<Execute>[]
   let silentMs: number
+  let objections: Objection[]
 
   before(async () => {
     const execute: Execute = (...args) => {
@@ -56,12 +58,15 @@ describe('POST /execute', () => {
     const facts = { requestFailed: () => undefined }
     const onFatal = (error: unknown) => (fatal = error)
     const chainSilentMs = () => silentMs
-    const app = createApp({ execute, isKnown, chainSilentMs, secret: SECRET, facts, onFatal })
+    const checkTerms = () => objections
+    const deps = { execute, isKnown, checkTerms, chainSilentMs, secret: SECRET, facts, onFatal }
+    const app = createApp(deps)
     served = await serveApp(app)
   })
   beforeEach(() => {
     asked = []
     silentMs = 0
+    objections = []
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
   })
@@ -166,6 +171,19 @@ describe('POST /execute', () => {
       expect(asked).to.deep.equal([])
     })
   }
+
+  it('answers 400 to terms against the rules, naming the field, unless the key is known', async () => {
+    objections = [{ field: 'order_data.taker_fee', message: 'must be 7' }]
+    expect(await post(aBody())).to.deep.equal({
+      status: 400,
+      body: {
+        error: 'invalid payload: order_data.taker_fee: must be 7',
+        details: objections,
+      },
+    })
+    expect(asked).to.deep.equal([])
+    expect((await post(aBody(), { 'idempotency-key': KNOWN_KEY })).status).to.equal(422)
+  })
 
   it('answers 400 to what is no JSON object and 413 to too much of it', async () => {
     expect(await post('{')).to.deep.equal({ status: 400, body: { error: 'invalid JSON body' } })

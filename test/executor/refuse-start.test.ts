@@ -1,7 +1,8 @@
 import { expect } from 'chai'
+import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
 import { DeploymentMismatch } from '../../chain/check-deployment.js'
 import type { Address } from '../../core/action.js'
-import { openWorld, testKey } from '../support/devnet-world.js'
+import { administer, create, openWorld, testKey } from '../support/devnet-world.js'
 import type { World } from '../support/devnet-world.js'
 import { removeDir, startExecutor, temporaryDir } from '../support/executor-world.js'
 import type { ExecutorSetup } from '../support/executor-world.js'
@@ -19,6 +20,14 @@ describe('executor that refuses to start', () => {
     await world.anvil.stop()
   })
 
+  async function failureOf(setup: ExecutorSetup): Promise<Error> {
+    const failure: unknown = await startExecutor(world, { dataDir, ...setup }).catch(
+      (error: unknown) => error,
+    )
+    expect(failure).to.be.instanceOf(DeploymentMismatch)
+    return failure as Error
+  }
+
   const cases: Record<string, { setup: ExecutorSetup; message: RegExp }> = {
     'on another chain': {
       setup: { chainId: 84_532 },
@@ -29,20 +38,34 @@ describe('executor that refuses to start', () => {
       message: /no contract at matching 0xabab/,
     },
     'with a key that may not settle': {
-      setup: { privateKey: testKey(4242) },
+      setup: { privateKey: testKey(4242), batches: false },
       message: /is no trade executor of 0x[0-9a-f]{40}: allow it there/,
+    },
+    'with a key that may not send batches': {
+      setup: { privateKey: testKey(4242) },
+      message: /is no operator of 0x[0-9a-f]{40}: allow it there/,
     },
   }
 
   for (const [name, { setup, message }] of Object.entries(cases)) {
     it(`says why: ${name}`, async () => {
-      const failure: unknown = await startExecutor(world, { dataDir, ...setup }).catch(
-        (error: unknown) => error,
-      )
-      expect(failure).to.be.instanceOf(DeploymentMismatch)
-      expect((failure as Error).message).to.match(message)
+      expect((await failureOf(setup)).message).to.match(message)
     })
   }
+
+  it('says why: with a batch executor for another matching contract', async () => {
+    const batchExecutor = await create(world, 'BatchExecutor', world.at.spot_trade_module)
+    const failure = await failureOf({ batchExecutor })
+    expect(failure.message).to.match(/batch executor 0x[0-9a-f]{40} works for 0x/)
+  })
+
+  it('says why: with a batch executor that may not trade', async () => {
+    const batchExecutor = await create(world, 'BatchExecutor', world.at.matching)
+    const operator = ['setOperator', world.executor, true] as const
+    await administer(world, batchExecutor, batchExecutorAbi, ...operator)
+    const failure = await failureOf({ batchExecutor })
+    expect(failure.message).to.include(`${batchExecutor} is no trade executor`)
+  })
 
   it('leaves the journal to the next one', async () => {
     const executor = await startExecutor(world, { dataDir })

@@ -35,8 +35,8 @@ describe('executor settling on a chain', () => {
   const bid = (): Promise<SignedOrder> => signOrder(world, world.alice, { isBid: true })
   const ask = (): Promise<SignedOrder> => signOrder(world, world.bob, { isBid: false })
 
-  async function aBody(takerFee = 0n) {
-    return executeBody({ taker: await bid(), makers: [await ask()], amount: AMOUNT, takerFee })
+  async function aBody() {
+    return executeBody({ taker: await bid(), makers: [await ask()], amount: AMOUNT })
   }
 
   const cngn = (subaccountId: bigint): Promise<bigint> =>
@@ -108,7 +108,7 @@ describe('executor settling on a chain', () => {
   })
 
   it('does not wait for one receipt before the next: four settlements in one block', async () => {
-    const executor = await open()
+    const executor = await open({ batches: false })
     await world.client.setAutomine(false)
     const bodies = await Promise.all(Array.from({ length: 4 }, () => aBody()))
     const answers = Promise.all(bodies.map((body, i) => executor.post(body, `cNGN-USDC:b${i}`)))
@@ -135,7 +135,8 @@ describe('executor settling on a chain', () => {
   it('refuses what the simulation reverts, names the revert and keeps to it', async () => {
     const executor = await open()
     const before = await sentByExecutor()
-    const tooDear = await aBody(ONE * ONE)
+    const stingy = await signOrder(world, world.alice, { isBid: true, worstFee: 0n })
+    const tooDear = executeBody({ taker: stingy, makers: [await ask()], amount: AMOUNT })
     const refused = await executor.post(tooDear, 'cNGN-USDC:6')
     expect(refused.status).to.equal(422)
     expect(refused.body).to.include({ revert: 'TM_FeeTooHigh' })
@@ -145,7 +146,7 @@ describe('executor settling on a chain', () => {
   })
 
   it('tells why a mined transaction reverted', async () => {
-    const executor = await open()
+    const executor = await open({ batches: false })
     const [taker, maker] = [await bid(), await ask()]
     const all = executeBody({ taker, makers: [maker] })
     await world.client.setAutomine(false)

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { createLog } from '../../bus-schemas/log.js'
 import type { LanePolicy } from '../../chain/lane-policy.js'
 import type { Address, Hex } from '../../core/action.js'
+import type { Market } from '../../core/market.js'
+import { amountE18, priceE18, takerFeeFloor } from '../../core/money.js'
+import { loadMarkets } from '../../data/load-markets.js'
 import { createApp } from '../../executor/app.js'
+import { createTermsCheck } from '../../executor/check-terms.js'
 import { observeExecutor } from '../../executor/observe.js'
 import type { ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
@@ -39,6 +43,10 @@ export interface ExecutorSetup {
   readonly chainId?: number
   readonly matching?: Address
   readonly secret?: string
+  /** false: each match in a transaction of its own, as where there is no batch executor. */
+  readonly batches?: boolean
+  readonly batchExecutor?: Address
+  readonly gasReserveWei?: bigint
   readonly timeoutMs?: number
   readonly policy?: Partial<LanePolicy>
   readonly facts?: Partial<ExecutorFacts>
@@ -63,6 +71,7 @@ export async function startExecutor(
   const onFatal = (error: unknown) => {
     throw error
   }
+  const markets = marketsOf(world)
   const executor = await openExecutor({
     rpcUrl: setup.rpcUrl ?? world.anvil.rpcUrl,
     privateKey: setup.privateKey ?? EXECUTOR_KEY,
@@ -71,15 +80,22 @@ export async function startExecutor(
       matching: setup.matching ?? world.at.matching,
       subAccounts: world.at.sub_accounts,
       spotTradeModule: world.at.spot_trade_module,
+      ...(setup.batches !== false && {
+        batchExecutor: setup.batchExecutor ?? world.at.batch_executor,
+      }),
     },
+    markets,
     dataDir,
     timeoutMs,
     policy: { ...FAST_LANE, ...setup.policy },
+    gasReserveWei: setup.gasReserveWei ?? 0n,
     facts,
     onFatal,
   })
   const { execute, isKnown, chainSilentMs } = executor
-  const app = createApp({ execute, isKnown, chainSilentMs, secret: setup.secret, facts, onFatal })
+  const checkTerms = createTermsCheck(markets)
+  const { secret } = setup
+  const app = createApp({ execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,
@@ -93,6 +109,10 @@ export async function startExecutor(
     },
   }
 }
+
+/** The shipped markets on the world's contracts. */
+export const marketsOf = ({ at }: World): Market[] =>
+  loadMarkets(Object.fromEntries(Object.entries(at).map(([name, value]) => [name, `${value}`])))
 
 const idempotency = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key }
@@ -121,11 +141,18 @@ export interface PayloadTerms {
   readonly makers: readonly SignedOrder[]
   /** Of each fill, at 1e18; all of the maker's order unless told. */
   readonly amount?: bigint
+  /** What the schedule says unless told. */
   readonly takerFee?: bigint
 }
 
+const TAKER_FEE_BPS = 25
+
 /** Body of `POST /execute` as the matcher sends it; each fill at its maker's price. */
-export function executeBody({ taker, makers, amount, takerFee = 0n }: PayloadTerms) {
+export function executeBody({ taker, makers, amount, takerFee }: PayloadTerms) {
+  const fees = makers.map(({ trade }) => {
+    const filled = amountE18(amount ?? trade.desiredAmount)
+    return takerFeeFloor(priceE18(trade.limitPrice), filled, TAKER_FEE_BPS)
+  })
   return {
     market: 'cNGN-USDC',
     asset_address: taker.trade.asset,
@@ -137,7 +164,7 @@ export function executeBody({ taker, makers, amount, takerFee = 0n }: PayloadTer
     signatures: [taker, ...makers].map(({ signature }) => signature),
     order_data: {
       taker_account: taker.action.subaccountId.toString(),
-      taker_fee: takerFee.toString(),
+      taker_fee: (takerFee ?? fees.reduce((sum, fee) => sum + fee, 0n)).toString(),
       fill_details: makers.map(({ action, trade }) => ({
         filled_account: action.subaccountId.toString(),
         amount_filled: (amount ?? trade.desiredAmount).toString(),

@@ -1,0 +1,81 @@
+import { balanceKey } from '../chain/match-payments.js'
+import type { Payment } from '../chain/match-payments.js'
+import type { BalanceId } from '../chain/read-balances.js'
+import type { InFlight } from './in-flight.js'
+import type { MatchTerms } from './settlement.js'
+
+export interface ShortQuestion<Match extends MatchTerms> {
+  readonly matches: readonly Match[]
+  readonly inFlight: InFlight
+  /** Balances at 1e18 by position, in the block that `inFlight` is seen from. */
+  readonly balancesOf: (ids: readonly BalanceId[]) => Promise<bigint[]>
+  /** What earlier matches of the list take counts like what is in flight. */
+  readonly countEarlier: boolean
+}
+
+/**
+ * The matches that might not be payable once all that is in flight has taken its part, with the accounts that may lack
+ * something. What is in flight is assumed to take everything and to bring nothing, so a match that is not among these
+ * can be paid whatever becomes of the others. Only accounts that the others touch are looked at.
+ */
+export async function findShort<Match extends MatchTerms>(
+  question: ShortQuestion<Match>,
+): Promise<Map<Match, ReadonlySet<bigint>>> {
+  const shared = sharedAccounts(question)
+  const left = await readLeft(question, shared)
+  const short = new Map<Match, ReadonlySet<bigint>>()
+  for (const match of question.matches) {
+    const lacking = lackingAccounts(match, shared, left)
+    if (lacking.length > 0) short.set(match, new Set(lacking))
+    else if (question.countEarlier) take(left, match.payments ?? [])
+  }
+  return short
+}
+
+/** Accounts of more than one match. */
+function sharedAccounts({ matches, inFlight, countEarlier }: ShortQuestion<MatchTerms>) {
+  const seen = new Set<bigint>()
+  const shared = new Set<bigint>()
+  for (const accountId of matches.flatMap(({ accountIds }) => accountIds)) {
+    const isShared = inFlight.lastTouching([accountId]) !== undefined
+    if (isShared || (countEarlier && seen.has(accountId))) shared.add(accountId)
+    seen.add(accountId)
+  }
+  return shared
+}
+
+type Left = Map<string, bigint>
+
+/** What is left of the shared accounts' balances after what is in flight. */
+async function readLeft(
+  { matches, inFlight, balancesOf }: ShortQuestion<MatchTerms>,
+  shared: ReadonlySet<bigint>,
+): Promise<Left> {
+  const payments = matches
+    .flatMap((match) => match.payments ?? [])
+    .filter(({ accountId }) => shared.has(accountId))
+  const ids = [...new Map(payments.map((payment) => [balanceKey(payment), payment])).values()]
+  const balances = await balancesOf(ids)
+  return new Map(
+    ids.map((id, i) => [balanceKey(id), (balances[i] ?? 0n) - inFlight.claimed(id)] as const),
+  )
+}
+
+function lackingAccounts(
+  { payments, accountIds }: MatchTerms,
+  shared: ReadonlySet<bigint>,
+  left: Left,
+): bigint[] {
+  // Where it does not follow from the match what it takes, it may take anything.
+  if (payments === undefined) return accountIds.filter((accountId) => shared.has(accountId))
+  return payments
+    .filter((payment) => payment.amount > (left.get(balanceKey(payment)) ?? payment.amount))
+    .map(({ accountId }) => accountId)
+}
+
+function take(left: Left, payments: readonly Payment[]): void {
+  for (const payment of payments) {
+    const before = left.get(balanceKey(payment))
+    if (before !== undefined) left.set(balanceKey(payment), before - payment.amount)
+  }
+}
