@@ -1,6 +1,7 @@
 import { crash } from '../core/crash-point.js'
 import type { GasFacts } from '../chain/read-gas.js'
-import type { TransactionLane } from '../chain/transaction-lane.js'
+import type { Shortage, TransactionLane } from '../chain/transaction-lane.js'
+import type { Address } from '../core/action.js'
 import type { Carrier } from './carrier.js'
 import type { InFlightBook, InFlightMatch } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
@@ -38,7 +39,8 @@ export function sendPassing(deps: SendDeps, passing: readonly Passing[], gas: Ga
     )
     const shortage = deps.lane.shortage(gas, load.gasLimit * gas.maxFeePerGas)
     if (shortage !== undefined) {
-      for (const { waiting } of unsent) waiting.resolve({ kind: 'unavailable', why: shortage.why })
+      const why = describe(shortage, deps.lane.address)
+      for (const { waiting } of unsent) waiting.resolve({ kind: 'unavailable', why })
       return { sent, complete: false }
     }
     const aboard = unsent.slice(0, load.count)
@@ -59,3 +61,7 @@ export function sendPassing(deps: SendDeps, passing: readonly Passing[], gas: Ga
   }
   return { sent, complete: true }
 }
+
+/** Whose money it is: every signer of the venue has its own. */
+const describe = ({ kind, why }: Shortage, signer: Address): string =>
+  kind === 'gas_money' ? `${why}: ${signer}` : why

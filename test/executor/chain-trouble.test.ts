@@ -105,11 +105,20 @@ describe('executor with a chain in trouble', () => {
     const refused = await post(body, 'm:1')
     expect(refused).to.deep.include({
       status: 503,
-      body: { error: 'the signer has not enough gas money' },
+      body: { error: `the signer has not enough gas money: ${world.executor}` },
     })
     expect(journaled).to.deep.equal([])
     await world.client.setBalance({ address: world.executor, value: balance })
     await eventually(async () => (await post(body, 'm:1')).status === 200)
+  })
+
+  it('does not touch the reserve of its gas money', async () => {
+    const gasReserveWei = await world.client.getBalance({ address: world.executor })
+    const { post, journaled } = await open({ gasReserveWei })
+    const refused = await post(await aBody(), 'm:1')
+    expect(refused.status).to.equal(503)
+    expect(refused.body.error).to.include(world.executor)
+    expect(journaled).to.deep.equal([])
   })
 
   it('answers 502 when no node took the transaction, and signs no other', async () => {

@@ -145,6 +145,23 @@ describe('executor settling on a chain', () => {
     expect(await sentByExecutor()).to.equal(before)
   })
 
+  it('refuses another fee or price than the rules give, and sends nothing', async () => {
+    const executor = await open()
+    const dear = await aBody()
+    dear.order_data.taker_fee = `${BigInt(dear.order_data.taker_fee) + 1n}`
+    const cheap = await aBody()
+    cheap.order_data.fill_details[0]!.price = '1'
+    for (const [body, field] of [
+      [dear, 'order_data.taker_fee'],
+      [cheap, 'order_data.fill_details.0.price'],
+    ] as const) {
+      const refused = await executor.post(body, `cNGN-USDC:${field}`)
+      expect(refused.status).to.equal(400)
+      expect(refused.body.details).to.have.nested.property('[0].field', field)
+    }
+    expect(executor.journaled).to.deep.equal([])
+  })
+
   it('tells why a mined transaction reverted', async () => {
     const executor = await open({ batches: false })
     const [taker, maker] = [await bid(), await ask()]

@@ -47,6 +47,7 @@ export interface ExecutorSetup {
   readonly batches?: boolean
   readonly batchExecutor?: Address
   readonly gasReserveWei?: bigint
+  readonly windowMs?: number
   readonly timeoutMs?: number
   readonly policy?: Partial<LanePolicy>
   readonly facts?: Partial<ExecutorFacts>
@@ -89,6 +90,7 @@ export async function startExecutor(
     timeoutMs,
     policy: { ...FAST_LANE, ...setup.policy },
     gasReserveWei: setup.gasReserveWei ?? 0n,
+    ...(setup.windowMs !== undefined && { windowMs: setup.windowMs }),
     facts,
     onFatal,
   })
