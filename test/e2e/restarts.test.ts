@@ -52,7 +52,7 @@ describe('restarts of every process under load', function () {
     const before = await readAllBalances(venue)
     const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: PER_SECOND })
     await restartAll(load).finally(() => load.stop())
-    const trades = await expectReconciled(venue, await load.answered(), before)
+    const trades = await expectReconciled(venue, await load.answered(), { before })
     expect(trades, 'trades').to.be.above(100)
   })
 })

@@ -9,7 +9,10 @@ import { createTrader } from './trader.js'
 import type { TestVenue } from './venue.js'
 
 const TRADERS = [0, 1, 2, 3]
-const PER_SECOND = 30
+/** Few, because the local chain's state is stored whole every two seconds and grows with every transaction. */
+const PER_SECOND = 15
+/** A chain that was killed may forget a minute of transactions on a busy machine; all of them are sent again. */
+const QUIET_WITHIN_MS = 180_000
 /** Nobody is killed for up to this long after the venue is ready again. */
 const PEACE_UP_TO_MS = 600
 /** One kill in so many is followed by another before the first is mended. */
@@ -62,7 +65,10 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRes
       load.stop()
     }
     answered.push(...(await load.answered()))
-    const trades = await expectReconciled(venue, answered, before)
+    const trades = await expectReconciled(venue, answered, {
+      before,
+      quietWithinMs: QUIET_WITHIN_MS,
+    })
     result = { ...result, orderIds: placedIds(answered), trades }
     say(`reconciled after ${cycle - 1} cycles: ${result.orderIds.length} orders, ${trades} trades`)
   }

@@ -58,18 +58,22 @@ export async function readOrders(
 }
 
 /** Resolves when nothing of these orders awaits its settlement and the chain holds every trade that was told. */
-export async function untilQuiet(venue: TestVenue, ids: readonly string[]): Promise<void> {
+export async function untilQuiet(
+  venue: TestVenue,
+  ids: readonly string[],
+  withinMs = QUIET_WITHIN_MS,
+): Promise<void> {
   let waiting = ids
   await eventually(async () => {
     const orders = await readOrders(venue, waiting)
     waiting = waiting.filter((id) => orders.get(id)?.pending_amount !== '0')
     expect(waiting, 'orders with matches that are not settled').to.deep.equal([])
-  }, QUIET_WITHIN_MS)
+  }, withinMs)
   const hashes = (await readTrades(venue)).map((trade) => trade.tx_hash ?? '')
   await eventually(async () => {
     const receipts = await readReceipts(venue, hashes)
     expect(receipts.filter((receipt) => receipt === null)).to.deep.equal([])
-  }, QUIET_WITHIN_MS)
+  }, withinMs)
 }
 
 /** Every trade of the market, newest first. */
@@ -221,6 +225,13 @@ export async function expectSocketAgrees(venue: TestVenue, headSeq: number): Pro
   expect(new Map([...book.openAmounts()].sort())).to.deep.equal(new Map([...shown].sort()))
 }
 
+export interface Reconciliation {
+  /** Balances before anything was sent. */
+  readonly before: ReadonlyMap<string, SpotBalances>
+  /** How long settlements may take to come to an end; a minute unless told. */
+  readonly quietWithinMs?: number
+}
+
 /**
  * Everything that was sent is once where it was answered to be: every placement in the reads and in the feed, what was
  * cancelled cancelled, every trade one successful transaction, fills and balances the chain's own, and a socket's fold
@@ -229,12 +240,12 @@ export async function expectSocketAgrees(venue: TestVenue, headSeq: number): Pro
 export async function expectReconciled(
   venue: TestVenue,
   answered: readonly Answered[],
-  before: ReadonlyMap<string, SpotBalances>,
+  { before, quietWithinMs }: Reconciliation,
 ): Promise<number> {
   const placed = answered.filter(({ step }) => step.kind === 'place')
   const ids = idsOf(placed.map(({ step }) => step.body))
   expect(placed.filter(({ answer }) => ![200, 409].includes(answer.status))).to.deep.equal([])
-  await untilQuiet(venue, ids)
+  await untilQuiet(venue, ids, quietWithinMs)
 
   const orders = await readOrders(venue, ids)
   expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
