@@ -32,6 +32,7 @@ const MAINS = {
   /** A second one for the same market. */
   twin: 'actors/matcher/main.js',
   executor: 'executor/main.js',
+  projector: 'actors/projector/main.js',
 } as const
 
 export type PocketProcess = keyof typeof MAINS
@@ -40,8 +41,10 @@ export type PocketProcess = keyof typeof MAINS
 export interface PocketVenue {
   readonly world: World
   readonly bus: Bus
-  /** Directory of intake.db and executor.db. */
+  /** Directory of the processes' databases. */
   readonly dataDir: string
+  /** What every process is told. */
+  readonly env: Readonly<Record<string, string>>
   /** Starts a process, to crash at this point if one is given; resolves when it is ready or has died of that. */
   start(process: PocketProcess, crashAt?: string): Promise<void>
   /** Resolves with the signal that ended it; rejects when it lives on for long. */
@@ -51,6 +54,7 @@ export interface PocketVenue {
   order(trader: Trader, side: Side, amount: string): Promise<OrderBody>
   /** Sends it again and again until it is answered, as a careful client does. */
   place(body: OrderBody): Promise<OrderAnswer>
+  cancel(body: OrderBody): Promise<OrderAnswer>
   /** Changes of these orders, in the feed's order. */
   changesOf(ids: readonly string[]): Promise<Change[]>
   stop(): Promise<void>
@@ -64,7 +68,7 @@ export async function openPocketVenue(): Promise<PocketVenue> {
   const env = await environment(directory.path, world, server)
   const children = new Map<PocketProcess, ChildProcess>()
   return {
-    ...{ world, bus, dataDir: directory.path },
+    ...{ world, bus, env, dataDir: directory.path },
     start: async (name, crashAt) => {
       const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
       const child = spawn(
@@ -85,7 +89,8 @@ export async function openPocketVenue(): Promise<PocketVenue> {
     },
     signal: (name, signal) => void children.get(name)?.kill(signal),
     order: (trader, side, amount) => sign(world, trader, { side, amount }),
-    place: (body) => placeUntilAnswered(bus, body),
+    place: (body) => askUntilAnswered(bus, 'place', body),
+    cancel: ({ owner_address, nonce }) => askUntilAnswered(bus, 'cancel', { owner_address, nonce }),
     changesOf: async (ids) =>
       (await readChanges(bus)).filter(({ orderId }) => ids.includes(orderId)),
     stop: async () => {
@@ -173,11 +178,15 @@ function sign(
   )
 }
 
-async function placeUntilAnswered(bus: Bus, body: OrderBody): Promise<OrderAnswer> {
+async function askUntilAnswered(
+  bus: Bus,
+  what: 'place' | 'cancel',
+  body: unknown,
+): Promise<OrderAnswer> {
   const giveUpAt = performance.now() + SETTLED_WITHIN_MS
   for (;;) {
     try {
-      const answer = await ask(bus, 'place', body, { timeoutMs: ASK_MS })
+      const answer = await ask(bus, what, body, { timeoutMs: ASK_MS })
       if (answer.kind === 'order' || answer.refusal.status < 500) return answer
     } catch (error) {
       if (!(error instanceof NoAnswer) || performance.now() > giveUpAt) throw error

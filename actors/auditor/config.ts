@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { BadConfiguration, parseEnv } from '../../bus-schemas/parse-env.js'
+
+/** Settings of the auditor, by the names of its environment. */
+export const auditorEnv = z.object({
+  /** Directory of history.db and executor.db, and of what ./venue up says of itself. */
+  DATA_DIR: z.string().min(1).default('./var'),
+  /** The next three: as ./venue up has them, unless told. */
+  NATS_URL: z.string().min(1).optional(),
+  RPC_URL: z.url().optional(),
+  DEPLOYMENT_FILE: z.string().min(1).optional(),
+  NATS_MONITOR_URL: z.url().optional(),
+  /** 0: audits once and ends; else stays and audits again so many seconds after the last audit. */
+  AUDIT_EVERY_S: z.coerce.number().int().nonnegative().default(0),
+  /** The block of the deployment, or an earlier one. */
+  AUDIT_FROM_BLOCK: z.coerce.bigint().nonnegative().default(0n),
+  /** 0: fees are taken out of the fee account now and then, so what it holds says nothing. */
+  AUDIT_FEES_KEPT: z.enum(['0', '1']).default('1'),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+/** The settings with the places filled in that were not given. */
+export interface AuditorConfig extends Readonly<z.infer<typeof auditorEnv>> {
+  readonly NATS_URL: string
+  readonly RPC_URL: string
+  readonly DEPLOYMENT_FILE: string
+}
+
+const portsFile = z.object({ nats: z.int(), chain: z.int() })
+
+/** Throws BadConfiguration. */
+export function readAuditorConfig(env: NodeJS.ProcessEnv = process.env): AuditorConfig {
+  const given = parseEnv(auditorEnv, env)
+  const { NATS_URL, RPC_URL, DEPLOYMENT_FILE = join(given.DATA_DIR, 'devnet.json') } = given
+  if (NATS_URL !== undefined && RPC_URL !== undefined)
+    return { ...given, NATS_URL, RPC_URL, DEPLOYMENT_FILE }
+  const { nats, chain } = readPorts(given.DATA_DIR)
+  return {
+    ...given,
+    NATS_URL: NATS_URL ?? `nats://127.0.0.1:${nats}`,
+    RPC_URL: RPC_URL ?? `http://127.0.0.1:${chain}`,
+    DEPLOYMENT_FILE,
+  }
+}
+
+function readPorts(dataDir: string): z.infer<typeof portsFile> {
+  const path = join(dataDir, 'ports.json')
+  try {
+    return portsFile.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BadConfiguration(
+      `NATS_URL and RPC_URL are not set, and ${path} names no ports: ${why}`,
+    )
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Hex } from '../core/action.js'
+import { exactNumber } from '../core/decimal.js'
+import { hexOf } from './bytes.js'
+import { openDatabase } from './open.js'
+import { JOURNAL_MIGRATIONS } from './transaction-journal.js'
+
+/** What the journal says of a settlement. */
+export interface JournaledSettlement {
+  /** `open`: not mined as far as the executor knows. */
+  readonly status: 'open' | 'success' | 'reverted' | 'refused'
+  /** Of everything that was ever signed for it. */
+  readonly hashes: readonly Hex[]
+}
+
+/** A settlement that the journal calls mined and successful. */
+export interface JournaledSuccess {
+  readonly position: number
+  readonly settlementId: string
+  readonly txHash: Hex
+}
+
+/** The executor's journal as whoever checks it reads it, while the executor goes on writing. */
+export interface JournalReader {
+  find(settlementId: string): JournaledSettlement | undefined
+  /** Successes of blocks up to this one, above a position, in order. */
+  successes(upTo: bigint, afterPosition: number, limit: number): JournaledSuccess[]
+  /** Transactions that are not known to be mined, and when the oldest was signed, unix milliseconds. */
+  open(): { readonly count: number; readonly oldestMs: number | undefined }
+  /** Settlements that more than one nonce may still carry out; there is never one. */
+  doubled(): string[]
+  close(): void
+}
+
+/** Opens executor.db of a directory for reading; undefined when there is none. Throws UnknownSchemaVersion. */
+export function openJournalReader(dataDir: string): JournalReader | undefined {
+  const path = join(dataDir, 'executor.db')
+  if (!existsSync(path)) return undefined
+  const migrations = JOURNAL_MIGRATIONS
+  const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })
+  return { ...prepareSettlementReads(db), ...prepareWholeReads(db), close: () => void db.close() }
+}
+
+type Db = ReturnType<typeof openDatabase>
+
+interface SettlementRow {
+  readonly refused_revert: string | null
+  readonly status: 'open' | 'mined' | 'displaced' | null
+  readonly outcome: 'success' | 'reverted' | null
+}
+
+function prepareSettlementReads(db: Db): Pick<JournalReader, 'find'> {
+  const settlement = db.prepare<[string], SettlementRow>(
+    `SELECT i.refused_revert, t.status, c.outcome
+     FROM intents i
+       LEFT JOIN transaction_intents c ON c.intent_id = i.intent_id AND c.displaced = 0
+       LEFT JOIN transactions t USING (sender, evm_nonce)
+     WHERE i.intent_id = ?`,
+  )
+  const hashes = db
+    .prepare<[string], Buffer>(
+      `SELECT a.hash FROM transaction_intents c JOIN attempts a USING (sender, evm_nonce)
+       WHERE c.intent_id = ?`,
+    )
+    .pluck()
+  return {
+    find(settlementId) {
+      const row = settlement.get(settlementId)
+      if (row === undefined) return undefined
+      return { status: statusOf(row), hashes: hashes.all(settlementId).map(hexOf) }
+    },
+  }
+}
+
+function statusOf({ refused_revert, status, outcome }: SettlementRow) {
+  if (refused_revert !== null) return 'refused'
+  return status === 'mined' ? (outcome ?? 'open') : 'open'
+}
+
+function prepareWholeReads(db: Db): Pick<JournalReader, 'successes' | 'open' | 'doubled'> {
+  const successes = db.prepare<
+    [bigint, number, number],
+    { position: bigint; intent_id: string; mined_hash: Buffer }
+  >(
+    `SELECT i.rowid AS position, i.intent_id, t.mined_hash
+     FROM intents i JOIN transaction_intents c ON c.intent_id = i.intent_id AND c.displaced = 0
+       JOIN transactions t USING (sender, evm_nonce)
+     WHERE c.outcome = 'success' AND t.status = 'mined' AND t.block_number <= ? AND i.rowid > ?
+     ORDER BY i.rowid LIMIT ?`,
+  )
+  const open = db.prepare<[], { count: bigint; oldest: bigint | null }>(
+    `SELECT count(DISTINCT evm_nonce) AS count, min(a.signed_at_ms) AS oldest
+     FROM transactions t JOIN attempts a USING (sender, evm_nonce) WHERE t.status = 'open'`,
+  )
+  const doubled = db
+    .prepare<[], string>(
+      `SELECT intent_id FROM transaction_intents WHERE displaced = 0
+       GROUP BY intent_id HAVING count(*) > 1`,
+    )
+    .pluck()
+  return {
+    successes: (upTo, after, limit) =>
+      successes.all(upTo, after, limit).map((row) => ({
+        position: exactNumber(row.position),
+        settlementId: row.intent_id,
+        txHash: hexOf(row.mined_hash),
+      })),
+    open() {
+      const row = open.get()
+      const oldest = row?.oldest ?? undefined
+      return {
+        count: exactNumber(row?.count ?? 0n),
+        oldestMs: oldest === undefined ? undefined : exactNumber(oldest),
+      }
+    },
+    doubled: () => doubled.all(),
+  }
+}
