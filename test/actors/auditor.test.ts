@@ -18,6 +18,7 @@ import type { Block, Change } from '../../core/change.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { loadDeployedMarkets } from '../../data/deployed-markets.js'
 import { openLiveHistory } from '../../data/read-live-history.js'
+import { runAudit } from '../support/audit.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import { perform } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
@@ -223,15 +224,7 @@ const optionsOf = (venue: PocketVenue) => ({
 const auditOf = (venue: PocketVenue, planted: Planted = {}): Promise<Verdict[]> =>
   audit({ ...optionsOf(venue), ...planted })
 
-/** The auditor as a person runs it. */
-async function run({ env, dataDir }: PocketVenue, of = dataDir) {
-  const child = spawn(process.execPath, [MAIN], { env: { ...env, DATA_DIR: of } })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, output }
-}
+const run = ({ env, dataDir }: PocketVenue, of = dataDir) => runAudit({ ...env, DATA_DIR: of })
 
 /** Full and partial fills, an order that rests and one that is cancelled; in the read model when this resolves. */
 async function tradeALittle(venue: PocketVenue): Promise<void> {

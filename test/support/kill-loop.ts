@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
+import { runAudit } from './audit.js'
 import { endlessSteps, startLoad, type Answered } from './load.js'
 import { randomNumbers } from './random-numbers.js'
 import { expectReconciled, idsOf, readAllBalances } from './reconcile.js'
@@ -69,6 +70,7 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRes
       before,
       quietWithinMs: QUIET_WITHIN_MS,
     })
+    await expectAudited(venue)
     result = { ...result, orderIds: placedIds(answered), trades }
     say(`reconciled after ${cycle - 1} cycles: ${result.orderIds.length} orders, ${trades} trades`)
   }
@@ -110,6 +112,12 @@ async function killSome({ venue, random, deal }: Killing): Promise<readonly stri
   await venue.untilReady()
   const mended = Math.round(performance.now() - killedAt)
   return [...victims].map((name) => `${name} after ${pauseMs} ms, mended in ${mended} ms`)
+}
+
+/** The auditor, which knows nothing of what was sent, finds nothing either. */
+async function expectAudited({ dataDir }: TestVenue): Promise<void> {
+  const { code, output } = await runAudit({ DATA_DIR: dataDir })
+  expect(code, output).to.equal(0)
 }
 
 const placedIds = (answered: readonly Answered[]): string[] =>
