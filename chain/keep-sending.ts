@@ -94,6 +94,7 @@ function raise(tracking: Tracking, followed: Followed, gas: GasFacts): void {
     return
   }
   const attempt = nonces.raise(transaction, caps)
+  crash('lane.after_bump_commit_before_send')
   tracking.followed.addAttempt(transaction.evmNonce, attempt)
   facts.replaced(followed.transaction, attempt)
 }

@@ -73,6 +73,7 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       const newest = attempts.at(-1)
       assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
       const attempt = signAttempt(signer, { ...requestOf(newest.raw), ...caps })
+      crash('lane.before_bump_commit')
       journal.recordAttempt(from, evmNonce, attempt)
       return attempt
     },

@@ -1,3 +1,4 @@
+import { crash } from '../core/crash-point.js'
 import type { ChainView } from './follow-transaction.js'
 import { NO_DOUBT, raiseDoubt } from './follow-transaction.js'
 import { freeze, reopen } from './settle-transactions.js'
@@ -66,6 +67,7 @@ async function fill(tracking: Tracking, gaps: readonly number[]): Promise<void> 
   for (const evmNonce of gaps) {
     const caps = { maxFeePerGas, maxPriorityFeePerGas }
     const transaction = tracking.nonces.fill(evmNonce, caps)
+    crash('lane.during_gap_fill')
     tracking.followed.add({ transaction })
     tracking.facts.gapFilled(transaction)
   }

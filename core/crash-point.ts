@@ -31,6 +31,9 @@ export const CRASH_POINTS = [
   'lane.after_broadcast_before_mark',
   'lane.after_receipt_before_mark',
   'lane.after_mark_before_answer',
+  'lane.before_bump_commit',
+  'lane.after_bump_commit_before_send',
+  'lane.during_gap_fill',
   'lane.during_reorg_rollback',
   'lane.recovery_mid',
 ] as const

@@ -28,6 +28,17 @@ describe('crash points', () => {
     expect(wired().sort()).to.deep.equal([...CRASH_POINTS].sort())
   })
 
+  it('are each crashed at by a test', () => {
+    const folder = new URL('test/', ROOT)
+    const crashedAt = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => /crash-points[\w-]*\.test\.ts$/.test(path))
+      .flatMap((path) => [
+        ...readFileSync(new URL(path, folder), 'utf8').matchAll(/\bpoint: '([^']+)'/g),
+      ])
+      .map(([, label = '']) => label)
+    expect(crashedAt.sort()).to.deep.equal([...CRASH_POINTS].sort())
+  })
+
   it('do nothing until a handler is armed, and nothing after it is disarmed', () => {
     const passed: CrashPoint[] = []
     crash('intake.in_commit')
@@ -59,9 +70,7 @@ describe('CRASH_AT', () => {
 
   it('counts for nothing outside tests', () => {
     expect(readCrashAt({ CRASH_AT: 'lane.in_commit' })).to.equal(undefined)
-    expect(readCrashAt({ NODE_ENV: 'production', CRASH_AT: 'lane.in_commit' })).to.equal(
-      undefined,
-    )
+    expect(readCrashAt({ NODE_ENV: 'production', CRASH_AT: 'lane.in_commit' })).to.equal(undefined)
     expect(readCrashAt({ NODE_ENV: 'test' })).to.equal(undefined)
   })
 

@@ -8,7 +8,7 @@ import { decodeCommands } from '../../bus-schemas/command-message.js'
 import type { OrderBody } from '../../client/index.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Change } from '../../core/change.js'
-import { CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
+import type { CrashPoint } from '../../core/crash-point.js'
 import { eventually } from '../support/eventually.js'
 import { openPocketVenue, type PocketProcess, type PocketVenue } from '../support/pocket-venue.js'
 
@@ -90,10 +90,6 @@ describe('a crash at each labelled point', function () {
     await Promise.all((['intake', 'matcher', 'executor'] as const).map((it) => venue.start(it)))
   })
   after(() => venue?.stop())
-
-  it('is tried here for all points', () => {
-    expect(ROWS.map(({ point }) => point)).to.have.members([...CRASH_POINTS])
-  })
 
   for (const row of ROWS) {
     it(`${row.point} loses and doubles nothing`, async () => {
