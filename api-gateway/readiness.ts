@@ -25,7 +25,7 @@ export interface ReadinessOptions {
   readonly executorUrl: URL
 }
 
-/** Asks every part of the venue that an order needs, all at once. */
+/** Asks every part of the venue that an order or a transfer needs, all at once. */
 export function createReadiness(options: ReadinessOptions): Readiness {
   const probes = Object.entries(probesOf(options))
   let asked: { readonly atMs: number; readonly answer: Promise<Missing> } | undefined
@@ -69,6 +69,8 @@ function probesOf({
     ...enabled.map(({ market }) => `matcher-${market}`),
     'projector',
     'ws-fanout',
+    'deposit-submitter',
+    'withdrawal-submitter',
   ]
   return {
     bus: () => (bus.isConnected() ? Promise.resolve() : Promise.reject(new Error('not connected'))),

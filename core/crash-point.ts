@@ -36,6 +36,14 @@ export const CRASH_POINTS = [
   'lane.during_gap_fill',
   'lane.during_reorg_rollback',
   'lane.recovery_mid',
+  'transfer.after_claim',
+  'transfer.after_simulate',
+  'transfer.after_permit_sent',
+  'transfer.after_permit_mined',
+  'transfer.after_receipt_before_mark',
+  'transfer.in_mark',
+  'transfer.after_mark_before_answer',
+  'transfer.recovery_mid',
 ] as const
 
 export type CrashPoint = (typeof CRASH_POINTS)[number]

@@ -207,6 +207,10 @@ const PAUSES: Readonly<Record<GasPause, string>> = {
 export const transfersPaused = (kind: TransferKind, pause: GasPause): TransferRefusal =>
   refuse(503)(`${kind}s_paused_${pause}`, `${kind}s are paused: ${PAUSES[pause]}`)
 
+/** The deployment has no key, or no contracts, for transfers of this kind. */
+export const transfersOff = (kind: TransferKind): TransferRefusal =>
+  refuse(503)(`${kind}s_off`, `${kind}s are off on this deployment`)
+
 /** The venue's own parts are not there, so nothing was passed on. */
 export const transfersUnavailable = (kind: TransferKind): TransferRefusal =>
   refuse(503)(

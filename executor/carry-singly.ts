@@ -1,5 +1,5 @@
 import type { ChainClient } from '../chain/client.js'
-import { simulateMatch, TRANSACTION_GAS_CAP } from '../chain/simulate-match.js'
+import { roomyGasLimit, simulateMatch } from '../chain/simulate-match.js'
 import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import type { Carrier } from './carrier.js'
@@ -14,8 +14,6 @@ export interface SingleDeps {
 
 /** Matches that a node is asked to try out at once. */
 export const MAX_SIMULATIONS = 32
-/** The match may run on a state that other matches in flight have changed, and touch more of it for the first time. */
-const HEADROOM_PERCENT = 30n
 
 /** Each match in a transaction of its own, for a deployment without a batch executor. */
 export function carrySingly({ client, matching, sender }: SingleDeps): Carrier {
@@ -30,10 +28,7 @@ export function carrySingly({ client, matching, sender }: SingleDeps): Carrier {
     },
     load([first]) {
       assert(first !== undefined, 'no match to carry')
-      // Rounded down: a unit of gas more or less decides nothing.
-      const roomy = (first.gas * (100n + HEADROOM_PERCENT)) / 100n
-      const gasLimit = roomy < TRANSACTION_GAS_CAP ? roomy : TRANSACTION_GAS_CAP
-      return { count: 1, to: matching, data: first.match.call, gasLimit }
+      return { count: 1, to: matching, data: first.match.call, gasLimit: roomyGasLimit(first.gas) }
     },
   }
 }

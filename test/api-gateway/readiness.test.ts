@@ -7,7 +7,14 @@ import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js
 import { aMarket } from '../support/builders.js'
 import { aFakeReadModel, aGatewayStage } from '../support/gateway-stage.js'
 
-const processes = ['order-intake', 'matcher-cNGN-USDC', 'projector', 'ws-fanout']
+const processes = [
+  'order-intake',
+  'matcher-cNGN-USDC',
+  'projector',
+  'ws-fanout',
+  'deposit-submitter',
+  'withdrawal-submitter',
+]
 
 describe('readiness', () => {
   let bus: MemoryBus

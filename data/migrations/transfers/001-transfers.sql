@@ -1,0 +1,52 @@
+-- What a submitter remembers of its transfers: deposits in deposits.db, withdrawals in withdrawals.db.
+
+-- One row per signed action that was ever claimed, kept for ever, so that the same request is answered from here.
+CREATE TABLE transfers (
+  -- EIP-712 digest of the action.
+  action_hash     BLOB NOT NULL PRIMARY KEY CHECK (length(action_hash) = 32),
+  owner           BLOB NOT NULL CHECK (length(owner) = 20),
+  status          TEXT NOT NULL
+    CHECK (status IN ('pending', 'submitted', 'confirmed', 'reverted', 'rejected', 'unknown')),
+  -- 1: the one transfer of its owner that is in progress.
+  in_progress     INTEGER NOT NULL CHECK (in_progress IN (0, 1)),
+  -- The whole record as JSON, in the wire form of bus-schemas/transfer-wire.ts.
+  record          TEXT NOT NULL,
+  -- The request's body as it came with a signature that held: what is carried out after a crash.
+  request         TEXT NOT NULL,
+  -- When something was first signed for it, its permit included.
+  submitted_at_ms INTEGER,
+  -- The block of its receipt.
+  block_hash      BLOB CHECK (length(block_hash) = 32),
+  CHECK (in_progress = 0 OR status IN ('pending', 'submitted'))
+) STRICT, WITHOUT ROWID;
+
+-- The chain may bring a transfer back into progress while another of its owner is; that one keeps the place.
+CREATE UNIQUE INDEX transfers_in_progress ON transfers (owner) WHERE in_progress = 1;
+CREATE INDEX transfers_unsettled ON transfers (status)
+  WHERE status IN ('pending', 'submitted', 'unknown');
+CREATE INDEX transfers_submitted ON transfers (owner, submitted_at_ms)
+  WHERE submitted_at_ms IS NOT NULL;
+
+-- Steps of records that are not yet known to be in the stream of transfers.
+CREATE TABLE outbox (
+  no          INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+  action_hash BLOB NOT NULL,
+  record      TEXT NOT NULL
+) STRICT;
+
+-- Requests of the last minute, by whom they count against: an owner when the signature held, else a network address.
+CREATE TABLE requests (
+  whose      TEXT NOT NULL CHECK (whose IN ('owner', 'client')),
+  counted_by TEXT NOT NULL,
+  at_ms      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX requests_by_whom ON requests (whose, counted_by, at_ms);
+CREATE INDEX requests_by_time ON requests (at_ms);
+
+-- What mined transactions cost, in wei; forgotten after an hour.
+CREATE TABLE gas_spent (
+  tx_hash BLOB NOT NULL PRIMARY KEY CHECK (length(tx_hash) = 32),
+  at_ms   INTEGER NOT NULL,
+  wei     TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX gas_spent_by_time ON gas_spent (at_ms);
