@@ -12,6 +12,7 @@ export function createChainClock(nowMs: () => number): ChainClock {
   let blockMs = 0
   return {
     latestMs: () => Math.max(nowMs(), blockMs),
-    saw: (blockSec) => (blockMs = Math.max(blockMs, exactNumber(blockSec) * 1_000)),
+    // Not the latest ever: a block that was lost again must not make everything expire.
+    saw: (blockSec) => (blockMs = exactNumber(blockSec) * 1_000),
   }
 }
