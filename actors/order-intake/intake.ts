@@ -89,10 +89,11 @@ function placeDecision(deps: IntakeDeps): Decide {
   return async (body, origin) => {
     const checked = await checkPlacement(deps, body)
     if ('refusal' in checked) return checked.refusal
-    const { order, claim, recovered } = checked
+    const { order, claim, recovered, account } = checked
     const giveBack = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
     if (giveBack === undefined) return refusals.tooManyUnchecked
-    const command = { kind: 'PlaceOrder', order } as const
+    const seen = account === undefined ? {} : { account }
+    const command = { kind: 'PlaceOrder', order, ...seen } as const
     let outcome: SubmitOutcome | undefined
     try {
       outcome = await logOf(deps, order.market).submit({ command, claim, ...origin })

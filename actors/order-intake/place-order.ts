@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { AccountReader } from '../../chain/read-account.js'
+import type { FundsReader } from '../../chain/read-funds.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
+import type { AccountObservation } from '../../core/account.js'
 import type { Action } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import type { Market } from '../../core/market.js'
@@ -19,6 +21,7 @@ export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
   readonly registry: Pick<IntakeRegistry, 'findOrder' | 'findNonce'>
   readonly accounts: AccountReader
+  readonly funds: FundsReader
   readonly verifier: SignatureVerifier
   /** The signing domain as the detail of a refused signature shows it. */
   readonly domain: Readonly<Record<string, unknown>>
@@ -32,6 +35,8 @@ export interface Placeable {
   readonly claim: Claim
   /** A plain key's signature was recovered. */
   readonly recovered: boolean
+  /** What its account has; absent when the chain could not be read in time. */
+  readonly account?: AccountObservation
 }
 
 /**
@@ -53,9 +58,10 @@ export async function checkPlacement(
   const valid = validateOrder(body, { markets: deps.markets, nowMs })
   if ('refusal' in valid) return valid
   const { order, action } = valid
-  const [custody, verdict] = await Promise.all([
+  const [custody, verdict, account] = await Promise.all([
     soon<CustodyVerdict>(checkCustody(deps.accounts, order, nowMs), { kind: 'unreadable' }),
     soon(deps.verifier.verify(action, order.signature), NO_VERDICT),
+    soon(readFunds(deps, order), undefined),
   ])
   crash('intake.after_signature')
   if (custody.kind === 'refused') return { refusal: custody.refusal }
@@ -67,7 +73,17 @@ export async function checkPlacement(
     order: { ...order, signatureStatus: signatureStatus(order, custody, verdict) },
     claim: { orderId, owner, nonce, fingerprint },
     recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
+    ...(account === undefined ? {} : { account }),
   }
+}
+
+/** On a spot market an order is paid for with what its account holds; elsewhere margin decides. */
+async function readFunds(
+  { markets, funds }: PlaceOrderDeps,
+  { market, subaccountId }: Order,
+): Promise<AccountObservation | undefined> {
+  const spot = markets.find((each) => each.market === market && each.contractType === 'spot')
+  return spot === undefined ? undefined : funds.readFunds(subaccountId, spot)
 }
 
 /** A signature is checked when it is valid and its signer is known to speak for the owner. */

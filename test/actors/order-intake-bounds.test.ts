@@ -33,6 +33,7 @@ describe('bounds of order intake', () => {
         readAccount: () => new Promise(() => undefined),
         readSessionKeyExpiry: () => new Promise(() => undefined),
       },
+      funds: { readFunds: () => new Promise(() => undefined) },
       verifier: hangingVerifier,
       domain: {},
       protectedPrefixes: [],

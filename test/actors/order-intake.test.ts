@@ -3,6 +3,7 @@ import type { Running } from '../../bus-schemas/process.js'
 import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import type { OrderAnswer } from '../../bus-schemas/order-requests.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
+import { amountE18, quoteE18 } from '../../core/money.js'
 import type { Refusal } from '../../core/refusals.js'
 import { type FakeMatcher, startFakeMatcher } from '../support/fake-matcher.js'
 import { type IntakeStage, anIntakeStage, ask, signedBody } from '../support/intake-stage.js'
@@ -51,6 +52,19 @@ describe('order intake', () => {
     const { command } = matcher.taken[0]!
     if (command.kind !== 'PlaceOrder') throw new Error('expected PlaceOrder')
     expect(command.order).to.include({ orderId: body.order_id, signatureStatus: 'checked' })
+  })
+
+  it('puts what the account has beside the order, and nothing when that cannot be read', async () => {
+    stage.chain.funds = {
+      ...{ subaccountId: 7n, base: amountE18(5n), quote: quoteE18(6n), leaving: false },
+      ...{ custodyOwner: stranger, blockNumber: 9n, blockTimeSec: 10 },
+    }
+    await place(await signedBody())
+    expect(matcher.taken[0]?.command).to.deep.include({ account: stage.chain.funds })
+    stage.chain.funds = undefined
+    await place(await signedBody())
+    expect(matcher.taken[1]?.command).to.have.property('kind', 'PlaceOrder')
+    expect(matcher.taken[1]?.command).not.to.have.property('account')
   })
 
   const refusedBodies: [string, (body: Record<string, unknown>) => unknown, string][] = [

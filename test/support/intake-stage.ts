@@ -15,6 +15,7 @@ import {
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
 import type { AccountFacts, AccountReader } from '../../chain/read-account.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
+import type { AccountObservation } from '../../core/account.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/market.js'
 import { type IntakeRegistry, openIntakeRegistry } from '../../data/intake-registry.js'
@@ -43,6 +44,8 @@ export interface FakeChain {
   /** How often it was asked for code, which each look at a live order does. */
   asked: number
   verdict: SignatureVerdict
+  /** What every account has; undefined when that cannot be read. */
+  funds: AccountObservation | undefined
 }
 
 export interface IntakeStage {
@@ -71,6 +74,7 @@ export function anIntakeStage(): IntakeStage {
     hasCode: false,
     asked: 0,
     verdict: { kind: 'valid', path: 'ecdsa' },
+    funds: undefined,
   }
   let registry: IntakeRegistry | undefined
   const open = (): IntakeRegistry => {
@@ -90,6 +94,7 @@ export function anIntakeStage(): IntakeStage {
         markets: [market],
         registry: overrides.registry ?? open(),
         accounts: fakeAccounts(chain),
+        funds: { readFunds: () => Promise.resolve(chain.readable ? chain.funds : undefined) },
         verifier: fakeVerifier(chain),
         domain: { name: 'Matching' },
         protectedPrefixes: ['smoke:'],
