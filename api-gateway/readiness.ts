@@ -67,6 +67,7 @@ function probesOf({
   const processes = [
     'order-intake',
     ...enabled.map(({ market }) => `matcher-${market}`),
+    'chain-reader',
     'projector',
     'ws-fanout',
     'deposit-submitter',

@@ -10,6 +10,7 @@ import { aFakeReadModel, aGatewayStage } from '../support/gateway-stage.js'
 const processes = [
   'order-intake',
   'matcher-cNGN-USDC',
+  'chain-reader',
   'projector',
   'ws-fanout',
   'deposit-submitter',

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { parseEnv } from '../../bus-schemas/parse-env.js'
+
+/** Settings of chain-reader, by the names of its environment. */
+export const chainReaderEnv = z.object({
+  NATS_URL: z.string().min(1),
+  NATS_MONITOR_URL: z.url().optional(),
+  RPC_URL: z.url(),
+  DEPLOYMENT_FILE: z.string().min(1),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+export type ChainReaderConfig = Readonly<z.infer<typeof chainReaderEnv>>
+
+/** Throws BadConfiguration. */
+export function readChainReaderConfig(): ChainReaderConfig {
+  return parseEnv(chainReaderEnv, process.env)
+}
