@@ -107,7 +107,10 @@ async function start<Transfer extends SignedTransfer>(
     changed: (intentId) => hearer.parts?.touch(intentId),
     unclear: (intentId) => hearer.parts?.unclear(intentId),
   })
-  const check = () => checkDeployment(chain.client, deployment, signer.address)
+  const { chainId, matching, subAccounts, spotTradeModule } = deployment
+  // The key calls matching itself: it has no business with the contract that carries batches of matches.
+  const called = { chainId, matching, subAccounts, spotTradeModule }
+  const check = () => checkDeployment(chain.client, called, signer.address)
   await untilAnswering(check, CHAIN_WAIT_MS, laneFacts.waitingForChain)
   const lane: TransactionLane = await openLane({
     ...{ signer, journal, rpcUrl, facts: laneFacts, onFatal },
