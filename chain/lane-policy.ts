@@ -25,7 +25,7 @@ export const LANE_POLICY: LanePolicy = {
   pollMs: 250,
   doubtEveryMs: 2_000,
   contradictions: 3,
-  absences: 15,
+  absences: 5,
   finality: { depth: 12n },
   rebroadcastMs: 10_000,
   stuckMs: 12_000,

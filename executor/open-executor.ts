@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { checkDeployment } from '../chain/check-deployment.js'
 import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
 import type { ChainClient } from '../chain/client.js'
@@ -8,6 +7,7 @@ import { createGuiltyFinder } from '../chain/find-guilty.js'
 import { createBalanceReader } from '../chain/read-balances.js'
 import { readHead } from '../chain/read-head.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
+import { guardDeployment } from '../chain/guard-deployment.js'
 import type { LanePolicy } from '../chain/lane-policy.js'
 import { openLane } from '../chain/transaction-lane.js'
 import type { TransactionLane } from '../chain/transaction-lane.js'
@@ -89,12 +89,12 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
   const client = createChainClient(rpcUrl, 'read')
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
-  const check = () => checkDeployment(client, deployment, signer.address)
-  await untilAnswering(check, CHAIN_WAIT_MS, facts.waitingForChain)
+  const verifyChain = guardDeployment(client, deployment, signer.address)
+  await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
   const { matching, batchExecutor } = deployment
   const lane = await openLane({
-    ...{ signer, journal, rpcUrl, facts, onFatal },
+    ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
     reserve: { wei: options.gasReserveWei },
     ...(options.policy && { policy: options.policy }),
     ...(batchExecutor !== undefined && { outcomesOf: outcomesOfBatch(batchExecutor) }),

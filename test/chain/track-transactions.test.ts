@@ -3,7 +3,6 @@ import { LANE_POLICY } from '../../chain/lane-policy.js'
 import { requestOf } from '../../chain/sign-transaction.js'
 import { openScriptedLane, SENDER } from '../support/scripted-lane.js'
 import type { ScriptedLane, ScriptedLaneOptions } from '../support/scripted-lane.js'
-import { SCRIPTED_GAS } from '../support/scripted-chain.js'
 
 describe('tracking transactions', () => {
   let lane: ScriptedLane
@@ -13,7 +12,6 @@ describe('tracking transactions', () => {
 
   const stateOf = (intentId: string) => lane.journal.find(intentId)?.state
   const told = (fact: string) => lane.told.filter((name) => name === fact).length
-  const sentOf = (evmNonce: number) => lane.sent.filter((it) => it.evmNonce === evmNonce).length
   const deepen = async (blocks: number) => {
     for (let n = 0; n < blocks; n += 1) {
       lane.mineEmpty()
@@ -200,156 +198,25 @@ describe('tracking transactions', () => {
     expect(lane.pooled()).to.have.length(1)
   })
 
-  it('raises both fees of what blocks pass over for 12 seconds, recorded before it is sent', async () => {
-    const { attempts } = lane.take('a')
-    const held: boolean[] = []
-    lane.onSend = ({ attempts: all }) => held.push(lane.journal.holds(all.at(-1)?.hash ?? '0x'))
-    for (let seconds = 0; seconds < 12; seconds += 2) {
-      expect(told('replaced')).to.equal(0)
-      lane.mineEmpty()
-      await lane.look()
-    }
-    expect(told('replaced')).to.equal(1)
-    const [newest] = lane.pooled()
-    const [first, second] = (newest?.attempts ?? []).map(({ raw }) => requestOf(raw))
-    expect(newest?.attempts[0]).to.deep.equal(attempts[0])
-    expect(second).to.deep.include({ evmNonce: first?.evmNonce, data: first?.data })
-    expect(second).to.include({ maxFeePerGas: 4_512n, maxPriorityFeePerGas: 12n })
-    expect(held).to.not.include(false)
-    expect(lane.tracker.reservedWei()).to.equal(4_512n * 100_000n)
-    lane.mine()
-    await lane.look()
-    expect(stateOf('a')?.kind).to.equal('mined')
-  })
-
-  it('finds the receipt of whichever form was mined', async () => {
-    const { attempts } = lane.take('a')
-    for (let n = 0; n < 6; n += 1) lane.mineEmpty()
-    const [before] = lane.pooled()
-    await lane.look(1, LANE_POLICY.stuckMs)
-    await lane.look(1, LANE_POLICY.stuckMs)
-    expect(told('replaced')).to.equal(1)
-    lane.dropPool()
-    if (before !== undefined) await lane.chain.send({ ...before, attempts })
-    lane.mine()
-    await lane.look()
-    expect(stateOf('a')).to.deep.nested.include({ 'transaction.hash': attempts[0]?.hash })
-  })
-
-  it('raises nothing while no blocks come, or while those before it are being mined', async () => {
-    for (let n = 0; n < 12; n += 1) lane.take(`${n}`)
-    await lane.look(20)
-    expect(told('replaced')).to.equal(0)
-    for (let n = 0; n < 12; n += 1) {
-      lane.mine(undefined, 1)
-      await lane.look()
-    }
-    expect([told('replaced'), told('mined')]).to.deep.equal([0, 12])
-  })
-
-  it('stops at the cap, says so once and keeps sending; goes on when fees rise', async () => {
-    lane.take('a')
-    for (let n = 0; n < 200; n += 1) {
-      lane.mineEmpty()
-      await lane.look()
-    }
-    const highest = requestOf(lane.pooled()[0]?.attempts.at(-1)?.raw ?? '0x')
-    expect(highest.maxFeePerGas <= 5n * SCRIPTED_GAS.maxFeePerGas).to.equal(true)
-    expect(highest.maxFeePerGas > 3n * SCRIPTED_GAS.maxFeePerGas).to.equal(true)
-    expect(told('feesExhausted')).to.equal(1)
-    const before = sentOf(0)
-    await lane.look(1, LANE_POLICY.rebroadcastMs)
-    expect(sentOf(0)).to.equal(before + 1)
-    const replaced = told('replaced')
-    lane.gas = { ...SCRIPTED_GAS, maxFeePerGas: 40_000n, maxPriorityFeePerGas: 100n }
-    for (let n = 0; n < 8; n += 1) {
-      lane.mineEmpty()
-      await lane.look()
-    }
-    expect(told('replaced')).to.be.above(replaced)
-  })
-
-  it('replaces nothing by what the key could not pay', async () => {
-    lane.take('a')
-    lane.gas = { ...SCRIPTED_GAS, balance: 4_010n * 100_000n }
-    for (let n = 0; n < 12; n += 1) {
-      lane.mineEmpty()
-      await lane.look()
-    }
-    expect([told('replaced'), told('feesExhausted')]).to.deep.equal([0, 1])
-  })
-
-  it('freezes when a stranger is found in a block at its nonce, not before', async () => {
-    lane.take('a')
-    const hash = lane.mineStranger()
-    await lane.look(2)
-    expect(lane.tracker.frozen()).to.equal(undefined)
-    await lane.look(1)
-    expect(lane.tracker.frozen()).to.deep.nested.include({ evmNonce: 0, 'by.hash': hash })
-    expect(told('frozen')).to.equal(1)
-    expect(stateOf('a')?.kind).to.equal('open')
-  })
-
-  it('frees the intents once the stranger is final, for a nonce after the next start', async () => {
-    lane.take('a')
-    lane.mineStranger()
-    await lane.look(3)
-    await deepen(11)
-    expect(stateOf('a')?.kind).to.equal('open')
-    await deepen(1)
-    expect(stateOf('a')?.kind).to.equal('displaced')
-    expect(lane.tracker.frozen()).to.not.equal(undefined)
-    lane.restart()
-    await lane.look(4)
-    expect(lane.tracker.frozen()).to.equal(undefined)
-    expect(lane.take('a').evmNonce).to.equal(1)
-    lane.mine()
-    await lane.look()
-    expect(stateOf('a')?.kind).to.equal('mined')
-  })
-
-  it('takes a stranger back whose block is lost, and settles after all', async () => {
-    lane.take('a')
-    lane.mineStranger()
-    await lane.look(3)
-    lane.reorg(1, false)
-    await lane.look(4)
-    await lane.look(1, LANE_POLICY.rebroadcastMs)
-    lane.mine()
-    await lane.look()
-    expect(stateOf('a')?.kind).to.equal('mined')
-    await deepen(14)
-    expect(stateOf('a')?.kind).to.equal('mined')
-    expect(lane.tracker.frozen()).to.not.equal(undefined)
-  })
-
-  it('freezes when nonces are used that nobody here has claimed', async () => {
-    lane.mineStranger()
-    await lane.look(3)
-    expect(lane.tracker.frozen()).to.deep.include({ evmNonce: 0 })
-  })
-
-  it('does not take its own transaction for a stranger when receipts are not to be had', async () => {
-    lane.take('a')
-    lane.mine()
-    lane.lies = () => ({ forgetful: true })
-    await lane.look(12)
-    expect(lane.tracker.frozen()).to.equal(undefined)
-    lane.lies = () => ({})
-    await lane.look(1)
-    expect(stateOf('a')?.kind).to.equal('mined')
-  })
-
-  it('tells once when the gas money is below the reserve, and when it is not any more', async () => {
+  it('goes on filling a gap after a crash in the middle of it', async () => {
     lane.journal.close()
-    open({ reserve: { transactions: 10n, gasEach: 1_000_000n } })
-    const needed = 10n * 1_000_000n * SCRIPTED_GAS.maxFeePerGas
-    lane.gas = { ...SCRIPTED_GAS, balance: needed - 1n }
-    await deepen(2)
-    expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 0])
-    lane.gas = { ...SCRIPTED_GAS, balance: needed }
-    await deepen(2)
-    expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 1])
+    const gapFilled = () => {
+      throw new Error('killed')
+    }
+    open({ facts: { gapFilled } })
+    for (const intentId of ['a', 'b', 'c']) lane.take(intentId)
+    lane.dropPool()
+    lane.journal.lose(0)
+    lane.journal.lose(1)
+    lane.restart()
+    for (let n = 0; n < 2; n += 1) {
+      expect(await lane.look(3).catch(() => 'killed')).to.equal('killed')
+      lane.restart()
+    }
+    await lane.look(1, LANE_POLICY.rebroadcastMs)
+    lane.mine()
+    await lane.look()
+    expect(stateOf('c')?.kind).to.equal('mined')
   })
 
   it('asks whether the chain is still the right one after a silence and every hour', async () => {

@@ -16,6 +16,7 @@ import type { SignedOrder } from './devnet-actions.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import { testKey } from './devnet-world.js'
 import type { World } from './devnet-world.js'
+import { FAST_LANE } from './lane-world.js'
 import { serveApp } from './serve-app.js'
 
 /** The key that the test deployment allows to settle trades. */
@@ -52,9 +53,6 @@ export interface ExecutorSetup {
   readonly policy?: Partial<LanePolicy>
   readonly facts?: Partial<ExecutorFacts>
 }
-
-/** Looks and doubts as fast as a chain that mines at once goes on. */
-export const FAST_LANE = { pollMs: 10, doubtEveryMs: 10, absences: 3 }
 
 /** An executor on the world's chain, listening on a free port, with a journal of its own unless told. */
 export async function startExecutor(
