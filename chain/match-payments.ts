@@ -44,5 +44,5 @@ function summed(payments: readonly Payment[]): Payment[] {
     const before = sums.get(balanceKey(payment))?.amount ?? 0n
     sums.set(balanceKey(payment), { ...payment, amount: before + payment.amount })
   }
-  return [...sums.values()]
+  return [...sums.values()].filter(({ amount }) => amount > 0n)
 }

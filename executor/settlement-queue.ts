@@ -9,7 +9,7 @@ import type { Settlement } from './settlement.js'
 import type { Submission, Waiting } from './waiting.js'
 
 export interface QueueDeps extends GroupDeps {
-  /** The newest block; asked for each group, so that nothing is judged by a state older than itself. */
+  /** The newest block; asked for each group. */
   readonly readHead: () => Promise<Head>
   /** How long a group is gathered beyond what came while the last one was tried out. */
   readonly windowMs: number
@@ -22,7 +22,7 @@ export interface SettlementQueue {
    * invariant is broken.
    */
   submit(settlement: Settlement): Promise<Submission>
-  /** Turns away whatever waits and whatever comes; resolves when nothing is under way any more. */
+  /** Finishes the group under way and turns away whatever else waits or comes. */
   stop(): Promise<void>
 }
 
@@ -47,33 +47,43 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
 
   /** Looks at the next group; false when everything waits for the chain. */
   async function lookOnce(): Promise<boolean> {
+    // Only those that are here already: none may be judged by a block that is older than its request.
+    const here = new Set(waiting)
     let group: Waiting[] = []
     try {
       const head = await deps.readHead()
-      const isDue = ({ waitsFor = -1 }: Waiting) => waitsFor < head.count
+      const isDue = (one: Waiting) => here.has(one) && (one.waitsFor ?? -1) < head.count
       group = waiting.filter(isDue).slice(0, deps.carrier.maxGroup)
       if (group.length === 0) return false
-      waiting = waiting.filter((one) => !group.includes(one))
       const again = await settleGroup(deps, head, group)
-      if (stopped) turnAway(again, STOPPING)
-      else waiting.unshift(...again)
+      leave(group.filter((one) => !again.includes(one)))
     } catch (error) {
       fail(group, error as Error)
     }
     return true
   }
 
+  function leave(them: readonly Waiting[]): void {
+    const gone = new Set(them)
+    waiting = waiting.filter((one) => !gone.has(one))
+  }
+
   /** What the chain or the disk did not do for one they will not do for the next. */
   function fail(group: readonly Waiting[], error: Error): void {
-    if (isOperating(error)) turnAway([...group, ...waiting.splice(0)], error.message)
-    else for (const { reject } of group) reject(error)
+    if (isOperating(error)) {
+      turnAway(waiting.splice(0), error.message)
+    } else {
+      for (const { reject } of group) reject(error)
+      leave(group)
+    }
   }
 
   async function work(): Promise<void> {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 && !stopped) {
       await (deps.windowMs === 0 ? nextTurn() : delay(deps.windowMs))
       if (!(await lookOnce())) await delay(LOOK_AGAIN_MS)
     }
+    turnAway(waiting.splice(0), STOPPING)
     working = undefined
   }
 
@@ -88,7 +98,6 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
       }),
     async stop() {
       stopped = true
-      turnAway(waiting.splice(0), STOPPING)
       await working
     },
   }

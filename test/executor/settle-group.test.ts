@@ -1,0 +1,190 @@
+import { expect } from 'chai'
+import type { BalanceId } from '../../chain/read-balances.js'
+import type { Shortage, TransactionLane } from '../../chain/transaction-lane.js'
+import type { OpenTransaction, TransactionJournal } from '../../chain/transaction-journal.js'
+import { createLog } from '../../bus-schemas/log.js'
+import type { Carrier, Trial, Verdict } from '../../executor/carrier.js'
+import { createInFlightBook } from '../../executor/in-flight.js'
+import { observeExecutor } from '../../executor/observe.js'
+import { settleGroup } from '../../executor/settle-group.js'
+import type { GroupDeps } from '../../executor/settle-group.js'
+import type { Settlement } from '../../executor/settlement.js'
+import type { Submission, Waiting } from '../../executor/waiting.js'
+
+const ASSET = `0x${'c1'.repeat(20)}` as const
+const PASSES: Verdict = { kind: 'passes', gas: 1n }
+const REVERTS: Verdict = { kind: 'reverts', revert: 'WERC_CannotBeNegative' }
+const UNTRIED: Verdict = { kind: 'untried' }
+const HEAD = { blockHash: '0x01', count: 10 } as const
+const MAX_AHEAD = 3
+
+/** A settlement in which an account pays so much to account 99. */
+function paying(intentId: string, accountId: bigint, amount: bigint): Settlement {
+  return {
+    ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
+    accountIds: [accountId, 99n],
+    payments: [{ accountId, asset: ASSET, subId: 0n, amount }],
+  }
+}
+
+/** What is decided about a group, where the trial says what the test says. */
+describe('a group of settlements', () => {
+  let book: ReturnType<typeof createInFlightBook>
+  let answers: Map<string, Submission>
+  let deferred: string[]
+  let refused: string[]
+  let ahead: string[]
+  let trial: (matches: readonly Settlement[]) => Trial
+  let shortage: Shortage | undefined
+  let balance: bigint
+
+  beforeEach(() => {
+    book = createInFlightBook()
+    answers = new Map()
+    deferred = []
+    refused = []
+    ahead = []
+    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => PASSES) })
+    shortage = undefined
+    balance = 100n
+  })
+
+  function waitingFor(settlement: Settlement, deferrals = 0): Waiting {
+    const resolve = (submission: Submission) => void answers.set(settlement.intentId, submission)
+    const reject = (error: Error) => {
+      throw error
+    }
+    return { settlement, resolve, reject, deferrals }
+  }
+
+  function deps(maxAhead: number): GroupDeps {
+    const carrier: Carrier = {
+      maxGroup: 64,
+      maxAhead,
+      try: (_, matches, before) => {
+        ahead = before.map(({ call }) => call.slice(2))
+        return Promise.resolve(trial(matches as readonly Settlement[]))
+      },
+      load: (matches) => ({ count: matches.length, to: ASSET, data: '0x', gasLimit: 1n }),
+    }
+    const gas = { balance: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+    const transaction = { from: ASSET, evmNonce: 20, intentIds: [], attempts: [] }
+    const lane = {
+      readGas: () => Promise.resolve(gas),
+      shortage: () => shortage,
+      take: (): OpenTransaction => transaction,
+    } as unknown as TransactionLane
+    const journal = {
+      recordRefusal: (intentId: string) => void refused.push(intentId),
+    } as unknown as TransactionJournal
+    const facts = {
+      ...observeExecutor(createLog('test', 'silent')),
+      deferred: (intentId: string) => void deferred.push(intentId),
+    }
+    const readBalances = (_: string, ids: readonly BalanceId[]) =>
+      Promise.resolve(ids.map(() => balance))
+    return { carrier, book, lane, journal, facts, readBalances }
+  }
+
+  const settle = async (group: readonly Waiting[], maxAhead = MAX_AHEAD) => {
+    const again = await settleGroup(deps(maxAhead), HEAD, group)
+    return again.map(({ settlement }) => settlement.intentId)
+  }
+
+  const inFlight = (n: number, accountId = 1n) => {
+    for (let i = 0; i < n; i += 1) book.add(HEAD.count + i, [paying(`f${i}`, accountId, 30n)])
+  }
+
+  it('ignores what the block shows already', async () => {
+    book.add(HEAD.count - 1, [paying('mined', 1n, 90n)])
+    expect(await settle([waitingFor(paying('a', 1n, 90n))])).to.deep.equal([])
+    expect(answers.get('a')?.kind).to.equal('sent')
+    expect(ahead).to.deep.equal([])
+  })
+
+  it('puts matches in flight ahead only where they may leave too little', async () => {
+    inFlight(2)
+    await settle([waitingFor(paying('a', 1n, 40n))])
+    expect([ahead, answers.get('a')?.kind]).to.deep.equal([[], 'sent'])
+    book = createInFlightBook()
+    inFlight(2)
+    await settle([waitingFor(paying('b', 1n, 41n))])
+    expect([ahead, answers.get('b')?.kind]).to.deep.equal([['f0', 'f1'], 'sent'])
+  })
+
+  it('lets a match wait that depends on more than a trial can hold', async () => {
+    inFlight(MAX_AHEAD + 1)
+    const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
+    expect(await settle([poor, other])).to.deep.equal(['a'])
+    expect(poor).to.include({ waitsFor: HEAD.count + MAX_AHEAD, deferrals: 1 })
+    expect(answers.get('b')?.kind).to.equal('sent')
+  })
+
+  it('believes nothing when a match in flight does not go through', async () => {
+    inFlight(2)
+    trial = (matches) => ({ aheadHolds: false, verdicts: matches.map(() => PASSES) })
+    const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
+    expect(await settle([poor, other])).to.deep.equal(['a', 'b'])
+    expect(answers.size).to.equal(0)
+    expect(deferred).to.deep.equal(['a'])
+  })
+
+  it('judges by the newest block in the end, whatever is in flight', async () => {
+    inFlight(1)
+    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
+    const patient = waitingFor(paying('a', 1n, 90n), 2)
+    expect(await settle([patient])).to.deep.equal(['a'])
+    expect(await settle([patient])).to.deep.equal([])
+    expect(ahead).to.deep.equal([])
+    expect(refused).to.deep.equal(['a'])
+    expect(answers.get('a')).to.deep.equal({ kind: 'refused', revert: 'WERC_CannotBeNegative' })
+  })
+
+  it('keeps a refusal open that another one of the group may have caused', async () => {
+    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    const [first, second] = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 1n, 90n))]
+    expect(await settle([first, second])).to.deep.equal(['b'])
+    expect(second.waitsFor).to.equal(20)
+    expect(refused).to.deep.equal([])
+  })
+
+  it('refuses for good what shares no account with anything that is sent', async () => {
+    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    const stranger = { ...paying('b', 2n, 90n), accountIds: [2n, 98n] }
+    expect(await settle([waitingFor(paying('a', 1n, 9n)), waitingFor(stranger)])).to.deep.equal([])
+    expect(refused).to.deep.equal(['b'])
+  })
+
+  it('takes back what it learnt when the lane takes nothing more', async () => {
+    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    shortage = { kind: 'too_many_open', why: 'too many' }
+    const group = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 2n, 90n))]
+    expect(await settle(group)).to.deep.equal(['b'])
+    expect(answers.get('a')).to.deep.equal({ kind: 'unavailable', why: 'too many' })
+    expect(refused).to.deep.equal([])
+  })
+
+  it('tries again what the trial had no gas for, unless it was the first', async () => {
+    trial = () => ({ aheadHolds: true, verdicts: [PASSES, UNTRIED] })
+    const group = [waitingFor(paying('a', 1n, 1n)), waitingFor(paying('b', 2n, 1n))]
+    expect(await settle(group)).to.deep.equal(['b'])
+    trial = () => ({ aheadHolds: true, verdicts: [UNTRIED] })
+    expect(await settle([waitingFor(paying('c', 3n, 1n))])).to.deep.equal([])
+    expect(answers.get('c')?.kind).to.equal('unavailable')
+  })
+
+  it('where each is tried by itself, lets the second wait for what the first takes', async () => {
+    const [first, second] = [waitingFor(paying('a', 1n, 60n)), waitingFor(paying('b', 1n, 60n))]
+    expect(await settle([first, second], 0)).to.deep.equal(['b'])
+    expect(second).to.include({ deferrals: 0 })
+    expect(await settle([second], 0)).to.deep.equal(['b'])
+    expect(second).to.include({ waitsFor: 20, deferrals: 1 })
+  })
+
+  it('takes a match for short whose payments do not follow from itself', async () => {
+    inFlight(1)
+    const margin = { ...paying('a', 1n, 0n), payments: undefined }
+    await settle([waitingFor(margin)])
+    expect(ahead).to.deep.equal(['f0'])
+  })
+})
