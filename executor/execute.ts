@@ -45,7 +45,7 @@ export interface ExecuteDeps {
   readonly lane: TransactionLane
   readonly queue: SettlementQueue
   readonly findGuilty: FindGuilty
-  /** How long a request waits for its outcome. */
+  /** How long a request waits to be sent, and after that for its outcome. */
   readonly timeoutMs: number
   readonly facts: ExecutorFacts
 }
@@ -64,7 +64,6 @@ interface Request {
   readonly payload: ExecutePayload
   readonly call: Hex
   readonly fingerprint: Hex
-  readonly deadlineMs: number
 }
 
 /** A settlement that is being tried out or waits for it, whoever asked for it. */
@@ -89,8 +88,7 @@ export function createExecute(deps: ExecuteDeps): Executions {
     const id = key ?? fingerprint
     const { market, takerOrderId, makerOrderIds } = payload
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
-    const deadlineMs = performance.now() + deps.timeoutMs
-    const answer = await settle(executing, { id, payload, call, fingerprint, deadlineMs })
+    const answer = await settle(executing, { id, payload, call, fingerprint })
     return withGuilty(deps.findGuilty, payload, answer)
   }
   const isKnown = (key: string): boolean =>
@@ -151,9 +149,9 @@ async function follow(
   request: Request,
   { intentId, fingerprint, submission }: Running,
 ): Promise<ExecuteAnswer> {
-  const { id, deadlineMs } = request
+  const { id } = request
   if (fingerprint !== request.fingerprint) return { kind: 'mismatch' }
-  const submitted = await within(submission, deadlineMs - performance.now())
+  const submitted = await within(submission, executing.timeoutMs)
   if (submitted === undefined) return unavailable(executing, id, 'waits for other settlements')
   if (submitted.kind === 'unavailable') return unavailable(executing, id, submitted.why)
   if (submitted.kind === 'refused') return submitted
@@ -164,7 +162,7 @@ async function follow(
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.max(ms, 0))
+    timer = setTimeout(() => resolve(undefined), ms)
   })
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
@@ -175,12 +173,11 @@ function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAn
 }
 
 async function waitForResult(
-  { lane, journal }: Executing,
-  { id, deadlineMs }: Request,
+  { lane, journal, timeoutMs }: Executing,
+  { id }: Request,
   { intentId, hash }: { readonly intentId: string; readonly hash: Hex },
 ): Promise<ExecuteAnswer> {
-  const ms = Math.max(deadlineMs - performance.now(), 0)
-  const transaction = await lane.waitFor(intentId, ms)
+  const transaction = await lane.waitFor(intentId, timeoutMs)
   if (transaction === undefined) {
     return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
   }

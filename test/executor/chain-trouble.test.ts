@@ -34,7 +34,7 @@ describe('executor with a chain in trouble', () => {
   after(() => world.anvil.stop())
 
   async function open(setup: ExecutorSetup = {}): Promise<RunningExecutor> {
-    executor = await startExecutor(world, { rpcUrl: proxy.rpcUrl, timeoutMs: 300, ...setup })
+    executor = await startExecutor(world, { rpcUrl: proxy.rpcUrl, timeoutMs: 1_000, ...setup })
     return executor
   }
 

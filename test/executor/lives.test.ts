@@ -28,7 +28,7 @@ describe('executor whose batch was mined in vain', () => {
     code = (await world.client.getCode({ address: world.at.batch_executor })) ?? '0x'
   })
   beforeEach(async () => {
-    executor = await startExecutor(world, { timeoutMs: 300 })
+    executor = await startExecutor(world, { timeoutMs: 500 })
     await world.client.setAutomine(false)
   })
   afterEach(async () => {

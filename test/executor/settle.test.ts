@@ -120,7 +120,7 @@ describe('executor settling on a chain', () => {
   })
 
   it('answers without a receipt when time is up, and with it when asked again', async () => {
-    const executor = await open({ timeoutMs: 150 })
+    const executor = await open({ timeoutMs: 1_000 })
     await world.client.setAutomine(false)
     const body = await aBody()
     const early = await executor.post(body, 'cNGN-USDC:5')
