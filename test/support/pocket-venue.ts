@@ -23,8 +23,8 @@ import { tempDir } from './temp-dir.js'
 
 const MARKET = 'cNGN-USDC'
 const ASK_MS = 500
-const ENDS_WITHIN_MS = 20_000
-const SETTLED_WITHIN_MS = 20_000
+const ENDS_WITHIN_MS = 40_000
+const SETTLED_WITHIN_MS = 40_000
 
 const MAINS = {
   intake: 'actors/order-intake/main.js',
