@@ -15,7 +15,8 @@ import { inheritedEnvironment } from './config.js'
 
 const READY_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 15_000
-const RESTART_WITHIN_MS = 15_000
+/** The launcher waits up to ten seconds before it starts what keeps crashing; the rest is for a busy machine. */
+const RESTART_WITHIN_MS = 60_000
 const LINES_KEPT = 200
 
 /** `devnet.json`. */
