@@ -7,6 +7,13 @@ export interface Devnet {
   /** What the venue calls itself in the text that opens the private feed. */
   readonly auth_domain: string
   readonly matching: `0x${string}`
+  readonly rpc_url: string
+  readonly deposit_module: `0x${string}`
+  readonly withdrawal_module: `0x${string}`
+  readonly usdc: `0x${string}`
+  readonly wrapped_usdc: `0x${string}`
+  readonly cash_asset: `0x${string}`
+  readonly perp_manager: `0x${string}`
   readonly accounts: readonly DevnetAccount[]
 }
 

@@ -32,6 +32,11 @@ const examples: Readonly<Record<string, Expected>> = {
   '06-my-orders': {
     prints: /^\d+ orders at \d+\n.* is active, 0 of 14000 filled\n.* is cancelled.*\n$/,
   },
+  '07-deposit': {
+    prints:
+      /^25\.000000 USDC confirmed in (0x[0-9a-f]{64})\ntrade from account \d+\nsent again: still \1\n$/,
+  },
+  '08-withdraw': { prints: /^5\.000000 USDC confirmed in 0x[0-9a-f]{64}\n$/ },
 }
 
 describe('the examples', function () {

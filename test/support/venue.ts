@@ -37,6 +37,7 @@ export interface Devnet {
   readonly wrapped_cngn: Address
   readonly cash_asset: Address
   readonly spot_manager: Address
+  readonly perp_manager: Address
   readonly spot_fee_subaccount_id: string
   readonly note: string
   readonly accounts: readonly {
