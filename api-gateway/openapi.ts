@@ -20,7 +20,7 @@ export interface OpenApiDocument extends Json {
 const INTERFACE_VERSION = '1.0.0'
 
 const DESCRIPTION = `
-An order book settled on chain. Orders are signed actions; everything else is public or proves its owner by a signed frame.
+An order book settled on chain. Orders, deposits and withdrawals are signed actions; everything else is public or proves its owner by a signed frame.
 
 Amounts, prices, nonces and account ids are text; \`expiry\`, \`trade_id\` and unix times are integers. Fields, headers and
 optional parameters may be added at any time, so ignore what you do not know. Every refusal is \`{error, code, ...}\`.

@@ -5,12 +5,10 @@ import type { TransferRecord } from '../core/transfer.js'
 import { hashText, transferFromWire, transferToWire, transferWire } from './transfer-wire.js'
 import { WIRE_VERSION, asHex, decodeMessage, encodeMessage, wholeNumber } from './wire.js'
 
-/**
- * A submitter answers within this time of being asked: with the settled record, or with where it stands by then. The
- * gateway waits longer, so that its silence means that the submitter is gone.
- */
+/** A submitter answers within this time of being asked: with the settled record, or with where it stands by then. */
 export const SUBMITTER_ANSWERS_WITHIN_MS = 12_000
-export const TRANSFER_TIMEOUT_MS = 15_000
+/** The gateway waits longer, so that silence means that the submitter is gone. */
+export const TRANSFER_TIMEOUT_MS = SUBMITTER_ANSWERS_WITHIN_MS + 3_000
 
 /** Asked on `askTransfer(kind)`: the client's own JSON text, judged by the submitter alone. */
 export interface TransferRequest {
