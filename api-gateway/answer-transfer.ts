@@ -1,14 +1,17 @@
 import { hasReceipt, transferReceipt, transferRecord } from '../core/records/transfer-record.js'
-import { assert } from '../core/assert.js'
 import type { TransferAnswer } from '../bus-schemas/transfer-requests.js'
-import { type TransferRefusal, transferUnknown } from '../core/transfer-refusals.js'
+import {
+  type TransferRefusal,
+  transferRejected,
+  transferUnknown,
+} from '../core/transfer-refusals.js'
 import type { TransferRecord } from '../core/transfer.js'
 import type { GatewayContext } from './context.js'
 import { refuse } from './refuse.js'
 
 type Answering = Pick<GatewayContext, 'status' | 'body' | 'state' | 'set'>
 
-/** Answers a request: 200 with the receipt of what was sent, 202 while it is pending, 502 when that is not known. */
+/** Answers a request: 200 with the receipt of what was sent, 202 while it is pending, 502 when that is not known, a refusal if none. */
 export function answerRequest(ctx: Answering, answer: TransferAnswer): void {
   if (answer.kind === 'refused') return refuseTransfer(ctx, answer.refusal)
   const { record } = answer
@@ -22,9 +25,11 @@ export function answerRequest(ctx: Answering, answer: TransferAnswer): void {
     ctx.body = transferRecord(record)
     return
   }
-  assert(record.status === 'unknown', `a request answered with a ${record.status} record`)
-  const { actionHash, txHash } = record
-  refuse(ctx, transferUnknown(record.kind), {
+  const { kind, actionHash, txHash, error = 'no reason was kept', revert } = record
+  if (record.status === 'rejected') {
+    return refuseTransfer(ctx, transferRejected(kind, error, revert))
+  }
+  refuse(ctx, transferUnknown(kind), {
     action_hash: actionHash,
     ...(txHash !== undefined && { tx_hash: txHash }),
   })

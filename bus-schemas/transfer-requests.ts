@@ -24,10 +24,7 @@ export interface TransferLookup {
   readonly action_hash: Hex
 }
 
-/**
- * What comes back for either question: the record as it stands, which is never `rejected` in answer to a request, or
- * why there is none.
- */
+/** What comes back for either question: the record as it stands, or why there is none. */
 export type TransferAnswer =
   | { readonly kind: 'record'; readonly record: TransferRecord }
   | { readonly kind: 'refused'; readonly refusal: TransferRefusal }

@@ -192,6 +192,19 @@ export const wouldRevert = (kind: TransferKind, revert: string): TransferRefusal
   revert,
 })
 
+/** A record that was rejected meanwhile: 422 when the chain's revert did it. The same request is judged anew. */
+export const transferRejected = (
+  kind: TransferKind,
+  error: string,
+  revert: string | undefined,
+): TransferRefusal => ({
+  ...refuse(revert === undefined ? 503 : 422)(
+    `${kind}_rejected`,
+    `the ${kind} was rejected before anything was sent: ${error}`,
+  ),
+  ...(revert !== undefined && { revert }),
+})
+
 /** Money fails closed: what could not be read refuses. */
 export const chainUnreadable = (kind: TransferKind): TransferRefusal =>
   refuse(503)(

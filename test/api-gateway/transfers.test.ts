@@ -235,9 +235,16 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       expect((await lookUp()).status).to.equal(503)
     })
 
-    it('answers 500 rather than make an answer up of a record that cannot answer a request', async () => {
-      withRecord(unsent({ status: 'rejected' }))
-      expect((await post()).status).to.equal(500)
+    it('answers a record that was rejected meanwhile as the refusal that it is', async () => {
+      withRecord(unsent({ status: 'rejected', error: 'action has expired' }))
+      const expired = await post()
+      expect([expired.status, expired.json.code]).to.deep.equal([503, `${kind}_rejected`])
+      expect(expired.json.error).to.match(
+        /was rejected before anything was sent: action has expired$/,
+      )
+      withRecord(unsent({ status: 'rejected', error: 'why', revert: 'BM_AdjustmentsPaused' }))
+      const reverted = await post()
+      expect([reverted.status, reverted.json.revert]).to.deep.equal([422, 'BM_AdjustmentsPaused'])
     })
   })
 }

@@ -89,6 +89,18 @@ const texts: readonly (readonly [TransferRefusal, status: number, code: string, 
     'the withdrawal would revert on chain: WERC_CannotBeNegative',
   ],
   [
+    all.transferRejected('deposit', 'why', undefined),
+    503,
+    'deposit_rejected',
+    'the deposit was rejected before anything was sent: why',
+  ],
+  [
+    all.transferRejected('deposit', 'why', 'BM_AdjustmentsPaused'),
+    422,
+    'deposit_rejected',
+    'the deposit was rejected before anything was sent: why',
+  ],
+  [
     all.chainUnreadable('deposit'),
     503,
     'chain_unreadable',
