@@ -23,7 +23,7 @@ const fillWire = z.strictObject({
   trade_id: wholeNumber,
   taker_side: sideWire,
 })
-type MatchWire = z.infer<typeof matchWire>
+export type MatchWire = z.infer<typeof matchWire>
 type FillWire = z.infer<typeof fillWire>
 
 const holdWire = z.enum([
@@ -244,7 +244,7 @@ function laterFromWire(wire: LaterWire, seq: number): ChangeBase {
   }
 }
 
-function matchToWire(match: Match): MatchWire {
+export function matchToWire(match: Match): MatchWire {
   return {
     settlement_id: match.settlementId,
     maker_order_id: match.makerOrderId,
@@ -255,7 +255,7 @@ function matchToWire(match: Match): MatchWire {
   }
 }
 
-function matchFromWire(wire: MatchWire): Match {
+export function matchFromWire(wire: MatchWire): Match {
   return {
     settlementId: wire.settlement_id,
     makerOrderId: wire.maker_order_id,

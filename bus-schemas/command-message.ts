@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
+import type { BusMessage } from './bus.js'
 import { accountFromWire, accountToWire, accountWire } from './account-wire.js'
 import { orderFromWire, orderToWire, orderWire } from './order-wire.js'
 import {
@@ -105,6 +106,26 @@ export function encodeCommandGroup(commands: readonly LoggedCommand[]): {
 /** The inverse of encodeCommands. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeCommands(data: Uint8Array): LoggedCommand[] {
   return decodeMessage('commands', commandMessage, data).commands.map(loggedCommandFromWire)
+}
+
+/** How far a writer's clock may be ahead of the bus's; both are kept by the same time service. */
+export const MAX_CLOCK_AHEAD_MS = 5_000
+
+/**
+ * The commands of a message as the market takes them. Market time is the greatest in the log and never goes back, so one
+ * clock far ahead would expire every order at once: a time that is more than MAX_CLOCK_AHEAD_MS beyond the moment at
+ * which the bus stored the message is not believed, that moment stands in for it. Both are part of the log, so every
+ * fold of it decides alike. `onAhead` is told of each. Throws as decodeCommands.
+ */
+export function commandsOf(
+  { data, storedAtMs }: Pick<BusMessage, 'data' | 'storedAtMs'>,
+  onAhead: (logged: LoggedCommand, storedAtMs: number) => void = () => undefined,
+): LoggedCommand[] {
+  return decodeCommands(data).map((logged) => {
+    if (logged.atMs <= storedAtMs + MAX_CLOCK_AHEAD_MS) return logged
+    onAhead(logged, storedAtMs)
+    return { ...logged, atMs: storedAtMs }
+  })
 }
 
 function loggedCommandToWire(logged: LoggedCommand): LoggedCommandWire {

@@ -10,6 +10,10 @@ export const commandsSubject = (market: string): string => `commands.${market}`
 export const feedStream = (market: string): string => `FEED_${market}`
 export const feedSubject = (market: string): string => `feed.${market}`
 
+/** Checkpoints of a market's matcher. */
+export const checkpointsStream = (market: string): string => `CHECKPOINTS_${market}`
+export const checkpointsSubject = (market: string): string => `checkpoints.${market}`
+
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
 export const askCancelOrder = 'ask.order.cancel'
@@ -31,5 +35,7 @@ export const socketNonces = 'socket_nonces'
 export const claimsStream = (bucket: string): string => `KV_${bucket}`
 export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')
 export const claimSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`
+/** Whoever leads a market answers here, at once: another matcher asks before it takes the market. */
+export const askLeader = (market: string): string => `ask.leader.${market}`
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */
 export const askPing = (process: string): string => `ask.ping.${process}`

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { parseEnv } from '../../bus-schemas/parse-env.js'
 
+const positiveInt = z.coerce.number().int().positive()
+
 /** Settings of a matcher, by the names of its environment. */
 export const matcherEnv = z.object({
   /** Canonical name of the market this process runs. */
@@ -11,7 +13,14 @@ export const matcherEnv = z.object({
   EXECUTOR_URL: z.url(),
   EXECUTOR_SECRET: z.string().min(1).optional(),
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
-  EXECUTOR_TIMEOUT_MS: z.coerce.number().int().positive().default(40_000),
+  EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
+  /** `1`: follows the market's leader and takes over when it is gone. */
+  STANDBY: z.enum(['0', '1']).default('0'),
+  /** A checkpoint is written after so many commands, or so many seconds, whichever comes first. */
+  CHECKPOINT_COMMANDS: positiveInt.default(100_000),
+  CHECKPOINT_SECONDS: positiveInt.default(600),
+  /** How long the command log is kept at least. */
+  COMMANDS_KEEP_HOURS: positiveInt.default(168),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -1,7 +1,7 @@
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { answerPing } from '../answer-ping.js'
 import { runActor } from '../run-actor.js'
+import { answerPings } from './answer-pings.js'
 import { askExecutorAt } from './ask-executor.js'
 import { readMatcherConfig } from './config.js'
 import { startMatcher } from './matcher.js'
@@ -9,6 +9,7 @@ import { observeMatcher } from './observe.js'
 
 const config = readMatcherConfig()
 const PROCESS = `matcher-${config.MARKET}`
+const standby = config.STANDBY === '1'
 const TICK_MS = 1_000
 
 runActor({
@@ -36,12 +37,14 @@ runActor({
       nowMs: Date.now,
       tickMs: TICK_MS,
       onFatal: fail,
+      standby,
+      checkpoints: {
+        everyCommands: config.CHECKPOINT_COMMANDS,
+        everyMs: config.CHECKPOINT_SECONDS * 1_000,
+        keepCommandsMs: config.COMMANDS_KEEP_HOURS * 3_600_000,
+      },
     })
-    const pings = await answerPing(bus, PROCESS, () => ({
-      ready: matcher.isLive() && bus.isConnected(),
-      detail: matcher.isLive() ? 'live' : 'replaying its log',
-      positions: matcher.positions(),
-    }))
+    const pings = await answerPings(bus, { process: PROCESS, standby }, matcher)
     return {
       async stop() {
         await pings.stop()

@@ -1,106 +1,109 @@
-import { assert } from '../../core/assert.js'
+import { randomUUID } from 'node:crypto'
 import { applyMessage, type BlockOfCommands, type MessageResult } from '../../core/apply-message.js'
 import type { Block } from '../../core/change.js'
 import { crash } from '../../core/crash-point.js'
-import type { LoggedCommand } from '../../core/command.js'
-import { emptyMatcherState, knownOrder, type MatcherState } from '../../core/matcher-state.js'
-import type { Market } from '../../core/market.js'
-import { decodeBlock, encodeBlock } from '../../bus-schemas/block-message.js'
-import type { Bus, BusMessage, Subscription } from '../../bus-schemas/bus.js'
-import { decodeCommands } from '../../bus-schemas/command-message.js'
+import { takeSnapshot } from '../../core/matcher-snapshot.js'
+import { encodeBlock } from '../../bus-schemas/block-message.js'
+import type { BusMessage } from '../../bus-schemas/bus.js'
+import type { Checkpoint } from '../../bus-schemas/checkpoint-message.js'
+import { declareCheckpoints } from '../../bus-schemas/checkpoint-store.js'
+import { commandsOf } from '../../bus-schemas/command-message.js'
 import {
   commandsStream,
   commandsSubject,
   feedStream,
   feedSubject,
 } from '../../bus-schemas/subjects.js'
+import type { Standing } from '../answer-ping.js'
 import { encodeAnswer } from './answer-caller.js'
-import type { AskExecutor } from './ask-executor.js'
-import { executePayload } from './execute-payload.js'
-import type { MatcherFacts } from './observe.js'
-import { createOwnCommands, MATCHER_SOURCE, type OwnCommands } from './own-commands.js'
+import { CHECKPOINT_SETTINGS, createCheckpointer } from './checkpointing.js'
+import { openFeedReader } from './feed-reader.js'
+import { findFeedPlace, isInFeed } from './follow-feed.js'
+import { goLive, stopLive, type Live } from './go-live.js'
+import {
+  assertLeads,
+  assertUnled,
+  heedLeader,
+  lead,
+  LEADER_SILENCE_MS,
+  takeOver,
+  watchLeader,
+} from './lead.js'
 import { Fenced, publishBlock } from './publish-block.js'
-import { createSettler, type Settler } from './settle.js'
+import { restoreMatcher, sha256Of } from './restore.js'
+import type { MatcherOptions, Run } from './run.js'
 
-export interface MatcherOptions {
-  readonly bus: Bus
-  readonly market: Market
-  readonly ask: AskExecutor
-  readonly facts: MatcherFacts
-  readonly nowMs: () => number
-  readonly tickMs: number
-  /** Called at most once, when the market can no longer be right; the process is to end. */
-  readonly onFatal: (error: unknown) => void
-}
+export type { MatcherOptions } from './run.js'
+
+/** A live matcher whose ticks have not come back for so long is not working, whatever the reason. */
+const STALLED_AFTER_MS = 5_000
 
 export interface Matcher {
-  /** True once the log has been replayed and every block of it is in the feed. */
+  /** Resolves when it has taken the market. */
+  readonly whenLeading: Promise<void>
+  /** True once it leads, the log has been replayed and every block of it is in the feed. */
   isLive(): boolean
   positions(): { command_seq: number; feed_seq: number }
+  /** Whether it does its work now, and if not, why. */
+  standing(): Standing
   stop(): Promise<void>
 }
 
-/** Where the feed ends: message and change numbers, and the command its last block covers. */
-interface FeedEnd {
-  messageSeq: number
-  changeSeq: number
-  readonly stored: { readonly block: Block; readonly data: Uint8Array } | undefined
-}
-
-interface Live {
-  readonly own: OwnCommands
-  readonly settler: Settler
-  readonly ticks: NodeJS.Timeout
-}
-
 /**
- * Runs one market: folds its command log from the beginning, publishes what the feed does not hold yet, and from the
- * end of the log on answers callers, settles matches and lets the clock tick. A block is acted on only when durable.
+ * Runs one market: goes on from the newest checkpoint, folds the command log, compares what comes of it with the feed
+ * and publishes what the feed does not hold yet. From the end of the log on it answers callers, settles matches and lets
+ * the clock tick. A block is acted on only when durable. Of all matchers of a market one leads; as a standby it does all
+ * of this in silence until the leader is gone. Throws Fenced when the market is led, and StreamsDisagree.
  */
 export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
-  const { bus, market } = given
   let over = false
   const onFatal = (error: unknown): void => {
-    // What is given up in stopping fails as well; that is no news.
     if (error instanceof Fenced) crash('matcher.fence_detected')
+    // What is given up in stopping fails as well; that is no news.
     if (!over) given.onFatal(error)
     over = true
   }
-  const options = { ...given, onFatal }
+  const options = withDefaults({ ...given, onFatal })
+  const { bus, market, standby } = options
   await declareStreams(options)
-  const run = {
-    options,
-    state: emptyMatcherState(market),
-    feed: await readFeedEnd(bus, market.market),
-    commandSeq: 0,
-    /** What was in the log when we came: until there it is replay. */
-    replayEnd: (await bus.streamState(commandsStream(market.market))).lastSeq,
-    live: undefined as Live | undefined,
-  }
-  if (run.replayEnd === 0) goLive(run)
+  if (!standby) await assertUnled(options)
+  let onLeading = (): void => undefined
+  const whenLeading = new Promise<void>((resolve) => (onLeading = resolve))
+  const run = await openRun(options, onLeading)
+  await run.inTurn(() => leadAtEnd(run))
   const subscription = await bus.follow({
     stream: commandsStream(market.market),
-    fromSeq: 1,
-    onMessage: (message) => applyLogged(run, message),
+    fromSeq: run.commandSeq + 1,
+    onMessage: (message) => run.inTurn(() => applyLogged(run, message)),
     onError: onFatal,
   })
+  const watch = standby ? watchLeader(run) : undefined
   return {
+    whenLeading,
     isLive: () => run.live !== undefined,
-    positions: () => ({ command_seq: run.commandSeq, feed_seq: run.feed.changeSeq }),
-    stop: () => {
+    positions: () => positionsOf(run),
+    standing: () => standingOf(run),
+    stop: async () => {
       over = true
-      return stopRun(run.live, subscription)
+      clearInterval(watch)
+      await stopLive(run.live)
+      await run.checkpointer.stop()
+      await run.asked?.stop()
+      await run.reader.stop()
+      await subscription.stop()
     },
   }
 }
 
-interface Run {
-  readonly options: MatcherOptions
-  readonly state: MatcherState
-  readonly feed: FeedEnd
-  readonly replayEnd: number
-  commandSeq: number
-  live: Live | undefined
+function withDefaults(given: MatcherOptions): Required<MatcherOptions> {
+  return {
+    standby: false,
+    silenceMs: LEADER_SILENCE_MS,
+    checkpoints: CHECKPOINT_SETTINGS,
+    leaderId: randomUUID(),
+    elapsedMs: () => performance.now(),
+    ...given,
+  }
 }
 
 async function declareStreams({ bus, market: { market } }: MatcherOptions): Promise<void> {
@@ -114,76 +117,141 @@ async function declareStreams({ bus, market: { market } }: MatcherOptions): Prom
     subject: feedSubject(market),
     description: `Blocks of changes of ${market}, written by its matcher alone`,
   })
+  await declareCheckpoints(bus, market)
 }
 
-async function readFeedEnd(bus: Bus, market: string): Promise<FeedEnd> {
-  const last = await bus.lastMessage(feedStream(market))
-  if (last === undefined) return { messageSeq: 0, changeSeq: 0, stored: undefined }
-  const block = decodeBlock(last.data)
-  const changeSeq = block.firstSeq + block.changes.length - 1
-  return { messageSeq: last.seq, changeSeq, stored: { block, data: last.data } }
+/** What is stored, read in an order in which the log always covers the feed. */
+async function openRun(options: Required<MatcherOptions>, onLeading: () => void): Promise<Run> {
+  const { bus, market, facts, elapsedMs, onFatal } = options
+  const restored = await restoreMatcher(options)
+  if (restored.commandSeq > 0) facts.restored(restored.commandSeq)
+  const feed = await findFeedPlace(bus, market.market, restored)
+  const reader = await openFeedReader({
+    bus,
+    stream: feedStream(market.market),
+    fromSeq: feed.messageSeq + 1,
+    onError: onFatal,
+  })
+  return {
+    options,
+    state: restored.state,
+    feed,
+    reader,
+    checkpointer: createCheckpointer({
+      bus,
+      market: market.market,
+      settings: options.checkpoints,
+      stored: restored.checkpoints,
+      facts,
+      elapsedMs,
+    }),
+    onLeading,
+    inTurn: createTurns(),
+    commandSeq: restored.commandSeq,
+    term: restored.term,
+    leader: undefined,
+    asked: undefined,
+    liveFrom: (await bus.streamState(commandsStream(market.market))).lastSeq,
+    live: undefined,
+    appliedAtMs: elapsedMs(),
+    provedAtMs: -Infinity,
+    publishTrouble: undefined,
+    silentLooks: 0,
+  }
+}
+
+/** Takes steps one after the other; a step that throws does not keep the next from its turn. */
+function createTurns(): Run['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve()
+  return (step) => {
+    const turn = last.then(step)
+    last = turn.catch(() => undefined)
+    return turn
+  }
 }
 
 async function applyLogged(run: Run, message: BusMessage): Promise<void> {
   crash('matcher.after_read')
-  const commands = decodeCommands(message.data)
-  if (run.live !== undefined) assertNotSuperseded(run.live, commands)
+  const { facts } = run.options
+  const onAhead = run.live === undefined ? undefined : facts.clockAhead
+  const commands = commandsOf(message, onAhead)
+  heedLeader(run, commands)
+  if (isFeedAtEnd(run)) await lead(run)
   for (const group of applyMessage(run.state, message.seq, commands)) {
-    if (isInFeed(run, group, message.seq)) {
+    if (group.block !== undefined && (await isStored(run, group.block))) {
       crash('matcher.replay_mid')
       continue
     }
+    if (run.leader === undefined) continue
     if (group.block !== undefined) await publish(run, group.block)
-    answerCallers(run, group.results)
+    await answerCallers(run, group)
     if (run.live !== undefined) followUp(run, run.live, group.results)
   }
   run.commandSeq = message.seq
-  if (run.live === undefined && message.seq >= run.replayEnd) goLive(run)
+  run.appliedAtMs = run.options.elapsedMs()
+  await leadAtEnd(run)
+  if (run.live !== undefined) {
+    run.checkpointer.applied(commands.length, () => checkpointOf(run))
+  }
+}
+
+/** Whether the feed, as this matcher found it, holds nothing of what comes next, and nobody else is to lead. */
+const isFeedAtEnd = ({ options, leader, feed }: Run): boolean =>
+  leader === undefined && !options.standby && feed.changeSeq >= feed.endAtStart.changeSeq
+
+/** At the end of the log: leads, unless somebody else is to, and goes live when it leads. */
+async function leadAtEnd(run: Run): Promise<void> {
+  if (run.commandSeq < run.liveFrom) return
+  if (run.leader === undefined && !run.options.standby) await lead(run)
+  if (run.leader !== undefined && run.live === undefined && run.commandSeq >= run.liveFrom) {
+    goLive(run)
+  }
 }
 
 /**
- * Two matchers of one market make the same blocks, so the feed's fence alone would let both go on; but the step skips
- * what the older one reports, because its numbers are lower. The newer one stays.
+ * Whether somebody published this block already. Who is not leading finds out, and leads when nobody has and nobody
+ * else is going to.
  */
-function assertNotSuperseded({ own }: Live, commands: readonly LoggedCommand[]): void {
-  const newer = commands.some(
-    ({ source, sourceNo }) => source === MATCHER_SOURCE && sourceNo > own.lastNo(),
-  )
-  if (newer) throw new Fenced('a newer matcher runs this market')
-}
-
-/** Whether an earlier life of this matcher published this already; its last block must be the same to the byte. */
-function isInFeed(run: Run, { block }: BlockOfCommands, commandSeq: number): boolean {
-  const { stored } = run.feed
-  if (stored === undefined) return false
-  const last = stored.block
-  if (block === undefined) return commandSeq <= last.commandSeq
-  if (block.firstSeq > last.firstSeq) return false
-  if (block.firstSeq === last.firstSeq) {
-    const same = Buffer.from(encodeBlock(block)).equals(stored.data)
-    assert(same, `replay gives another block at seq ${block.firstSeq} than the feed holds`)
+async function isStored(run: Run, block: Block): Promise<boolean> {
+  while (run.leader === undefined) {
+    if (await isInFeed(run, block)) return true
+    if (run.options.standby) await takeOver(run)
+    else await lead(run)
   }
-  return true
+  return false
 }
 
-async function publish({ options, feed }: Run, block: Block): Promise<void> {
-  const { bus, market, facts } = options
-  assert(block.firstSeq === feed.changeSeq + 1, `block ${block.firstSeq} after ${feed.changeSeq}`)
-  const onUnknown = (error: unknown) => facts.appendUnknown('block', error)
+async function publish(run: Run, block: Block): Promise<void> {
+  const { options, feed } = run
+  const { bus, market, facts, elapsedMs } = options
+  const onUnknown = (error: unknown) => {
+    run.publishTrouble = error instanceof Error ? error.message : String(error)
+    facts.appendUnknown('block', error)
+  }
   const place = { bus, market: market.market, onUnknown }
+  const data = encodeBlock(block)
+  const startedAtMs = elapsedMs()
   crash('matcher.after_apply_before_publish')
-  feed.messageSeq = await publishBlock(place, encodeBlock(block), feed.messageSeq)
+  feed.messageSeq = await publishBlock(place, data, feed.messageSeq)
   feed.changeSeq += block.changes.length
+  feed.data = data
+  run.provedAtMs = startedAtMs
+  run.publishTrouble = undefined
   crash('matcher.after_ack_before_answer')
 }
 
-function answerCallers({ options, feed }: Run, results: readonly MessageResult[]): void {
+async function answerCallers(run: Run, { block, results }: BlockOfCommands): Promise<void> {
+  const { bus, market, facts } = run.options
+  const isAsked = results.some(
+    ({ logged, applied }) => logged.replyTo !== undefined && applied.answer !== undefined,
+  )
+  if (block === undefined && isAsked) await assertLeads(run)
   for (const result of results) {
     const { logged, applied } = result
-    options.facts.applied(result)
+    facts.applied(result)
     if (logged.replyTo === undefined || applied.answer === undefined) continue
-    const answer = encodeAnswer(applied.answer, options.market.market, feed.changeSeq)
-    options.bus.reply(logged.replyTo, answer)
+    const answer = encodeAnswer(applied.answer, market.market, run.feed.changeSeq)
+    bus.reply(logged.replyTo, answer)
   }
 }
 
@@ -202,57 +270,47 @@ function followUp({ options }: Run, live: Live, results: readonly MessageResult[
   }
 }
 
-/** Takes up what the log left open: matches without a result, sweeps that had stopped, the clock. */
-function goLive(run: Run): void {
-  const { options, state, feed } = run
-  const { bus, market, facts, nowMs, onFatal } = options
-  assert(state.seq === feed.changeSeq, `log gives seq ${state.seq}, feed holds ${feed.changeSeq}`)
-  const own = createOwnCommands({
-    bus,
-    market: market.market,
-    lastSourceNo: state.lastSourceNo.get(MATCHER_SOURCE) ?? 0,
-    nowMs,
-    onUnknown: (error) => facts.appendUnknown('commands', error),
-  })
-  const order = (orderId: string) => knownOrder(state, orderId).order
-  const settler = createSettler({
-    ask: options.ask,
-    payloadOf: (match) =>
-      state.matches.has(match.settlementId)
-        ? executePayload(market, match, order(match.makerOrderId), order(match.takerOrderId))
-        : undefined,
-    report: (settlementId, outcome) =>
-      own.submit({ kind: 'SettlementReported', settlementId, outcome }),
-    facts,
-    onFatal,
-  })
-  run.live = { own, settler, ticks: startTicks(own, options) }
-  for (const match of state.matches.values()) settler.add(match)
-  for (const live of state.orders.values()) {
-    const { orderId } = live.order
-    if (live.hold?.reason === 'continuing' && live.hold.untilMs === undefined) {
-      own.submit({ kind: 'ContinueOrder', orderId }).catch(onFatal)
-    }
+function checkpointOf({ options, state, commandSeq, feed, term }: Run): Checkpoint {
+  return {
+    market: options.market.market,
+    commandSeq,
+    feed: { messageSeq: feed.messageSeq, sha256: sha256Of(feed.data) },
+    term,
+    state: takeSnapshot(state),
   }
-  facts.caughtUp({ command_seq: run.commandSeq, feed_seq: run.feed.changeSeq }, state.matches.size)
 }
 
-/** One tick at a time: while one is on its way, the clock has nothing new to say. */
-function startTicks(own: OwnCommands, { tickMs, onFatal }: MatcherOptions): NodeJS.Timeout {
-  let underWay = false
-  return setInterval(() => {
-    if (underWay) return
-    underWay = true
-    own
-      .submit({ kind: 'Tick' })
-      .catch(onFatal)
-      .finally(() => (underWay = false))
-  }, tickMs)
+const positionsOf = ({ commandSeq, feed }: Run) => ({
+  command_seq: commandSeq,
+  feed_seq: feed.changeSeq,
+})
+
+function standingOf(run: Run): Standing {
+  const trouble = troubleOf(run)
+  return {
+    ready: trouble === undefined,
+    detail: trouble ?? 'live',
+    positions: positionsOf(run),
+  }
 }
 
-async function stopRun(live: Live | undefined, subscription: Subscription): Promise<void> {
-  clearInterval(live?.ticks)
-  // Together: a settlement may be waiting for its report to become durable.
-  await Promise.all([live?.settler.stop(), live?.own.stop()])
-  await subscription.stop()
+/** What keeps it from its work; the clock's ticks go the way of every order, so one that comes back proves it all. */
+function troubleOf({
+  options,
+  leader,
+  live,
+  publishTrouble,
+  appliedAtMs,
+}: Run): string | undefined {
+  if (live === undefined) {
+    return options.standby && leader === undefined ? 'standing by' : 'replaying its log'
+  }
+  if (!options.bus.isConnected()) return 'the bus is not connected'
+  const silentMs = Math.round(options.elapsedMs() - appliedAtMs)
+  const stalled = silentMs > STALLED_AFTER_MS + options.tickMs
+  return (
+    publishTrouble ??
+    live.own.trouble() ??
+    (stalled ? `no tick has come back for ${silentMs} ms` : undefined)
+  )
 }

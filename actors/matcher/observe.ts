@@ -1,6 +1,8 @@
-import type { Change } from '../../core/change.js'
+import type { Change, Leader } from '../../core/change.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { StoredCheckpoint } from '../../bus-schemas/checkpoint-store.js'
 import type { Logger } from '../../bus-schemas/log.js'
+import type { LoggedCommand } from '../../core/command.js'
 import type { MessageResult } from '../../core/apply-message.js'
 
 /** What a matcher tells its operator, one line for each thing worth knowing. */
@@ -10,6 +12,26 @@ export function observeMatcher(log: Logger) {
   return {
     caughtUp: (positions: Readonly<Record<string, number>>, pendingMatches: number) =>
       log.info({ ...positions, pending_matches: pendingMatches }, 'matcher caught up with its log'),
+    restored: (commandSeq: number) =>
+      log.info({ command_seq: commandSeq }, 'state restored from a checkpoint'),
+    leads: ({ term, id }: Leader, positions: Readonly<Record<string, number>>) =>
+      log.info({ term, id, ...positions }, 'matcher leads its market'),
+    leaderSilent: () => log.warn('the leader is silent, taking over'),
+    clockAhead: ({ source, atMs }: LoggedCommand, storedAtMs: number) =>
+      log.error(
+        { source, ahead_ms: atMs - storedAtMs },
+        'a clock is ahead of the bus, its time is not believed',
+      ),
+    checkpointWritten: ({ commandSeq, sealSeq, firstSeq }: StoredCheckpoint, ms: number) =>
+      log.info(
+        { command_seq: commandSeq, messages: sealSeq - firstSeq + 1, ms },
+        'checkpoint written',
+      ),
+    checkpointFailed: (error: unknown) => log.warn({ err: error }, 'checkpoint not written'),
+    checkpointUnusable: ({ commandSeq }: StoredCheckpoint, why: string) =>
+      log.error({ command_seq: commandSeq, why }, 'checkpoint not usable, trying an older one'),
+    commandsTrimmed: (firstSeq: number) =>
+      log.info({ first_seq: firstSeq }, 'command log trimmed behind the oldest checkpoint'),
     applied: ({ logged, applied }: MessageResult) => {
       for (const change of applied.changes) {
         const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined

@@ -5,16 +5,16 @@ import { commandsSubject } from '../../bus-schemas/subjects.js'
 import type { Command } from '../../core/command.js'
 import { PENDING_MATCHES_MAX } from '../../core/matching-limits.js'
 import { createGroupCommit } from '../group-commit.js'
+import { createNumbering, MATCHER_SOURCE } from './terms.js'
 
-export const MATCHER_SOURCE = 'matcher'
 const COMMANDS_MAX_PER_MESSAGE = 256
 const RETRY_PAUSE_MS = 200
 
 export interface OwnCommandsOptions {
   readonly bus: Bus
   readonly market: string
-  /** Highest number of this source that the log holds already. */
-  readonly lastSourceNo: number
+  /** The term in which this matcher leads; its commands are numbered above those of all earlier ones. */
+  readonly term: number
   readonly nowMs: () => number
   readonly onUnknown: (error: unknown) => void
 }
@@ -23,8 +23,8 @@ export interface OwnCommandsOptions {
 export interface OwnCommands {
   /** Resolves when the command is durable in the log. */
   submit(command: Command): Promise<void>
-  /** Greatest number that any of them has; a greater one in the log is another matcher's. */
-  lastNo(): number
+  /** Why the last append failed, while it is being tried again; undefined when all is well. */
+  trouble(): string | undefined
   /** Gives up what is not durable yet. */
   stop(): Promise<void>
 }
@@ -32,20 +32,22 @@ export interface OwnCommands {
 /**
  * Commands that wait while an append is under way travel together in the next. An append whose outcome is unknown is
  * repeated with the same numbers, which the step applies once; one that the server refuses is repeated until it has
- * room again. Numbers begin above the clock's microseconds, so that
- * a message of a process that died, stored late, can never take the number of a new one.
+ * room again.
  */
 export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
-  let sourceNo = Math.max(options.lastSourceNo, options.nowMs() * 1000)
+  const numbers = createNumbering(options.term)
   let stopped = false
+  let trouble: string | undefined
   const append = async (data: Uint8Array): Promise<void> => {
     for (;;) {
       try {
         await options.bus.append(commandsSubject(options.market), data)
+        trouble = undefined
         return
       } catch (error) {
         const mayClearUp = error instanceof AppendUnknown || error instanceof AppendRefused
         if (stopped || !mayClearUp) throw error
+        trouble = error.message
         options.onUnknown(error)
         await delay(RETRY_PAUSE_MS)
       }
@@ -57,15 +59,14 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
     flush: (commands) => {
       const atMs = options.nowMs()
       const logged = commands.map((command) => {
-        sourceNo += 1
-        return { source: MATCHER_SOURCE, sourceNo, atMs, command }
+        return { source: MATCHER_SOURCE, sourceNo: numbers.next(), atMs, command }
       })
       return append(encodeCommands(logged))
     },
   })
   return {
     submit: (command) => group.submit(command),
-    lastNo: () => sourceNo,
+    trouble: () => trouble,
     stop: async () => {
       stopped = true
       await group.stop()

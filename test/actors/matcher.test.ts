@@ -114,7 +114,8 @@ describe('matcher', () => {
     const orders = Array.from({ length: 20 }, (_, n) => place({ orderId: `o${n}`, side: 'buy' }))
     await append(bus, orders)
     await eventually(async () => expect(await feedOf(bus)).to.have.length(20))
-    expect((await bus.streamState(feedStream(name))).lastSeq).to.equal(1)
+    // The first is the one by which the matcher took the market.
+    expect((await bus.streamState(feedStream(name))).lastSeq).to.equal(2)
   })
 
   it('settles a match and records the fill, maker first', async () => {
@@ -254,12 +255,18 @@ describe('matcher', () => {
     await eventually(() => expect(fatal[0]).to.be.instanceOf(Fenced))
   })
 
-  it('makes way for a newer matcher, which would skip what it reports', async () => {
-    const older = await startOn()
-    await whenLive(older.matcher)
-    const newer = await startOn(undefined, () => Date.now() + 1_000)
-    await eventually(() => expect(older.fatal[0]).to.be.instanceOf(Fenced))
-    expect(newer.fatal).to.deep.equal([])
+  it('does not begin while another leads, and the other notices nothing', async () => {
+    const first = await startOn()
+    await whenLive(first.matcher)
+    const error = await start(bus.connect()).then(
+      () => 'started',
+      (thrown: unknown) => thrown,
+    )
+    expect(error).to.be.instanceOf(Fenced)
+    expect(String(error)).to.include(`runs ${name} already`)
+    await append(bus, [place({ orderId: 'x', side: 'buy' })])
+    await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
+    expect(first.fatal).to.deep.equal([])
   })
 
   it('refuses to go on when its log is shorter than the feed', async () => {
@@ -268,7 +275,7 @@ describe('matcher', () => {
     await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
     await matcher.stop()
     const restored = createMemoryBus()
-    const [block] = await bus.read(feedStream(name), 1, 1)
+    const block = await bus.lastMessage(feedStream(name))
     await restored.declareStream({
       stream: feedStream(name),
       subject: feedSubject(name),
@@ -303,7 +310,7 @@ describe('matcher', () => {
     await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
     await matcher.stop()
     const other = createMemoryBus()
-    const [block] = await bus.read(feedStream(name), 1, 1)
+    const block = await bus.lastMessage(feedStream(name))
     await (await start(other)).matcher.stop()
     await other.append(feedSubject(name), block?.data ?? new Uint8Array())
     await append(other, [place({ orderId: 'z', side: 'buy' })])
