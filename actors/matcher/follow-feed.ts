@@ -45,7 +45,7 @@ function endOf({ seq, data }: BusMessage): FeedPlace['endAtStart'] {
  * a standby. A feed that holds something else breaks an invariant.
  */
 export async function isInFeed(run: Run, block: Block): Promise<boolean> {
-  const { feed, reader } = run
+  const { feed } = run
   assert(block.firstSeq === feed.changeSeq + 1, `block ${block.firstSeq} after ${feed.changeSeq}`)
   if (block.firstSeq <= feed.trimmedUpTo) {
     feed.changeSeq += block.changes.length
@@ -55,16 +55,15 @@ export async function isInFeed(run: Run, block: Block): Promise<boolean> {
   for (;;) {
     const stored = await nextStored(run)
     if (stored === undefined) return false
-    const same = Buffer.from(data).equals(stored.data)
+    if (Buffer.from(data).equals(stored.data)) {
+      advance(run, stored)
+      feed.changeSeq += block.changes.length
+      return true
+    }
     assert(
-      same || isTakeOver(stored),
+      isPassedOver(run, stored),
       `replay gives another block at seq ${block.firstSeq} than the feed holds`,
     )
-    reader.take()
-    advance(run, stored)
-    if (!same) continue
-    feed.changeSeq += block.changes.length
-    return true
   }
 }
 
@@ -73,13 +72,18 @@ export async function passTakeOvers(run: Run): Promise<boolean> {
   for (;;) {
     const stored = await nextStored(run)
     if (stored === undefined) return true
-    if (!isTakeOver(stored)) return false
-    run.reader.take()
-    advance(run, stored)
+    if (!isPassedOver(run, stored)) return false
   }
 }
 
-const isTakeOver = ({ data }: BusMessage): boolean => decodeBlock(data).leader !== undefined
+/** Takes a block by which somebody took over, and notes the term; false of any other. */
+function isPassedOver(run: Run, stored: BusMessage): boolean {
+  const { leader } = decodeBlock(stored.data)
+  if (leader === undefined) return false
+  run.term = Math.max(run.term, leader.term)
+  advance(run, stored)
+  return true
+}
 
 function nextStored({ options, feed, reader }: Run): Promise<BusMessage | undefined> {
   if (options.standby) return reader.peek(LOOK_MS)
@@ -88,6 +92,7 @@ function nextStored({ options, feed, reader }: Run): Promise<BusMessage | undefi
 }
 
 function advance(run: Run, { seq, data }: BusMessage): void {
+  run.reader.take()
   run.feed.messageSeq = seq
   run.feed.data = data
   run.silentLooks = 0

@@ -13,8 +13,6 @@ import { MATCHER_SOURCE, termOf } from './terms.js'
 /** How long a leader may be silent, in its ticks or to whoever asks for it, until it counts as gone. */
 export const LEADER_SILENCE_MS = 3_000
 const LOOK_EVERY_MS = 250
-/** A leader that has proved itself this recently cannot have been replaced: taking over takes a longer silence. */
-const PROOF_LASTS_MS = 2_000
 
 /** Throws Fenced when somebody leads the market; a leader that does not answer for LEADER_SILENCE_MS counts as gone. */
 export async function assertUnled({ bus, market }: MatcherOptions): Promise<void> {
@@ -90,12 +88,13 @@ export function heedLeader(run: Run, commands: readonly LoggedCommand[]): void {
 }
 
 /**
- * Throws Fenced unless this matcher leads still. Only what leaves no block behind has to ask: a block is fenced itself.
+ * Throws Fenced unless this matcher leads still. Who has proved it within half of the silence that taking over asks for
+ * cannot have been replaced meanwhile. Only what leaves no block behind has to ask: a block is fenced itself.
  */
 export async function assertLeads(run: Run): Promise<void> {
-  const { bus, market, elapsedMs } = run.options
+  const { bus, market, elapsedMs, silenceMs } = run.options
   const nowMs = elapsedMs()
-  if (nowMs - run.provedAtMs < PROOF_LASTS_MS) return
+  if (2 * (nowMs - run.provedAtMs) < silenceMs) return
   const last = await bus.lastMessage(feedStream(market.market))
   if ((last?.seq ?? 0) !== run.feed.messageSeq) {
     throw new Fenced(`feed of ${market.market} ends with message ${last?.seq}, which is not ours`)
