@@ -191,7 +191,7 @@ describe('matchers of one market', () => {
     const append: Bus['append'] = (...given) =>
       isFull ? Promise.reject(new AppendRefused('no room')) : own.append(...given)
     const { matcher } = await start({ ...own, append })
-    const { standing } = matcher
+    const standing = () => matcher.standing()
     await eventually(() => expect(standing()).to.include({ ready: true, detail: 'live' }))
     own.setConnected(false)
     expect(standing()).to.include({ ready: false, detail: 'the bus is not connected' })

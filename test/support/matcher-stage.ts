@@ -51,7 +51,8 @@ export async function startOn(
     onFatal: (error) => fatal.push(error),
     ...options,
   })
-  if (options.standby !== true) await eventually(() => matcher.isLive() || fatal.length > 0)
+  if (options.standby !== true)
+    await eventually(() => matcher.isLive() || fatal.length > 0, 120_000)
   return { matcher, fatal, unusable }
 }
 
