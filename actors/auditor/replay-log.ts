@@ -1,6 +1,6 @@
 import { encodeBlock } from '../../bus-schemas/block-message.js'
 import type { Bus } from '../../bus-schemas/bus.js'
-import { decodeCommands } from '../../bus-schemas/command-message.js'
+import { commandsOf } from '../../bus-schemas/command-message.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import { applyMessage } from '../../core/apply-message.js'
 import type { MatcherState } from '../../core/matcher-state.js'
@@ -30,8 +30,8 @@ export function replayLog(
       while (blocks.length === 0) {
         const messages = await bus.read(commandsStream(market), nextSeq, PAGE)
         if (messages.length === 0) return undefined
-        for (const { seq, data } of messages) {
-          for (const { block } of applyMessage(state, seq, decodeCommands(data))) {
+        for (const message of messages) {
+          for (const { block } of applyMessage(state, message.seq, commandsOf(message))) {
             if (block !== undefined) blocks.push(encodeBlock(block))
           }
         }

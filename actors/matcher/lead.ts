@@ -49,8 +49,9 @@ export async function lead(run: Run): Promise<void> {
     changes: [],
     leader,
   })
-  // Whoever comes while this is under way is told, rather than left to take the market in turn.
-  const asked = await bus.answer(askLeader(market), market, (_, replyTo) => {
+  // Whoever comes while this is under way is told, rather than left to take the market in turn. Each answers for itself:
+  // a leader of old that is paused must not be the one of several that gets the question.
+  const asked = await bus.answer(askLeader(market), leader.id, (_, replyTo) => {
     bus.reply(replyTo, Buffer.from(`${leader.id} of term ${leader.term}`))
   })
   try {

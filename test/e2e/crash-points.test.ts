@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { parseEventLogs } from 'viem'
 import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
-import { commandsStream } from '../../bus-schemas/subjects.js'
+import { askLeader, commandsStream } from '../../bus-schemas/subjects.js'
 import { decodeCommands } from '../../bus-schemas/command-message.js'
 import type { OrderBody } from '../../client/index.js'
 import type { Address, Hex } from '../../core/action.js'
@@ -50,13 +50,14 @@ const ROWS: readonly Row[] = [
   },
   { point: 'matcher.after_read', passing: afterTheLog },
   { point: 'matcher.after_apply_before_publish' },
-  { point: 'matcher.after_publish_before_ack' },
+  // The first that it publishes is the block by which it takes the market.
+  { point: 'matcher.after_publish_before_ack', passing: () => Promise.resolve(2) },
   { point: 'matcher.after_ack_before_answer' },
   { point: 'matcher.after_answer_before_settle' },
   { point: 'matcher.after_result_before_report' },
   { point: 'matcher.after_report_before_ack' },
   { point: 'matcher.replay_mid', after: 'matcher.after_ack_before_answer' },
-  { point: 'matcher.fence_detected', provoke: (venue) => venue.start('twin') },
+  { point: 'matcher.fence_detected', provoke: pauseUntilReplaced },
   { point: 'executor.after_request' },
   { point: 'executor.before_journal' },
   { point: 'lane.after_sign_before_commit' },
@@ -69,6 +70,14 @@ const ROWS: readonly Row[] = [
   { point: 'lane.during_reorg_rollback', provoke: forgetTheTrade },
   { point: 'lane.recovery_mid', after: 'lane.after_commit_before_broadcast' },
 ]
+
+/** Lets a second matcher take the market while the first is paused. */
+async function pauseUntilReplaced(venue: PocketVenue): Promise<void> {
+  venue.signal('matcher', 'SIGSTOP')
+  await venue.start('twin')
+  await eventually(() => venue.bus.ask(askLeader('cNGN-USDC'), new Uint8Array(), 500))
+  venue.signal('matcher', 'SIGCONT')
+}
 
 /** Takes the chain to before the trade, once that is settled, and lets it grow differently from there. */
 async function forgetTheTrade({ world }: PocketVenue, settled: Promise<void>): Promise<void> {
