@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { assert } from '../core/assert.js'
 import type { Change, ChangeBase, Fill, HoldReason, Match } from '../core/change.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
-import { orderFromWire, orderToWire, orderWire, sideWire, statusWire } from './order-wire.js'
+import {
+  holdWire,
+  orderFromWire,
+  orderToWire,
+  orderWire,
+  sideWire,
+  statusWire,
+} from './order-wire.js'
 import { addressText, asAddress, asHex, hexText, intText, uintText, wholeNumber } from './wire.js'
 
 const matchFields = {
@@ -25,15 +32,6 @@ const fillWire = z.strictObject({
 })
 export type MatchWire = z.infer<typeof matchWire>
 type FillWire = z.infer<typeof fillWire>
-
-const holdWire = z.enum([
-  'signature_unchecked',
-  'settlement_refused',
-  'expiring',
-  'continuing',
-  'insufficient_balance',
-  'not_in_custody',
-])
 
 /** Where the order stands after the change; `seq` follows from the change's place in its block. */
 const standing = {

@@ -5,6 +5,15 @@ import { addressText, asAddress, asHex, hexText, uintText, wholeNumber } from '.
 
 const sideWire = z.enum(['buy', 'sell'])
 const statusWire = z.enum(['active', 'matching', 'filled', 'cancelled', 'expired'])
+/** Why an order rests without being open. */
+export const holdWire = z.enum([
+  'signature_unchecked',
+  'settlement_refused',
+  'expiring',
+  'continuing',
+  'insufficient_balance',
+  'not_in_custody',
+])
 
 const actionWire = z.strictObject({
   subaccount_id: z.string(),
@@ -52,6 +61,7 @@ export const progressWire = z.strictObject({
   open: uintText,
   created_at_ms: wholeNumber,
   updated_at_ms: wholeNumber,
+  held_reason: holdWire.exactOptional(),
   cancel_reason: z.string().exactOptional(),
   cancelled_at_ms: wholeNumber.exactOptional(),
 })
@@ -121,6 +131,7 @@ export function progressToWire(progress: OrderProgress): ProgressWire {
     open: String(progress.open),
     created_at_ms: progress.createdAtMs,
     updated_at_ms: progress.updatedAtMs,
+    ...(progress.heldReason !== undefined && { held_reason: progress.heldReason }),
     ...(progress.cancelReason !== undefined && { cancel_reason: progress.cancelReason }),
     ...(progress.cancelledAtMs !== undefined && { cancelled_at_ms: progress.cancelledAtMs }),
   }
@@ -135,6 +146,7 @@ export function progressFromWire(wire: ProgressWire): OrderProgress {
     open: amountE18(BigInt(wire.open)),
     createdAtMs: wire.created_at_ms,
     updatedAtMs: wire.updated_at_ms,
+    ...(wire.held_reason !== undefined && { heldReason: wire.held_reason }),
     ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
     ...(wire.cancelled_at_ms !== undefined && { cancelledAtMs: wire.cancelled_at_ms }),
   }

@@ -33,6 +33,8 @@ export interface OrderRecord {
   readonly filled_amount: string
   /** What can be hit in the book now. */
   readonly open_amount: string
+  /** Why it waits out of the book, for example `insufficient_balance`; absent when it does not. */
+  readonly held_reason?: string
   readonly limit_price: string
   readonly expiry: number
   readonly status: OrderStatus

@@ -1,8 +1,8 @@
 import type { Address } from './action.js'
 import { assert } from './assert.js'
 import type { Change } from './change.js'
+import { heldReasonAfter, isLiving } from './held-reason.js'
 import type { Market } from './market.js'
-import type { OrderStatus } from './order.js'
 import type { OpenOrder } from './records/book-record.js'
 import type { Trade } from './records/trade-record.js'
 
@@ -75,7 +75,7 @@ export function completedTrade(change: Change): Trade | undefined {
 }
 
 function applyToOrder(view: MarketView, change: Change): void {
-  if (!mayReturn(change.status)) {
+  if (!isLiving(change.status)) {
     forget(view, change)
     return
   }
@@ -85,6 +85,7 @@ function applyToOrder(view: MarketView, change: Change): void {
     order !== undefined && rank !== undefined,
     `${view.market.market}: change ${change.seq} speaks of an order that was never placed`,
   )
+  const heldReason = heldReasonAfter(change, known?.progress.heldReason)
   keep(view, {
     order,
     rank,
@@ -95,6 +96,7 @@ function applyToOrder(view: MarketView, change: Change): void {
       open: change.open,
       createdAtMs: known?.progress.createdAtMs ?? change.atMs,
       updatedAtMs: change.atMs,
+      ...(heldReason === undefined ? {} : { heldReason }),
     },
   })
 }
@@ -118,9 +120,4 @@ function recordTrade(view: MarketView, trade: Trade): void {
   view.lastTradeAtMs = trade.atMs
   view.trades.unshift(trade)
   if (view.trades.length > SNAPSHOT_TRADES) view.trades.pop()
-}
-
-/** The other statuses are final: nothing of such an order ever enters the book again. */
-function mayReturn(status: OrderStatus): boolean {
-  return status === 'active' || status === 'matching'
 }

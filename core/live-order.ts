@@ -3,6 +3,7 @@ import type { AmountE18 } from './money.js'
 import { amountE18 } from './money.js'
 import type { Order, OrderProgress, OrderStatus } from './order.js'
 import type { Level } from './book.js'
+import { isLiving } from './held-reason.js'
 import { EXPIRY_MARGIN_MS } from './matching-limits.js'
 
 /** Why an order rests without being open, and what ends that. */
@@ -90,6 +91,9 @@ export function progressOf(live: LiveOrder): OrderProgress {
     open: openAmount(live),
     createdAtMs: live.createdAtMs,
     updatedAtMs: live.updatedAtMs,
+    ...(live.hold === undefined || !isLiving(statusOf(live))
+      ? {}
+      : { heldReason: live.hold.reason }),
     ...(live.cancelReason === undefined ? {} : { cancelReason: live.cancelReason }),
     ...(live.cancelledAtMs === undefined ? {} : { cancelledAtMs: live.cancelledAtMs }),
   }

@@ -1,4 +1,5 @@
 import type { ActionJson, Address, Hex } from './action.js'
+import type { HoldReason } from './change.js'
 import type { AmountE18, FeePerUnitE18, PriceE18 } from './money.js'
 
 export type Side = 'buy' | 'sell'
@@ -50,6 +51,8 @@ export interface OrderProgress {
   readonly open: AmountE18
   readonly createdAtMs: number
   readonly updatedAtMs: number
+  /** Why it is not open although it is not wholly pending; absent when it is open, and when it has ended. */
+  readonly heldReason?: HoldReason
   readonly cancelReason?: string
   readonly cancelledAtMs?: number
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { orderToWire } from '../bus-schemas/order-wire.js'
-import type { Change, ChangeBase, Fill } from '../core/change.js'
+import type { Change, ChangeBase, Fill, HoldReason } from '../core/change.js'
+import { heldReasonAfter } from '../core/held-reason.js'
 import { notionalFloor } from '../core/money.js'
 import { blobOf } from './bytes.js'
 import { logKey } from './log-key.js'
@@ -61,8 +62,8 @@ function createPlaceOrder(db: Database) {
   const insertProgress = db.prepare(
     `INSERT INTO order_progress (order_key, market_id, side, limit_price, rank,
        status, filled, pending, open, updated_seq, updated_at_ms,
-       cancel_reason, cancelled_at_ms, ended_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   return (ordinal: number, change: Placement): void => {
     const key = logKey(change.seq, ordinal)
@@ -72,7 +73,8 @@ function createPlaceOrder(db: Database) {
     insertProgress.run(
       ...[key, ordinal, order.side, String(order.limitPrice), rank],
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[seq, atMs, change.cancelReason ?? null, cancelledAtMs(change), endedAtMs(change)],
+      ...[seq, atMs, heldReasonAfter(change, undefined) ?? null],
+      ...[change.cancelReason ?? null, cancelledAtMs(change), endedAtMs(change)],
     )
   }
 }
@@ -81,17 +83,23 @@ function createPlaceOrder(db: Database) {
 function createMoveOrder(db: Database, keyOf: OrderKeys) {
   const update = db.prepare(
     `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?,
-       updated_seq = ?, updated_at_ms = ?,
+       updated_seq = ?, updated_at_ms = ?, held_reason = ?,
        cancel_reason = COALESCE(cancel_reason, ?), cancelled_at_ms = COALESCE(cancelled_at_ms, ?),
        ended_at_ms = COALESCE(ended_at_ms, ?)
      WHERE order_key = ?`,
   )
-  return (change: ChangeBase, cancelReason?: string): number => {
+  const selectHold = db
+    .prepare<[number], HoldReason | null>(
+      'SELECT held_reason FROM order_progress WHERE order_key = ?',
+    )
+    .pluck()
+  return (change: Change, cancelReason?: string): number => {
     const key = keyOf(change.orderId)
+    const before = change.kind === 'OrderFilled' ? (selectHold.get(key) ?? undefined) : undefined
     update.run(
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[change.seq, change.atMs, cancelReason ?? null, cancelledAtMs(change)],
-      ...[endedAtMs(change), key],
+      ...[change.seq, change.atMs, heldReasonAfter(change, before) ?? null],
+      ...[cancelReason ?? null, cancelledAtMs(change), endedAtMs(change), key],
     )
     return key
   }

@@ -1,12 +1,13 @@
 import { orderFromWire } from '../bus-schemas/order-wire.js'
 import type { OrderWire } from '../bus-schemas/order-wire.js'
+import type { HoldReason } from '../core/change.js'
 import { amountE18, quoteE18 } from '../core/money.js'
 import type { Order, OrderProgress, OrderStatus } from '../core/order.js'
 import type { StoredOrder } from './read-model.js'
 
 /** An order's columns. */
 export const ORDER_COLUMNS = `body, rank, created_at_ms AS createdAtMs, status, filled, pending, open,
-    filled_quote AS filledQuote, updated_at_ms AS updatedAtMs, cancel_reason AS cancelReason,
+    filled_quote AS filledQuote, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
     cancelled_at_ms AS cancelledAtMs`
 
 /** What ORDER_COLUMNS select; amounts are integers at 1e18 in decimal text. */
@@ -20,6 +21,7 @@ export interface OrderRow {
   readonly open: string
   readonly filledQuote: string | null
   readonly updatedAtMs: number
+  readonly heldReason: HoldReason | null
   readonly cancelReason: string | null
   readonly cancelledAtMs: number | null
 }
@@ -38,6 +40,7 @@ export function progressOf(row: OrderRow): OrderProgress {
     open: amountE18(BigInt(row.open)),
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,
+    ...(row.heldReason === null ? {} : { heldReason: row.heldReason }),
     ...(row.cancelReason === null ? {} : { cancelReason: row.cancelReason }),
     ...(row.cancelledAtMs === null ? {} : { cancelledAtMs: row.cancelledAtMs }),
   }

@@ -80,6 +80,19 @@ const progressFields = {
   remaining_amount: decimal.describe('Desired less filled.'),
   created_at: time,
   updated_at: time,
+  held_reason: z
+    .enum([
+      'signature_unchecked',
+      'settlement_refused',
+      'expiring',
+      'continuing',
+      'insufficient_balance',
+      'not_in_custody',
+    ])
+    .optional()
+    .describe(
+      'Present while the order waits out of the book, where its `open_amount` is `0`; it returns by itself. `insufficient_balance`: its subaccount, as the chain was last seen, cannot pay for it. `not_in_custody`: the matching contract does not hold its subaccount for the owner, or is about to give it back. `settlement_refused`: the chain refused a match of it. `signature_unchecked`: the chain has yet to be asked about the signature. `expiring`: its last seconds. `continuing`: it matches on in a moment.',
+    ),
   cancel_reason: z.string().optional().describe('Present when cancelled.'),
   cancelled_at: time.optional(),
 }

@@ -73,6 +73,7 @@ function progressFields(order: Order, progress: OrderProgress) {
     remaining_amount: formatDecimal(order.desiredAmount - progress.filled, 18),
     created_at: isoTime(progress.createdAtMs),
     updated_at: isoTime(progress.updatedAtMs),
+    ...(progress.heldReason === undefined ? {} : { held_reason: progress.heldReason }),
     ...(progress.cancelReason === undefined ? {} : { cancel_reason: progress.cancelReason }),
     ...(progress.cancelledAtMs === undefined
       ? {}

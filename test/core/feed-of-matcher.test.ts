@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { ordersOf } from '../../core/book.js'
+import { progressOf } from '../../core/live-order.js'
 import { applyChange, emptyView, openOrders } from '../../core/feed.js'
 import { priceE18, E18 } from '../../core/money.js'
 import type { Side } from '../../core/order.js'
 import { bookRecord } from '../../core/records/book-record.js'
 import { aMarket } from '../support/builders.js'
-import { commandOf, marketActs } from '../support/market-commands.js'
+import { fundedActs, fundedCommandOf } from '../support/funded-acts.js'
 import { testMatcher } from '../support/matching.js'
 
 const market = aMarket({ tickSize: priceE18(E18 / 100n) })
@@ -14,19 +15,28 @@ const market = aMarket({ tickSize: priceE18(E18 / 100n) })
 describe('feed of the matcher', () => {
   it("folds the matcher's changes to the matcher's own book, in its own order, never crossed", () => {
     fc.assert(
-      fc.property(marketActs(80), (acts) => {
+      fc.property(fundedActs(80), (acts) => {
         const matcher = testMatcher()
         const view = emptyView(market)
         let placed = 0
         const settlementIds: string[] = []
         for (const act of acts) {
-          if (act.act === 'wait') matcher.advance(act.sec * 1_000)
+          if (act.act === 'market' && act.it.act === 'wait') matcher.advance(act.it.sec * 1_000)
           const context = { placed, nowMs: matcher.nowMs(), settlementIds }
-          const { changes } = matcher.apply(commandOf(act, context))
-          if (act.act === 'place') placed += 1
+          const { changes } = matcher.apply(fundedCommandOf(act, context))
+          if (act.act === 'market' && act.it.act === 'place') placed += 1
           for (const change of changes) {
             applyChange(view, change)
             if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
+          }
+          for (const live of matcher.state.orders.values()) {
+            const shown = view.live.get(live.order.orderId)?.progress
+            if (live.gone !== undefined) continue
+            const { heldReason, ...stand } = progressOf(live)
+            expect(shown).to.deep.include(stand)
+            // One that waits hidden enters its last seconds without a change.
+            if (heldReason === 'expiring') expect(shown?.heldReason).not.to.equal(undefined)
+            else expect(shown?.heldReason).to.equal(heldReason)
           }
           const { bids, asks } = bookRecord(market, openOrders(view), {})
           const own = (side: Side): string[] =>

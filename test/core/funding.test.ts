@@ -7,62 +7,17 @@ import { checkBook } from '../../core/check-book.js'
 import type { Command } from '../../core/command.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
 import { ACCOUNTS_IDLE_MAX, REVIEWED_MAX_PER_STEP } from '../../core/matching-limits.js'
-import { amountE18, E18, notionalFloor, quoteE18 } from '../../core/money.js'
+import { amountE18, E18, notionalFloor } from '../../core/money.js'
 import type { Order, Side } from '../../core/order.js'
-import { commandOf, marketActs, type MarketAct } from '../support/market-commands.js'
+import {
+  type FundedAct,
+  anObservation as observation,
+  fundedActs,
+  fundedCommandOf,
+} from '../support/funded-acts.js'
 import { matcherOrder, START_MS, testMatcher } from '../support/matching.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
-
-const observation = (
-  subaccountId: bigint,
-  base: bigint,
-  fields: Partial<AccountObservation> = {},
-): AccountObservation => ({
-  ...{ subaccountId, base: amountE18(base), quote: quoteE18(base) },
-  ...{ custodyOwner: OWNER, leaving: false, blockNumber: 1n, blockTimeSec: 0 },
-  ...fields,
-})
-
-/** Something is seen on the chain or settles in a block, or whatever else happens in a market. */
-type FundedAct =
-  | { readonly act: 'market'; readonly it: MarketAct; readonly block: number }
-  | {
-      readonly act: 'observe'
-      readonly trader: number
-      readonly base: number
-      readonly quote: number
-      readonly block: number
-      readonly leaving: boolean
-    }
-
-const fundedActs: fc.Arbitrary<FundedAct[]> = marketActs(80).chain((acts) =>
-  fc.tuple(
-    ...acts.map((it) =>
-      fc.oneof(
-        { weight: 4, arbitrary: marketAct(it) },
-        {
-          weight: 1,
-          arbitrary: fc.record({
-            act: fc.constant('observe' as const),
-            trader: fc.integer({ min: 1, max: 5 }),
-            base: fc.integer({ min: 0, max: 40 }),
-            quote: fc.integer({ min: 0, max: 40 }),
-            block: fc.integer({ min: 1, max: 20 }),
-            leaving: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
-          }),
-        },
-      ),
-    ),
-  ),
-)
-
-const marketAct = (it: MarketAct): fc.Arbitrary<FundedAct> =>
-  fc.record({
-    act: fc.constant('market' as const),
-    it: fc.constant(it),
-    block: fc.integer({ min: 1, max: 20 }),
-  })
 
 /** What the accounts of a market may pay, kept by lists alone: what was said, what is promised, what was settled. */
 interface Ledger {
@@ -116,13 +71,13 @@ function play(acts: readonly FundedAct[]): void {
   for (const act of acts) {
     if (act.act === 'market' && act.it.act === 'wait') market.advance(act.it.sec * 1000)
     const context = { placed, nowMs: market.nowMs(), settlementIds }
-    const command = act.act === 'market' ? commandOf(act.it, context) : observed(act)
+    const command = fundedCommandOf(act, context)
     if (command.kind === 'PlaceOrder') {
       placed += 1
       ledger.orders.set(command.order.orderId, command.order)
     }
-    note(ledger, market.state.accounts.has.bind(market.state.accounts), atBlock(command, act.block))
-    const { changes } = market.apply(atBlock(command, act.block))
+    note(ledger, market.state.accounts.has.bind(market.state.accounts), command)
+    const { changes } = market.apply(command)
     for (const change of changes) {
       if (change.kind !== 'OrderMatched') continue
       settlementIds.push(change.match.settlementId)
@@ -139,20 +94,6 @@ function play(acts: readonly FundedAct[]): void {
   }
 }
 
-const observed = (act: Extract<FundedAct, { act: 'observe' }>): Command => ({
-  kind: 'AccountObserved',
-  account: observation(BigInt(act.trader), BigInt(act.base) * E18, {
-    quote: quoteE18(BigInt(act.quote) * E18),
-    blockNumber: BigInt(act.block),
-    leaving: act.leaving,
-  }),
-})
-
-function atBlock(command: Command, block: number): Command {
-  if (command.kind !== 'SettlementReported' || command.outcome.kind !== 'success') return command
-  return { ...command, outcome: { ...command.outcome, blockNumber: BigInt(block) } }
-}
-
 function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command): void {
   if (command.kind === 'AccountObserved') {
     const { account } = command
@@ -167,7 +108,7 @@ function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command)
 
 describe('funding', () => {
   it('proposes no match that its accounts cannot pay for, whatever is seen and settles', () => {
-    fc.assert(fc.property(fundedActs, play), { numRuns: 500 })
+    fc.assert(fc.property(fundedActs(80), play), { numRuns: 500 })
   })
 
   /** An account whose only balance is spread over more orders than one step may look at. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
-import type { Change, ChangeFacts } from '../../core/change.js'
+import type { Change, ChangeFacts, Fill } from '../../core/change.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Order } from '../../core/order.js'
 import type { ReadModel } from '../../data/read-model.js'
@@ -66,6 +66,38 @@ describe('applying blocks to the read model', () => {
     })
   }
 
+  it('keeps why an order is not open through its fills, until it returns or ends', () => {
+    const heldReason = () => reads.order('maker-1')?.progress.heldReason
+    const hold = 'insufficient_balance'
+    const [, , takerPlaced] = settled
+    if (takerPlaced === undefined) throw new Error('no such story')
+    const laterFill = (it: Fill) => ({ ...it, tradeId: 6 * 256 })
+    const placedHeld = { ...placed(maker, 1), hold } as ChangeFacts
+    apply(
+      aChange(1, maker, placedHeld, { pending: 4n }),
+      aChange(2, maker, { kind: 'OrderMatched', match }, { pending: 4n }),
+      takerPlaced,
+    )
+    apply(aChange(4, maker, { kind: 'OrderHeld', hold }, { pending: 4n }))
+    expect(heldReason()).to.equal(hold)
+    apply(
+      aChange(5, maker, { kind: 'OrderFilled', fill: laterFill(makerFill) }, { filled: 4n }),
+      aChange(
+        6,
+        taker,
+        { kind: 'OrderFilled', fill: laterFill(fill) },
+        { filled: 4n, status: 'filled' },
+      ),
+    )
+    expect(heldReason()).to.equal(hold)
+    apply(aChange(7, maker, { kind: 'OrderReleased' }, { filled: 4n, open: 6n }))
+    expect(heldReason()).to.equal(undefined)
+    apply(aChange(8, maker, { kind: 'OrderHeld', hold: 'expiring' }, { filled: 4n }))
+    expect(heldReason()).to.equal('expiring')
+    apply(aChange(9, maker, { kind: 'OrderExpired' }, { filled: 4n, status: 'expired' }))
+    expect(reads.order('maker-1')?.progress).to.not.have.property('heldReason')
+  })
+
   it('OrderPlaced stores the order as it was signed, with its rank', () => {
     apply(aChange(1, maker, placed(maker, 17), { open: 10n }))
     expect(reads.order('maker-1')?.order).to.deep.equal(maker)
@@ -108,7 +140,7 @@ describe('applying blocks to the read model', () => {
       { status: 'cancelled' },
       { cancelReason: 'settlement_refused', cancelledAtMs: CHANGES_START_MS + 2000 },
     ],
-    [{ kind: 'OrderHeld', hold: 'expiring' }, {}],
+    [{ kind: 'OrderHeld', hold: 'expiring' }, {}, { heldReason: 'expiring' }],
     [{ kind: 'OrderReleased' }, { open: 10n }],
     [
       { kind: 'OrderReleased', cancelReason: 'self_trade' },

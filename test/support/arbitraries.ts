@@ -82,9 +82,18 @@ export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbit
     ['uiIntent', 'warnings'],
   )
 
+const anyHold = fc.constantFrom<HoldReason>(
+  'signature_unchecked',
+  'settlement_refused',
+  'expiring',
+  'continuing',
+  'insufficient_balance',
+  'not_in_custody',
+)
+
 export const anyProgress: fc.Arbitrary<OrderProgress> = withOptional<
   OrderProgress,
-  'cancelReason' | 'cancelledAtMs'
+  'heldReason' | 'cancelReason' | 'cancelledAtMs'
 >(
   {
     status: anyStatus,
@@ -93,10 +102,11 @@ export const anyProgress: fc.Arbitrary<OrderProgress> = withOptional<
     open: anyAmount.map(amountE18),
     createdAtMs: anyMs,
     updatedAtMs: anyMs,
+    heldReason: anyHold,
     cancelReason: anyText,
     cancelledAtMs: anyMs,
   },
-  ['cancelReason', 'cancelledAtMs'],
+  ['heldReason', 'cancelReason', 'cancelledAtMs'],
 )
 
 const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
@@ -193,15 +203,6 @@ export const anyFill: fc.Arbitrary<Fill> = fc.record({
   tradeId: anySeq,
   takerSide: anySide,
 })
-
-const anyHold = fc.constantFrom<HoldReason>(
-  'signature_unchecked',
-  'settlement_refused',
-  'expiring',
-  'continuing',
-  'insufficient_balance',
-  'not_in_custody',
-)
 
 const standing = {
   atMs: anyMs,
