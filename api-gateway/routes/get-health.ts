@@ -1,5 +1,6 @@
 import type { GasStanding } from '../../core/transfer.js'
 import type { GatewayDeps, Handler } from '../context.js'
+import { createChainHealth } from '../chain-health.js'
 import { createFeedHeads } from '../feed-heads.js'
 import { createGasStandings } from '../gas-standings.js'
 
@@ -34,12 +35,13 @@ function transfersHealth(standing: GasStanding | undefined) {
 }
 
 /**
- * `GET /v1/health`: how far each enabled market has come and how far reads are behind it, and whether deposits and
- * withdrawals are taken; always 200. `status` speaks of the markets alone.
+ * `GET /v1/health`: how far each enabled market has come and how far reads are behind it, whether deposits and
+ * withdrawals are taken, and how well the chain is seen; always 200. `status` speaks of the markets alone.
  */
 export function getHealth(deps: GatewayDeps): Handler {
   const headOf = createFeedHeads(deps.bus)
   const gasOf = createGasStandings(deps.bus)
+  const chainHealth = createChainHealth(deps.bus)
   const healthOf = async (market: string): Promise<MarketHealth> => {
     const head = await headOf(market)
     // Read after the head, which may be a second old: then there is no lag rather than a negative one.
@@ -50,10 +52,11 @@ export function getHealth(deps: GatewayDeps): Handler {
   }
   return async (ctx) => {
     const names = deps.markets.filter(({ enabled }) => enabled).map(({ market }) => market)
-    const [markets, deposits, withdrawals] = await Promise.all([
+    const [markets, deposits, withdrawals, chain] = await Promise.all([
       Promise.all(names.sort().map(async (market) => [market, await healthOf(market)] as const)),
       gasOf('deposit'),
       gasOf('withdrawal'),
+      chainHealth(),
     ])
     const well = markets.every(([, { lag }]) => lag !== undefined && lag <= MAX_LAG)
     ctx.body = {
@@ -62,6 +65,7 @@ export function getHealth(deps: GatewayDeps): Handler {
       markets: Object.fromEntries(markets),
       deposits: transfersHealth(deposits),
       withdrawals: transfersHealth(withdrawals),
+      chain,
     }
   }
 }

@@ -62,6 +62,16 @@ export const readHealth: Operation = {
           ),
           deposits: transfersHealth,
           withdrawals: transfersHealth,
+          chain: z
+            .object({
+              status: z.enum(['ok', 'degraded']),
+              detail: z.string(),
+              block_number: z.int().min(0).optional(),
+              block_time: time.optional(),
+            })
+            .describe(
+              'How well the venue sees what accounts hold. While it does not, trading goes on with what was seen last.',
+            ),
         })
         .meta({
           id: 'Health',

@@ -1,3 +1,4 @@
+import { answerPing } from '../../actors/answer-ping.js'
 import { expect } from 'chai'
 import { encodeBlock } from '../../bus-schemas/block-message.js'
 import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
@@ -238,6 +239,7 @@ describe('candles, tickers and health', () => {
           markets: { 'cNGN-USDC': { head_seq: head, projected_seq: head - 1, lag: 1 } },
           deposits: { status: 'unavailable' },
           withdrawals: { status: 'unavailable' },
+          chain: { status: 'degraded', detail: 'the chain reader does not answer' },
         })
       } finally {
         await behind.close()
@@ -251,6 +253,26 @@ describe('candles, tickers and health', () => {
         status: 'ok',
         markets: { 'cNGN-PERP': nothing, 'cNGN-USDC': nothing },
       })
+    })
+
+    it('says how far the chain was taken in, and what is wrong with that', async () => {
+      const bus = createMemoryBus()
+      let ready = true
+      await answerPing(bus, 'chain-reader', () => ({
+        ...{ ready, detail: ready ? 'following accounts' : 'no answer from the chain for 12 s' },
+        positions: { accounts: 3, block_number: 77, block_time_sec: 1_790_000_000 },
+      }))
+      const block = { block_number: 77, block_time: '2026-09-21T14:13:20.000Z' }
+      for (const [status, detail] of [
+        ['ok', 'following accounts'],
+        ['degraded', 'no answer from the chain for 12 s'],
+      ] as const) {
+        ready = status === 'ok'
+        const asked = await aHistoryGateway({ bus })
+        const { json } = await asked.get('/v1/health')
+        await asked.close()
+        expect(json).to.deep.include({ chain: { status, detail, ...block } })
+      }
     })
 
     it('says so when the bus does not answer', async () => {
