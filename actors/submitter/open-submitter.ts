@@ -5,6 +5,7 @@ import type { Running } from '../../bus-schemas/process.js'
 import { transfersStream, transfersSubjects } from '../../bus-schemas/subjects.js'
 import { checkDeployment } from '../../chain/check-deployment.js'
 import type { Deployment } from '../../chain/deployment.js'
+import type { LanePolicy } from '../../chain/lane-policy.js'
 import { createTransactionSigner } from '../../chain/sign-transaction.js'
 import { openLane } from '../../chain/transaction-lane.js'
 import type { TransactionLane } from '../../chain/transaction-lane.js'
@@ -36,7 +37,8 @@ export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly hourBudgetWei: bigint
   /** How long a request waits for its receipt before it is answered without. */
   readonly answerWithinMs: number
-  readonly pollMs?: number
+  /** How the lane weighs what the chain tells it, where that differs from its own way. */
+  readonly policy?: Partial<LanePolicy>
   /** Unix milliseconds. */
   readonly nowMs?: () => number
   readonly log: Logger
@@ -113,8 +115,8 @@ async function start<Transfer extends SignedTransfer>(
   const check = () => checkDeployment(chain.client, called, signer.address)
   await untilAnswering(check, CHAIN_WAIT_MS, laneFacts.waitingForChain)
   const lane: TransactionLane = await openLane({
-    ...{ signer, journal, rpcUrl, facts: laneFacts, onFatal },
-    ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
+    ...{ signer, journal, rpcUrl, facts: laneFacts, onFatal, verifyChain: check },
+    ...(options.policy && { policy: options.policy }),
   })
   const assembled = assemble({
     ...{ kind, rules: options.createRules(chain), chain, deployment, journal, lane, bus },

@@ -28,13 +28,14 @@ import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { GasStanding, TransferKind, TransferRecord } from '../../core/transfer.js'
 import type { TransferRefusal } from '../../core/transfer-refusals.js'
+import { FAST_LANE } from './executor-world.js'
 import { startNatsServer } from './nats-server.js'
 import type { TestNatsServer } from './nats-server.js'
 import { administer, lower, openWorld, perform, testKey } from './devnet-world.js'
 import type { Trader, World } from './devnet-world.js'
 
 const ASK_TIMEOUT_MS = 20_000
-const POLL_MS = 20
+const POLICY = { ...FAST_LANE, rebroadcastMs: 500 }
 /** 1,000 USDC. */
 export const PURSE = 1_000_000_000n
 
@@ -156,7 +157,7 @@ async function startSubmitter<Transfer extends SignedTransfer>(
   }
   const running = await openSubmitter({
     ...sort,
-    ...{ bus: stage.bus, deployment: stage.deployment, dataDir, privateKey, pollMs: POLL_MS },
+    ...{ bus: stage.bus, deployment: stage.deployment, dataDir, privateKey, policy: POLICY },
     rpcUrl: setup.rpcUrl ?? stage.world.anvil.rpcUrl,
     reserveWei: setup.reserveWei ?? 10n ** 16n,
     hourBudgetWei: setup.hourBudgetWei ?? 10n ** 18n,

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { NoAnswer } from '../../bus-schemas/bus.js'
+import { decodePingAnswer } from '../../bus-schemas/ping.js'
+import { askPing } from '../../bus-schemas/subjects.js'
+import type { Hex } from '../../core/action.js'
+import type { TransferKind } from '../../core/transfer.js'
+import { eventually } from './eventually.js'
+import { tempDir } from './temp-dir.js'
+import { freshExecutor } from './transfer-stage.js'
+import type { TransferStage } from './transfer-stage.js'
+
+const PING_MS = 500
+const STARTS_WITHIN_MS = 20_000
+
+/** A submitter as a process of its own, to be killed and started again on the same directory and key. */
+export interface SubmitterProcess {
+  readonly privateKey: Hex
+  /** To end itself at this point, if one is given; resolves when it is ready or has died of that. */
+  start(crashAt?: string): Promise<void>
+  /** The signal that ended it, once it has ended. */
+  ended(): Promise<NodeJS.Signals | null>
+  /** Kills it if it runs, and removes its directory. */
+  end(): Promise<void>
+}
+
+export async function submitterProcess(
+  stage: TransferStage,
+  kind: TransferKind,
+): Promise<SubmitterProcess> {
+  const directory = tempDir()
+  const privateKey = await freshExecutor(stage)
+  const deploymentFile = join(directory.path, 'deployment.json')
+  writeFileSync(deploymentFile, JSON.stringify(stage.world.at))
+  const main = fileURLToPath(new URL(`../../actors/${kind}-submitter/main.js`, import.meta.url))
+  const env = {
+    NODE_ENV: 'test',
+    NATS_URL: stage.nats.url,
+    RPC_URL: stage.world.anvil.rpcUrl,
+    DEPLOYMENT_FILE: deploymentFile,
+    DATA_DIR: directory.path,
+    LOG_LEVEL: 'warn',
+    [`${kind.toUpperCase()}_SUBMITTER_PRIVATE_KEY`]: privateKey,
+  }
+  let child: ChildProcess | undefined
+  const hasEnded = () => child === undefined || child.exitCode !== null || child.signalCode !== null
+
+  async function isReady(): Promise<boolean> {
+    if (hasEnded()) return true
+    try {
+      const answer = await stage.bus.ask(askPing(`${kind}-submitter`), new Uint8Array(), PING_MS)
+      return decodePingAnswer(answer).ready
+    } catch (error) {
+      if (error instanceof NoAnswer) return false
+      throw error
+    }
+  }
+
+  return {
+    privateKey,
+    async start(crashAt) {
+      const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
+      const stdio = ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit']
+      child = spawn(process.execPath, [main], { env: { ...env, ...armed }, stdio })
+      await eventually(isReady, STARTS_WITHIN_MS)
+    },
+    async ended() {
+      await eventually(hasEnded, STARTS_WITHIN_MS)
+      return child?.signalCode ?? null
+    },
+    async end() {
+      child?.kill('SIGKILL')
+      if (child !== undefined && !hasEnded()) await once(child, 'exit')
+      directory.remove()
+    },
+  }
+}
