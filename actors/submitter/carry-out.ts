@@ -2,6 +2,7 @@ import { ChainUnreachable } from '../../chain/chain-unreachable.js'
 import type { ChainClient } from '../../chain/client.js'
 import { encodeTransfer } from '../../chain/encode-transfer.js'
 import { roomyGasLimit, simulateCall } from '../../chain/simulate-match.js'
+import { simulateSequence } from '../../chain/simulate-sequence.js'
 import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import {
@@ -75,10 +76,10 @@ async function attempt<Transfer extends SignedTransfer>(
   const state = transactions.stateOf(intentId)
   if (state?.kind === 'open' || state?.kind === 'mined') return SENT
   crash('transfer.after_claim')
-  const prepared = await prepare(deps, actionHash, transfer)
-  if (prepared !== SENT) return prepared
   const data = encodeTransfer(transfer.action, transfer.signature)
   const call = { intentId, to: matching, data }
+  const prepared = await prepare(deps, { actionHash, transfer, call })
+  if (prepared !== 'ready') return prepared
   const notSent = await trySend(deps, call, (revert) => refusalOfRevert(rules, transfer, revert))
   if (notSent !== undefined) return refused(notSent)
   const txHash = transactions.hashOf(intentId)
@@ -86,26 +87,34 @@ async function attempt<Transfer extends SignedTransfer>(
   return SENT
 }
 
-/** SENT once nothing stands between the transfer and its own transaction any more. */
+interface Prepared<Transfer> {
+  readonly actionHash: Hex
+  readonly transfer: Transfer
+  /** The transfer itself. */
+  readonly call: Call
+}
+
+/** `ready` once nothing stands between the transfer and its own transaction any more. */
 async function prepare<Transfer extends SignedTransfer>(
   deps: CarryOutDeps<Transfer>,
-  actionHash: Hex,
-  transfer: Transfer,
-): Promise<CarriedOut> {
+  { actionHash, transfer, call }: Prepared<Transfer>,
+): Promise<CarriedOut | 'ready'> {
   const { rules, records, transactions, nowMs } = deps
   const need = await rules.need(transfer)
-  if (need === 'nothing') return SENT
+  if (need === 'nothing') return 'ready'
   if (typeof need === 'object') return refused(need.refusal)
   const preparation = rules.preparation(transfer)
-  if (preparation === undefined) return SENT
+  if (preparation === undefined) return 'ready'
   const { intentId, refusalOf } = preparation
   // Somebody else may have sent the same permit: then it is refused, and nothing is needed any more.
-  const unlessThere = async (refusal: TransferRefusal): Promise<CarriedOut> =>
-    (await rules.need(transfer)) === 'nothing' ? SENT : refused(refusal)
+  const unlessThere = async (refusal: TransferRefusal): Promise<CarriedOut | 'ready'> =>
+    (await rules.need(transfer)) === 'nothing' ? 'ready' : refused(refusal)
 
   const before = transactions.stateOf(intentId)
   if (before?.kind === 'mined') return refused(refusalOf('already used'))
   if (before?.kind !== 'open') {
+    const inVain = await foresee(deps, preparation, { transfer, call })
+    if (inVain !== undefined) return refused(inVain)
     const notSent = await trySend(deps, preparation, refusalOf)
     if (notSent !== undefined) return unlessThere(notSent)
   }
@@ -116,8 +125,23 @@ async function prepare<Transfer extends SignedTransfer>(
   if (mined === undefined) return { kind: 'interrupted' }
   records.change(actionHash, { permitTxHash: mined.hash })
   crash('transfer.after_permit_mined')
-  if (mined.status === 'success') return SENT
-  return unlessThere(refusalOf(mined.revert ?? 'unknown'))
+  return mined.status === 'success' ? 'ready' : unlessThere(refusalOf(mined.revert ?? 'unknown'))
+}
+
+/**
+ * Tries the transfer out behind its preparation, so that no gas is paid for a preparation in vain; the refusal when the
+ * transfer would revert. A node that cannot do that, and a preparation that reverts itself, are no reason here.
+ */
+async function foresee<Transfer extends SignedTransfer>(
+  { rules, client, transactions }: CarryOutDeps<Transfer>,
+  preparation: Pick<Call, 'to' | 'data'>,
+  { transfer, call }: Pick<Prepared<Transfer>, 'transfer' | 'call'>,
+): Promise<TransferRefusal | undefined> {
+  const from = transactions.address
+  const calls = [preparation, call].map(({ to, data }) => ({ from, to, data }))
+  const foreseen = await simulateSequence(client, calls)
+  if (foreseen.kind !== 'reverts' || foreseen.position === 0) return undefined
+  return refusalOfRevert(rules, transfer, foreseen.revert)
 }
 
 /** Tries the call out and sends it; the refusal when it was not sent. Rejects with ChainUnreachable. */

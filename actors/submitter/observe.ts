@@ -22,7 +22,7 @@ export function observeSubmitter(
   kind: TransferKind,
   { changed, unclear }: TransactionEvents,
 ): SubmitterFacts {
-  const told = observeLane(log, kind)
+  const told = observeLane(log, 'intent')
   const lane: LaneFacts = {
     ...told,
     broadcast: (transaction) => {

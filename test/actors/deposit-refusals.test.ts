@@ -149,7 +149,7 @@ describe('deposits that are refused', () => {
     expect(record).to.not.have.property('error')
   })
 
-  it('while the manager is paused: 422 with the revert, and a record that says so', async () => {
+  it('while the manager is paused: 422 with the revert, and a permit costs nothing either', async () => {
     const { world } = stage
     const pause = (paused: boolean) => {
       const call = {
@@ -165,8 +165,13 @@ describe('deposits that are refused', () => {
     try {
       const refusal = await refused(body)
       expect(refusal).to.include({ status: 422, revert: 'BM_AdjustmentsPaused' })
+      await approve(stage, owner.address, 0n)
+      const permit = await signPermit(world, owner, TEN)
+      const withPermit = await refused(await depositBody(world, owner, { permit }))
+      expect(withPermit).to.include({ status: 422, revert: 'BM_AdjustmentsPaused' })
     } finally {
       await pause(false)
+      await approve(stage, owner.address, TEN)
     }
     expect(recordIn(await deposits.ask(body)).status).to.equal('confirmed')
   })
