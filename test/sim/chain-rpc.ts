@@ -1,0 +1,305 @@
+import { encodeErrorResult, parseAbi } from 'viem'
+import { errorsAbi } from '../../chain/abi/errors.js'
+import { matchingAbi } from '../../chain/abi/matching.js'
+import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
+import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
+import type { Address, Hex } from '../../core/action.js'
+import { contractInterface } from './contract-interface.js'
+import { GAS_PER_MATCH, type ChainBlock, type PooledTransaction, type SimulatedChain } from './chain.js'
+import {
+  applyMatch,
+  AT,
+  balanceKey,
+  CHAIN_ID,
+  copyState,
+  fillKey,
+  Revert,
+  vouchesFor,
+  type ChainState,
+} from './contracts.js'
+
+/** What the node answers to one call: a result or the error object of JSON-RPC. */
+type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError }
+interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: Hex
+}
+interface RpcCall {
+  readonly id: number
+  readonly method: string
+  readonly params?: readonly unknown[]
+}
+
+export interface RpcOptions {
+  readonly chain: SimulatedChain
+  /** Who may settle trades and what it has for gas, wei. */
+  readonly executor: { readonly address: Address; readonly balanceWei: () => bigint }
+  /** Hears of each raw transaction before the node looks at it. */
+  readonly onRaw: (raw: Hex) => void
+  /** Whether the node can trace; without it a revert is found by calling again. */
+  readonly traces: boolean
+}
+
+const matching = contractInterface(matchingAbi)
+const subAccounts = contractInterface(subAccountsAbi)
+const tradeModule = contractInterface(tradeModuleAbi)
+const wallet = contractInterface(
+  parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']),
+)
+const MAGIC = '0x1626ba7e'
+const NOT_MAGIC = '0xffffffff'
+
+/** Answers the text of a JSON-RPC request, one call or a batch. A method nobody foresaw is answered as an error. */
+export function answerRpc(options: RpcOptions, text: string): string {
+  const parsed = JSON.parse(text) as RpcCall | readonly RpcCall[]
+  const one = (call: RpcCall) => ({ jsonrpc: '2.0', id: call.id, ...answerCall(options, call) })
+  return JSON.stringify('length' in parsed ? parsed.map(one) : one(parsed))
+}
+
+const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
+
+function answerCall(options: RpcOptions, { method, params = [] }: RpcCall): RpcOutcome {
+  const answer = METHODS[method]
+  if (answer === undefined) return { error: { code: -32_601, message: `no method ${method}` } }
+  try {
+    return answer(options, params)
+  } catch (error) {
+    if (error instanceof Revert) return { error: revertError(error.error) }
+    throw error
+  }
+}
+
+/** The error as contracts encode it; the simulated ones throw none that has arguments a reader would look at. */
+function revertData(name: string): Hex {
+  const known = reverts.get(name) ?? encodeRevert(name)
+  reverts.set(name, known)
+  return known
+}
+
+const reverts = new Map<string, Hex>()
+
+function encodeRevert(name: string): Hex {
+  const withArguments: Readonly<Record<string, readonly unknown[]>> = {
+    AC_CannotTransferAssetToOneself: [AT.tradeModule, 0n],
+    ERC721NonexistentToken: [0n],
+    Error: ['simulated'],
+  }
+  return encodeErrorResult({
+    abi: errorsAbi,
+    errorName: name,
+    args: withArguments[name],
+  } as Parameters<typeof encodeErrorResult>[0])
+}
+
+const revertError = (name: string): RpcError => ({
+  code: 3,
+  message: 'execution reverted',
+  data: revertData(name),
+})
+
+type Method = (options: RpcOptions, params: readonly unknown[]) => RpcOutcome
+
+const METHODS: Readonly<Record<string, Method>> = {
+  eth_chainId: () => ({ result: hex(CHAIN_ID) }),
+  eth_blockNumber: ({ chain }) => ({ result: hex(chain.head().number) }),
+  eth_maxPriorityFeePerGas: () => ({ result: hex(1_000_000) }),
+  eth_gasPrice: ({ chain }) => ({ result: hex(chain.head().baseFee) }),
+  eth_getBalance: ({ executor }) => ({ result: hex(executor.balanceWei()) }),
+  eth_getBlockByNumber: ({ chain }, [tag]) => {
+    const block = blockAt(chain, tag)
+    return { result: block === undefined ? null : blockRecord(block) }
+  },
+  eth_getBlockByHash: ({ chain }, [wanted]) => {
+    for (let number = chain.head().number; number >= 0; number--) {
+      const block = chain.block(number)
+      if (block !== undefined && block.hash === wanted) return { result: blockRecord(block) }
+    }
+    return { result: null }
+  },
+  eth_getTransactionCount: ({ chain }, [address, tag]) => {
+    const { state } = blockAt(chain, tag) ?? chain.head()
+    return { result: hex(state.nonces.get((address as Address).toLowerCase() as Address) ?? 0) }
+  },
+  eth_getCode: ({ chain }, [address, tag]) => {
+    const { state } = blockAt(chain, tag) ?? chain.head()
+    return { result: hasCode(state, (address as Address).toLowerCase() as Address) ? '0x60' : '0x' }
+  },
+  eth_sendRawTransaction: ({ chain, onRaw }, [raw]) => {
+    onRaw(raw as Hex)
+    const sent = chain.send(raw as Hex)
+    if ('hash' in sent) return { result: sent.hash }
+    return { error: { code: -32_000, message: sent.error } }
+  },
+  eth_getTransactionReceipt: ({ chain }, [hash]) => ({ result: receiptRecord(chain, hash as Hex) }),
+  eth_getTransactionByHash: ({ chain }, [hash]) => ({
+    result: transactionRecord(chain, hash as Hex),
+  }),
+  debug_traceTransaction: ({ chain, traces }, [hash]) => {
+    const found = traces ? chain.find(hash as Hex) : undefined
+    if (found === undefined) return { error: { code: -32_601, message: 'no such method' } }
+    const { revert } = found.receipt
+    if (revert === undefined) return { result: { output: '0x' } }
+    return { result: { error: 'execution reverted', output: revertData(revert) } }
+  },
+  eth_estimateGas: (options, [call, tag]) => {
+    callContract(options, call as ContractCall, tag)
+    return { result: hex(GAS_PER_MATCH) }
+  },
+  eth_call: (options, [call, tag]) => ({
+    result: callContract(options, call as ContractCall, tag),
+  }),
+  eth_getLogs: () => ({ result: [] }),
+}
+
+interface ContractCall {
+  readonly to: Address
+  readonly data?: Hex
+  readonly input?: Hex
+}
+
+function blockAt(chain: SimulatedChain, tag: unknown): ChainBlock | undefined {
+  if (tag === 'finalized') return chain.block(Math.max(0, chain.head().number - 24))
+  if (tag === 'safe') return chain.block(Math.max(0, chain.head().number - 12))
+  if (typeof tag === 'string' && tag.startsWith('0x')) return chain.block(Number(tag))
+  return chain.head()
+}
+
+const CONTRACTS: ReadonlySet<string> = new Set(Object.values(AT))
+
+const hasCode = (state: ChainState, address: Address): boolean =>
+  CONTRACTS.has(address) || state.wallets.has(address)
+
+function callContract(options: RpcOptions, call: ContractCall, tag: unknown): Hex {
+  const to = call.to.toLowerCase() as Address
+  const data = call.data ?? call.input ?? '0x'
+  const { state, timestampSec } = blockAt(options.chain, tag) ?? options.chain.head()
+  if (to === AT.matching) return callMatching(options, { state, timestampSec, data })
+  if (to === AT.subAccounts) return callSubAccounts(state, data)
+  if (to === AT.tradeModule) return callTradeModule(state, data)
+  if (state.wallets.has(to)) return callWallet(state, to, data)
+  return '0x'
+}
+
+function callMatching(
+  { executor }: RpcOptions,
+  { state, timestampSec, data }: { state: ChainState; timestampSec: number; data: Hex },
+): Hex {
+  const { name, args, result } = matching.read(data)
+  switch (name) {
+    case 'verifyAndMatch':
+      applyMatch(copyState(state), data, timestampSec)
+      return '0x'
+    case 'tradeExecutors':
+      return result((args[0] as Address).toLowerCase() === executor.address)
+    case 'subAccountToOwner':
+      return result(state.owners.get(args[0] as bigint) ?? NOBODY)
+    case 'withdrawTimestamp':
+    case 'sessionKeys':
+      return result(0n)
+    default:
+      throw new Error(`the simulated Matching has no ${name}`)
+  }
+}
+
+const NOBODY: Address = `0x${'0'.repeat(40)}`
+
+function callSubAccounts(state: ChainState, data: Hex): Hex {
+  const { name, args, result } = subAccounts.read(data)
+  const account = args[0] as bigint
+  const balanceOf = (asset: Address): bigint => state.balances.get(balanceKey(account, asset)) ?? 0n
+  switch (name) {
+    case 'ownerOf':
+      if (!state.owners.has(account)) throw new Revert('ERC721NonexistentToken')
+      return result(AT.matching)
+    case 'manager':
+      return result(AT.manager)
+    case 'getBalance':
+      return result(balanceOf((args[1] as Address).toLowerCase() as Address))
+    case 'getAccountBalances':
+      return result(
+        [AT.base, AT.quote]
+          .map((asset) => ({ asset, subId: 0n, balance: balanceOf(asset) }))
+          .filter(({ balance }) => balance !== 0n),
+      )
+    default:
+      throw new Error(`the simulated SubAccounts has no ${name}`)
+  }
+}
+
+function callTradeModule(state: ChainState, data: Hex): Hex {
+  const { name, args, result } = tradeModule.read(data)
+  switch (name) {
+    case 'quoteAsset':
+      return result(AT.quote)
+    case 'filled': {
+      const [owner, nonce] = args as [Address, bigint]
+      return result(state.filled.get(fillKey(owner.toLowerCase() as Address, nonce)) ?? 0n)
+    }
+    default:
+      throw new Error(`the simulated TradeModule has no ${name}`)
+  }
+}
+
+function callWallet(state: ChainState, signer: Address, data: Hex): Hex {
+  const { args, result } = wallet.read(data)
+  const [digest, signature] = args as [Hex, Hex]
+  return result(vouchesFor(state, { signer, digest, signature }) ? MAGIC : NOT_MAGIC)
+}
+
+const NO_BLOOM: Hex = `0x${'0'.repeat(512)}`
+
+function blockRecord(block: ChainBlock) {
+  return {
+    number: hex(block.number),
+    hash: block.hash,
+    parentHash: block.parentHash,
+    timestamp: hex(block.timestampSec),
+    baseFeePerGas: hex(block.baseFee),
+    gasLimit: hex(60_000_000),
+    gasUsed: hex(block.receipts.length * Number(GAS_PER_MATCH)),
+    difficulty: '0x0',
+    totalDifficulty: '0x0',
+    size: '0x0',
+    nonce: '0x0000000000000000',
+    transactions: block.receipts.map(({ transaction }) => transaction.hash),
+  }
+}
+
+function receiptRecord(chain: SimulatedChain, hash: Hex) {
+  const found = chain.find(hash)
+  if (found === undefined) return null
+  const { block, receipt, index } = found
+  const { from, to } = receipt.transaction
+  return {
+    ...{ transactionHash: hash, transactionIndex: hex(index), from, to, contractAddress: null },
+    ...{ blockHash: block.hash, blockNumber: hex(block.number), logs: [], logsBloom: NO_BLOOM },
+    status: receipt.revert === undefined ? '0x1' : '0x0',
+    type: '0x2',
+    gasUsed: hex(GAS_PER_MATCH),
+    cumulativeGasUsed: hex(GAS_PER_MATCH * BigInt(index + 1)),
+    effectiveGasPrice: hex(block.baseFee),
+  }
+}
+
+function transactionRecord(chain: SimulatedChain, hash: Hex) {
+  const found = chain.find(hash)
+  const transaction = found?.receipt.transaction ?? chain.pooled(hash)
+  if (transaction === undefined) return null
+  return {
+    ...wireFields(transaction),
+    blockHash: found?.block.hash ?? null,
+    blockNumber: found === undefined ? null : hex(found.block.number),
+    transactionIndex: found === undefined ? null : hex(found.index),
+  }
+}
+
+function wireFields(transaction: PooledTransaction) {
+  const { hash, from, to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = transaction
+  return {
+    ...{ hash, from, to, input: data, nonce: hex(nonce), gas: hex(gas), value: '0x0', type: '0x2' },
+    maxFeePerGas: hex(maxFeePerGas),
+    maxPriorityFeePerGas: hex(maxPriorityFeePerGas),
+    ...{ chainId: hex(CHAIN_ID), accessList: [], r: '0x1', s: '0x1', v: '0x0', yParity: '0x0' },
+  }
+}

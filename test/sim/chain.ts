@@ -1,0 +1,244 @@
+import { parseTransaction } from 'viem'
+import { keccak256, keccakText } from '../../chain/keccak.js'
+import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
+import type { Address, Hex } from '../../core/action.js'
+import { applyMatch, copyState, emptyState, Revert, type ChainState } from './contracts.js'
+import type { Random } from './random.js'
+import type { World } from './world.js'
+
+/** A transaction that a node has been given. */
+export interface PooledTransaction {
+  readonly hash: Hex
+  readonly raw: Hex
+  readonly from: Address
+  readonly to: Address
+  readonly data: Hex
+  readonly nonce: number
+  readonly gas: bigint
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** A change of the state that nobody of the venue made: a deposit, a withdrawal, a wallet that changes its mind. */
+export type Happening = (state: ChainState) => void
+
+export interface MinedReceipt {
+  readonly transaction: PooledTransaction
+  readonly revert: string | undefined
+}
+
+export interface ChainBlock {
+  readonly number: number
+  readonly hash: Hex
+  readonly parentHash: Hex
+  readonly timestampSec: number
+  readonly baseFee: bigint
+  readonly receipts: readonly MinedReceipt[]
+  readonly happenings: readonly Happening[]
+  readonly state: ChainState
+}
+
+/** A chain without an EVM: blocks, a pool, reorganisations, and contracts that know verifyAndMatch. */
+export interface SimulatedChain {
+  head(): ChainBlock
+  block(number: number): ChainBlock | undefined
+  /** Takes a transaction into the pool; what a node would refuse is answered in a node's words. */
+  send(raw: Hex): { readonly hash: Hex } | { readonly error: string }
+  /** A transaction of the same sender that the venue did not make. */
+  sendForeign(from: Address): void
+  find(
+    hash: Hex,
+  ): { readonly block: ChainBlock; readonly receipt: MinedReceipt; readonly index: number } | undefined
+  pooled(hash: Hex): PooledTransaction | undefined
+  /** Mines the next block. */
+  mine(): void
+  /** Replaces the newest blocks by as many and one more. */
+  reorganise(depth: number): void
+  /** Happens in the next block. */
+  happen(happening: Happening): void
+  /** Drops what waits, each with this probability; answers how many. */
+  dropPooled(probability: number): number
+  setBaseFee(wei: bigint): void
+  poolSize(): number
+  /** Every hash the node was ever given. */
+  readonly everSeen: ReadonlySet<Hex>
+}
+
+export interface ChainOptions {
+  readonly world: World
+  readonly random: Random
+  /** Who alone signs transactions here. */
+  readonly sender: Address
+  readonly genesis: (state: ChainState) => void
+}
+
+export const NORMAL_BASE_FEE = 1_000_000_000n
+const GAS_USED = 300_000
+const BLOCK_MAX_TRANSACTIONS = 40
+
+export function createChain(options: ChainOptions): SimulatedChain {
+  const { world, random, sender } = options
+  const state = emptyState()
+  options.genesis(state)
+  const blocks: ChainBlock[] = [genesisBlock(world, state)]
+  const pool = new Map<number, PooledTransaction>()
+  const everSeen = new Set<Hex>()
+  const inBlocks = new Map<Hex, number>()
+  let waiting: Happening[] = []
+  let baseFee = NORMAL_BASE_FEE
+  let forks = 0
+
+  const head = (): ChainBlock => blocks.at(-1) as ChainBlock
+
+  function append(happenings: readonly Happening[], timestampSec: number, mayMine: boolean): void {
+    const parent = head()
+    const next = copyState(parent.state)
+    for (const happening of happenings) happening(next)
+    const receipts: MinedReceipt[] = []
+    const seed = `${parent.hash} ${parent.number + 1} ${forks}`
+    while (mayMine && receipts.length < BLOCK_MAX_TRANSACTIONS) {
+      const nonce = next.nonces.get(sender) ?? 0
+      const transaction = pool.get(nonce)
+      if (transaction === undefined || transaction.maxFeePerGas < baseFee) break
+      pool.delete(nonce)
+      next.nonces.set(sender, nonce + 1)
+      const revert = execute(next, transaction.data, timestampSec)
+      receipts.push({ transaction, revert })
+      const hash = transaction.hash.slice(0, 10)
+      world.note(`block ${parent.number + 1}: nonce ${nonce} ${hash} ${revert ?? 'succeeds'}`)
+      inBlocks.set(transaction.hash, parent.number + 1)
+    }
+    for (const nonce of [...pool.keys()]) {
+      if (nonce < (next.nonces.get(sender) ?? 0)) pool.delete(nonce)
+    }
+    blocks.push({
+      number: parent.number + 1,
+      hash: bytesToHex(keccakText(seed)),
+      parentHash: parent.hash,
+      timestampSec,
+      baseFee,
+      receipts,
+      happenings,
+      state: next,
+    })
+  }
+
+  function mine(): void {
+    const happenings = waiting
+    waiting = []
+    const timestampSec = Math.max(head().timestampSec + 1, Math.floor(world.nowMs() / 1_000))
+    append(happenings, timestampSec, !random.chance(0.1))
+  }
+
+  function reorganise(depth: number): void {
+    const removed = blocks.splice(Math.max(1, blocks.length - depth))
+    forks += 1
+    for (const { receipts } of removed) {
+      for (const { transaction } of receipts) {
+        inBlocks.delete(transaction.hash)
+        if (random.chance(0.7)) pool.set(transaction.nonce, transaction)
+      }
+    }
+    const delayed = random.int(removed.length + 1)
+    for (const [index, old] of removed.entries()) {
+      append(old.happenings, old.timestampSec, index >= delayed)
+    }
+    mine()
+  }
+
+  function send(raw: Hex): { hash: Hex } | { error: string } {
+    const hash = bytesToHex(keccak256(hexToBytes(raw)))
+    everSeen.add(hash)
+    if (inBlocks.has(hash)) return { error: 'already known' }
+    const { to, data, nonce = 0, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(raw)
+    const fees = { gas: gas ?? 0n, maxFeePerGas: maxFeePerGas ?? 0n }
+    const transaction: PooledTransaction = {
+      ...{ hash, raw, from: sender, to: to as Address, data: data ?? '0x', nonce, ...fees },
+      maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
+    }
+    if (nonce < (head().state.nonces.get(sender) ?? 0)) return { error: 'nonce too low' }
+    const there = pool.get(nonce)
+    if (there?.hash === hash) return { error: 'already known' }
+    if (there !== undefined && !outbids(transaction, there)) {
+      return { error: 'replacement transaction underpriced' }
+    }
+    pool.set(nonce, transaction)
+    return { hash }
+  }
+
+  return {
+    head,
+    block: (number) => blocks[number],
+    send,
+    sendForeign(from) {
+      const nonce = (head().state.nonces.get(from) ?? 0) + 0
+      const hash = bytesToHex(keccakText(`foreign ${nonce} ${forks} ${head().hash}`))
+      const fee = NORMAL_BASE_FEE * 1_000n
+      pool.set(nonce, {
+        ...{ hash, raw: '0x', from, to: from, data: '0x', nonce, gas: 21_000n },
+        ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+      })
+    },
+    find(hash) {
+      const block = blocks[inBlocks.get(hash) ?? -1]
+      const index = block?.receipts.findIndex(({ transaction }) => transaction.hash === hash) ?? -1
+      const receipt = block?.receipts[index]
+      return block === undefined || receipt === undefined ? undefined : { block, receipt, index }
+    },
+    pooled: (hash) => [...pool.values()].find((transaction) => transaction.hash === hash),
+    mine,
+    reorganise,
+    happen: (happening) => void waiting.push(happening),
+    dropPooled(probability) {
+      let dropped = 0
+      for (const nonce of [...pool.keys()]) {
+        if (random.chance(probability) && pool.delete(nonce)) dropped += 1
+      }
+      return dropped
+    },
+    setBaseFee: (wei) => void (baseFee = wei),
+    poolSize: () => pool.size,
+    everSeen,
+  }
+}
+
+export const GAS_PER_MATCH = BigInt(GAS_USED)
+
+/** The name of the revert, undefined when it succeeded. A failed call leaves nothing behind but its nonce. */
+function execute(state: ChainState, data: Hex, timestampSec: number): string | undefined {
+  if (data === '0x') return undefined
+  const tried = copyState(state)
+  try {
+    applyMatch(tried, data, timestampSec)
+  } catch (error) {
+    if (error instanceof Revert) return error.error
+    throw error
+  }
+  for (const name of ['balances', 'filled', 'seenData'] as const) {
+    const [target, source] = [state[name] as Map<string, unknown>, tried[name]]
+    for (const [key, value] of source) target.set(key, value)
+  }
+  return undefined
+}
+
+/** A node takes a replacement only when it pays a tenth more in both respects. */
+function outbids(offer: PooledTransaction, there: PooledTransaction): boolean {
+  const enough = (now: bigint, before: bigint): boolean => now * 10n >= before * 11n
+  return (
+    enough(offer.maxFeePerGas, there.maxFeePerGas) &&
+    enough(offer.maxPriorityFeePerGas, there.maxPriorityFeePerGas)
+  )
+}
+
+function genesisBlock(world: World, state: ChainState): ChainBlock {
+  return {
+    number: 0,
+    hash: bytesToHex(keccakText('genesis')),
+    parentHash: `0x${'0'.repeat(64)}`,
+    timestampSec: Math.floor(world.nowMs() / 1_000),
+    baseFee: NORMAL_BASE_FEE,
+    receipts: [],
+    happenings: [],
+    state,
+  }
+}

@@ -1,0 +1,220 @@
+import { decodeBlock } from '../../bus-schemas/block-message.js'
+import { StreamMissing } from '../../bus-schemas/bus.js'
+import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import type { Block, Change, Fill, Match } from '../../core/change.js'
+import { feePerUnitFloor } from '../../core/money.js'
+import type { Order, OrderStatus } from '../../core/order.js'
+
+/** An order as the feed tells of it. */
+export interface AuditedOrder {
+  readonly order: Order
+  readonly rank: number
+  status: OrderStatus
+  filled: bigint
+  pending: bigint
+  open: bigint
+}
+
+/** Judges every block of the feed as it is stored, by rules of its own. */
+export interface FeedAudit {
+  /** Reads what is new. */
+  advance(): Promise<void>
+  readonly orders: ReadonlyMap<string, AuditedOrder>
+  /** Matches without a result, by settlement id. */
+  readonly pending: ReadonlyMap<string, Match>
+  /** The takers' legs, in order. */
+  readonly fills: readonly Fill[]
+  seq(): number
+  /** Messages read. */
+  messages(): number
+}
+
+/** What may follow what (I-13); the same again is always allowed while the order lives. */
+const NEXT: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  active: ['active', 'matching', 'filled', 'cancelled', 'expired'],
+  matching: ['matching', 'active', 'filled', 'cancelled', 'expired'],
+  filled: [],
+  cancelled: ['cancelled'],
+  expired: ['expired'],
+}
+
+const EXPIRY_SLACK_MS = 2_000
+const PAGE = 500
+
+export function createFeedAudit(
+  server: MemoryBus,
+  market: string,
+  onFinding: (what: string, detail: unknown) => void,
+): FeedAudit {
+  const orders = new Map<string, AuditedOrder>()
+  const pending = new Map<string, Match>()
+  const settled = new Set<string>()
+  const fills: Fill[] = []
+  let seq = 0
+  let read = 0
+  let makerLeg: Fill | undefined
+  const nonces = new Set<string>()
+
+  const expectThat = (holds: boolean, what: string, change: Change): void => {
+    if (!holds) onFinding(`${what} (change ${change.seq}, ${change.orderId})`, change)
+  }
+
+  function placed(change: Extract<Change, { kind: 'OrderPlaced' }>): AuditedOrder {
+    const { order, rank } = change
+    const nonce = `${order.owner} ${order.nonce}`
+    expectThat(!orders.has(order.orderId), 'I-14 order id twice', change)
+    expectThat(!nonces.has(nonce), 'I-14 nonce twice', change)
+    nonces.add(nonce)
+    const it: AuditedOrder = {
+      ...{ order, rank, status: 'active' as OrderStatus },
+      ...{ filled: order.initialFilled, pending: 0n, open: 0n },
+    }
+    orders.set(order.orderId, it)
+    // The counterparts' changes came first, so what it has pending is known already.
+    for (const { makerOrderId, takerOrderId, amount } of pending.values()) {
+      if (makerOrderId === order.orderId || takerOrderId === order.orderId) it.pending += amount
+    }
+    return it
+  }
+
+  function matched(change: Extract<Change, { kind: 'OrderMatched' }>): void {
+    const { match } = change
+    const fresh = !pending.has(match.settlementId) && !settled.has(match.settlementId)
+    expectThat(fresh, 'I-14 settlement id twice', change)
+    expectThat(match.settlementId === `${market}:${change.seq}`, 'I-14 settlement id', change)
+    pending.set(match.settlementId, match)
+    for (const id of [match.makerOrderId, match.takerOrderId]) {
+      const leg = orders.get(id)
+      if (leg !== undefined) leg.pending += match.amount
+    }
+  }
+
+  /** The match has its result; both of its changes tell of it, the first takes it off. */
+  function resolved(change: Change, settlementId: string): Match | undefined {
+    const match = pending.get(settlementId)
+    if (match === undefined) {
+      expectThat(settled.has(settlementId), 'I-16 a result without a match', change)
+      return undefined
+    }
+    pending.delete(settlementId)
+    settled.add(settlementId)
+    for (const id of [match.makerOrderId, match.takerOrderId]) {
+      const leg = orders.get(id)
+      if (leg !== undefined) leg.pending -= match.amount
+    }
+    return match
+  }
+
+  function filled(change: Extract<Change, { kind: 'OrderFilled' }>, it: AuditedOrder): void {
+    const { fill } = change
+    if (fill.liquidity === 'maker') {
+      expectThat(resolved(change, fill.settlementId) !== undefined, 'I-16 filled twice', change)
+      makerLeg = fill
+    } else {
+      const same = makerLeg !== undefined && makerLeg.settlementId === fill.settlementId
+      expectThat(same && makerLeg?.amount === fill.amount, 'I-3 the legs differ', change)
+      expectThat(makerLeg?.tradeId === fill.tradeId, 'I-3 the legs have two trades', change)
+      expectThat((fills.at(-1)?.tradeId ?? 0) < fill.tradeId, 'I-14 trade id', change)
+      checkFill(change, fill)
+      fills.push(fill)
+      makerLeg = undefined
+    }
+    it.filled += fill.amount
+  }
+
+  function checkFill(change: Change, fill: Fill): void {
+    const maker = orders.get(fill.makerOrderId)?.order
+    const taker = orders.get(fill.takerOrderId)?.order
+    if (maker === undefined || taker === undefined) {
+      return expectThat(false, 'I-3 a leg is unknown', change)
+    }
+    expectThat(fill.price === maker.limitPrice, 'I-3 not the maker’s price', change)
+    expectThat(maker.side !== taker.side, 'I-3 one side', change)
+    const within =
+      taker.side === 'buy' ? fill.price <= taker.limitPrice : fill.price >= taker.limitPrice
+    expectThat(within, 'I-3 outside the taker’s limit', change)
+    expectThat(feePerUnitFloor(fill.fee, fill.amount) <= taker.worstFee, 'I-5 fee', change)
+    expectThat(maker.subaccountId !== taker.subaccountId, 'I-8 own order', change)
+  }
+
+  function apply(change: Change): void {
+    expectThat(change.seq === seq + 1, `I-9 ${change.seq} after ${seq}`, change)
+    seq = change.seq
+    if (change.kind === 'OrderMatched') matched(change)
+    if (change.kind === 'MatchReverted') resolved(change, change.settlementId)
+    const it = change.kind === 'OrderPlaced' ? placed(change) : orders.get(change.orderId)
+    if (it === undefined) return expectThat(false, 'I-13 an unknown order', change)
+    if (change.kind === 'OrderFilled') filled(change, it)
+    checkAmounts(change, it)
+    const isKept = it.status === change.status
+    expectThat(isKept || NEXT[it.status].includes(change.status), 'I-13 status', change)
+    if (change.kind === 'OrderCancelled') {
+      expectThat(it.status === 'active' || isKept, 'I-13 a cancel of what is matching', change)
+    }
+    it.status = change.status
+    it.open = change.open
+  }
+
+  function checkAmounts(change: Change, it: AuditedOrder): void {
+    const { filled: done, pending: waiting, open, desired } = change
+    expectThat(done === it.filled, `I-2 filled ${done}, fills give ${it.filled}`, change)
+    expectThat(waiting === it.pending, `I-20 pending ${waiting}, not ${it.pending}`, change)
+    expectThat(done + waiting + open <= desired, 'I-2 beyond what was signed', change)
+    expectThat(open - it.open === change.openDelta, 'I-2 the delta', change)
+    const late = open > 0n && change.atMs >= it.order.goodUntilSec * 1_000 + EXPIRY_SLACK_MS
+    expectThat(!late, 'I-23 open beyond its expiry', change)
+    const expired = change.kind === 'OrderMatched' && isPast(change, change.match)
+    expectThat(!expired, 'I-23 matched in its last seconds', change)
+  }
+
+  function isPast(change: Change, { makerOrderId, takerOrderId }: Match): boolean {
+    return [makerOrderId, takerOrderId].some((id) => {
+      const order = orders.get(id)?.order
+      return order !== undefined && change.atMs >= order.goodUntilSec * 1_000
+    })
+  }
+
+  function checkCrossing(block: Block): void {
+    let bid: bigint | undefined
+    let ask: bigint | undefined
+    for (const { open, order } of orders.values()) {
+      if (open === 0n) continue
+      const { side, limitPrice } = order
+      if (side === 'buy' && (bid === undefined || limitPrice > bid)) bid = limitPrice
+      if (side === 'sell' && (ask === undefined || limitPrice < ask)) ask = limitPrice
+    }
+    if (bid !== undefined && ask !== undefined && bid >= ask) {
+      onFinding(`I-6 the book is crossed after ${block.firstSeq}`, { bid, ask })
+    }
+  }
+
+  return {
+    orders,
+    pending,
+    fills,
+    seq: () => seq,
+    messages: () => read,
+    async advance() {
+      const lastSeq = await lastOf(server, market)
+      while (read < lastSeq) {
+        for (const message of await server.read(feedStream(market), read + 1, PAGE)) {
+          const block = decodeBlock(message.data)
+          for (const change of block.changes) apply(change)
+          checkCrossing(block)
+          read = message.seq
+        }
+      }
+    },
+  }
+}
+
+/** 0 while the market's matcher has not made its feed yet. */
+async function lastOf(server: MemoryBus, market: string): Promise<number> {
+  try {
+    return (await server.streamState(feedStream(market))).lastSeq
+  } catch (error) {
+    if (error instanceof StreamMissing) return 0
+    throw error
+  }
+}

@@ -1,0 +1,186 @@
+import { join } from 'node:path'
+import type Database from 'better-sqlite3'
+import { decodeBlock, encodeBlock } from '../../bus-schemas/block-message.js'
+import type { BusMessage } from '../../bus-schemas/bus.js'
+import { decodeCommands } from '../../bus-schemas/command-message.js'
+import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { applyMessage } from '../../core/apply-message.js'
+import { checkBook } from '../../core/check-book.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { emptyMatcherState } from '../../core/matcher-state.js'
+import { createProjection } from '../../data/apply-block.js'
+import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
+import { openDatabase } from '../../data/open.js'
+import { openReadModel } from '../../data/read-model.js'
+import type { SimulatedChain } from './chain.js'
+import { balanceKey, AT, FEE_ACCOUNT, fillKey } from './contracts.js'
+import type { JournalReader } from './executor-journal.js'
+import type { FeedAudit } from './feed-audit.js'
+import type { Follower } from './followers.js'
+import type { Traders } from './traders.js'
+import { market } from './venue.js'
+
+/** A simulated venue that has come to rest. */
+export interface RestingVenue {
+  readonly server: MemoryBus
+  readonly chain: SimulatedChain
+  readonly audit: FeedAudit
+  readonly traders: Traders
+  readonly followers: readonly Follower[]
+  readonly journal: JournalReader
+  /** Where the processes have their files. */
+  readonly directory: string
+  readonly onFinding: (what: string, detail: unknown) => void
+}
+
+/** What must hold once everything that was under way has had its time. */
+export async function checkAtRest(venue: RestingVenue): Promise<void> {
+  checkAccepted(venue)
+  checkChain(venue)
+  const messages = await venue.server.read(feedStream(market.market), 1, Number.MAX_SAFE_INTEGER)
+  await checkReplay(venue, messages)
+  checkReads(venue)
+  checkRebuilt(venue, messages)
+}
+
+/** I-15: what was said to be taken is there, and nothing is there that nobody signed. */
+function checkAccepted({ traders, audit, onFinding }: RestingVenue): void {
+  const known = new Set(traders.sent.map(({ orderId }) => orderId))
+  for (const { orderId, accepted, forged } of traders.sent) {
+    const it = audit.orders.get(orderId)
+    if (accepted && it === undefined) onFinding(`I-15 ${orderId} was accepted and is lost`, orderId)
+    if (forged && it !== undefined && it.filled > 0n) onFinding(`forged ${orderId} traded`, it)
+    if (forged && accepted && it?.order.signatureStatus === 'checked') {
+      onFinding(`forged ${orderId} was accepted`, it)
+    }
+  }
+  for (const orderId of audit.orders.keys()) {
+    if (!known.has(orderId)) onFinding(`${orderId} was never sent`, orderId)
+  }
+  for (const orderId of traders.cancelled) {
+    const status = audit.orders.get(orderId)?.status
+    if (status !== 'cancelled') onFinding(`cancelled ${orderId} is ${status ?? 'absent'}`, orderId)
+  }
+}
+
+/** I-4, I-16 and I-18: the chain and the feed tell of the same trades. */
+function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
+  const { state } = chain.head()
+  for (const { order, filled } of audit.orders.values()) {
+    const ours = filled - order.initialFilled
+    const theirs = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
+    if (ours !== theirs) {
+      onFinding(`I-18 ${order.orderId} filled ${ours} here and ${theirs} on chain`, order)
+    }
+  }
+  const fees = audit.fills.reduce((sum, { fee }) => sum + fee, 0n)
+  const charged = state.balances.get(balanceKey(FEE_ACCOUNT, AT.quote)) ?? 0n
+  if (fees !== charged) onFinding(`I-4 fees ${fees} here and ${charged} on chain`, charged)
+  const successes = new Map<string, number>()
+  for (const { intent, hash } of journal.transactions()) {
+    const found = chain.find(hash)
+    if (found?.receipt.revert !== undefined || found === undefined) continue
+    successes.set(intent, (successes.get(intent) ?? 0) + 1)
+  }
+  for (const [intent, count] of successes) {
+    if (count > 1) onFinding(`I-16 ${intent} settled ${count} times`, intent)
+  }
+  for (const { settlementId } of audit.fills) {
+    if (!successes.has(settlementId)) onFinding(`I-16 ${settlementId} is not on chain`, settlementId)
+  }
+}
+
+/** I-1: folding the commands again gives the same blocks, byte for byte; the book is sound after each. */
+async function checkReplay(
+  { server, onFinding }: RestingVenue,
+  stored: readonly BusMessage[],
+): Promise<void> {
+  const commands = await server.read(commandsStream(market.market), 1, Number.MAX_SAFE_INTEGER)
+  const state = emptyMatcherState(market)
+  let at = 0
+  for (const message of commands) {
+    for (const { block } of applyMessage(state, message.seq, decodeCommands(message.data))) {
+      checkBook(state)
+      if (block === undefined) continue
+      const held = stored[at++]
+      // The newest commands may not have their block yet: time does not stand still.
+      if (held === undefined) continue
+      if (!Buffer.from(encodeBlock(block)).equals(held.data)) {
+        onFinding(`I-1 replay gives another block at ${block.firstSeq}`, block)
+        return
+      }
+    }
+  }
+  if (at < stored.length) onFinding(`I-1 replay gives ${at} of ${stored.length} blocks`, at)
+}
+
+/** I-12: reads and sockets show the same book. */
+function checkReads({ directory, audit, followers, onFinding }: RestingVenue): void {
+  const reads = openReadModel(historyPath(join(directory, 'projector')))
+  const seq = reads.projectedSeq(market.market)
+  if (seq !== audit.seq()) onFinding(`reads are at ${seq}, the feed at ${audit.seq()}`, seq)
+  const shown = reads
+    .openOrders(market.market)
+    .map(({ order, progress }) => `${order.orderId} ${formatDecimal(progress.open, 18)}`)
+    .sort()
+    .join()
+  const inFeed = [...audit.orders.values()]
+    .filter(({ open }) => open > 0n)
+    .map(({ order, open }) => `${order.orderId} ${formatDecimal(open, 18)}`)
+    .sort()
+    .join()
+  if (shown !== inFeed) onFinding('I-12 reads show another book than the feed', { shown, inFeed })
+  for (const follower of followers) {
+    const folded = [...follower.openAmounts()].map(([id, open]) => `${id} ${open}`).sort().join()
+    if (folded !== shown) onFinding('I-12 frames give another book than reads', { folded, shown })
+    const since = follower.tradesSince() ?? 0
+    const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => id / 256 > since)
+    if (expected.map(Math.floor).join() !== follower.tradeIds.join()) {
+      onFinding('I-12 frames give other trades', { since, expected, got: follower.tradeIds })
+    }
+  }
+  reads.close()
+}
+
+/** I-11: a projection made afresh has the same rows. */
+function checkRebuilt(
+  { directory, onFinding }: RestingVenue,
+  messages: readonly BusMessage[],
+): void {
+  const open = (path: string) =>
+    openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+  const fresh = open(historyPath(directory))
+  const live = open(historyPath(join(directory, 'projector')))
+  const projection = createProjection(fresh, [market])
+  projection.applyBatch(
+    messages.map(({ seq, data }) => ({ streamSeq: seq, block: decodeBlock(data) })),
+  )
+  const [expected, actual] = [rowsOf(fresh), rowsOf(live)]
+  for (const [table, rows] of expected) {
+    if (rows !== actual.get(table)) {
+      onFinding(`I-11 ${table} is not what the feed gives`, { rows, live: actual.get(table) })
+    }
+  }
+  fresh.close()
+  live.close()
+}
+
+function rowsOf(db: Database.Database): Map<string, string> {
+  const tables = db
+    .prepare<[], { name: string }>(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+    )
+    .all()
+  return new Map(
+    tables.map(({ name }) => {
+      const rows = db.prepare<[], Record<string, unknown>>(`SELECT * FROM "${name}"`).all()
+      return [name, rows.map(textOf).sort().join('\n')]
+    }),
+  )
+}
+
+const textOf = (row: Record<string, unknown>): string =>
+  Object.entries(row)
+    .map(([name, value]) => `${name}=${value instanceof Buffer ? value.toString('hex') : String(value)}`)
+    .join(' ')

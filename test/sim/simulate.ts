@@ -1,0 +1,314 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from '../../bus-schemas/log.js'
+import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import { createTransactionSigner } from '../../chain/sign-transaction.js'
+import { createAdversary, chooseTroubles, type Stage, type Troubles } from './adversary.js'
+import { createChain, type SimulatedChain } from './chain.js'
+import { answerRpc } from './chain-rpc.js'
+import { AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
+import { readJournal, type JournalReader } from './executor-journal.js'
+import { createFeedAudit, type FeedAudit } from './feed-audit.js'
+import { checkAtRest } from './final-checks.js'
+import { createFollower } from './followers.js'
+import { runOn, type HttpAnswer, type HttpRequest } from './host.js'
+import { createNetwork, type Network } from './network.js'
+import { supervise, type SimulatedProcess } from './process.js'
+import { createRandom } from './random.js'
+import { createTraders, makeTraders, type Trader } from './traders.js'
+import {
+  EXECUTOR_KEY,
+  EXECUTOR_URL,
+  executorSpec,
+  fanOutSpec,
+  intakeSpec,
+  market,
+  matcherSpec,
+  projectorSpec,
+  type ExecutorFace,
+} from './venue.js'
+import { createWorld, type World } from './world.js'
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly steps: number
+  /** Lets settled matches revert after a reorganisation as well. */
+  readonly harsh?: boolean
+  /** Sees every line of the trace. */
+  readonly onNote?: (line: string) => void
+}
+
+export interface Finding {
+  readonly what: string
+  readonly atMs: number
+  readonly detail: unknown
+}
+
+export interface SimulationResult {
+  readonly seed: number
+  readonly findings: readonly Finding[]
+  /** Equal for equal seeds. */
+  readonly hash: string
+  readonly orders: number
+  readonly fills: number
+  readonly events: number
+  readonly elapsedMs: number
+}
+
+const BLOCK_TIME_MS = 2_000
+const MEAN_STEP_MS = 250
+const FAIR_BALANCE = 60n * 10n ** 18n
+const REST_SLICE_MS = 1_000
+const REST_WITHIN_MS = 240_000
+
+/** Runs a whole venue through one seed's troubles, lets it come to rest, and says what did not hold. */
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sim-'))
+  try {
+    return await runIn(directory, options)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function runIn(directory: string, options: SimulationOptions): Promise<SimulationResult> {
+  const { seed, steps } = options
+  const world = createWorld({ onNote: options.onNote })
+  const random = createRandom(seed)
+  const findings: Finding[] = []
+  const onFinding = (what: string, detail: unknown): void => {
+    if (findings.length === 0) world.note(`FINDING ${what}`)
+    findings.push({ what, atMs: world.elapsedMs(), detail })
+  }
+  const strayed = (error: unknown): void => {
+    const actor = world.acting()
+    if (actor === undefined) onFinding('a rejection outside of any event', error)
+    else if (actor.alive) actor.onFailure(error)
+  }
+  process.on('unhandledRejection', strayed)
+  const log = options.onNote === undefined ? silent : logTo(world)
+  const troubles = chooseTroubles(random, options.harsh ?? false)
+  world.note(`seed ${seed} ${JSON.stringify(troubles)}`)
+  const venue = build({ world, random, directory, onFinding, log, troubles })
+  try {
+    const adversary = createAdversary(venue.stage, random.fork(), troubles)
+    for (let step = 0; step < steps && findings.length === 0; step++) {
+      adversary.step()
+      await world.run(random.int(2 * MEAN_STEP_MS))
+      await venue.audit.advance()
+      checkFilledOnChain(venue)
+    }
+    adversary.relent()
+    if (findings.length === 0) await comeToRest(venue)
+    if (findings.length === 0) await checkAtRest({ ...venue, ...venue.stage, directory, onFinding })
+  } catch (error) {
+    onFinding('the simulation itself failed', error)
+  } finally {
+    process.off('unhandledRejection', strayed)
+    venue.end()
+  }
+  return {
+    ...{ seed, findings, hash: world.hash(), events: world.events() },
+    ...{ orders: venue.audit.orders.size, fills: venue.audit.fills.length },
+    elapsedMs: world.elapsedMs(),
+  }
+}
+
+const nothing = (): void => undefined
+const silence = { trace: nothing, debug: nothing, info: nothing } as unknown as Logger
+const silent = (): Logger =>
+  Object.assign({ warn: nothing, error: nothing, fatal: nothing }, silence)
+
+/** Every line of a process's log goes to whoever watches. */
+const logTo = (world: World) => (process: string): Logger => {
+  const line = (fields: unknown, text: unknown): void => {
+    const shown = JSON.stringify(fields, (_, value: unknown) =>
+      value instanceof Error ? `${value.name}: ${value.message}` : value,
+    )
+    world.tell(`${process}: ${typeof text === 'string' ? text : ''} ${shown}`)
+  }
+  return { trace: line, debug: line, info: line, warn: line, error: line, fatal: line } as Logger
+}
+
+interface Parts {
+  readonly world: World
+  readonly random: ReturnType<typeof createRandom>
+  readonly directory: string
+  readonly troubles: Troubles
+  readonly log: (process: string) => Logger
+  readonly onFinding: (what: string, detail: unknown) => void
+}
+
+interface Venue {
+  readonly world: World
+  readonly server: MemoryBus
+  readonly chain: SimulatedChain
+  readonly audit: FeedAudit
+  readonly journal: JournalReader
+  readonly stage: Stage
+  readonly isLevel: () => Promise<boolean>
+  readonly onFinding: (what: string, detail: unknown) => void
+  end(): void
+}
+
+function build({ world, random, directory, log, troubles, onFinding }: Parts): Venue {
+  const network = createNetwork(world, random.fork(), (error) => onFinding('the wire', error))
+  const server = createMemoryBus({
+    nowMs: () => world.nowMs(),
+    setTimer: (ms, callback) => world.after(network.wire, ms, callback),
+  })
+  const people = makeTraders(3 + random.int(3))
+  const { address } = createTransactionSigner(EXECUTOR_KEY, CHAIN_ID)
+  const chain = createChain({
+    ...{ world, random: random.fork(), sender: address },
+    genesis: (state) => endow(state, people),
+  })
+  const journal = readJournal(join(directory, 'executor', 'executor.db'))
+  const processes: SimulatedProcess[] = []
+  const rpc = {
+    ...{ chain, traces: random.chance(0.5) },
+    executor: { address, balanceWei: () => 10n ** 24n },
+    onRaw: (raw: `0x${string}`) => {
+      if (!journal.hasRaw(raw)) onFinding('I-17 sent before it was journalled', raw)
+    },
+  }
+  runOn({
+    ...{ world, random: random.fork() },
+    http: (request) =>
+      request.url.href.startsWith(EXECUTOR_URL)
+        ? askExecutor(network, executor, request)
+        : askNode(network, request, (text) => answerRpc(rpc, text)),
+    onDatabase: (actor, database) => {
+      processes.find((one) => one.actor() === actor)?.ownDatabase(database)
+    },
+  })
+  const supervisor = { network, server, directory, log, onFinding }
+  const executor = supervise(supervisor, executorSpec)
+  const matcher = supervise(supervisor, matcherSpec)
+  const projector = supervise(supervisor, projectorSpec)
+  const fanOut = supervise(supervisor, fanOutSpec)
+  processes.push(executor, matcher, supervise(supervisor, intakeSpec), projector, fanOut)
+  const { shortLives } = troubles
+  const traders = createTraders({ network, server, traders: people, shortLives, onFinding })
+  const followers = ['follower-1', 'follower-2'].map((name) =>
+    createFollower({ name, network, fanOut, onFinding }),
+  )
+  const audit = createFeedAudit(server, market.market, onFinding)
+  const mineAlways = (): void => {
+    chain.mine()
+    world.after(network.wire, BLOCK_TIME_MS, mineAlways)
+  }
+  world.after(network.wire, BLOCK_TIME_MS, mineAlways)
+  const isLevel = async (): Promise<boolean> => {
+    const { lastSeq } = await server.streamState(commandsStream(market.market))
+    const { command_seq: read = 0 } = matcher.face()?.positions() ?? {}
+    return (
+      read === lastSeq &&
+      fanOut.face()?.headSeq() === audit.seq() &&
+      followers.every((follower) => follower.seq() === audit.seq())
+    )
+  }
+  const stage = { network, chain, processes, traders, followers }
+  const end = (): void => {
+    for (const process of processes) process.crash('the simulation ends')
+    journal.close()
+  }
+  return { world, server, chain, audit, journal, stage, isLevel, onFinding, end }
+}
+
+function endow(state: ChainState, people: readonly Trader[]): void {
+  for (const { owner, key, accounts } of people) {
+    if (key === undefined) state.wallets.set(owner, true)
+    for (const account of accounts) {
+      state.owners.set(account, owner)
+      state.balances.set(balanceKey(account, AT.base), FAIR_BALANCE)
+      state.balances.set(balanceKey(account, AT.quote), FAIR_BALANCE)
+    }
+  }
+}
+
+/** A request to the node: it may be lost on the way there or back, or refused. */
+function askNode(
+  { world, random, weather, wire, carry }: Network,
+  { from, body }: HttpRequest,
+  answer: (text: string) => string,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const refused = random.chance(weather.refusedCalls)
+    const lost = random.chance(weather.lostCalls)
+    const lostThere = random.chance(0.5)
+    if (lost && lostThere) return
+    carry(wire, undefined, () => {
+      if (refused) {
+        carry(from, undefined, () => reject(new TypeError('fetch failed')))
+        return
+      }
+      const text = answer(body)
+      if (!lost) carry(from, undefined, () => resolve({ status: 200, text }))
+      else world.note('an answer of the node is lost')
+    })
+  })
+}
+
+/** A request to the executor, which may be down or go down before it answers. */
+function askExecutor(
+  { carry, world }: Network,
+  executor: SimulatedProcess<ExecutorFace>,
+  { from, body, headers }: HttpRequest,
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const broken = (): void => carry(from, undefined, () => reject(new TypeError('fetch failed')))
+    const [process, face] = [executor.actor(), executor.face()]
+    if (process === undefined || face === undefined) return broken()
+    let isOpen = true
+    executor.onEnd(() => {
+      if (isOpen) broken()
+      isOpen = false
+    })
+    carry(process, undefined, () => {
+      face(body, headers['idempotency-key'] ?? '').then(
+        (answer) => {
+          isOpen = false
+          carry(from, undefined, () => resolve(answer))
+        },
+        (error: unknown) => process.onFailure(error),
+      )
+    })
+    world.note(`settlement ${headers['idempotency-key'] ?? ''} asked`)
+  })
+}
+
+/** I-16 while it goes on: nothing is filled on chain beyond what the feed has matched. */
+function checkFilledOnChain({ chain, audit, onFinding }: Venue): void {
+  const { state } = chain.head()
+  for (const { order, filled, pending } of audit.orders.values()) {
+    const onChain = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
+    if (onChain > filled - order.initialFilled + pending) {
+      onFinding(`I-16 ${order.orderId} is filled on chain beyond its matches`, order)
+    }
+  }
+}
+
+/** Lets time run until nothing is under way (I-22). */
+async function comeToRest(venue: Venue): Promise<void> {
+  const { world, audit, stage, chain, journal, onFinding } = venue
+  const since = world.elapsedMs()
+  for (;;) {
+    await world.run(REST_SLICE_MS)
+    await audit.advance()
+    const open = journal.transactions().filter(({ status }) => status === 'open').length
+    const waits = {
+      unanswered: stage.traders.unanswered(),
+      pending: audit.pending.size,
+      ...{ open, pooled: chain.poolSize(), level: await venue.isLevel() },
+    }
+    const { unanswered, pending, pooled, level } = waits
+    if (unanswered + pending + open + pooled === 0 && level) return
+    if (world.elapsedMs() - since > REST_WITHIN_MS) {
+      onFinding(`I-22 not at rest: ${JSON.stringify(waits)}`, [...audit.pending.keys()])
+      return
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import secp256k1 from 'secp256k1'
+import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+import {
+  decodeOrderAnswer,
+  encodeOrderRequest,
+  type OrderAnswer,
+} from '../../bus-schemas/order-requests.js'
+import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import { addressOfPublicKey } from '../../chain/recover-strict.js'
+import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
+import type { Action, Address, Hex } from '../../core/action.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { E18 } from '../../core/money.js'
+import type { Side } from '../../core/order.js'
+import { encodeTradeData } from '../../core/trade-data.js'
+import { connectLine, type BusLine } from './bus-line.js'
+import { AT, digestOf, walletSignature } from './contracts.js'
+import type { Network } from './network.js'
+import { market } from './venue.js'
+import type { Actor } from './world.js'
+
+/** Somebody who trades: a plain key, or a wallet contract, whose signature costs a simulation nothing. */
+export interface Trader {
+  readonly owner: Address
+  readonly key: Uint8Array | undefined
+  readonly accounts: readonly bigint[]
+}
+
+/** An order as its trader sent it, and what became known of it. */
+export interface SentOrder {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly orderId: string
+  readonly owner: Address
+  readonly nonce: bigint
+  /** Signed by nobody: must never be taken. */
+  readonly forged: boolean
+  /** The venue said that it has the order. */
+  accepted: boolean
+}
+
+/** The clients of the venue behind its gateway. */
+export interface Traders {
+  readonly traders: readonly Trader[]
+  readonly sent: readonly SentOrder[]
+  place(): void
+  /** Sends an order a second time, as a client does that lost its answer. */
+  repeat(): void
+  cancel(): void
+  /** Requests that wait for an answer or will be tried again. */
+  unanswered(): number
+  /** Cancels that the venue confirmed, by order id. */
+  readonly cancelled: ReadonlySet<string>
+  readonly line: BusLine
+}
+
+const PATIENCE_MS = 3_000
+const RETRY_SPREAD_MS = 2_000
+const LIVES_SEC = [600, 86_400]
+const SHORT_LIVES_SEC = [14, 25, 60]
+/** Prices in hundredths, few enough that orders meet. */
+const PRICES = [98, 99, 100, 100, 101, 102]
+
+export interface TradersOptions {
+  readonly network: Network
+  readonly server: MemoryBus
+  readonly traders: readonly Trader[]
+  /** Whether some orders expire soon. */
+  readonly shortLives: boolean
+  readonly onFinding: (what: string, error: unknown) => void
+}
+
+/** A few traders, the last of them with a plain key. */
+export function makeTraders(count: number): Trader[] {
+  return Array.from({ length: count }, (_, index) => {
+    const accounts = [BigInt(10 + 2 * index), BigInt(11 + 2 * index)]
+    if (index < count - 1) {
+      return { owner: `0x${`${50 + index}`.repeat(20)}` as Address, key: undefined, accounts }
+    }
+    const key = hexToBytes(`0x${`${20 + index}`.repeat(32)}`)
+    return { owner: addressOfPublicKey(secp256k1.publicKeyCreate(key, false)), key, accounts }
+  })
+}
+
+export function createTraders(options: TradersOptions): Traders {
+  const { network, server, traders, shortLives } = options
+  const livesSec = shortLives ? [...SHORT_LIVES_SEC, ...LIVES_SEC] : LIVES_SEC
+  const { world, random } = network
+  const actor: Actor = {
+    ...{ name: 'gateway', alive: true, skewMs: 0 },
+    onFailure: (error) => options.onFinding('gateway failed', error),
+  }
+  const line = connectLine(network, server, actor)
+  const sent: SentOrder[] = []
+  const cancelled = new Set<string>()
+  const nonces = new Map<Address, bigint>()
+  let unanswered = 0
+
+  /** Asks until there is an answer that says something. */
+  const ask = (subject: string, body: unknown, onAnswer: (answer: OrderAnswer) => void): void => {
+    const request = encodeOrderRequest({ request_id: 'r', body: JSON.stringify(body) })
+    const again = (): void => void world.after(actor, 200 + random.int(RETRY_SPREAD_MS), attempt)
+    const attempt = (): void => {
+      line.bus.ask(subject, request, PATIENCE_MS).then((data) => {
+        const answer = decodeOrderAnswer(data)
+        if (answer.kind === 'refused' && answer.refusal.status >= 500) return again()
+        unanswered -= 1
+        onAnswer(answer)
+      }, again)
+    }
+    unanswered += 1
+    attempt()
+  }
+
+  const submit = (order: SentOrder): void => {
+    ask(askPlaceOrder, order.body, (answer) => {
+      const repeated = answer.kind === 'refused' && answer.refusal.existingOrderId !== undefined
+      if (answer.kind === 'order' || repeated) order.accepted = true
+      const said = answer.kind === 'order' ? 'accepted' : answer.refusal.code
+      world.note(`${order.orderId} ${said}`)
+    })
+  }
+
+  const makeOrder = (): SentOrder => {
+    const trader = random.pick(traders)
+    const nonce = (nonces.get(trader.owner) ?? 0n) + 1n
+    nonces.set(trader.owner, nonce)
+    const orderId = `o${sent.length + 1}`
+    const expirySec = Math.floor(world.nowMs() / 1_000) + random.pick(livesSec)
+    const side: Side = random.chance(0.5) ? 'buy' : 'sell'
+    const forged = random.chance(0.04)
+    const body = signedBody(trader, {
+      ...{ orderId, nonce, side, expirySec, forged, account: random.pick(trader.accounts) },
+      price: (BigInt(random.pick(PRICES)) * E18) / 100n,
+      amount: BigInt(1 + random.int(20)) * E18,
+    })
+    return { body, orderId, owner: trader.owner, nonce, forged, accepted: false }
+  }
+
+  return {
+    traders,
+    sent,
+    cancelled,
+    line,
+    unanswered: () => unanswered,
+    place() {
+      const order = makeOrder()
+      sent.push(order)
+      world.note(`${order.orderId} sent${order.forged ? ' forged' : ''}`)
+      world.after(actor, 0, () => submit(order))
+    },
+    repeat() {
+      if (sent.length === 0) return
+      const order = random.pick(sent)
+      world.after(actor, 0, () => submit(order))
+    },
+    cancel() {
+      if (sent.length === 0) return
+      const { owner, nonce, orderId } = random.pick(sent.slice(-30))
+      world.note(`cancel ${orderId}`)
+      world.after(actor, 0, () => {
+        ask(askCancelOrder, { owner_address: owner, nonce: `${nonce}` }, (answer) => {
+          if (answer.kind === 'order') cancelled.add(orderId)
+        })
+      })
+    },
+  }
+}
+
+interface Terms {
+  readonly orderId: string
+  readonly nonce: bigint
+  readonly side: Side
+  readonly expirySec: number
+  readonly forged: boolean
+  readonly account: bigint
+  readonly price: bigint
+  readonly amount: bigint
+}
+
+/** A body of `POST /v1/orders` in engine terms, signed as the trader signs. */
+function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
+  const { owner } = trader
+  const { account, nonce, side, price, amount, expirySec } = terms
+  const worstFee = (price * 30n) / 10_000n
+  const data = encodeTradeData({
+    ...{ asset: AT.base, subId: 0n, limitPrice: price, desiredAmount: amount, worstFee },
+    ...{ recipientId: account, isBid: side === 'buy' },
+  })
+  const action: Action = {
+    ...{ subaccountId: account, nonce, module: AT.tradeModule, data },
+    ...{ expiry: BigInt(expirySec), owner, signer: owner },
+  }
+  return {
+    order_id: terms.orderId,
+    ...{ owner_address: owner, signer_address: owner },
+    ...{ subaccount_id: `${account}`, recipient_id: `${account}`, nonce: `${nonce}` },
+    ...{ asset_address: AT.base, sub_id: '0', worst_fee: `${worstFee}`, expiry: expirySec },
+    action_json: {
+      ...{ subaccount_id: `${account}`, nonce: `${nonce}`, module: AT.tradeModule, data },
+      ...{ expiry: `${expirySec}`, owner, signer: owner },
+    },
+    signature: signatureOf(trader, digestOf(action), terms.forged),
+    ...{ side, desired_amount: formatDecimal(amount, 18), limit_price: formatDecimal(price, 18) },
+    market: market.market,
+  }
+}
+
+function signatureOf({ owner, key }: Trader, digest: Hex, forged: boolean): Hex {
+  if (key === undefined) {
+    return walletSignature(forged ? `0x${'66'.repeat(20)}` : owner, digest)
+  }
+  const signed = forged ? new Uint8Array(32).fill(7) : hexToBytes(digest)
+  const { signature, recid } = secp256k1.ecdsaSign(signed, key)
+  return `${bytesToHex(signature)}${(27 + recid).toString(16)}`
+}

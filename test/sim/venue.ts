@@ -1,0 +1,210 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type Koa from 'koa'
+import { askExecutorAt } from '../../actors/matcher/ask-executor.js'
+import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
+import { observeMatcher } from '../../actors/matcher/observe.js'
+import { openChain } from '../../actors/order-intake/open-chain.js'
+import { startOrderIntake } from '../../actors/order-intake/start.js'
+import { startProjector } from '../../actors/projector/project.js'
+import { openAuthenticate } from '../../actors/ws-fanout/authenticate.js'
+import type { Connection } from '../../actors/ws-fanout/connection.js'
+import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
+import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
+import { createReplayer } from '../../actors/ws-fanout/replay.js'
+import { createSession, type Session } from '../../actors/ws-fanout/session.js'
+import type { Deployment } from '../../chain/deployment.js'
+import { readFrameHeader } from '../../chain/read-frame-header.js'
+import type { Hex } from '../../core/action.js'
+import type { Market } from '../../core/market.js'
+import { createProjection } from '../../data/apply-block.js'
+import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
+import { openIntakeRegistry } from '../../data/intake-registry.js'
+import { openDatabase } from '../../data/open.js'
+import { observeExecutor } from '../../executor/observe.js'
+import { openExecutor } from '../../executor/open-executor.js'
+import { errors } from '../../executor/errors.js'
+import { postExecute } from '../../executor/routes/post-execute.js'
+import { aMarket } from '../support/builders.js'
+import { AT, CHAIN_ID } from './contracts.js'
+import type { ProcessSpec } from './process.js'
+
+/** The key of the only account that settles. */
+export const EXECUTOR_KEY: Hex = `0x${'e7'.repeat(32)}`
+export const NODE_URL = 'http://node.sim/'
+export const EXECUTOR_URL = 'http://executor.sim/'
+export const FRAME_WORDS = { domain: 'venue.test', product: 'service' }
+
+export const market: Market = aMarket({
+  tradeModuleAddress: AT.tradeModule,
+  assetAddress: AT.base,
+  quoteAssetAddress: AT.quote,
+  marginManagerAddress: AT.manager,
+})
+
+const elsewhere: Hex = `0x${'99'.repeat(20)}`
+export const deployment: Deployment = {
+  chainId: CHAIN_ID,
+  matching: AT.matching,
+  subAccounts: AT.subAccounts,
+  spotTradeModule: AT.tradeModule,
+  depositModule: elsewhere,
+  withdrawalModule: elsewhere,
+  usdc: elsewhere,
+  cngn: elsewhere,
+  wrappedUsdc: AT.quote,
+  wrappedCngn: AT.base,
+  cashAsset: elsewhere,
+  spotManager: AT.manager,
+}
+
+const TICK_MS = 1_000
+const RECHECK_MS = 4_000
+const POLL_MS = 500
+const EXECUTE_TIMEOUT_MS = 4_000
+const ASK_TIMEOUT_MS = 9_000
+
+export const intakeSpec: ProcessSpec<object> = {
+  name: 'intake',
+  mayFailWith: ['BusUnavailable'],
+  start: async ({ bus, log, dataDir, fail }) => {
+    const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
+    const chain = await openChain(NODE_URL, deployment, (message) => log.warn(message))
+    const running = await startOrderIntake({
+      ...{ bus, registry, markets: [market], nowMs: Date.now, log, onFatal: fail },
+      ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
+      readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
+      recheckEveryMs: RECHECK_MS,
+    })
+    return {
+      face: {},
+      stop: async () => {
+        await running.stop()
+        await bus.close()
+        registry.close()
+      },
+    }
+  },
+}
+
+export const matcherSpec: ProcessSpec<Matcher> = {
+  name: 'matcher',
+  // A matcher whose late message comes after a new one's is what the fence is for.
+  mayFailWith: ['BusUnavailable', 'Fenced'],
+  start: async ({ bus, log, fail }) => {
+    const matcher = await startMatcher({
+      ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS },
+      ask: askExecutorAt({ url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }),
+      onFatal: fail,
+    })
+    return {
+      face: matcher,
+      stop: async () => {
+        await matcher.stop()
+        await bus.close()
+      },
+    }
+  },
+}
+
+export const projectorSpec: ProcessSpec<object> = {
+  name: 'projector',
+  mayFailWith: ['BusUnavailable'],
+  start: async ({ bus, log, dataDir, fail }) => {
+    const path = historyPath(dataDir)
+    const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+    const projector = await startProjector({
+      ...{ bus, projection: createProjection(db, [market]), markets: [market.market] },
+      ...{ log, onFatal: fail },
+    })
+    return {
+      face: {},
+      stop: async () => {
+        await projector.stop()
+        await bus.close()
+        db.close()
+      },
+    }
+  },
+}
+
+/** What stands in front of a fan-out: a socket that somebody opened. */
+export interface FanOutFace {
+  headSeq(): number
+  isReady(): boolean
+  converse(connection: Connection): Session
+}
+
+export const fanOutSpec: ProcessSpec<FanOutFace> = {
+  name: 'ws-fanout',
+  mayFailWith: ['BusUnavailable'],
+  start: async ({ bus, fail }) => {
+    const authenticate = await openAuthenticate({ bus, words: FRAME_WORDS, nowMs: Date.now })
+    // A small ring, so that a resume has to read the stream as well.
+    const feed = await openMarketFeed({ bus, market, ringChanges: 24, onFailure: fail })
+    const replayer = createReplayer(bus)
+    const findFeed = (name: string) => (name === market.market ? feed : undefined)
+    return {
+      face: {
+        headSeq: () => feed.headSeq(),
+        isReady: () => feed.isCaughtUp(),
+        converse: (connection) =>
+          createSession({
+            ...{ connection, authenticate, findFeed, listedFeeds: [feed], replayer },
+            limits: SESSION_LIMITS,
+          }),
+      },
+      stop: async () => {
+        await feed.stop()
+        await bus.close()
+      },
+    }
+  },
+}
+
+/** Answers a request to `/execute` as the executor's HTTP application does. */
+export type ExecutorFace = (body: string, key: string) => Promise<{ status: number; text: string }>
+
+export const executorSpec: ProcessSpec<ExecutorFace> = {
+  name: 'executor',
+  // It gives up when the chain is silent for half a minute while it starts.
+  mayFailWith: ['ChainUnreachable'],
+  start: async ({ log, dataDir, fail }) => {
+    const facts = observeExecutor(log)
+    const executor = await openExecutor({
+      ...{ rpcUrl: NODE_URL, privateKey: EXECUTOR_KEY, deployment, dataDir, facts },
+      ...{ timeoutMs: EXECUTE_TIMEOUT_MS, pollMs: POLL_MS, onFatal: fail },
+    })
+    const route = postExecute(executor)
+    const funnel = errors({ requestFailed: facts.requestFailed, onFatal: fail })
+    return {
+      face: async (body, key) => {
+        const ctx = contextOf(body, key)
+        await funnel(ctx, async () => {
+          await route(ctx, () => Promise.resolve())
+        })
+        return { status: ctx.status, text: JSON.stringify(ctx.body) }
+      },
+      stop: async () => {
+        await executor.stop()
+        executor.close()
+      },
+    }
+  },
+}
+
+/** As much of a Koa context as the route looks at. */
+function contextOf(body: string, key: string): Koa.Context {
+  const headers: Readonly<Record<string, string>> = {
+    'idempotency-key': key,
+    'content-length': String(Buffer.byteLength(body)),
+  }
+  const ctx = {
+    req: Readable.from([Buffer.from(body)]),
+    status: 200,
+    body: undefined as unknown,
+    get: (name: string) => headers[name.toLowerCase()] ?? '',
+    set: () => undefined,
+  }
+  return ctx as unknown as Koa.Context
+}
