@@ -100,8 +100,10 @@ function load({ traders, followers }: Stage, random: Random): Trick[] {
   ]
 }
 
-function crashes({ processes }: Stage, random: Random): Trick[] {
+function crashes(stage: Stage, random: Random): Trick[] {
+  const { processes } = stage
   return [
+    { weight: 3, play: () => storm(stage, random, { atPoints: 0.05 }) },
     { weight: 6, play: () => random.pick(processes).crash('killed') },
     { weight: 1, play: () => random.pick(processes).terminate() },
     { weight: 1, play: () => processes.forEach((process) => process.crash('power cut')) },

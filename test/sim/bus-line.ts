@@ -1,4 +1,9 @@
-import { AppendUnknown, type Bus, type FollowOptions, type Subscription } from '../../bus-schemas/bus.js'
+import {
+  AppendUnknown,
+  type Bus,
+  type FollowOptions,
+  type Subscription,
+} from '../../bus-schemas/bus.js'
 import type { AppendOptions } from '../../bus-schemas/bus.js'
 import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
 import type { Network, Order } from './network.js'
@@ -74,7 +79,8 @@ export function connectLine(network: Network, server: MemoryBus, actor: Actor): 
 
 /** Something leaves for the server. */
 function send(line: Line, act: () => void): void {
-  const { network } = line
+  const { network, actor } = line
+  if (!actor.alive) return
   network.carry(network.wire, line.there, () => {
     if (line.isCut && line.losesSent) return
     act()
@@ -119,6 +125,7 @@ function append(
   const fate = fateOf(line, options.expectedLastSeq !== undefined)
   if (fate !== 'stored') world.note(`${actor.name} append ${subject} ${fate}`)
   return new Promise((resolve, reject) => {
+    if (!actor.alive) return
     const unknown = (): void => {
       world.after(actor, ACK_TIMEOUT_MS, () => {
         reject(new AppendUnknown(`${subject}: no acknowledgement`))

@@ -5,7 +5,12 @@ import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
 import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
 import type { Address, Hex } from '../../core/action.js'
 import { contractInterface } from './contract-interface.js'
-import { GAS_PER_MATCH, type ChainBlock, type PooledTransaction, type SimulatedChain } from './chain.js'
+import {
+  GAS_PER_MATCH,
+  type ChainBlock,
+  type PooledTransaction,
+  type SimulatedChain,
+} from './chain.js'
 import {
   applyMatch,
   AT,
@@ -106,9 +111,14 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_maxPriorityFeePerGas: () => ({ result: hex(1_000_000) }),
   eth_gasPrice: ({ chain }) => ({ result: hex(chain.head().baseFee) }),
   eth_getBalance: ({ executor }) => ({ result: hex(executor.balanceWei()) }),
-  eth_getBlockByNumber: ({ chain }, [tag]) => {
+  eth_getBlockByNumber: ({ chain }, [tag, whole]) => {
     const block = blockAt(chain, tag)
-    return { result: block === undefined ? null : blockRecord(block) }
+    if (block === undefined) return { result: null }
+    if (whole !== true) return { result: blockRecord(block) }
+    const transactions = block.receipts.map(({ transaction }) =>
+      transactionRecord(chain, transaction.hash),
+    )
+    return { result: { ...blockRecord(block), transactions } }
   },
   eth_getBlockByHash: ({ chain }, [wanted]) => {
     for (let number = chain.head().number; number >= 0; number--) {

@@ -48,7 +48,9 @@ export interface SimulatedChain {
   sendForeign(from: Address): void
   find(
     hash: Hex,
-  ): { readonly block: ChainBlock; readonly receipt: MinedReceipt; readonly index: number } | undefined
+  ):
+    | { readonly block: ChainBlock; readonly receipt: MinedReceipt; readonly index: number }
+    | undefined
   pooled(hash: Hex): PooledTransaction | undefined
   /** Mines the next block. */
   mine(): void

@@ -25,7 +25,8 @@ export function contractInterface(abi: Abi): { read(data: Hex): ReceivedCall } {
       if (item === undefined) throw new Error(`no function ${data.slice(0, 10)}`)
       const { name, inputs, outputs } = item
       // A match is decoded by those who remember it.
-      const args = name === 'verifyAndMatch' ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
+      const args =
+        name === 'verifyAndMatch' ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
       return { name, args, result: (value) => encodeAbiParameters(outputs, [value]) }
     },
   }

@@ -104,14 +104,12 @@ const MATCH = getAbiItem({ abi: matchingAbi, name: 'verifyAndMatch' }).inputs
 function decodeMatch(data: Hex) {
   const [actions, signatures, actionData] = decodeAbiParameters(MATCH, `0x${data.slice(10)}`)
   const [order] = decodeAbiParameters(ORDER_DATA, actionData)
-  const lowered = actions.map(
-    (action): Action => ({
-      ...action,
-      module: lower(action.module),
-      owner: lower(action.owner),
-      signer: lower(action.signer),
-    }),
-  )
+  const lowered = actions.map((action): Action => ({
+    ...action,
+    module: lower(action.module),
+    owner: lower(action.owner),
+    signer: lower(action.signer),
+  }))
   return { actions: lowered, signatures: signatures.map(lower), order }
 }
 
@@ -182,7 +180,9 @@ function verifyAction(
 interface Trader {
   readonly account: bigint
   readonly key: string
-  readonly trade: NonNullable<Extract<ReturnType<typeof decodeTradeData>, { data: unknown }>>['data']
+  readonly trade: NonNullable<
+    Extract<ReturnType<typeof decodeTradeData>, { data: unknown }>
+  >['data']
 }
 
 function readTrade(state: ChainState, action: Action): Trader {

@@ -7,7 +7,10 @@ export interface JournalReader {
   /** Whether these signed bytes are on disk. */
   hasRaw(raw: Hex): boolean
   /** Settlement id and status of each signed transaction. */
-  transactions(): readonly { readonly intent: string; readonly hash: Hex; readonly status: string }[]
+  /** Every signed form of every transaction, for each settlement that it carries. */
+  attempts(): readonly { readonly intent: string; readonly hash: Hex }[]
+  /** Transactions whose outcome is not known. */
+  open(): number
   close(): void
 }
 
@@ -16,19 +19,26 @@ export function readJournal(path: string): JournalReader {
   let db: Database.Database | undefined
   const open = (): Database.Database | undefined => {
     if (db === undefined && existsSync(path)) db = new Database(path, { readonly: true })
-    return db
+    return db !== undefined && isMade(db) ? db : undefined
   }
   const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex')
   return {
     hasRaw: (raw) =>
       open()?.prepare('SELECT 1 FROM attempts WHERE raw = ?').get(bytes(raw)) !== undefined,
-    transactions: () =>
+    attempts: () =>
       (open()
         ?.prepare(
-          `SELECT t.intent_id AS intent, '0x' || lower(hex(a.hash)) AS hash, t.status AS status
-           FROM transactions t JOIN attempts a USING (sender, evm_nonce)`,
+          `SELECT i.intent_id AS intent, '0x' || lower(hex(a.hash)) AS hash
+           FROM transaction_intents i JOIN attempts a USING (sender, evm_nonce)`,
         )
-        .all() ?? []) as { intent: string; hash: Hex; status: string }[],
+        .all() ?? []) as { intent: string; hash: Hex }[],
+    open: () => Number(open()?.prepare(OPEN).pluck().get() ?? 0),
     close: () => db?.close(),
   }
 }
+
+const OPEN = `SELECT count(*) FROM transactions WHERE status = 'open'`
+
+/** The file is there before its tables are. */
+const isMade = (db: Database.Database): boolean =>
+  db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'transaction_intents'`).get() !== undefined

@@ -39,6 +39,14 @@ const NEXT: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   expired: ['expired'],
 }
 
+/** Whether one open order of a side has priority over another: better price, then earlier placement. */
+function comesBefore(one: AuditedOrder, other: AuditedOrder): boolean {
+  const [a, b] = [one.order, other.order]
+  if (one.open === 0n || a.side !== b.side) return false
+  if (a.limitPrice === b.limitPrice) return one.rank < other.rank
+  return a.limitPrice > b.limitPrice === (a.side === 'buy')
+}
+
 const EXPIRY_SLACK_MS = 2_000
 const PAGE = 500
 
@@ -83,6 +91,9 @@ export function createFeedAudit(
     const fresh = !pending.has(match.settlementId) && !settled.has(match.settlementId)
     expectThat(fresh, 'I-14 settlement id twice', change)
     expectThat(match.settlementId === `${market}:${change.seq}`, 'I-14 settlement id', change)
+    const hit = orders.get(change.orderId)
+    const passed = hit && [...orders.values()].find((other) => comesBefore(other, hit))
+    expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
     for (const id of [match.makerOrderId, match.takerOrderId]) {
       const leg = orders.get(id)

@@ -78,7 +78,7 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
   const charged = state.balances.get(balanceKey(FEE_ACCOUNT, AT.quote)) ?? 0n
   if (fees !== charged) onFinding(`I-4 fees ${fees} here and ${charged} on chain`, charged)
   const successes = new Map<string, number>()
-  for (const { intent, hash } of journal.transactions()) {
+  for (const { intent, hash } of journal.attempts()) {
     const found = chain.find(hash)
     if (found?.receipt.revert !== undefined || found === undefined) continue
     successes.set(intent, (successes.get(intent) ?? 0) + 1)
@@ -87,7 +87,8 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
     if (count > 1) onFinding(`I-16 ${intent} settled ${count} times`, intent)
   }
   for (const { settlementId } of audit.fills) {
-    if (!successes.has(settlementId)) onFinding(`I-16 ${settlementId} is not on chain`, settlementId)
+    if (!successes.has(settlementId))
+      onFinding(`I-16 ${settlementId} is not on chain`, settlementId)
   }
 }
 
@@ -132,7 +133,10 @@ function checkReads({ directory, audit, followers, onFinding }: RestingVenue): v
     .join()
   if (shown !== inFeed) onFinding('I-12 reads show another book than the feed', { shown, inFeed })
   for (const follower of followers) {
-    const folded = [...follower.openAmounts()].map(([id, open]) => `${id} ${open}`).sort().join()
+    const folded = [...follower.openAmounts()]
+      .map(([id, open]) => `${id} ${open}`)
+      .sort()
+      .join()
     if (folded !== shown) onFinding('I-12 frames give another book than reads', { folded, shown })
     const since = follower.tradesSince() ?? 0
     const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => id / 256 > since)
@@ -182,5 +186,8 @@ function rowsOf(db: Database.Database): Map<string, string> {
 
 const textOf = (row: Record<string, unknown>): string =>
   Object.entries(row)
-    .map(([name, value]) => `${name}=${value instanceof Buffer ? value.toString('hex') : String(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name}=${value instanceof Buffer ? value.toString('hex') : String(value)}`,
+    )
     .join(' ')

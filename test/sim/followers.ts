@@ -74,7 +74,10 @@ export function createFollower(options: FollowerOptions): Follower {
       return
     }
     if (tradeSeq === undefined || seq <= tradeSeq || prev_seq > tradeSeq) {
-      onFinding(`I-9 ${name}: trade frame ${seq} after ${prev_seq} at ${tradeSeq ?? 'nothing'}`, seq)
+      onFinding(
+        `I-9 ${name}: trade frame ${seq} after ${prev_seq} at ${tradeSeq ?? 'nothing'}`,
+        seq,
+      )
     }
     tradeSeq = seq
     tradeIds.push((data as { trade_id: number }).trade_id)
@@ -87,11 +90,12 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   const subscribe = (session: Session): void => {
-    for (const [channel, since] of [['book', book.seq()], ['trades', tradeSeq]] as const) {
+    for (const [channel, since] of [
+      ['book', book.seq()],
+      ['trades', tradeSeq],
+    ] as const) {
       const resume = since === undefined ? {} : { since_seq: since }
-      session.onText(
-        JSON.stringify({ op: 'subscribe', channel, market: market.market, ...resume }),
-      )
+      session.onText(JSON.stringify({ op: 'subscribe', channel, market: market.market, ...resume }))
     }
   }
 

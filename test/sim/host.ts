@@ -168,6 +168,8 @@ function fetch(target: string | URL, init: FetchInit = {}): Promise<unknown> {
   const request = { from: acting(), url: new URL(target), headers, body: body as string }
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(abortError(signal))
+    // What dies in the middle of a step sends nothing more while the step unwinds.
+    if (!request.from.alive) return
     signal?.addEventListener('abort', () => reject(abortError(signal)), { once: true })
     on()
       .http(request)

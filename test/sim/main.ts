@@ -18,7 +18,15 @@ Error.stackTraceLimit = values.trace ? 30 : 1
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-function report({ seed, findings, hash, orders, fills, events, elapsedMs }: SimulationResult): void {
+function report({
+  seed,
+  findings,
+  hash,
+  orders,
+  fills,
+  events,
+  elapsedMs,
+}: SimulationResult): void {
   const [first] = findings
   const facts = `${orders} orders, ${fills} fills, ${events} events, ${Math.round(elapsedMs / 1000)} s`
   say(`seed ${seed} ${hash} ${first === undefined ? 'ok' : 'FINDING'}: ${facts}`)

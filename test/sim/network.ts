@@ -22,6 +22,8 @@ export interface Weather {
   refusedCalls: number
   /** A question or an answer of core messaging is lost. */
   lostAsks: number
+  /** A process dies at a labelled point that it passes. */
+  atPoints: number
 }
 
 export const FAIR: Weather = {
@@ -35,6 +37,7 @@ export const FAIR: Weather = {
   lostCalls: 0,
   refusedCalls: 0,
   lostAsks: 0,
+  atPoints: 0,
 }
 
 /** The wires: whatever goes from one actor to another takes its time here and may be lost. */
@@ -53,7 +56,11 @@ export interface Order {
   lastMs: number
 }
 
-export function createNetwork(world: World, random: Random, onFailure: Actor['onFailure']): Network {
+export function createNetwork(
+  world: World,
+  random: Random,
+  onFailure: Actor['onFailure'],
+): Network {
   const weather = { ...FAIR }
   const wire: Actor = { name: 'wire', alive: true, skewMs: 0, onFailure }
   return {

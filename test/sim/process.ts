@@ -12,6 +12,8 @@ import type { Actor } from './world.js'
 export interface Surroundings {
   readonly bus: Bus
   readonly log: Logger
+  /** An address of the node that no other life has: the client keeps a queue for each address of its process. */
+  readonly nodeUrl: string
   /** Its own directory, which outlives it. */
   readonly dataDir: string
   /** Ends it: what its main would hand to the process shell. */
@@ -55,6 +57,7 @@ export interface SupervisorOptions {
   readonly network: Network
   readonly server: MemoryBus
   readonly directory: string
+  readonly nodeUrl: string
   readonly log: (name: string) => Logger
   /** Something ended a process that nothing may end. */
   readonly onFinding: (what: string, error: unknown) => void
@@ -120,6 +123,7 @@ export function supervise<Face>(
       spec
         .start({
           ...{ bus: line.bus, log: options.log(actor.name), dataDir },
+          nodeUrl: `${options.nodeUrl}${actor.name}`,
           fail: (error) => failed(one, error),
         })
         .then(

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from '../../bus-schemas/log.js'
 import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
+import { armCrashPoints } from '../../core/crash-point.js'
 import { createTransactionSigner } from '../../chain/sign-transaction.js'
 import { createAdversary, chooseTroubles, type Stage, type Troubles } from './adversary.js'
 import { createChain, type SimulatedChain } from './chain.js'
@@ -116,21 +117,31 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
   }
 }
 
+/** Unwinds the step in which a process died. */
+class CrashedAt extends Error {
+  override readonly name = 'CrashedAt'
+}
+
 const nothing = (): void => undefined
 const silence = { trace: nothing, debug: nothing, info: nothing } as unknown as Logger
 const silent = (): Logger =>
   Object.assign({ warn: nothing, error: nothing, fatal: nothing }, silence)
 
 /** Every line of a process's log goes to whoever watches. */
-const logTo = (world: World) => (process: string): Logger => {
-  const line = (fields: unknown, text: unknown): void => {
-    const shown = JSON.stringify(fields, (_, value: unknown) =>
-      value instanceof Error ? `${value.name}: ${value.message}` : value,
-    )
-    world.tell(`${process}: ${typeof text === 'string' ? text : ''} ${shown}`)
+const logTo =
+  (world: World) =>
+  (process: string): Logger => {
+    const line = (fields: unknown, text: unknown): void => {
+      const shown = JSON.stringify(fields, (_, value: unknown) =>
+        value instanceof Error ? `${value.name}: ${value.message}` : value,
+      )
+      world.tell(`${process}: ${typeof text === 'string' ? text : ''} ${shown}`)
+    }
+    return { trace: line, debug: line, info: line, warn: line, error: line, fatal: line } as Logger
   }
-  return { trace: line, debug: line, info: line, warn: line, error: line, fatal: line } as Logger
-}
+
+/** Simulations that this process has begun. */
+let runs = 0
 
 interface Parts {
   readonly world: World
@@ -184,7 +195,18 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
       processes.find((one) => one.actor() === actor)?.ownDatabase(database)
     },
   })
-  const supervisor = { network, server, directory, log, onFinding }
+  const points = random.fork()
+  armCrashPoints((point) => {
+    if (!troubles.crashes || stage.network.weather.atPoints === 0) return
+    if (!points.chance(stage.network.weather.atPoints)) return
+    const struck = processes.find((one) => one.actor() === world.acting())
+    if (struck === undefined) return
+    struck.crash(`at ${point}`)
+    throw new CrashedAt(point)
+  })
+  runs += 1
+  const nodeUrl = `http://node.sim/${runs}/`
+  const supervisor = { network, server, directory, nodeUrl, log, onFinding }
   const executor = supervise(supervisor, executorSpec)
   const matcher = supervise(supervisor, matcherSpec)
   const projector = supervise(supervisor, projectorSpec)
@@ -212,6 +234,7 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   }
   const stage = { network, chain, processes, traders, followers }
   const end = (): void => {
+    armCrashPoints(undefined)
     for (const process of processes) process.crash('the simulation ends')
     journal.close()
   }
@@ -298,7 +321,7 @@ async function comeToRest(venue: Venue): Promise<void> {
   for (;;) {
     await world.run(REST_SLICE_MS)
     await audit.advance()
-    const open = journal.transactions().filter(({ status }) => status === 'open').length
+    const open = journal.open()
     const waits = {
       unanswered: stage.traders.unanswered(),
       pending: audit.pending.size,

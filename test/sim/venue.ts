@@ -31,7 +31,6 @@ import type { ProcessSpec } from './process.js'
 
 /** The key of the only account that settles. */
 export const EXECUTOR_KEY: Hex = `0x${'e7'.repeat(32)}`
-export const NODE_URL = 'http://node.sim/'
 export const EXECUTOR_URL = 'http://executor.sim/'
 export const FRAME_WORDS = { domain: 'venue.test', product: 'service' }
 
@@ -67,9 +66,9 @@ const ASK_TIMEOUT_MS = 9_000
 export const intakeSpec: ProcessSpec<object> = {
   name: 'intake',
   mayFailWith: ['BusUnavailable'],
-  start: async ({ bus, log, dataDir, fail }) => {
+  start: async ({ bus, log, nodeUrl, dataDir, fail }) => {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
-    const chain = await openChain(NODE_URL, deployment, (message) => log.warn(message))
+    const chain = await openChain(nodeUrl, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
       ...{ bus, registry, markets: [market], nowMs: Date.now, log, onFatal: fail },
       ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
@@ -169,10 +168,10 @@ export const executorSpec: ProcessSpec<ExecutorFace> = {
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
   mayFailWith: ['ChainUnreachable'],
-  start: async ({ log, dataDir, fail }) => {
+  start: async ({ log, nodeUrl, dataDir, fail }) => {
     const facts = observeExecutor(log)
     const executor = await openExecutor({
-      ...{ rpcUrl: NODE_URL, privateKey: EXECUTOR_KEY, deployment, dataDir, facts },
+      ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, deployment, dataDir, facts },
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, pollMs: POLL_MS, onFatal: fail },
     })
     const route = postExecute(executor)
