@@ -59,8 +59,9 @@ export function connectLine(network: Network, server: MemoryBus, actor: Actor): 
     get: (target, name: keyof Bus) => {
       const own = special[name]
       if (own !== undefined) return own
-      const method = target[name] as (...args: unknown[]) => Promise<unknown>
-      return (...args: unknown[]) => call(line, () => method.apply(target, args))
+      const calls = target as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+      return (...args: unknown[]) =>
+        call(line, () => calls[name]?.(...args) ?? Promise.reject(new Error(name)))
     },
   })
   return {
@@ -156,13 +157,11 @@ function follow(line: Line, options: FollowOptions): Promise<Subscription> {
     ...options,
     onMessage: (message) =>
       new Promise((resolve, reject) => {
+        const handled = async (): Promise<void> => {
+          await options.onMessage(message)
+        }
         receive(line, () => {
-          if (stopped) return
-          try {
-            Promise.resolve(options.onMessage(message)).then(resolve, reject)
-          } catch (error) {
-            reject(error as Error)
-          }
+          if (!stopped) handled().then(resolve, reject)
         })
       }),
     onError: (error) => receive(line, () => options.onError(error)),

@@ -1,4 +1,4 @@
-import { encodeErrorResult, parseAbi } from 'viem'
+import { encodeErrorResult, parseAbi, type Abi } from 'viem'
 import { errorsAbi } from '../../chain/abi/errors.js'
 import { matchingAbi } from '../../chain/abi/matching.js'
 import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
@@ -90,11 +90,8 @@ function encodeRevert(name: string): Hex {
     ERC721NonexistentToken: [0n],
     Error: ['simulated'],
   }
-  return encodeErrorResult({
-    abi: errorsAbi,
-    errorName: name,
-    args: withArguments[name],
-  } as Parameters<typeof encodeErrorResult>[0])
+  const abi: Abi = errorsAbi
+  return encodeErrorResult({ abi, errorName: name, args: withArguments[name] ?? [] })
 }
 
 const revertError = (name: string): RpcError => ({

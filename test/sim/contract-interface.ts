@@ -12,7 +12,7 @@ export interface ReceivedCall {
   readonly name: string
   readonly args: readonly unknown[]
   /** Encodes the one value that the function returns. */
-  result(value: unknown): Hex
+  readonly result: (value: unknown) => Hex
 }
 
 /** Reads calls of an ABI. The selectors are computed once, which is what decoding a call afresh spends its time on. */

@@ -75,7 +75,7 @@ export function createFeedAudit(
     expectThat(!nonces.has(nonce), 'I-14 nonce twice', change)
     nonces.add(nonce)
     const it: AuditedOrder = {
-      ...{ order, rank, status: 'active' as OrderStatus },
+      ...{ order, rank, status: 'active' },
       ...{ filled: order.initialFilled, pending: 0n, open: 0n },
     }
     orders.set(order.orderId, it)

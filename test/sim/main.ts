@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util'
-import { simulate, type SimulationResult } from './simulate.js'
-
-const DEFAULT_STEPS = '200'
+import { REGRESSIONS } from './regressions.js'
+import { simulate, type SimulationOptions, type SimulationResult } from './simulate.js'
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '1' },
-    steps: { type: 'string', default: DEFAULT_STEPS },
+    steps: { type: 'string', default: '200' },
     harsh: { type: 'boolean', default: false },
+    kept: { type: 'boolean', default: false },
+    twice: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
   },
 })
@@ -17,40 +18,39 @@ const { values } = parseArgs({
 Error.stackTraceLimit = values.trace ? 30 : 1
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
+const bigintText = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value
 
-function report({
-  seed,
-  findings,
-  hash,
-  orders,
-  fills,
-  events,
-  elapsedMs,
-}: SimulationResult): void {
+function report(run: SimulationOptions, result: SimulationResult): void {
+  const { seed, findings, hash, orders, fills, events, elapsedMs } = result
   const [first] = findings
   const facts = `${orders} orders, ${fills} fills, ${events} events, ${Math.round(elapsedMs / 1000)} s`
   say(`seed ${seed} ${hash} ${first === undefined ? 'ok' : 'FINDING'}: ${facts}`)
   if (first === undefined) return
-  say(`  ${first.atMs} ms: ${first.what}`)
-  const { detail } = first
+  const { detail, atMs, what } = first
   const shown = detail instanceof Error ? detail.stack : JSON.stringify(detail, bigintText)
-  say(`  ${shown ?? ''}`)
-  say(`  npm run sim -- --seed ${seed} --steps ${values.steps} --trace`)
+  say(`  ${atMs} ms: ${what}\n  ${shown ?? ''}`)
+  const harsh = run.harsh === true ? ' --harsh' : ''
+  say(`  npm run sim -- --seed ${seed} --steps ${run.steps}${harsh} --trace`)
 }
 
-const bigintText = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value
+/** Whether the seed found something. */
+async function play(run: SimulationOptions): Promise<boolean> {
+  const result = await simulate({ ...run, ...(values.trace && { onNote: say }) })
+  const again = values.twice ? await simulate(run) : result
+  if (again.hash !== result.hash) say(`seed ${run.seed} gives ${result.hash} and ${again.hash}`)
+  const isBad = result.findings.length > 0 || again.hash !== result.hash
+  if (isBad || values.seeds === '1') report(run, result)
+  return isBad
+}
 
-const from = Number(values.seed)
-const count = Number(values.seeds)
+const numbered = Array.from({ length: Number(values.seeds) }, (_, index) => ({
+  ...{ seed: Number(values.seed) + index, steps: Number(values.steps), harsh: values.harsh },
+}))
+const runs: readonly SimulationOptions[] = values.kept ? REGRESSIONS : numbered
 let found = 0
-for (let seed = from; seed < from + count; seed++) {
-  const result = await simulate({
-    ...{ seed, steps: Number(values.steps), harsh: values.harsh },
-    ...(values.trace && { onNote: say }),
-  })
-  if (result.findings.length > 0) found += 1
-  if (result.findings.length > 0 || count === 1) report(result)
-}
-say(`${count} seeds, ${found} with findings, ${Math.round(process.cpuUsage().user / 1000)} ms CPU`)
+for (const run of runs) if (await play(run)) found += 1
+say(
+  `${runs.length} seeds, ${found} with findings, ${Math.round(process.cpuUsage().user / 1_000)} ms`,
+)
 process.exitCode = found === 0 ? 0 : 1

@@ -48,7 +48,7 @@ export interface Network {
   /** Acts for what is on its way and for servers that never die. */
   readonly wire: Actor
   /** Carries something; `order` keeps what goes over one connection in its order. */
-  carry(to: Actor, order: Order | undefined, deliver: () => void): void
+  readonly carry: (to: Actor, order: Order | undefined, deliver: () => void) => void
 }
 
 /** A connection's direction: nothing overtakes. */

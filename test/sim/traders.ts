@@ -74,7 +74,7 @@ export function makeTraders(count: number): Trader[] {
   return Array.from({ length: count }, (_, index) => {
     const accounts = [BigInt(10 + 2 * index), BigInt(11 + 2 * index)]
     if (index < count - 1) {
-      return { owner: `0x${`${50 + index}`.repeat(20)}` as Address, key: undefined, accounts }
+      return { owner: `0x${`${50 + index}`.repeat(20)}`, key: undefined, accounts }
     }
     const key = hexToBytes(`0x${`${20 + index}`.repeat(32)}`)
     return { owner: addressOfPublicKey(secp256k1.publicKeyCreate(key, false)), key, accounts }
