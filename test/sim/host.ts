@@ -26,9 +26,11 @@ export interface Machine {
   readonly http: HttpDouble
   /** Told of each database that an actor opens, so that a crash can take it away. */
   readonly onDatabase: (actor: Actor, database: Database.Database) => void
+  /** Told after each commit of an actor; what it throws is thrown from there. */
+  readonly onCommit: (actor: Actor) => void
 }
 
-type Callback = (...args: unknown[]) => void
+type Callback = (...args: unknown[]) => unknown
 interface Timer {
   readonly cancel: () => void
   ref(): Timer
@@ -55,6 +57,7 @@ export function runOn(given: Machine): void {
   replaceClock()
   replaceNetwork()
   watchDatabases()
+  watchCommits()
 }
 
 const on = (): Machine => {
@@ -202,5 +205,38 @@ function watchDatabases(): void {
       }
       return original.apply(this, args)
     }
+  }
+}
+
+type Transaction = Callback & Record<'default' | 'deferred' | 'immediate' | 'exclusive', Callback>
+const MODES = ['default', 'deferred', 'immediate', 'exclusive'] as const
+
+function watchCommits(): void {
+  const prototype = Database.prototype as unknown as {
+    transaction: (this: Database.Database, step: Callback) => Transaction
+    prepare: (this: Database.Database, sql: string) => { run: Callback }
+  }
+  const { transaction, prepare } = prototype
+  prototype.transaction = function (this: Database.Database, step) {
+    const made = transaction.call(this, step)
+    const telling = (run: Callback) => tellingOf(this, run)
+    const told = telling(made) as Transaction
+    for (const mode of MODES) Object.defineProperty(told, mode, { value: telling(made[mode]) })
+    return told
+  }
+  prototype.prepare = function (this: Database.Database, sql) {
+    const statement = prepare.call(this, sql)
+    if (/^\s*(INSERT|UPDATE|DELETE)/.test(sql)) statement.run = tellingOf(this, statement.run)
+    return statement
+  }
+}
+
+/** The same, and afterwards the machine is told if that was a commit. */
+function tellingOf(database: Database.Database, run: Callback): Callback {
+  return function (this: unknown, ...args: unknown[]) {
+    const result: unknown = run.apply(this, args)
+    const actor = machine?.world.acting()
+    if (actor?.alive === true && !database.inTransaction) machine?.onCommit(actor)
+    return result
   }
 }

@@ -178,6 +178,14 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   })
   const journal = readJournal(join(directory, 'executor', 'executor.db'))
   const processes: SimulatedProcess[] = []
+  const points = random.fork()
+  const mayDie = (point: string): void => {
+    if (!points.chance(network.weather.atPoints)) return
+    const struck = processes.find((one) => one.actor() === world.acting())
+    if (struck === undefined) return
+    struck.crash(`at ${point}`)
+    throw new CrashedAt(point)
+  }
   const rpc = {
     ...{ chain, traces: random.chance(0.5) },
     executor: { address, balanceWei: () => 10n ** 24n },
@@ -194,16 +202,9 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
     onDatabase: (actor, database) => {
       processes.find((one) => one.actor() === actor)?.ownDatabase(database)
     },
+    onCommit: () => mayDie('a commit'),
   })
-  const points = random.fork()
-  armCrashPoints((point) => {
-    if (!troubles.crashes || stage.network.weather.atPoints === 0) return
-    if (!points.chance(stage.network.weather.atPoints)) return
-    const struck = processes.find((one) => one.actor() === world.acting())
-    if (struck === undefined) return
-    struck.crash(`at ${point}`)
-    throw new CrashedAt(point)
-  })
+  armCrashPoints(mayDie)
   runs += 1
   const nodeUrl = `http://node.sim/${runs}/`
   const supervisor = { network, server, directory, nodeUrl, log, onFinding }
