@@ -23,6 +23,7 @@ import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
 import { observeExecutor } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
+import { createTermsCheck } from '../../executor/check-terms.js'
 import { errors } from '../../executor/errors.js'
 import { postExecute } from '../../executor/routes/post-execute.js'
 import { aMarket } from '../support/builders.js'
@@ -172,9 +173,10 @@ export const executorSpec: ProcessSpec<ExecutorFace> = {
     const facts = observeExecutor(log)
     const executor = await openExecutor({
       ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, deployment, dataDir, facts },
-      ...{ timeoutMs: EXECUTE_TIMEOUT_MS, pollMs: POLL_MS, onFatal: fail },
+      ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
+      ...{ markets: [market], gasReserveWei: 0n },
     })
-    const route = postExecute(executor)
+    const route = postExecute({ ...executor, checkTerms: createTermsCheck([market]) })
     const funnel = errors({ requestFailed: facts.requestFailed, onFatal: fail })
     return {
       face: async (body, key) => {
