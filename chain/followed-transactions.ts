@@ -23,6 +23,8 @@ export interface Followed {
   taken: boolean
   /** Its fees are as high as they get; that was told. */
   exhausted: boolean
+  /** Its nonce is used by nobody knows what; that was told. */
+  unexplained: boolean
 }
 
 /** The transactions of one key that are not final, by nonce in ascending order. Bounded by whoever adds. */
@@ -53,7 +55,8 @@ export function createFollowedTransactions(): FollowedTransactions {
   const open = (): Followed[] => [...byNonce.values()].filter(isOpen)
 
   function add({ transaction, mined }: UnsettledTransaction): Followed {
-    const nothingKnown = { consumer: undefined, doubt: NO_DOUBT, exhausted: false }
+    const told = { exhausted: false, unexplained: false }
+    const nothingKnown = { consumer: undefined, doubt: NO_DOUBT, ...told }
     const followed: Followed = { transaction, mined, ...nothingKnown, ...UNSENT }
     byNonce.set(transaction.evmNonce, followed)
     return followed

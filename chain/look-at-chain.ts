@@ -8,10 +8,11 @@ import type { Receipt } from './read-receipt.js'
 import type { Tracking } from './tracking.js'
 
 /**
- * Blocks of mined transactions that one look compares, the newest first. What is final is not followed, so there are only
- * more where finality is far away; the hash of a block stands for all blocks before it.
+ * Blocks of mined transactions that one look compares, the newest and the oldest so many. There are only more where
+ * finality is far away: then the hash of a block stands for those before it, and the oldest become final first.
  */
-const MAX_BLOCKS_PER_LOOK = 32
+const MAX_NEWEST_BLOCKS = 16
+const MAX_OLDEST_BLOCKS = 16
 
 /** Asks for all that can tell what has become of the followed transactions. Rejects with ChainUnreachable. */
 export async function lookAtChain(
@@ -61,8 +62,8 @@ async function readReceipts(
 function minedHeights(all: readonly Followed[]): bigint[] {
   const heights = all.flatMap(({ mined }) => (mined === undefined ? [] : [mined.blockNumber]))
   const newestFirst = [...new Set(heights)].sort((a, b) => (a < b ? 1 : -1))
-  // The oldest one as well, so that what becomes final is let go.
-  return [...newestFirst.slice(0, MAX_BLOCKS_PER_LOOK - 1), ...newestFirst.slice(-1)]
+  if (newestFirst.length <= MAX_NEWEST_BLOCKS + MAX_OLDEST_BLOCKS) return newestFirst
+  return [...newestFirst.slice(0, MAX_NEWEST_BLOCKS), ...newestFirst.slice(-MAX_OLDEST_BLOCKS)]
 }
 
 /** One question for each height, none for heights above the head. */

@@ -1,3 +1,4 @@
+import { ChainUnreachable } from './chain-unreachable.js'
 import { crash } from '../core/crash-point.js'
 import type { ChainView, FollowStep } from './follow-transaction.js'
 import { followTransaction } from './follow-transaction.js'
@@ -84,16 +85,30 @@ async function recordMined(
 /** That there is no receipt proves nothing; a transaction in a block does. */
 async function findStranger(tracking: Tracking, followed: Followed, head: bigint): Promise<void> {
   const { evmNonce, attempts } = followed.transaction
-  const by = await tracking.chain.consumerOf(evmNonce, head)
+  const by = await consumerOf(tracking, evmNonce, head)
   // One of ours: the receipt is merely not to be had yet.
   if (by !== undefined && attempts.some(({ hash }) => hash === by.hash)) return
   if (by === undefined) {
-    if (tracking.unexplained !== evmNonce) tracking.facts.nonceUnexplained(evmNonce)
-    tracking.unexplained = evmNonce
+    if (!followed.unexplained) tracking.facts.nonceUnexplained(evmNonce)
+    followed.unexplained = true
     return
   }
   followed.consumer = by
   freeze(tracking, { evmNonce, by })
+}
+
+/** Nothing is found as well where the node has no state so old; everything else goes on meanwhile. */
+export async function consumerOf(
+  { chain }: Tracking,
+  evmNonce: number,
+  head: bigint,
+): Promise<Inclusion | undefined> {
+  try {
+    return await chain.consumerOf(evmNonce, head)
+  } catch (error) {
+    if (error instanceof ChainUnreachable) return undefined
+    throw error
+  }
 }
 
 /** For good: only a start of the process, by somebody who has looked, lets the lane go on. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { assert } from '../core/assert.js'
 import { ChainUnreachable } from './chain-unreachable.js'
 import { NO_DOUBT } from './follow-transaction.js'
+import type { ChainView } from './follow-transaction.js'
 import { createFollowedTransactions, isOpen } from './followed-transactions.js'
 import { broadcast, raiseStuck, rebroadcastDue } from './keep-sending.js'
 import { watchGas } from './gas-reserve.js'
@@ -89,7 +90,8 @@ function beginTracking(options: TrackerOptions): Tracking {
   return {
     ...options,
     ...{ address: nonces.address, followed, waiters: createResultWaiters() },
-    ...{ count: 0, progressMs: nowMs(), highest: 0n, strangers: NO_DOUBT, missing: NO_DOUBT },
+    ...{ count: 0, mostUsed: 0, progressMs: nowMs(), lookedMs: nowMs(), highest: 0n },
+    ...{ strangers: NO_DOUBT, missing: NO_DOUBT },
     ...{ gasLow: false, reachable: true, answeredAtMs: nowMs() },
   }
 }
@@ -128,11 +130,9 @@ async function verify(tracking: Tracking): Promise<void> {
 async function look(tracking: Tracking): Promise<void> {
   await verify(tracking)
   const head = await tracking.chain.head()
-  if (head.hash !== tracking.head?.hash || isUnsure(tracking)) {
+  if (head.hash !== tracking.head?.hash || isToBeAskedAgain(tracking)) {
     const view = await lookAtChain(tracking, { head, nowMs: tracking.nowMs() })
-    if (view.count !== tracking.count) tracking.progressMs = view.nowMs
-    if (head.number > tracking.highest) tracking.highest = head.number
-    tracking.count = view.count
+    remember(tracking, view)
     await settleTransactions(tracking, view)
     await watchNonces(tracking, view)
     await watchGas(tracking)
@@ -140,6 +140,18 @@ async function look(tracking: Tracking): Promise<void> {
   }
   await raiseStuck(tracking)
   await rebroadcastDue(tracking)
+}
+
+function remember(tracking: Tracking, { nowMs, head, count }: ChainView): void {
+  if (count > tracking.mostUsed) Object.assign(tracking, { mostUsed: count, progressMs: nowMs })
+  if (head > tracking.highest) tracking.highest = head
+  Object.assign(tracking, { count, lookedMs: nowMs })
+}
+
+/** Twice for each answer that counts as separate. */
+function isToBeAskedAgain(tracking: Tracking): boolean {
+  const { nowMs, lookedMs, policy } = tracking
+  return (nowMs() - lookedMs) * 2 >= policy.doubtEveryMs && isUnsure(tracking)
 }
 
 function isUnsure({ followed, count, strangers, missing }: Tracking): boolean {

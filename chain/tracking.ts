@@ -35,8 +35,11 @@ export interface Tracking extends TrackerOptions {
   head?: ChainHead
   /** Nonces used at that head. */
   count: number
-  /** When the number of used nonces last changed. */
+  /** The most nonces that were ever seen used, and when they came to be so many. */
+  mostUsed: number
   progressMs: number
+  /** When the chain was last looked at. */
+  lookedMs: number
   /** The highest block seen. */
   highest: bigint
   /** That nonces are used which nobody here has claimed. */
@@ -44,8 +47,6 @@ export interface Tracking extends TrackerOptions {
   /** That nonces are missing, in the journal or on the chain. */
   missing: Doubt
   frozen?: Frozen
-  /** Told once for a nonce. */
-  unexplained?: number
   /** When the chain was last seen to be the right one; undefined since it was silent. */
   verifiedMs?: number | undefined
   gasLow: boolean

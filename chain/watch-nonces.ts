@@ -1,7 +1,7 @@
 import { crash } from '../core/crash-point.js'
 import type { ChainView } from './follow-transaction.js'
 import { NO_DOUBT, raiseDoubt } from './follow-transaction.js'
-import { freeze, reopen } from './settle-transactions.js'
+import { consumerOf, freeze, reopen } from './settle-transactions.js'
 import type { Tracking } from './tracking.js'
 
 /** Gaps closed in one look, so that a long one does not end in one burst. */
@@ -24,7 +24,7 @@ async function watchStrangers(tracking: Tracking, view: ChainView): Promise<void
   tracking.strangers = raiseDoubt(tracking.strangers, view.nowMs, tracking.policy)
   if (tracking.strangers.times < tracking.policy.contradictions) return
   const evmNonce = view.count - 1
-  const by = await tracking.chain.consumerOf(evmNonce, view.head)
+  const by = await consumerOf(tracking, evmNonce, view.head)
   if (by !== undefined) freeze(tracking, { evmNonce, by })
   tracking.strangers = NO_DOUBT
 }

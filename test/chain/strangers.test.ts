@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ChainUnreachable } from '../../chain/chain-unreachable.js'
 import { LANE_POLICY } from '../../chain/lane-policy.js'
 import { openScriptedLane } from '../support/scripted-lane.js'
 import type { ScriptedLane, ScriptedLaneOptions } from '../support/scripted-lane.js'
@@ -77,5 +78,18 @@ describe('strangers on the key of a lane', () => {
     lane.lies = () => ({})
     await lane.look(1)
     expect(stateOf('a')?.kind).to.equal('mined')
+  })
+
+  it('goes on with everything else where no node can tell what used a nonce, and says so once', async () => {
+    lane.take('a')
+    lane.mineStranger()
+    const silence = () => Promise.reject(new ChainUnreachable('state is pruned'))
+    Object.assign(lane.chain, { consumerOf: silence })
+    await lane.look(20)
+    expect([told('nonceUnexplained'), told('chainLost')]).to.deep.equal([1, 0])
+    lane.take('b')
+    lane.mine()
+    await lane.look()
+    expect([stateOf('a')?.kind, stateOf('b')?.kind]).to.deep.equal(['open', 'mined'])
   })
 })

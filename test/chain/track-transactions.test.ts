@@ -64,6 +64,32 @@ describe('tracking transactions', () => {
     expect(asked).to.equal(1)
   })
 
+  it('keeps its work bounded where finality is far away, and lets go of all once it comes', async () => {
+    lane.journal.close()
+    open({ policy: { finality: 'finalized' } })
+    let finalized = 0n
+    let asked = 0
+    const { blockHash } = lane.chain
+    Object.assign(lane.chain, {
+      finalized: () => Promise.resolve(finalized),
+      blockHash: (height: bigint) => ((asked += 1), blockHash(height)),
+    })
+    for (let n = 0; n < 100; n += 1) {
+      lane.take(`${n}`)
+      lane.mine()
+      await lane.look()
+    }
+    expect(lane.tracker.followedCount()).to.equal(100)
+    asked = 0
+    finalized = 100n
+    for (let looks = 0; looks < 10; looks += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+    expect(lane.tracker.followedCount()).to.equal(0)
+    expect(asked).to.be.at.most(10 * 32)
+  })
+
   it('asks for nothing but the head while that stands still', async () => {
     lane.take('a')
     lane.mine()
