@@ -2,11 +2,12 @@ import { createPublicClient, http } from 'viem'
 import type { HttpTransport, PublicClient } from 'viem'
 
 /**
- * What a connection to the chain is for. `read`: facts, retried and batched. `probe`: the same asked once, for callers
- * that rather do without an answer than wait for it. `judge`: a question on which somebody's
- * contract runs, given little time. `submit`: transactions, asked once, because an unclear answer must come back as it is.
+ * What a connection to the chain is for. `read`: facts, retried and batched. `long`: facts with long answers, each asked
+ * by itself. `probe`: facts asked once, for callers that rather do without an answer than wait for it. `judge`: a
+ * question on which somebody's contract runs, given little time. `submit`: transactions, asked once, because an unclear
+ * answer must come back as it is.
  */
-export type ClientPurpose = 'read' | 'probe' | 'judge' | 'submit'
+export type ClientPurpose = 'read' | 'long' | 'probe' | 'judge' | 'submit'
 
 export type ChainClient = PublicClient<HttpTransport>
 
@@ -17,6 +18,7 @@ const MAX_CALLS_PER_BATCH = 100
 
 const TRANSPORT = {
   read: { retryCount: 2, timeout: TIMEOUT_MS, batch: { batchSize: MAX_CALLS_PER_BATCH } },
+  long: { retryCount: 2, timeout: TIMEOUT_MS },
   probe: { retryCount: 0, timeout: JUDGE_TIMEOUT_MS, batch: { batchSize: MAX_CALLS_PER_BATCH } },
   judge: { retryCount: 0, timeout: JUDGE_TIMEOUT_MS },
   submit: { retryCount: 0, timeout: TIMEOUT_MS },

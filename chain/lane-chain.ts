@@ -44,13 +44,15 @@ export interface LaneChain {
 export function connectLane(rpcUrl: string, address: Address): LaneChain {
   const read = createChainClient(rpcUrl, 'read')
   const submit = createChainClient(rpcUrl, 'submit')
+  // A batch leaves a receipt of hundreds of kilobytes: many of those in one answer are more than a client takes.
+  const long = createChainClient(rpcUrl, 'long')
   return {
     head: () => orUnreachable('newest block', fetchBlock(read, 'latest')),
     countAt: (blockHash) => orUnreachable('nonce', fetchCount(read, address, blockHash)),
     blockHash: (height) => fetchBlockHash(read, height),
     finalized: async () =>
       (await orUnreachable('final block', fetchBlock(read, 'finalized'))).number,
-    receipt: (transaction) => readReceipt(read, transaction),
+    receipt: (transaction) => readReceipt(long, transaction),
     revertOf: ({ hash, blockNumber }) => explainRevert(read, hash, blockNumber),
     isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
     consumerOf: (evmNonce, head) => findConsumer(read, { from: address, evmNonce, head }),

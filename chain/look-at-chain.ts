@@ -13,6 +13,8 @@ import type { Tracking } from './tracking.js'
  */
 const MAX_NEWEST_BLOCKS = 16
 const MAX_OLDEST_BLOCKS = 16
+/** Receipts asked for side by side: those of full batches are long. */
+const RECEIPTS_AT_ONCE = 16
 
 /** Asks for all that can tell what has become of the followed transactions. Rejects with ChainUnreachable. */
 export async function lookAtChain(
@@ -50,13 +52,16 @@ async function readReceipts(
   chain: LaneChain,
   asked: readonly Followed[],
 ): Promise<Map<number, Receipt>> {
-  const found = await Promise.all(
-    asked.map(async ({ transaction }) => {
-      const receipt = await chain.receipt(transaction)
-      return receipt === undefined ? [] : [[transaction.evmNonce, receipt] as const]
-    }),
-  )
-  return new Map(found.flat())
+  const found = new Map<number, Receipt>()
+  for (let at = 0; at < asked.length; at += RECEIPTS_AT_ONCE) {
+    const some = asked.slice(at, at + RECEIPTS_AT_ONCE)
+    const receipts = await Promise.all(some.map(({ transaction }) => chain.receipt(transaction)))
+    for (const [i, { transaction }] of some.entries()) {
+      const receipt = receipts[i]
+      if (receipt !== undefined) found.set(transaction.evmNonce, receipt)
+    }
+  }
+  return found
 }
 
 function minedHeights(all: readonly Followed[]): bigint[] {
