@@ -47,7 +47,8 @@ export async function listCheckpoints(bus: Bus, market: string): Promise<StoredC
       const { storedAtMs } = message
       found.push({ firstSeq: start, sealSeq: seq, commandSeq: seal.command_seq, storedAtMs })
     }
-    seq = start - 1
+    // What says that it begins before the stream does is damaged: it does not hide what stands before it.
+    seq = start >= firstSeq ? start - 1 : seq - 1
   }
   return found
 }

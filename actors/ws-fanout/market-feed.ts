@@ -73,7 +73,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     const block = decodeBlock(message.data)
     assert(block.market === market.market, `${stream} holds a block of ${block.market}`)
     marks.note({ streamSeq: message.seq, seq: view.seq, lastTradeSeq: view.lastTradeSeq })
-    // A block has at least one change, so older blocks than this could not stay in the ring anyway.
+    // Nearly every block has a change, so hardly one that is older than this could stay in the ring anyway.
     const worthKeeping = message.seq > lastAtStart - ringChanges
     for (const change of block.changes) {
       const tradeSeq = view.lastTradeSeq
