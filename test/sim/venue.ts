@@ -96,6 +96,8 @@ export const matcherSpec: ProcessSpec<Matcher> = {
       ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS },
       ask: askExecutorAt({ url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }),
       onFatal: fail,
+      // Often, so that a matcher that comes back nearly always goes on from one.
+      checkpoints: { everyCommands: 25, everyMs: 60_000, keepCommandsMs: 7 * 86_400_000 },
     })
     return {
       face: matcher,
