@@ -169,6 +169,18 @@ describe('a component that is down', function () {
     for (const order of [sell, buy]) await untilStored(order, 'filled')
   })
 
+  it('chain-reader: trading goes on, and the health page says what is missing', async () => {
+    await venue.keepDown('chain-reader')
+    const { sell, buy } = await meeting()
+    for (const order of [sell, buy]) expect((await post(order)).status).to.equal(200)
+    for (const order of [sell, buy]) await untilStored(order, 'filled')
+    await untilMissing('chain-reader')
+    const chain = async () => (await ask('/v1/health')).body.chain
+    expect(await chain()).to.include({ status: 'degraded' })
+    await venue.letUp('chain-reader')
+    await eventually(async () => expect(await chain()).to.include({ status: 'ok' }), BACK_WITHIN_MS)
+  })
+
   it('projector: what a reader has seen is never unseen, reads say so in time', async () => {
     await venue.keepDown('projector')
     const body = await resting()
