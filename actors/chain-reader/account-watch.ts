@@ -13,6 +13,8 @@ export interface AccountWatch {
   has(subaccountId: bigint): boolean
   /** Accounts with live orders in no particular order, then the others. */
   accounts(): Iterable<bigint>
+  /** Whether an order of the account was placed since this was asked last. */
+  takePlaced(subaccountId: bigint): boolean
   /** Whether the feed has told of a fill in this transaction, lately. */
   hasFill(txHash: Hex): boolean
   size(): number
@@ -23,12 +25,14 @@ export function createAccountWatch(): AccountWatch {
   const accountOfOrder = new Map<string, bigint>()
   const liveOrders = new Map<bigint, number>()
   const idle = new Set<bigint>()
+  const placed = new Set<bigint>()
   const fills = new Set<Hex>()
 
   const place = (orderId: string, account: bigint): void => {
     accountOfOrder.set(orderId, account)
     liveOrders.set(account, (liveOrders.get(account) ?? 0) + 1)
     idle.delete(account)
+    placed.add(account)
   }
   const drop = (orderId: string): void => {
     const account = accountOfOrder.get(orderId)
@@ -37,6 +41,7 @@ export function createAccountWatch(): AccountWatch {
     const left = (liveOrders.get(account) ?? 0) - 1
     if (left > 0) return void liveOrders.set(account, left)
     liveOrders.delete(account)
+    placed.delete(account)
     addBounded(idle, account, IDLE_ACCOUNTS_MAX)
   }
   const fold = (change: Change): void => {
@@ -52,6 +57,7 @@ export function createAccountWatch(): AccountWatch {
       yield* liveOrders.keys()
       yield* idle
     },
+    takePlaced: (account) => placed.delete(account),
     hasFill: (txHash) => fills.has(txHash),
     size: () => liveOrders.size + idle.size,
   }

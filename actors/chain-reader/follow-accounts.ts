@@ -141,14 +141,17 @@ function noteNew({ watch, said, due }: Followed): void {
   }
 }
 
-/** Reads a few more, in turn: an event that a node has kept back is found out in time. */
-function lookAfter({ said, due }: Followed): void {
+/**
+ * Reads a few more, in turn: an event that a node has kept back is found out in time. Who placed an order is said again
+ * whatever was said before, because what was read elsewhere for the order may be of another branch.
+ */
+function lookAfter({ said, due, watch }: Followed): void {
   for (let looked = 0; looked < Math.min(LOOKED_AFTER_PER_BLOCK, said.size); looked++) {
     const [oldest] = said
     if (oldest === undefined) return
     const [subaccountId, before] = oldest
     said.delete(subaccountId)
-    said.set(subaccountId, before)
+    if (!watch.takePlaced(subaccountId)) said.set(subaccountId, before)
     if (!due.has(subaccountId)) due.set(subaccountId, { kind: 'now' })
   }
 }
@@ -167,13 +170,16 @@ async function sayDue(market: Followed, head: ChainHead, nowMs: number): Promise
 }
 
 async function sayNews(
-  { said, say }: Followed,
+  { said, say, watch }: Followed,
   observations: readonly AccountObservation[],
 ): Promise<void> {
   const news = observations.filter((it) => said.get(it.subaccountId) !== fingerprint(it))
   if (news.length === 0) return
   await say(news)
-  for (const observation of news) said.set(observation.subaccountId, fingerprint(observation))
+  for (const observation of news) {
+    watch.takePlaced(observation.subaccountId)
+    said.set(observation.subaccountId, fingerprint(observation))
+  }
 }
 
 const fingerprint = ({ base, quote, custodyOwner, leaving }: AccountObservation): string =>

@@ -185,6 +185,23 @@ describe('following accounts on a chain', () => {
     expect(await round()).to.deep.equal([[2n, 3n, 1n]])
   })
 
+  it('has the last word on an account for which something was read elsewhere', async () => {
+    fold(watch, placements(1))
+    chain.mine({ 2: 3n })
+    await round()
+    const [, another] = historyOf([
+      { kind: 'place', side: 'sell', price: 100, size: 1 },
+      { kind: 'place', side: 'sell', price: 100, size: 1 },
+    ])
+    if (another?.kind !== 'OrderPlaced') throw new Error('nothing placed')
+    fold(watch, [{ ...another, order: { ...another.order, subaccountId: 2n } }])
+    expect(await round(), 'no new block').to.deep.equal([])
+    chain.mine()
+    expect(await round()).to.deep.equal([[2n, 3n, 2n]])
+    chain.mine()
+    expect(await round()).to.deep.equal([])
+  })
+
   it('keeps what is due when reading or saying it fails', async () => {
     fold(watch, placements(1))
     await round()

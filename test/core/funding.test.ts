@@ -63,7 +63,7 @@ function leftOf(ledger: Ledger, id: bigint, side: Side): bigint | undefined {
 }
 
 /** Plays a market day and holds every proposed match to the ledger. */
-function play(acts: readonly FundedAct[]): void {
+function play(acts: readonly FundedAct[]) {
   const market = testMatcher()
   const ledger: Ledger = { orders: new Map(), said: new Map(), promised: [], settled: [] }
   const settlementIds: string[] = []
@@ -92,6 +92,7 @@ function play(acts: readonly FundedAct[]): void {
       }
     }
   }
+  return { market }
 }
 
 function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command): void {
@@ -108,7 +109,29 @@ function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command)
 
 describe('funding', () => {
   it('proposes no match that its accounts cannot pay for, whatever is seen and settles', () => {
-    fc.assert(fc.property(fundedActs(80), play), { numRuns: 500 })
+    const property = fc.property(fundedActs(80), (acts) => void play(acts))
+    fc.assert(property, { numRuns: 500 })
+  })
+
+  it('comes to rest: what was seen already changes nothing, and no step asks for another for ever', () => {
+    const property = fc.property(fundedActs(80), (acts) => {
+      const { market } = play(acts)
+      let steps = 0
+      while (market.apply({ kind: 'Tick' }).moreIsDue) {
+        steps += 1
+        expect(steps, 'steps that ask for another').to.be.below(20)
+      }
+      const again = (): number =>
+        [...market.state.accounts.values()]
+          .flatMap(({ observed }) => (observed === undefined ? [] : [observed]))
+          .reduce((sum, account) => {
+            const { changes } = market.apply({ kind: 'AccountObserved', account })
+            return sum + changes.length
+          }, 0)
+      for (let round = 0; round < 3 && again() > 0; round++);
+      expect(again()).to.equal(0)
+    })
+    fc.assert(property, { numRuns: 300 })
   })
 
   /** An account whose only balance is spread over more orders than one step may look at. */
