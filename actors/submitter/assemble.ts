@@ -15,7 +15,7 @@ import { answerPing } from '../answer-ping.js'
 import type { Standing } from '../answer-ping.js'
 import { answerAsks } from './answer-asks.js'
 import type { Answering } from './answer-asks.js'
-import { follow, markUnclear } from './follow.js'
+import { follow, followIfAnswering, markUnclear } from './follow.js'
 import type { FollowDeps } from './follow.js'
 import { createFollower } from './follower.js'
 import { createGasWallet } from './gas.js'
@@ -73,9 +73,9 @@ export function assemble<Transfer extends SignedTransfer>(
   const stopping = new AbortController()
   const parts = createParts(options, stopping.signal)
   const { store, jobs, transactions, records, followDeps, publisher, ledger } = parts
-  const followOne = (actionHash: Hex) => follow(followDeps, actionHash)
+  const lookOnce = (actionHash: Hex) => followIfAnswering(followDeps, actionHash)
   const follower = createFollower({
-    follow: followOne,
+    follow: (actionHash) => follow(followDeps, actionHash),
     unsettled: () => unsettledHashes(kind, store, transactions),
     onLook: () => {
       publisher.wake()
@@ -89,9 +89,9 @@ export function assemble<Transfer extends SignedTransfer>(
 
   return {
     async start() {
-      await recover(parts, () => unsettledHashes(kind, store, transactions), followOne)
+      await recover(parts, () => unsettledHashes(kind, store, transactions), lookOnce)
       follower.start()
-      const submitter = createSubmitter({ ...parts, kind, follow: followOne })
+      const submitter = createSubmitter({ ...parts, kind, follow: lookOnce })
       answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
       pings = await answerPing(bus, `${kind}-submitter`, () => standing(lane))
       options.log.info({ sender: lane.address }, `taking ${kind}s`)
@@ -181,9 +181,9 @@ function unsettledHashes(
 async function recover<Transfer extends SignedTransfer>(
   { store, jobs, publisher }: Parts<Transfer>,
   unsettled: () => Hex[],
-  followOne: (actionHash: Hex) => Promise<void>,
+  lookOnce: (actionHash: Hex) => Promise<void>,
 ): Promise<void> {
-  for (const actionHash of unsettled()) await followOne(actionHash)
+  for (const actionHash of unsettled()) await lookOnce(actionHash)
   crash('transfer.recovery_mid')
   for (const { record } of store.unsettled()) jobs.resume(record.actionHash)
   publisher.wake()

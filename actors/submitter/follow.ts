@@ -1,3 +1,4 @@
+import { ChainUnreachable } from '../../chain/chain-unreachable.js'
 import type { ChainClient } from '../../chain/client.js'
 import type { TransferReader } from '../../chain/read-transfer.js'
 import { readTransferReceipt } from '../../chain/transfer-receipt.js'
@@ -45,6 +46,15 @@ export async function follow(deps: FollowDeps, actionHash: Hex): Promise<void> {
   if (state?.kind === 'open') followOpen(deps, record, state.transaction)
   if (state?.kind === 'mined') await followMined(deps, record, state.transaction)
   if (state?.kind === 'displaced') await followDisplaced(deps, record)
+}
+
+/** The same for callers to whom the record as it stands is good enough while the chain does not answer. */
+export async function followIfAnswering(deps: FollowDeps, actionHash: Hex): Promise<void> {
+  try {
+    await follow(deps, actionHash)
+  } catch (error) {
+    if (!(error instanceof ChainUnreachable)) throw error
+  }
 }
 
 function followOpen(deps: FollowDeps, record: TransferRecord, { attempts }: OpenTransaction): void {

@@ -1,4 +1,3 @@
-import { ChainUnreachable } from '../../chain/chain-unreachable.js'
 import type { TransferAnswer } from '../../bus-schemas/transfer-requests.js'
 import type { Hex } from '../../core/action.js'
 import { chainUnreadable, transferNotFound } from '../../core/transfer-refusals.js'
@@ -16,7 +15,7 @@ export interface SubmitterDeps<Transfer> {
   readonly jobs: Jobs<Transfer>
   readonly records: RecordBook
   readonly transactions: Pick<Transactions, 'minedWithin' | 'stateOf'>
-  /** Brings a record to what the chain says of it. */
+  /** Brings a record to what the chain says of it; leaves it as it is while the chain does not answer. */
   readonly follow: (actionHash: Hex) => Promise<void>
 }
 
@@ -75,21 +74,13 @@ async function lookAgain<Transfer>(
   const { actionHash, status } = record
   if (status !== 'submitted' && status !== 'unknown') return record
   const intentId = intentOf(kind, actionHash)
-  const look = async (): Promise<void> => {
-    await follow(actionHash).catch(unlessUnreachable)
-  }
   // The lane asks the chain for receipts several times a second: what is mined is known to it within the wait.
   if (transactions.stateOf(intentId)?.kind === 'open') {
     await transactions.minedWithin(intentId, LOOK_ONCE_MS)
   }
-  await within(LOOK_AGAIN_MS, look())
+  await within(LOOK_AGAIN_MS, follow(actionHash))
   return records.find(actionHash) ?? record
 }
 
 /** Long enough for one look at the chain. */
 const LOOK_ONCE_MS = 500
-
-/** The record as it stands is an answer as well. */
-function unlessUnreachable(error: unknown): void {
-  if (!(error instanceof ChainUnreachable)) throw error
-}

@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { expect } from 'chai'
+import type { Address, Hex } from '../../core/action.js'
+import { InvariantBroken } from '../../core/assert.js'
+import type { TransferRecord } from '../../core/transfer.js'
+import { openDatabase } from '../../data/open.js'
+import { createGasSpent, createRequestCounts } from '../../data/request-counts.js'
+import { TRANSFER_MIGRATIONS, createTransferStore } from '../../data/transfer-store.js'
+import type { TransferStore } from '../../data/transfer-store.js'
+import { tempDir } from '../support/temp-dir.js'
+import { anUnsentTransfer } from '../support/transfer-bodies.js'
+
+const NOW_MS = 1_800_000_000_000
+const MINUTE_MS = 60_000
+const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
+const ANOTHER: Address = `0x${'99'.repeat(20)}`
+
+describe('the store of transfers', () => {
+  const directory = tempDir()
+  const path = join(directory.path, 'transfers.db')
+  let db: Database
+  let store: TransferStore
+  const open = (): void => {
+    db = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
+    store = createTransferStore(db)
+  }
+  beforeEach(() => {
+    open()
+    for (const table of ['transfers', 'outbox', 'requests', 'gas_spent']) {
+      db.exec(`DELETE FROM ${table}`)
+    }
+  })
+  afterEach(() => db.close())
+  after(() => directory.remove())
+
+  const aRecord = (n: number, changes: Partial<TransferRecord> = {}): TransferRecord =>
+    anUnsentTransfer({ actionHash: hash(n), ...changes })
+  const claimed = (n: number, changes: Partial<TransferRecord> = {}): TransferRecord => {
+    const record = aRecord(n, changes)
+    expect(store.claim(record, `request ${n}`)).to.equal(true)
+    return record
+  }
+  const steps = () => store.outbox(100).map(({ record }) => [record.actionHash, record.status])
+
+  it('gives an action away once, and an owner one place', () => {
+    const record = claimed(1)
+    expect(store.claim(record, 'again')).to.equal(false)
+    expect(store.claim(aRecord(2), 'another')).to.equal(false)
+    expect(store.find(hash(1))).to.deep.equal({ record, request: 'request 1' })
+    expect(store.find(hash(2))).to.equal(undefined)
+    claimed(3, { owner: ANOTHER })
+    expect(steps()).to.deep.equal([
+      [hash(1), 'pending'],
+      [hash(3), 'pending'],
+    ])
+  })
+
+  it('frees the place when the transfer is over or its fate not known', () => {
+    for (const [n, status] of (
+      ['confirmed', 'reverted', 'rejected', 'unknown'] as const
+    ).entries()) {
+      const record = claimed(n)
+      expect(store.othersInProgress(record.owner, hash(99))).to.equal(true)
+      expect(store.othersInProgress(record.owner, hash(n))).to.equal(false)
+      store.update({ ...record, status })
+      expect(store.othersInProgress(record.owner, hash(99)), status).to.equal(false)
+    }
+  })
+
+  it('gives a rejected action away again, with its new request', () => {
+    const record = claimed(1)
+    store.update({ ...record, status: 'rejected', error: 'no' })
+    expect(store.claim(record, 'with a permit')).to.equal(true)
+    expect(store.find(hash(1))).to.deep.equal({ record, request: 'with a permit' })
+  })
+
+  it('leaves the place to whoever has it when the chain brings another back', () => {
+    const first = claimed(1)
+    store.update({ ...first, status: 'unknown' })
+    const second = claimed(2)
+    store.update({ ...first, status: 'submitted' })
+    expect(store.find(hash(1))?.record.status).to.equal('submitted')
+    store.update({ ...second, status: 'confirmed' })
+    expect(store.unsettled().map(({ record }) => record.actionHash)).to.deep.equal([hash(1)])
+  })
+
+  it('keeps when a transfer was first submitted', () => {
+    const record = claimed(1)
+    store.update({ ...record, status: 'submitted' }, { submittedAtMs: NOW_MS })
+    store.update(
+      { ...record, status: 'confirmed' },
+      { submittedAtMs: NOW_MS + 5, blockHash: hash(7) },
+    )
+    expect(store.submittedAfter(record.owner, NOW_MS - 1, hash(9))).to.deep.equal([NOW_MS])
+    expect(store.submittedAfter(record.owner, NOW_MS, hash(9))).to.deep.equal([])
+    expect(store.submittedAfter(record.owner, NOW_MS - 1, hash(1))).to.deep.equal([])
+    expect(store.find(hash(1))?.blockHash).to.equal(hash(7))
+  })
+
+  it('has each step in its outbox until it is published, across a restart', () => {
+    const record = claimed(1)
+    store.update(record)
+    store.update({ ...record, status: 'submitted' })
+    db.close()
+    open()
+    const [first, second, ...more] = store.outbox(100)
+    expect([first?.record.status, second?.record.status]).to.deep.equal(['pending', 'submitted'])
+    expect(more).to.deep.equal([])
+    store.markPublished(first?.no ?? 0)
+    expect(store.outbox(100)).to.deep.equal([second])
+  })
+
+  it('does not know a record that was never claimed', () => {
+    expect(() => store.update(aRecord(5))).to.throw(InvariantBroken)
+  })
+
+  it('counts requests of the last minute, each sort by itself', () => {
+    const owners = createRequestCounts(db, 'owner')
+    const clients = createRequestCounts(db, 'client')
+    owners.count('a', NOW_MS)
+    owners.count('a', NOW_MS + 10)
+    clients.count('a', NOW_MS + 20)
+    expect(owners.within('a', NOW_MS + 30)).to.deep.equal([NOW_MS, NOW_MS + 10])
+    expect(owners.within('b', NOW_MS + 30)).to.deep.equal([])
+    expect(clients.within('a', NOW_MS + 30)).to.deep.equal([NOW_MS + 20])
+    expect(owners.within('a', NOW_MS + MINUTE_MS)).to.deep.equal([NOW_MS + 10])
+    owners.count('b', NOW_MS + 2 * MINUTE_MS)
+    expect(db.prepare('SELECT count(*) FROM requests').pluck().get()).to.equal(1n)
+  })
+
+  it('adds up the gas of an hour, each transaction once', () => {
+    const spent = createGasSpent(db)
+    spent.record(hash(1), 10n ** 20n, NOW_MS)
+    spent.record(hash(1), 10n ** 20n, NOW_MS + 1)
+    spent.record(hash(2), 5n, NOW_MS + 30 * MINUTE_MS)
+    expect(spent.withinHour(NOW_MS + 30 * MINUTE_MS)).to.equal(10n ** 20n + 5n)
+    expect(spent.withinHour(NOW_MS + 60 * MINUTE_MS)).to.equal(5n)
+  })
+})
