@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
-import { createPublicClient, http } from 'viem'
-import type { PublicClient } from 'viem'
+import { createPublicClient, http, parseEventLogs } from 'viem'
+import type { PublicClient, RpcLog } from 'viem'
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
@@ -69,7 +69,7 @@ export async function untilQuiet(
     waiting = waiting.filter((id) => orders.get(id)?.pending_amount !== '0')
     expect(waiting, 'orders with matches that are not settled').to.deep.equal([])
   }, withinMs)
-  const hashes = (await readTrades(venue)).map((trade) => trade.tx_hash ?? '')
+  const hashes = [...new Set((await readTrades(venue)).map((trade) => trade.tx_hash ?? ''))]
   await eventually(async () => {
     const receipts = await readReceipts(venue, hashes)
     expect(receipts.filter((receipt) => receipt === null)).to.deep.equal([])
@@ -160,20 +160,32 @@ export function balancesAfter(
 interface Receipt {
   readonly status: string
   readonly from: string
+  readonly logs: RpcLog[]
 }
 
-/** Every trade has a transaction of its own, mined and successful, and the executor sent no other. */
+/**
+ * Every trade has a fill of its own in a mined, successful transaction, which holds no other; and the executor sent no
+ * other transaction. One transaction may settle many trades.
+ */
 export async function expectSettledOnce(
   venue: TestVenue,
   trades: readonly TradeRecord[],
 ): Promise<void> {
-  const hashes = trades.map((trade) => trade.tx_hash ?? '')
-  expect(new Set(hashes).size, 'transactions of their own').to.equal(trades.length)
+  const told = new Map<string, number>()
+  for (const { tx_hash: hash = '' } of trades) told.set(hash, (told.get(hash) ?? 0) + 1)
+  const hashes = [...told.keys()]
   const receipts = await readReceipts(venue, hashes)
   expect(receipts.filter((receipt) => receipt?.status !== '0x1')).to.deep.equal([])
+  const fills = receipts.map((receipt) => countFills(venue, receipt))
+  expect(fills, 'fills of each transaction').to.deep.equal([...told.values()])
   const executor = receipts[0]?.from as `0x${string}`
   const sent = await chainOf(venue).getTransactionCount({ address: executor })
-  expect(sent, 'transactions that the executor ever sent').to.equal(trades.length)
+  expect(sent, 'transactions that the executor ever sent').to.equal(hashes.length)
+}
+
+function countFills({ devnet }: TestVenue, receipt: Receipt | null): number {
+  const logs = (receipt?.logs ?? []).filter(({ address }) => address === devnet.spot_trade_module)
+  return parseEventLogs({ abi: tradeModuleAbi, logs, eventName: 'OrderMatched' }).length
 }
 
 async function readReceipts(
