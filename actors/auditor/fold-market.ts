@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto'
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import type { Bus, BusMessage } from '../../bus-schemas/bus.js'
-import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import { emptyMatcherState } from '../../core/matcher-state.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import type { Block } from '../../core/change.js'
 import type { Market } from '../../core/market.js'
 import type { Projection, StreamedBlock } from '../../data/apply-block.js'
+import { openReplay, type OpenReplay } from './open-replay.js'
 import { createOrderLedger, type OrderLedger } from './order-ledger.js'
 import { extentOf, readStream } from './read-stream.js'
-import { replayLog, type Replay } from './replay-log.js'
 import type { Verdicts } from './verdicts.js'
 
 /** Blocks that are projected in one transaction. */
@@ -32,8 +33,8 @@ export interface MarketFold {
 
 interface Fold extends FoldOptions {
   readonly ledger: OrderLedger
-  /** Absent when the command log is not there from its beginning. */
-  readonly replay: Replay | undefined
+  /** Absent when neither the log's beginning nor a checkpoint is there. */
+  readonly replay: OpenReplay | undefined
   next: number
   blocks: number
   replayed: number
@@ -41,22 +42,19 @@ interface Fold extends FoldOptions {
   broken: boolean
 }
 
-/** Begins at the first message of the feed and of the command log. */
+/** Begins at the first message of the feed. */
 export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   const { bus, market, verdicts } = options
   const name = market.market
-  const commands = await extentOf(bus, commandsStream(name))
-  const feed = await extentOf(bus, feedStream(name))
-  if (feed.firstSeq > 1)
-    verdicts.find(name, 'sequence', `the feed begins with message ${feed.firstSeq}`)
-  const whole = commands.firstSeq === 1
-  if (!whole) verdicts.skip(name, 'replay', `the log begins with message ${commands.firstSeq}`)
-  const start = { state: emptyMatcherState(market), fromSeq: 1 }
+  const { firstSeq } = await extentOf(bus, feedStream(name))
+  if (firstSeq > 1) verdicts.find(name, 'sequence', `the feed begins with message ${firstSeq}`)
+  const replay = await openReplay(bus, market)
+  if (replay === undefined)
+    verdicts.skip(name, 'replay', 'the log was trimmed, and no checkpoint reaches what is left')
   const fold: Fold = {
     ...options,
     ledger: createOrderLedger(market, (check, what) => verdicts.find(name, check, what)),
-    replay: whole ? replayLog(bus, name, start) : undefined,
-    ...{ next: feed.firstSeq, blocks: 0, replayed: 0, broken: false },
+    ...{ replay, next: firstSeq, blocks: 0, replayed: 0, broken: false },
   }
   return {
     market,
@@ -74,7 +72,7 @@ async function advance(fold: Fold, toSeq: number): Promise<void> {
     const block = decodeBlock(message.data)
     fold.next = message.seq + 1
     fold.blocks += 1
-    if (block.changes.length > 0) await compare(fold, message)
+    await compare(fold, message, block)
     for (const change of block.changes) fold.ledger.apply(change)
     batch.push({ streamSeq: message.seq, block })
     if (batch.length === BATCH_BLOCKS) batch = project(fold, batch)
@@ -82,12 +80,20 @@ async function advance(fold: Fold, toSeq: number): Promise<void> {
   project(fold, batch)
 }
 
-/** The log's next block must be this one, to the byte. */
-async function compare(fold: Fold, { seq, data }: BusMessage): Promise<void> {
-  const { replay, verdicts, market } = fold
-  if (replay === undefined || fold.broken) return
+/** The log's next block must be this one, to the byte. A block by which a matcher takes over is in no log. */
+async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Promise<void> {
+  const { replay: opened, verdicts, market } = fold
+  if (opened === undefined || fold.broken || seq < opened.afterMessage) return
+  const find = (what: string) => verdicts.find(market.market, 'replay', what)
+  const { replay, afterMessage, sha256 } = opened
+  if (seq === afterMessage) {
+    if (sha256 !== undefined && createHash('sha256').update(data).digest('hex') !== sha256)
+      find(`message ${seq} of the feed is not the one that a checkpoint knows`)
+    return
+  }
+  if (block.changes.length === 0) return
   const expected = await replay.next().catch((error: unknown) => {
-    verdicts.find(market.market, 'replay', `the log cannot be folded: ${String(error)}`)
+    find(`the log cannot be folded: ${String(error)}`)
     return undefined
   })
   if (expected !== undefined && Buffer.compare(expected, data) === 0) {
@@ -96,7 +102,7 @@ async function compare(fold: Fold, { seq, data }: BusMessage): Promise<void> {
   }
   fold.broken = true
   const what = expected === undefined ? 'nothing in its place' : 'another block'
-  verdicts.find(market.market, 'replay', `message ${seq} of the feed: the log gives ${what}`)
+  find(`message ${seq} of the feed: the log gives ${what}`)
 }
 
 /** A feed that the projection refuses is a finding, not the end of the audit. */
@@ -116,6 +122,8 @@ function conclude({ market, verdicts, ledger, replay, replayed, blocks, next }: 
   verdicts.done(name, 'sequence', `${blocks} blocks up to message ${next - 1}, change ${seq}`)
   verdicts.done(name, 'orders', `${orders} orders`)
   verdicts.done(name, 'fills', `${trades} trades of ${bought}, fees of ${fees}`)
-  if (replay !== undefined)
-    verdicts.done(name, 'replay', `${replayed} blocks equal what the command log gives`)
+  if (replay === undefined) return
+  const from =
+    replay.afterMessage === 0 ? '' : ` from a checkpoint at message ${replay.afterMessage}`
+  verdicts.done(name, 'replay', `${replayed} blocks equal what the command log gives${from}`)
 }

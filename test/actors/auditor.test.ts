@@ -8,10 +8,16 @@ import { expect } from 'chai'
 import { audit, ChainMoved } from '../../actors/auditor/audit.js'
 import { CHECKS, type Check, type Verdict, wordVerdicts } from '../../actors/auditor/verdicts.js'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/block-message.js'
-import type { Bus, BusMessage } from '../../bus-schemas/bus.js'
+import { type Bus, type BusMessage, MessagesGone, StreamMissing } from '../../bus-schemas/bus.js'
+import { listCheckpoints } from '../../bus-schemas/checkpoint-store.js'
 import { decodeCommands, encodeCommands } from '../../bus-schemas/command-message.js'
 import { decodePingAnswer } from '../../bus-schemas/ping.js'
-import { askPing, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import {
+  askPing,
+  checkpointsStream,
+  commandsStream,
+  feedStream,
+} from '../../bus-schemas/subjects.js'
 import { createChainClient } from '../../chain/client.js'
 import { encodeMatch } from '../../chain/encode-match.js'
 import type { Block, Change } from '../../core/change.js'
@@ -109,7 +115,8 @@ describe('the auditor', function () {
   let venue: PocketVenue
 
   before(async () => {
-    venue = await openPocketVenue()
+    // Often, so that there are some to replay from.
+    venue = await openPocketVenue({ CHECKPOINT_COMMANDS: '2' })
     await Promise.all(PROCESSES.map((it) => venue.start(it)))
     await tradeALittle(venue)
   })
@@ -159,13 +166,23 @@ describe('the auditor', function () {
     const verdicts = await auditOf(venue, { dataDir: join(venue.dataDir, 'nowhere') })
     const skipped = verdicts.filter(({ result }) => result === 'skipped').map(({ check }) => check)
     expect(skipped).to.deep.equal(['history', 'journal'])
-    const log = commandsStream(MARKET)
-    const state = async (stream: string) => {
-      const { firstSeq, lastSeq } = await venue.bus.streamState(stream)
-      return { firstSeq: stream === log ? 2 : firstSeq, lastSeq }
-    }
-    const trimmed = await auditOf(venue, { bus: { ...venue.bus, streamState: state } })
+    const bus = trimmedTo(venue.bus, 2)
+    const streamState: Bus['streamState'] = (stream) =>
+      stream === checkpointsStream(MARKET)
+        ? Promise.reject(new StreamMissing(stream))
+        : bus.streamState(stream)
+    const trimmed = await auditOf(venue, { bus: { ...bus, streamState } })
     expect(trimmed.find(({ check }) => check === 'replay')?.result).to.equal('skipped')
+  })
+
+  it('replays a trimmed log from the oldest checkpoint that reaches it', async () => {
+    const checkpoints = await listCheckpoints(venue.bus, MARKET)
+    const oldest = checkpoints.at(-1)?.commandSeq ?? 0
+    expect(oldest).to.be.above(0)
+    const verdicts = await auditOf(venue, { bus: trimmedTo(venue.bus, oldest + 1) })
+    const replay = verdicts.find(({ check }) => check === 'replay')
+    expect(replay?.result, replay?.findings.join()).to.equal('ok')
+    expect(replay?.detail).to.include('from a checkpoint')
   })
 
   it('draws no conclusion from a chain that moved while it was read', async () => {
@@ -312,6 +329,22 @@ const withLessFilled = (block: Block) =>
           : change,
       )
     : undefined
+
+/** A bus on which the command log begins at this message. */
+function trimmedTo(bus: Bus, firstSeq: number): Bus {
+  const log = commandsStream(MARKET)
+  return {
+    ...bus,
+    streamState: async (stream) => {
+      const state = await bus.streamState(stream)
+      return stream === log ? { ...state, firstSeq } : state
+    },
+    read: (stream, fromSeq, limit) =>
+      stream === log && fromSeq < firstSeq
+        ? Promise.reject(new MessagesGone(`${stream} begins at ${firstSeq}`))
+        : bus.read(stream, fromSeq, limit),
+  }
+}
 
 /** A command log in which every placement has another amount than the matcher read. */
 function withCommands(bus: Bus): Bus {

@@ -60,12 +60,14 @@ export interface PocketVenue {
   stop(): Promise<void>
 }
 
-/** Starts a bus and a chain with contracts; the processes are started by the test. */
-export async function openPocketVenue(): Promise<PocketVenue> {
+/** Starts a bus and a chain with contracts; the processes are started by the test, with these settings besides. */
+export async function openPocketVenue(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PocketVenue> {
   const directory = tempDir()
   const [server, world] = await Promise.all([startNatsServer(), openWorld()])
   const bus = await connectNatsBus({ url: server.url, name: 'test' })
-  const env = await environment(directory.path, world, server)
+  const env = { ...(await environment(directory.path, world, server)), ...settings }
   const children = new Map<PocketProcess, ChildProcess>()
   return {
     ...{ world, bus, env, dataDir: directory.path },
