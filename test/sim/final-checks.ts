@@ -11,8 +11,8 @@ import { formatDecimal } from '../../core/decimal.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
 import { createProjection } from '../../data/apply-block.js'
 import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
-import { openDatabase } from '../../data/open.js'
-import { openReadModel } from '../../data/read-model.js'
+import { openDatabase, UnknownSchemaVersion } from '../../data/open.js'
+import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/read-model.js'
 import type { SimulatedChain } from './chain.js'
 import { balanceKey, AT, FEE_ACCOUNT, fillKey } from './contracts.js'
 import type { JournalReader } from './executor-journal.js'
@@ -118,21 +118,13 @@ async function checkReplay(
 }
 
 /** I-12: reads and sockets show the same book. */
-function checkReads({ directory, audit, followers, onFinding }: RestingVenue): void {
+function checkReads(venue: RestingVenue): void {
+  const { directory, audit, followers, onFinding } = venue
   const reads = openReadModel(historyPath(join(directory, 'projector')))
   const seq = reads.projectedSeq(market.market)
   if (seq !== audit.seq()) onFinding(`reads are at ${seq}, the feed at ${audit.seq()}`, seq)
-  const shown = reads
-    .openOrders(market.market)
-    .map(({ order, progress }) => `${order.orderId} ${formatDecimal(progress.open, 18)}`)
-    .sort()
-    .join()
-  const inFeed = [...audit.orders.values()]
-    .filter(({ open }) => open > 0n)
-    .map(({ order, open }) => `${order.orderId} ${formatDecimal(open, 18)}`)
-    .sort()
-    .join()
-  if (shown !== inFeed) onFinding('I-12 reads show another book than the feed', { shown, inFeed })
+  checkReadOrders(venue, reads)
+  const shown = shownBook(reads)
   for (const follower of followers) {
     const folded = [...follower.openAmounts()]
       .map(([id, open]) => `${id} ${open}`)
@@ -141,11 +133,51 @@ function checkReads({ directory, audit, followers, onFinding }: RestingVenue): v
     if (folded !== shown) onFinding('I-12 frames give another book than reads', { folded, shown })
     const since = follower.tradesSince() ?? 0
     const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => id / 256 > since)
-    if (expected.map(Math.floor).join() !== follower.tradeIds.join()) {
+    if (expected.join() !== follower.tradeIds.join()) {
       onFinding('I-12 frames give other trades', { since, expected, got: follower.tradeIds })
     }
   }
   reads.close()
+}
+
+const shownBook = (reads: ReadModel): string =>
+  reads
+    .openOrders(market.market)
+    .map(({ order, progress }) => `${order.orderId} ${formatDecimal(progress.open, 18)}`)
+    .sort()
+    .join()
+
+/** Every order as reads show it stands where the feed left it. */
+function checkReadOrders({ audit, onFinding }: Audited, reads: ReadModel): void {
+  for (const { order, status, filled, pending, open } of audit.orders.values()) {
+    const progress = reads.order(order.orderId)?.progress
+    const agrees =
+      progress?.status === status &&
+      progress.filled === filled &&
+      progress.pending === pending &&
+      progress.open === open
+    if (!agrees) onFinding(`I-12 reads show another ${order.orderId} than the feed`, progress)
+  }
+}
+
+type Audited = Pick<RestingVenue, 'audit' | 'directory' | 'onFinding'>
+
+/** The same while things go on: whenever reads happen to be where the audit is. */
+export function checkReadsMeanwhile(venue: Audited): void {
+  const reads = openIfMade(historyPath(join(venue.directory, 'projector')))
+  if (reads === undefined) return
+  if (reads.projectedSeq(market.market) === venue.audit.seq()) checkReadOrders(venue, reads)
+  reads.close()
+}
+
+/** Undefined while the projector has not finished making the file, at which it may die. */
+function openIfMade(path: string): ReadModel | undefined {
+  try {
+    return openReadModel(path)
+  } catch (error) {
+    if (error instanceof ReadModelAbsent || error instanceof UnknownSchemaVersion) return undefined
+    throw error
+  }
 }
 
 /** I-11: a projection made afresh has the same rows. */

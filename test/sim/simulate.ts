@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { decodeBlock } from '../../bus-schemas/block-message.js'
 import type { Logger } from '../../bus-schemas/log.js'
 import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
-import { commandsStream } from '../../bus-schemas/subjects.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { armCrashPoints } from '../../core/crash-point.js'
 import { createTransactionSigner } from '../../chain/sign-transaction.js'
 import { createAdversary, chooseTroubles, type Stage, type Troubles } from './adversary.js'
@@ -12,7 +13,7 @@ import { answerRpc } from './chain-rpc.js'
 import { AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
 import { readJournal, type JournalReader } from './executor-journal.js'
 import { createFeedAudit, type FeedAudit } from './feed-audit.js'
-import { checkAtRest } from './final-checks.js'
+import { checkAtRest, checkReadsMeanwhile } from './final-checks.js'
 import { createFollower } from './followers.js'
 import { runOn, type HttpAnswer, type HttpRequest } from './host.js'
 import { createNetwork, type Network } from './network.js'
@@ -61,6 +62,8 @@ export interface SimulationResult {
 const BLOCK_TIME_MS = 2_000
 const MEAN_STEP_MS = 250
 const FAIR_BALANCE = 60n * 10n ** 18n
+/** Steps between two looks at the reads. */
+const READS_EVERY = 10
 const REST_SLICE_MS = 1_000
 const REST_WITHIN_MS = 240_000
 
@@ -100,6 +103,7 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
       await world.run(random.int(2 * MEAN_STEP_MS))
       await venue.audit.advance()
       checkFilledOnChain(venue)
+      if (step % READS_EVERY === 0) checkReadsMeanwhile({ ...venue, directory })
     }
     adversary.relent()
     if (findings.length === 0) await comeToRest(venue)
@@ -170,11 +174,11 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
     nowMs: () => world.nowMs(),
     setTimer: (ms, callback) => world.after(network.wire, ms, callback),
   })
-  const people = makeTraders(3 + random.int(3))
+  const population = makeTraders(3 + random.int(3))
   const { address } = createTransactionSigner(EXECUTOR_KEY, CHAIN_ID)
   const chain = createChain({
     ...{ world, random: random.fork(), sender: address },
-    genesis: (state) => endow(state, people),
+    genesis: (state) => endow(state, population),
   })
   const journal = readJournal(join(directory, 'executor', 'executor.db'))
   const processes: SimulatedProcess[] = []
@@ -214,7 +218,13 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   const fanOut = supervise(supervisor, fanOutSpec)
   processes.push(executor, matcher, supervise(supervisor, intakeSpec), projector, fanOut)
   const { shortLives } = troubles
-  const traders = createTraders({ network, server, traders: people, shortLives, onFinding })
+  const people = { traders: population, shortLives }
+  const onAnswered = (orderId: string, feedSeq: number): void => {
+    void isStored(server, feedSeq).then((stored) => {
+      if (!stored) onFinding(`${orderId} was answered before ${feedSeq} was stored`, feedSeq)
+    })
+  }
+  const traders = createTraders({ network, server, ...people, onAnswered, onFinding })
   const followers = ['follower-1', 'follower-2'].map((name) =>
     createFollower({ name, network, fanOut, onFinding }),
   )
@@ -251,6 +261,14 @@ function endow(state: ChainState, people: readonly Trader[]): void {
       state.balances.set(balanceKey(account, AT.quote), FAIR_BALANCE)
     }
   }
+}
+
+/** Durable before visible: whether the feed has reached the seq. */
+async function isStored(server: MemoryBus, feedSeq: number): Promise<boolean> {
+  const last = await server.lastMessage(feedStream(market.market))
+  if (last === undefined) return false
+  const { firstSeq, changes } = decodeBlock(last.data)
+  return firstSeq + changes.length > feedSeq
 }
 
 /** A request to the node: it may be lost on the way there or back, or refused. */

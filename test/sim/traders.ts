@@ -66,6 +66,8 @@ export interface TradersOptions {
   readonly traders: readonly Trader[]
   /** Whether some orders expire soon. */
   readonly shortLives: boolean
+  /** Told of each answer that shows an order, and the seq that it says the feed has reached. */
+  readonly onAnswered: (orderId: string, feedSeq: number) => void
   readonly onFinding: (what: string, error: unknown) => void
 }
 
@@ -115,6 +117,7 @@ export function createTraders(options: TradersOptions): Traders {
     ask(askPlaceOrder, order.body, (answer) => {
       const repeated = answer.kind === 'refused' && answer.refusal.existingOrderId !== undefined
       if (answer.kind === 'order' || repeated) order.accepted = true
+      if (answer.kind === 'order') options.onAnswered(order.orderId, answer.feed_seq)
       const said = answer.kind === 'order' ? 'accepted' : answer.refusal.code
       world.note(`${order.orderId} ${said}`)
     })
@@ -159,7 +162,9 @@ export function createTraders(options: TradersOptions): Traders {
       world.note(`cancel ${orderId}`)
       world.after(actor, 0, () => {
         ask(askCancelOrder, { owner_address: owner, nonce: `${nonce}` }, (answer) => {
-          if (answer.kind === 'order') cancelled.add(orderId)
+          if (answer.kind !== 'order') return
+          cancelled.add(orderId)
+          options.onAnswered(orderId, answer.feed_seq)
         })
       })
     },
