@@ -54,10 +54,13 @@ function progressAfter(change: Change, before?: OrderProgress): OrderProgress {
   const { status, filled, pending, open } = change
   const cancelReason = before?.cancelReason ?? reason
   const cancelledAtMs = before?.cancelledAtMs ?? (status === 'cancelled' ? change.atMs : undefined)
+  const hold = 'hold' in change && status !== 'cancelled' ? change.hold : undefined
+  const heldReason = change.kind === 'OrderFilled' ? before?.heldReason : hold
   return {
     ...{ status, filled, pending, open },
     createdAtMs: before?.createdAtMs ?? change.atMs,
     updatedAtMs: change.atMs,
+    ...(heldReason === undefined || status === 'filled' ? {} : { heldReason }),
     ...(cancelReason === undefined ? {} : { cancelReason }),
     ...(cancelledAtMs === undefined ? {} : { cancelledAtMs }),
   }
