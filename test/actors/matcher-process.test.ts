@@ -6,10 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { type Bus, NoAnswer } from '../../bus-schemas/bus.js'
-import { listCheckpoints } from '../../bus-schemas/checkpoint-store.js'
+import { listCheckpoints, type StoredCheckpoint } from '../../bus-schemas/checkpoint-store.js'
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { decodePingAnswer } from '../../bus-schemas/ping.js'
-import { askPing, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import {
+  askPing,
+  checkpointsStream,
+  checkpointsSubject,
+  commandsStream,
+  feedStream,
+} from '../../bus-schemas/subjects.js'
 import { testAddresses } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 import { appendCommands, changesOf, placeOrder, stageMarket } from '../support/matcher-stage.js'
@@ -87,6 +93,17 @@ describe('matchers as processes on a real bus', function () {
       ({ data }) => decodeBlock(data).leader?.term ?? [],
     )
 
+  /** A newest checkpoint of which one bit is wrong. */
+  const addDamagedCopy = async (whole: StoredCheckpoint | undefined) => {
+    const { firstSeq = 1, sealSeq = 0 } = whole ?? {}
+    const messages = await bus.read(checkpointsStream(market), firstSeq, sealSeq - firstSeq + 1)
+    expect(messages).to.have.lengthOf.above(1)
+    for (const [index, { data }] of messages.entries()) {
+      const flipped = data.map((byte, at) => (index === 0 && at === 60 ? byte ^ 4 : byte))
+      await bus.append(checkpointsSubject(market), flipped)
+    }
+  }
+
   it('ends a second one started by accident with a clear word, and the first goes on', async () => {
     run()
     await untilReady()
@@ -98,7 +115,7 @@ describe('matchers as processes on a real bus', function () {
     expect(await terms()).to.deep.equal([1])
   })
 
-  it('goes on from its checkpoint after SIGKILL, without the commands before', async () => {
+  it('goes on from a checkpoint after SIGKILL, without the commands before and past a damaged one', async () => {
     const first = run()
     await untilReady()
     for (let round = 1; round <= 3; round += 1) {
@@ -112,9 +129,11 @@ describe('matchers as processes on a real bus', function () {
     // As trimming leaves it once the commands are old enough.
     const [newest] = await listCheckpoints(bus, market)
     await bus.trim(commandsStream(market), (newest?.commandSeq ?? 0) + 1)
+    await addDamagedCopy(newest)
     const again = run()
     await untilReady()
     await untilShown(65)
+    expect(again.log()).to.include('its bytes are not what was written')
     expect(again.log()).to.include('state restored from a checkpoint')
     const seqs = (await changesOf(bus)).map(({ seq }) => seq)
     expect(seqs).to.deep.equal(seqs.map((_, index) => index + 1))
