@@ -44,6 +44,10 @@ export function openJournalReader(dataDir: string): JournalReader | undefined {
 
 type Db = ReturnType<typeof openDatabase>
 
+/** A settlement that a batch was mined without trying has further intents, called after it; ':' comes after the digits. */
+const LIFE = / life [0-9]+$/
+const LIVES = `(i.intent_id = @id OR (i.intent_id > @id || ' life ' AND i.intent_id < @id || ' life :'))`
+
 interface SettlementRow {
   readonly refused_revert: string | null
   readonly status: 'open' | 'mined' | 'displaced' | null
@@ -51,24 +55,25 @@ interface SettlementRow {
 }
 
 function prepareSettlementReads(db: Db): Pick<JournalReader, 'find'> {
-  const settlement = db.prepare<[string], SettlementRow>(
+  const settlement = db.prepare<[{ id: string }], SettlementRow>(
     `SELECT i.refused_revert, t.status, c.outcome
      FROM intents i
        LEFT JOIN transaction_intents c ON c.intent_id = i.intent_id AND c.displaced = 0
        LEFT JOIN transactions t USING (sender, evm_nonce)
-     WHERE i.intent_id = ?`,
+     WHERE ${LIVES} ORDER BY i.rowid DESC LIMIT 1`,
   )
   const hashes = db
-    .prepare<[string], Buffer>(
-      `SELECT a.hash FROM transaction_intents c JOIN attempts a USING (sender, evm_nonce)
-       WHERE c.intent_id = ?`,
+    .prepare<[{ id: string }], Buffer>(
+      `SELECT a.hash FROM intents i JOIN transaction_intents c USING (intent_id)
+         JOIN attempts a USING (sender, evm_nonce)
+       WHERE ${LIVES}`,
     )
     .pluck()
   return {
     find(settlementId) {
-      const row = settlement.get(settlementId)
+      const row = settlement.get({ id: settlementId })
       if (row === undefined) return undefined
-      return { status: statusOf(row), hashes: hashes.all(settlementId).map(hexOf) }
+      return { status: statusOf(row), hashes: hashes.all({ id: settlementId }).map(hexOf) }
     },
   }
 }
@@ -103,7 +108,7 @@ function prepareWholeReads(db: Db): Pick<JournalReader, 'successes' | 'open' | '
     successes: (upTo, after, limit) =>
       successes.all(upTo, after, limit).map((row) => ({
         position: exactNumber(row.position),
-        settlementId: row.intent_id,
+        settlementId: row.intent_id.replace(LIFE, ''),
         txHash: hexOf(row.mined_hash),
       })),
     open() {
