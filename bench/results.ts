@@ -1,0 +1,23 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { KeptReport } from './bench.js'
+
+/** Where reports are kept; not part of the repository. */
+const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url))
+
+/** Keeps a report in place of the bench's last one, and gives the path. */
+export function keepReport(report: KeptReport): string {
+  mkdirSync(RESULTS, { recursive: true })
+  const path = `${RESULTS}${report.name}.json`
+  writeFileSync(path, `${JSON.stringify(report, undefined, 2)}\n`)
+  return path
+}
+
+/** The last report of each bench that ever ran here and was not tiny, by name. */
+export function keptReports(): Map<string, KeptReport> {
+  mkdirSync(RESULTS, { recursive: true })
+  const reports = readdirSync(RESULTS)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(`${RESULTS}${name}`, 'utf8')) as KeptReport)
+  return new Map(reports.map((report) => [report.name, report]))
+}

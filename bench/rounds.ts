@@ -1,0 +1,67 @@
+import type { Goal, Row } from './bench.js'
+
+/** What a piece of work took of this process. */
+export interface Took {
+  readonly wallMs: number
+  /** User and system time of all threads. */
+  readonly cpuMs: number
+}
+
+/** Runs the work and tells what it took. */
+export async function took(work: () => void | Promise<void>): Promise<Took> {
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  const working = work()
+  // Work that is over is not made to wait for a turn of the event loop.
+  if (working instanceof Promise) await working
+  const wallMs = performance.now() - start
+  const { user, system } = process.cpuUsage(cpu)
+  return { wallMs, cpuMs: (user + system) / 1000 }
+}
+
+/**
+ * Lets the contenders take turns, so that what the machine does meanwhile meets all of them: one round that does not
+ * count, then so many that do, each in the opposite order of the one before. Gives what each gave, by round.
+ */
+export async function interleaved<Name extends string, Result>(
+  rounds: number,
+  contenders: Readonly<Record<Name, () => Result | Promise<Result>>>,
+): Promise<Record<Name, Result[]>> {
+  const all = Object.entries(contenders) as [Name, () => Result | Promise<Result>][]
+  const results = Object.fromEntries(all.map(([name]) => [name, []])) as unknown as Record<
+    Name,
+    Result[]
+  >
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, contend] of round % 2 === 0 ? all : all.toReversed()) {
+      globalThis.gc?.()
+      const result = await contend()
+      if (round > 0) results[name].push(result)
+    }
+  }
+  return results
+}
+
+/** How many times the second is in the first, by round. */
+export function ratio(
+  what: string,
+  [dividend, divisor]: readonly [readonly number[], readonly number[]],
+  goal?: Goal,
+): Row {
+  const values = dividend.map((value, round) => value / (divisor[round] ?? NaN))
+  return { what, unit: 'x', values, ...(goal !== undefined && { goal }) }
+}
+
+/** The middle value; of an even number the mean of the two. */
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5)
+}
+
+/** The value below which so large a share of the others is; between two it is interpolated. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const place = (sorted.length - 1) * share
+  const low = sorted[Math.floor(place)] ?? NaN
+  const high = sorted[Math.ceil(place)] ?? NaN
+  return low + (high - low) * (place - Math.floor(place))
+}

@@ -1,0 +1,27 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Bench, KeptReport, Size } from './bench.js'
+import { describeMachine } from './machine.js'
+
+const ROUNDS = { tiny: 2, usual: 5, full: 5 }
+
+/** Runs a bench in this process and tells how it went; rejects when what it measured was not right. */
+export async function runBench(
+  bench: Bench,
+  size: Size,
+  say: (line: string) => void = () => undefined,
+): Promise<KeptReport> {
+  const { name, title } = bench
+  const machine = describeMachine(bench.versionsOf)
+  const dir = await mkdtemp(join(tmpdir(), `bench-${name}-`))
+  const start = performance.now()
+  try {
+    const at = new Date().toISOString()
+    const report = await bench.run({ size, rounds: ROUNDS[size], dir, say })
+    const tookSec = (performance.now() - start) / 1000
+    return { name, title, at, size, tookSec, machine, ...report }
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,14 @@
+import type { Size } from './bench.js'
+import { BENCHES } from './benches.js'
+import { keepReport } from './results.js'
+import { runBench } from './run-bench.js'
+import { sectionOf } from './table.js'
+
+/** A process of its own for one bench, so that none inherits another's heap. Arguments: name and size. */
+const [name = '', size = 'usual'] = process.argv.slice(2)
+const load = BENCHES[name]
+if (load === undefined) throw new Error(`there is no bench ${name}`)
+const say = (line: string): void => console.error(`  ${name}: ${line}`)
+const report = await runBench(await load(), size as Size, say)
+keepReport(report)
+console.log(`${sectionOf(report)}\n`)

@@ -1,0 +1,24 @@
+import { expect } from 'chai'
+import { BENCHES } from '../../bench/benches.js'
+import { runBench } from '../../bench/run-bench.js'
+import { sectionOf } from '../../bench/table.js'
+
+/** Each bench at its smallest: what its figures say is not looked at, but it must be able to say them. */
+describe('benches', () => {
+  for (const [name, load] of Object.entries(BENCHES)) {
+    it(`${name} runs and gives a figure for every round`, async function () {
+      this.timeout(120_000)
+      const report = await runBench(await load(), 'tiny')
+      expect(report.name).to.equal(name)
+      expect(report.rows).to.not.be.empty
+      for (const { what, values } of report.rows) {
+        expect(values, what).to.have.length(2)
+        for (const value of values) expect(value, what).to.be.finite.and.to.be.above(0)
+      }
+      expect(report.rows.some(({ unit, goal }) => unit === 'x' || goal !== undefined)).to.equal(
+        true,
+      )
+      expect(sectionOf(report)).to.include(`### ${name}\n`)
+    })
+  }
+})
