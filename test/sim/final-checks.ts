@@ -100,12 +100,14 @@ async function checkReplay(
 ): Promise<void> {
   const commands = await server.read(commandsStream(market.market), 1, Number.MAX_SAFE_INTEGER)
   const state = emptyMatcherState(market)
+  // A block that only names who leads from there on follows from no command.
+  const made = stored.filter(({ data }) => decodeBlock(data).changes.length > 0)
   let at = 0
   for (const message of commands) {
     for (const { block } of applyMessage(state, message.seq, commandsOf(message))) {
       checkBook(state)
       if (block === undefined) continue
-      const held = stored[at++]
+      const held = made[at++]
       // The newest commands may not have their block yet: time does not stand still.
       if (held === undefined) continue
       if (!Buffer.from(encodeBlock(block)).equals(held.data)) {
@@ -114,7 +116,7 @@ async function checkReplay(
       }
     }
   }
-  if (at < stored.length) onFinding(`I-1 replay gives ${at} of ${stored.length} blocks`, at)
+  if (at < made.length) onFinding(`I-1 replay gives ${at} of ${made.length} blocks`, at)
 }
 
 /** I-12: reads and sockets show the same book. */
