@@ -10,6 +10,8 @@ import type { Actor } from './world.js'
 
 /** What a process gets to live with. */
 export interface Surroundings {
+  /** Tells this life from any other. */
+  readonly name: string
   readonly bus: Bus
   readonly log: Logger
   /** An address of the node that no other life has: the client keeps a queue for each address of its process. */
@@ -123,6 +125,7 @@ export function supervise<Face>(
       spec
         .start({
           ...{ bus: line.bus, log: options.log(actor.name), dataDir },
+          name: actor.name,
           nodeUrl: `${options.nodeUrl}${actor.name}`,
           fail: (error) => failed(one, error),
         })

@@ -28,6 +28,7 @@ import {
   intakeSpec,
   market,
   matcherSpec,
+  standbySpec,
   projectorSpec,
   type ExecutorFace,
 } from './venue.js'
@@ -213,10 +214,11 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   const nodeUrl = `http://node.sim/${runs}/`
   const supervisor = { network, server, directory, nodeUrl, log, onFinding }
   const executor = supervise(supervisor, executorSpec)
-  const matcher = supervise(supervisor, matcherSpec)
+  const matchers = [supervise(supervisor, matcherSpec)]
+  if (random.chance(0.4)) matchers.push(supervise(supervisor, standbySpec))
   const projector = supervise(supervisor, projectorSpec)
   const fanOut = supervise(supervisor, fanOutSpec)
-  processes.push(executor, matcher, supervise(supervisor, intakeSpec), projector, fanOut)
+  processes.push(executor, ...matchers, supervise(supervisor, intakeSpec), projector, fanOut)
   const { shortLives } = troubles
   const people = { traders: population, shortLives }
   const onAnswered = (orderId: string, feedSeq: number): void => {
@@ -236,9 +238,9 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   world.after(network.wire, BLOCK_TIME_MS, mineAlways)
   const isLevel = async (): Promise<boolean> => {
     const { lastSeq } = await server.streamState(commandsStream(market.market))
-    const { command_seq: read = 0 } = matcher.face()?.positions() ?? {}
+    const leader = matchers.map((matcher) => matcher.face()).find((face) => face?.isLive())
     return (
-      read === lastSeq &&
+      leader?.positions().command_seq === lastSeq &&
       fanOut.face()?.headSeq() === audit.seq() &&
       followers.every((follower) => follower.seq() === audit.seq())
     )

@@ -87,17 +87,18 @@ export const intakeSpec: ProcessSpec<object> = {
   },
 }
 
-export const matcherSpec: ProcessSpec<Matcher> = {
-  name: 'matcher',
-  // A matcher whose late message comes after a new one's is what the fence is for.
+/** Often, so that each seed goes on from some; nothing is trimmed, since the log is replayed whole at the end. */
+const CHECKPOINTS = { everyCommands: 60, everyMs: 20_000, keepCommandsMs: Number.MAX_SAFE_INTEGER }
+
+const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => ({
+  name,
+  // Another one leads, or has come to lead: what the fence is for.
   mayFailWith: ['BusUnavailable', 'Fenced'],
-  start: async ({ bus, log, fail }) => {
+  start: async ({ bus, log, name: leaderId, fail }) => {
     const matcher = await startMatcher({
-      ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS },
+      ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS, standby },
       ask: askExecutorAt({ url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }),
-      onFatal: fail,
-      // Often, so that a matcher that comes back nearly always goes on from one.
-      checkpoints: { everyCommands: 25, everyMs: 60_000, keepCommandsMs: 7 * 86_400_000 },
+      ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
     return {
       face: matcher,
@@ -107,7 +108,10 @@ export const matcherSpec: ProcessSpec<Matcher> = {
       },
     }
   },
-}
+})
+
+export const matcherSpec = matcherSpecOf('matcher', false)
+export const standbySpec = matcherSpecOf('matcher-standby', true)
 
 export const projectorSpec: ProcessSpec<object> = {
   name: 'projector',
