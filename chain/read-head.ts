@@ -13,6 +13,19 @@ export function readHead(client: ChainClient, address: Address): Promise<Head> {
   return orUnreachable('newest block', fetchHead(client, address))
 }
 
+/**
+ * Whether the node says the same of the block as before. One that was just about to show the next block may have mixed the
+ * two: what was read in between is then of one of them, and nobody knows of which. Rejects with ChainUnreachable.
+ */
+export async function isUnchanged(
+  client: ChainClient,
+  address: Address,
+  { blockHash, count }: Head,
+): Promise<boolean> {
+  const now = client.getTransactionCount({ address, blockHash })
+  return (await orUnreachable('nonce in a block', now)) === count
+}
+
 async function fetchHead(client: ChainClient, address: Address): Promise<Head> {
   const { hash: blockHash } = await client.getBlock({ blockTag: 'latest' })
   // Of this very block: an answer about another one would count a transaction twice, or not at all.

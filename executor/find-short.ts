@@ -21,18 +21,26 @@ export interface ShortQuestion<Match extends MatchTerms> {
 export async function findShort<Match extends MatchTerms>(
   question: ShortQuestion<Match>,
 ): Promise<Map<Match, ReadonlySet<bigint>>> {
-  const shared = sharedAccounts(question)
-  const left = await readLeft(question, shared)
+  const { matches, inFlight, countEarlier } = question
+  const left = await readLeft(question, sharedAccounts(question))
   const short = new Map<Match, ReadonlySet<bigint>>()
-  for (const match of question.matches) {
-    const lacking = lackingAccounts(match, shared, left)
-    if (lacking.length > 0) short.set(match, new Set(lacking))
-    else if (question.countEarlier) take(left, match.payments ?? [])
+  /** Accounts of earlier matches that are not short themselves. */
+  const taken = new Set<bigint>()
+  const isTouched = (accountId: bigint): boolean =>
+    taken.has(accountId) || inFlight.lastTouching([accountId]) !== undefined
+  for (const match of matches) {
+    const lacking = lackingAccounts(match, left).filter(isTouched)
+    if (lacking.length > 0) {
+      short.set(match, new Set(lacking))
+    } else if (countEarlier) {
+      take(left, match.payments ?? [])
+      for (const accountId of match.accountIds) taken.add(accountId)
+    }
   }
   return short
 }
 
-/** Accounts of more than one match. */
+/** Accounts that may be touched by more than one match. */
 function sharedAccounts({ matches, inFlight, countEarlier }: ShortQuestion<MatchTerms>) {
   const seen = new Set<bigint>()
   const shared = new Set<bigint>()
@@ -61,13 +69,9 @@ async function readLeft(
   )
 }
 
-function lackingAccounts(
-  { payments, accountIds }: MatchTerms,
-  shared: ReadonlySet<bigint>,
-  left: Left,
-): bigint[] {
+function lackingAccounts({ payments, accountIds }: MatchTerms, left: Left): readonly bigint[] {
   // Where it does not follow from the match what it takes, it may take anything.
-  if (payments === undefined) return accountIds.filter((accountId) => shared.has(accountId))
+  if (payments === undefined) return accountIds
   return payments
     .filter((payment) => payment.amount > (left.get(balanceKey(payment)) ?? payment.amount))
     .map(({ accountId }) => accountId)

@@ -5,7 +5,7 @@ import type { ChainClient } from '../chain/client.js'
 import { outcomesOfBatch } from '../chain/encode-batch.js'
 import { createGuiltyFinder } from '../chain/find-guilty.js'
 import { createBalanceReader } from '../chain/read-balances.js'
-import { readHead } from '../chain/read-head.js'
+import { isUnchanged, readHead } from '../chain/read-head.js'
 import { createTransactionSigner } from '../chain/sign-transaction.js'
 import { guardDeployment } from '../chain/guard-deployment.js'
 import type { LanePolicy } from '../chain/lane-policy.js'
@@ -133,6 +133,7 @@ function openQueue(options: ExecutorOptions, { journal, lane, client }: Parts): 
         ? carrySingly({ client, matching, sender })
         : carryBatches({ client, batchExecutor, sender }),
     readHead: () => readHead(client, sender),
+    isUnchanged: (head) => isUnchanged(client, sender, head),
     readBalances: createBalanceReader(client, subAccounts),
   })
 }

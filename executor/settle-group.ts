@@ -15,9 +15,11 @@ import type { Waiting } from './waiting.js'
 export interface GroupDeps extends SendDeps {
   readonly readBalances: ReadBalances
   readonly journal: TransactionJournal
+  /** Whether the chain still says of the head what it said when it was read. */
+  readonly isUnchanged: (head: Head) => Promise<boolean>
 }
 
-/** After so many waits a settlement is judged by the newest block, whatever is in flight. */
+/** After so many waits a refusal is final, and what could not be found out about what is in flight is let be. */
 const MAX_DEFERRALS = 3
 
 /** One look at a group of settlements. */
@@ -46,6 +48,8 @@ export async function settleGroup(
     const matches = chosen.map(({ settlement }) => settlement)
     const trying = deps.carrier.try(head, matches, ahead)
     const [{ aheadHolds, verdicts }, gas] = await Promise.all([trying, deps.lane.readGas()])
+    // Whatever was read of a head that turns out to be another is worth nothing, least of all a refusal.
+    if (!(await deps.isUnchanged(head))) return [...group]
     if (aheadHolds) conclude(round, { chosen, verdicts, gas })
     else for (const waiting of chosen) putBack(round, waiting, short.has(waiting.settlement))
   }
@@ -56,7 +60,7 @@ export async function settleGroup(
 async function choose(round: Round, group: readonly Waiting[]) {
   const { deps, head, inFlight } = round
   const { maxAhead } = deps.carrier
-  const careful = group.filter(({ deferrals }) => deferrals < MAX_DEFERRALS)
+  const careful = group.filter(({ deferrals }) => deferrals <= MAX_DEFERRALS)
   const short = await findShort<MatchTerms>({
     matches: careful.map(({ settlement }) => settlement),
     inFlight,
@@ -71,7 +75,8 @@ async function choose(round: Round, group: readonly Waiting[]) {
     const wanted = new Set([...accounts, ...lacking])
     const fits = maxAhead > 0 && inFlight.touching(wanted).length <= maxAhead
     if (fits) accounts = wanted
-    else putBack(round, waiting, true)
+    else if (waiting.deferrals < MAX_DEFERRALS) putBack(round, waiting, true)
+    else return true
     return fits
   })
   return { chosen, short, ahead: inFlight.touching(accounts) }

@@ -109,6 +109,24 @@ for (const batches of [true, false]) {
       for (const answer of answers) expect(answer?.body).to.include({ receipt_status: 'success' })
     })
 
+    it('never lets the chain refuse for want of money what it could have known', async () => {
+      let seed = 7
+      const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) % below
+      const terms = Array.from(
+        { length: batches ? 30 : 6 },
+        () => [random(2) === 0, BigInt(1 + random(9))] as const,
+      )
+      const bodies = await Promise.all(
+        terms.map(([buys, thousands]) => aBody(world.bob, buys, thousands * 1_000n * ONE)),
+      )
+      const posting = bodies.map((body, i) => executor.post(body, `m:${i}`))
+      const answers = await mineUntil(Promise.all(posting))
+      const kinds = answers.map(
+        ({ status, body }) => `${status} ${body.receipt_status ?? body.revert}`,
+      )
+      expect([...new Set(kinds)].sort()).to.deep.equal(['200 success', '422 WERC_CannotBeNegative'])
+    })
+
     it('knows what is in flight after it was started again', async () => {
       const [buying] = await buyInFlight()
       await executor.stop()

@@ -37,6 +37,7 @@ describe('a group of settlements', () => {
   let trial: (matches: readonly Settlement[]) => Trial
   let shortage: Shortage | undefined
   let balance: bigint
+  let unchanged: boolean
 
   beforeEach(() => {
     book = createInFlightBook()
@@ -47,6 +48,7 @@ describe('a group of settlements', () => {
     trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => PASSES) })
     shortage = undefined
     balance = 100n
+    unchanged = true
   })
 
   function waitingFor(settlement: Settlement, deferrals = 0): Waiting {
@@ -83,7 +85,8 @@ describe('a group of settlements', () => {
     }
     const readBalances = (_: string, ids: readonly BalanceId[]) =>
       Promise.resolve(ids.map(() => balance))
-    return { carrier, book, lane, journal, facts, readBalances }
+    const isUnchanged = () => Promise.resolve(unchanged)
+    return { carrier, book, lane, journal, facts, readBalances, isUnchanged }
   }
 
   const settle = async (group: readonly Waiting[], maxAhead = MAX_AHEAD) => {
@@ -129,15 +132,39 @@ describe('a group of settlements', () => {
     expect(deferred).to.deep.equal(['a'])
   })
 
-  it('judges by the newest block in the end, whatever is in flight', async () => {
+  it('refuses for good after three waits, whatever is in flight', async () => {
     inFlight(1)
     trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
     const patient = waitingFor(paying('a', 1n, 90n), 2)
     expect(await settle([patient])).to.deep.equal(['a'])
     expect(await settle([patient])).to.deep.equal([])
-    expect(ahead).to.deep.equal([])
+    expect(ahead).to.deep.equal(['f0'])
     expect(refused).to.deep.equal(['a'])
     expect(answers.get('a')).to.deep.equal({ kind: 'refused', revert: 'WERC_CannotBeNegative' })
+  })
+
+  it('goes by the newest block after three waits where what is in flight is too much for a trial', async () => {
+    inFlight(MAX_AHEAD + 1)
+    expect(await settle([waitingFor(paying('a', 1n, 90n), 2)])).to.deep.equal(['a'])
+    expect(await settle([waitingFor(paying('a', 1n, 90n), 3)])).to.deep.equal([])
+    expect([ahead, answers.get('a')?.kind]).to.deep.equal([[], 'sent'])
+  })
+
+  it('goes by the newest block in the end where what is in flight does not go through', async () => {
+    inFlight(1)
+    trial = (matches) => ({ aheadHolds: ahead.length === 0, verdicts: matches.map(() => PASSES) })
+    const patient = waitingFor(paying('a', 1n, 90n), 3)
+    expect(await settle([patient])).to.deep.equal(['a'])
+    expect(await settle([patient])).to.deep.equal([])
+    expect(answers.get('a')?.kind).to.equal('sent')
+  })
+
+  it('concludes nothing from a block of which the chain says something else afterwards', async () => {
+    unchanged = false
+    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    const group = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 2n, 90n))]
+    expect(await settle(group)).to.deep.equal(['a', 'b'])
+    expect([answers.size, refused.length, deferred.length]).to.deep.equal([0, 0, 0])
   })
 
   it('keeps a refusal open that another one of the group may have caused', async () => {
@@ -179,6 +206,13 @@ describe('a group of settlements', () => {
     expect(second).to.include({ deferrals: 0 })
     expect(await settle([second], 0)).to.deep.equal(['b'])
     expect(second).to.include({ waitsFor: 20, deferrals: 1 })
+  })
+
+  it('tries a match that cannot pay by itself, however many others come behind it', async () => {
+    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
+    const [poor, next] = [waitingFor(paying('a', 1n, 101n)), waitingFor(paying('b', 1n, 60n))]
+    await settle([poor, next], 0)
+    expect(refused).to.include('a')
   })
 
   it('takes a match for short whose payments do not follow from itself', async () => {
