@@ -121,8 +121,8 @@ for (const batches of [true, false]) {
       )
       const posting = bodies.map((body, i) => executor.post(body, `m:${i}`))
       const answers = await mineUntil(Promise.all(posting))
-      const kinds = answers.map(
-        ({ status, body }) => `${status} ${body.receipt_status ?? body.revert}`,
+      const kinds = answers.map(({ status, body }) =>
+        [status, body.receipt_status ?? body.revert].join(' '),
       )
       expect([...new Set(kinds)].sort()).to.deep.equal(['200 success', '422 WERC_CannotBeNegative'])
     })
