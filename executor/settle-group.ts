@@ -69,9 +69,15 @@ async function choose(round: Round, group: readonly Waiting[]) {
     countEarlier: maxAhead === 0,
   })
   let accounts: ReadonlySet<bigint> = new Set()
+  const ours = new Set<bigint>()
   const chosen = group.filter((waiting) => {
     const lacking = short.get(waiting.settlement)
-    if (lacking === undefined) return true
+    const isOurs = (id: bigint) => ours.has(id) || inFlight.lastTouching([id]) !== undefined
+    // What nothing of ours takes is lacking for good: the chain is to say so, or it would wait for ever.
+    if (lacking === undefined || ![...lacking].some(isOurs)) {
+      for (const id of waiting.settlement.accountIds) ours.add(id)
+      return true
+    }
     const wanted = new Set([...accounts, ...lacking])
     const fits = maxAhead > 0 && inFlight.touching(wanted).length <= maxAhead
     if (fits) accounts = wanted

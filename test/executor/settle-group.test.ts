@@ -123,6 +123,15 @@ describe('a group of settlements', () => {
     expect(answers.get('b')?.kind).to.equal('sent')
   })
 
+  it('lets the chain judge what lacks something that nothing of ours takes', async () => {
+    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
+    const group = [waitingFor(paying('a', 1n, 101n)), waitingFor(paying('b', 1n, 102n))]
+    expect(await settle(group, 0)).to.deep.equal(['b'])
+    expect(refused).to.deep.equal(['a'])
+    expect(await settle(group.slice(1), 0)).to.deep.equal([])
+    expect(refused).to.deep.equal(['a', 'b'])
+  })
+
   it('believes nothing when a match in flight does not go through', async () => {
     inFlight(2)
     trial = (matches) => ({ aheadHolds: false, verdicts: matches.map(() => PASSES) })

@@ -26,4 +26,10 @@ export const REGRESSIONS: readonly Regression[] = [
     steps: 200,
     found: 'matches that stay open when a process dies with questions to the node unsent',
   },
+  {
+    seed: 823,
+    steps: 200,
+    found:
+      'two settlements of one account that cannot pay either, each waiting for the other for ever',
+  },
 ]
