@@ -172,6 +172,14 @@ export function checkReadsMeanwhile(venue: Audited): void {
   reads.close()
 }
 
+/** How far reads have come; 0 while there is nothing to read. */
+export function projectedSeq(directory: string): number {
+  const reads = openIfMade(historyPath(join(directory, 'projector')))
+  const seq = reads?.projectedSeq(market.market) ?? 0
+  reads?.close()
+  return seq
+}
+
 /** Undefined while the projector has not finished making the file, at which it may die. */
 function openIfMade(path: string): ReadModel | undefined {
   try {

@@ -13,7 +13,7 @@ import { answerRpc } from './chain-rpc.js'
 import { AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
 import { readJournal, type JournalReader } from './executor-journal.js'
 import { createFeedAudit, type FeedAudit } from './feed-audit.js'
-import { checkAtRest, checkReadsMeanwhile } from './final-checks.js'
+import { checkAtRest, checkReadsMeanwhile, projectedSeq } from './final-checks.js'
 import { createFollower } from './followers.js'
 import { runOn, type HttpAnswer, type HttpRequest } from './host.js'
 import { createNetwork, type Network } from './network.js'
@@ -242,7 +242,8 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
     return (
       leader?.positions().command_seq === lastSeq &&
       fanOut.face()?.headSeq() === audit.seq() &&
-      followers.every((follower) => follower.seq() === audit.seq())
+      followers.every((follower) => follower.seq() === audit.seq()) &&
+      projectedSeq(directory) === audit.seq()
     )
   }
   const stage = { network, chain, processes, traders, followers }
