@@ -49,8 +49,8 @@ export function connectLine(network: Network, server: MemoryBus, actor: Actor): 
       ),
     reply: (replyTo, data) => {
       send(line, () => {
-        if (network.random.chance(network.weather.lostAsks)) return
-        line.server.reply(replyTo, data)
+        const lost = network.random.chance(network.weather.lostAsks)
+        if (!lost && line.server.isConnected()) line.server.reply(replyTo, data)
       })
     },
     isConnected: () => line.server.isConnected(),
