@@ -3,4 +3,6 @@ import type { Bench } from './bench.js'
 /** Every bench by its name, in the order in which they run; loaded only when it does. */
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   verify: async () => (await import('./verify.bench.js')).verify,
+
+  match: async () => (await import('./match.bench.js')).match,
 }

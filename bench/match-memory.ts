@@ -1,0 +1,61 @@
+import { decodeCommands, encodeCommands } from '../bus-schemas/command-message.js'
+import { applyCommand } from '../core/apply-command.js'
+import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
+import { LIVE_ORDERS_MAX } from '../core/matching-limits.js'
+import type { Row, Size } from './bench.js'
+import { benchMarket } from './bench-market.js'
+import { benchOrder, logged, placing } from './bench-orders.js'
+
+/** A market keeps at most LIVE_ORDERS_MAX orders; the million is five markets in one process. */
+const ORDERS = { tiny: 1_000, usual: LIVE_ORDERS_MAX, full: 5 * LIVE_ORDERS_MAX }
+const BATCH = 64
+const LEVELS = 500
+const MIB = 2 ** 20
+
+/** What so many orders at rest take of the heap; they come over the wire, so that they hold what real ones do. */
+export async function memoryAtRest(size: Size): Promise<{ rows: Row[]; note: string }> {
+  const orders = ORDERS[size]
+  const before = await heapBytes()
+  const states: MatcherState[] = []
+  for (let left = orders; left > 0; left -= LIVE_ORDERS_MAX) {
+    states.push(filledMarket(Math.min(left, LIVE_ORDERS_MAX)))
+  }
+  const bytes = (await heapBytes()) - before
+  const resting = states.reduce((sum, { orders }) => sum + orders.size, 0)
+  if (resting !== orders) throw new Error(`${resting} of ${orders} orders rest`)
+  return {
+    rows: [
+      { what: `memory at ${orders} resting orders`, unit: 'MiB', values: [bytes / MIB] },
+      { what: 'memory per resting order', unit: 'bytes', values: [bytes / orders] },
+    ],
+    note: `Memory is the heap's, once, after collecting garbage, in ${states.length} market${states.length === 1 ? '' : 's'}: one keeps at most ${LIVE_ORDERS_MAX} orders; \`--full\` fills five with a million.`,
+  }
+}
+
+/** A collection that runs in pieces is not over when it returns. */
+async function heapBytes(): Promise<number> {
+  for (let pass = 0; pass < 3; pass += 1) {
+    globalThis.gc?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+function filledMarket(orders: number): MatcherState {
+  const state = emptyMatcherState(benchMarket())
+  for (let from = 1; from <= orders; from += BATCH) {
+    const count = Math.min(BATCH, orders - from + 1)
+    const commands = Array.from({ length: count }, (_, index) => placement(from + index))
+    for (const command of decodeCommands(encodeCommands(commands))) applyCommand(state, command)
+  }
+  return state
+}
+
+function placement(number: number) {
+  const isBuy = number % 2 === 0
+  const away = 1 + (number % LEVELS)
+  const side = isBuy ? 'buy' : 'sell'
+  const price = isBuy ? 6_500 - away : 6_500 + away
+  return logged(placing(benchOrder({ number, side, price, lots: 1 + (number % 10) })), number)
+}
