@@ -4,6 +4,7 @@ import { matchingAbi } from '../../chain/abi/matching.js'
 import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
 import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
 import type { Address, Hex } from '../../core/action.js'
+import { logsOf } from './chain-logs.js'
 import { contractInterface } from './contract-interface.js'
 import {
   GAS_PER_MATCH,
@@ -156,7 +157,10 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_call: (options, [call, tag]) => ({
     result: callContract(options, call as ContractCall, tag),
   }),
-  eth_getLogs: () => ({ result: [] }),
+  eth_getLogs: ({ chain }, [filter]) => {
+    const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }
+    return { result: logsOf(chain, Number(fromBlock), Number(toBlock)) }
+  },
 }
 
 interface ContractCall {

@@ -21,6 +21,7 @@ import { supervise, type SimulatedProcess } from './process.js'
 import { createRandom } from './random.js'
 import { createTraders, makeTraders, type Trader } from './traders.js'
 import {
+  chainReaderSpec,
   EXECUTOR_KEY,
   EXECUTOR_URL,
   executorSpec,
@@ -218,7 +219,14 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   if (random.chance(0.4)) matchers.push(supervise(supervisor, standbySpec))
   const projector = supervise(supervisor, projectorSpec)
   const fanOut = supervise(supervisor, fanOutSpec)
-  processes.push(executor, ...matchers, supervise(supervisor, intakeSpec), projector, fanOut)
+  processes.push(
+    executor,
+    ...matchers,
+    supervise(supervisor, chainReaderSpec),
+    supervise(supervisor, intakeSpec),
+    projector,
+    fanOut,
+  )
   const { shortLives } = troubles
   const people = { traders: population, shortLives }
   const onAnswered = (orderId: string, feedSeq: number): void => {

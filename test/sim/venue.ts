@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
+import { openChainSource } from '../../actors/chain-reader/open-chain.js'
+import { startChainReader } from '../../actors/chain-reader/start.js'
 import { askExecutorAt } from '../../actors/matcher/ask-executor.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
@@ -61,6 +63,7 @@ export const deployment: Deployment = {
 const TICK_MS = 1_000
 const RECHECK_MS = 4_000
 const POLL_MS = 500
+const READ_MS = 1_500
 const EXECUTE_TIMEOUT_MS = 4_000
 const ASK_TIMEOUT_MS = 9_000
 
@@ -109,6 +112,25 @@ const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => 
     }
   },
 })
+
+export const chainReaderSpec: ProcessSpec<object> = {
+  name: 'chain-reader',
+  mayFailWith: ['BusUnavailable'],
+  start: async ({ bus, log, nodeUrl: rpcUrl, fail }) => {
+    const markets = [market]
+    const running = await startChainReader({
+      ...{ bus, markets, log, nowMs: Date.now, pollMs: READ_MS, onFatal: fail },
+      ...openChainSource({ rpcUrl, deployment, markets }),
+    })
+    return {
+      face: {},
+      stop: async () => {
+        await running.stop()
+        await bus.close()
+      },
+    }
+  },
+}
 
 export const matcherSpec = matcherSpecOf('matcher', false)
 export const standbySpec = matcherSpecOf('matcher-standby', true)
