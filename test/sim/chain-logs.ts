@@ -30,7 +30,7 @@ function logsOfBlock(block: ChainBlock, parent: ChainBlock) {
   })
   const adjusted = (hash: Hex, account: bigint, asset: Hex) =>
     log(AT.subAccounts, hash, [
-      BALANCE_ADJUSTED as Hex,
+      BALANCE_ADJUSTED,
       ...[word(account), word(BigInt(AT.manager)), `${asset}${'0'.repeat(24)}` as Hex],
     ])
   const matched = block.receipts.flatMap(({ transaction: { hash, data }, revert }) => {
@@ -39,7 +39,7 @@ function logsOfBlock(block: ChainBlock, parent: ChainBlock) {
     const moved = accounts.flatMap((account) =>
       [AT.base, AT.quote].map((asset) => adjusted(hash, account, asset)),
     )
-    return [log(AT.tradeModule, hash, [ORDER_MATCHED as Hex]), ...moved]
+    return [log(AT.tradeModule, hash, [ORDER_MATCHED]), ...moved]
   })
   if (block.happenings.length === 0) return matched
   const others = bytesToHex(keccakText(`others ${block.hash}`))

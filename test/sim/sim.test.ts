@@ -21,9 +21,9 @@ describe('simulator', function () {
   this.timeout(400_000)
 
   it('finds nothing in any of the first seeds', async () => {
-    const { code, said } = await simulator('--seed', '1', '--seeds', '60', '--steps', '60')
+    const { code, said } = await simulator('--seed', '1', '--seeds', '40', '--steps', '60')
     expect(code, said).to.equal(0)
-    expect(said).to.include('60 seeds, 0 with findings')
+    expect(said).to.include('40 seeds, 0 with findings')
   })
 
   it('finds nothing any more in the seeds that once found something', async () => {
