@@ -3,6 +3,7 @@ import type { Bench } from './bench.js'
 /** Every bench by its name, in the order in which they run; loaded only when it does. */
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   verify: async () => (await import('./verify.bench.js')).verify,
-
   match: async () => (await import('./match.bench.js')).match,
+  append: async () => (await import('./append.bench.js')).append,
+  project: async () => (await import('./project.bench.js')).project,
 }

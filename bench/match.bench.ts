@@ -11,6 +11,7 @@ import { benchMarket } from './bench-market.js'
 import { memoryAtRest } from './match-memory.js'
 import { depthOfPeer, depthOfVenue, peerStepsOf, type PeerStep, playOnPeer } from './match-peer.js'
 import { interleaved, ratio, took } from './rounds.js'
+import { BATCH, batchesOf } from './walk-blocks.js'
 import { createWalk, type Walk } from './walk.js'
 
 export const match: Bench = {
@@ -24,7 +25,6 @@ export const match: Bench = {
 /** Steps of the walk, whose matches must not reach the bound of those that wait for settlement; and its repeats. */
 const STEPS = { tiny: 500, usual: 40_000, full: 40_000 }
 const REPEATS = { tiny: 1, usual: 1, full: 5 }
-const BATCH = 64
 
 async function run({ size, rounds, say }: BenchContext): Promise<Report> {
   const walk = createWalk(STEPS[size])
@@ -85,13 +85,8 @@ function apply(commands: readonly LoggedCommand[]): MatcherState {
   return state
 }
 
-function messagesOf(commands: readonly LoggedCommand[]): Uint8Array[] {
-  const messages: Uint8Array[] = []
-  for (let at = 0; at < commands.length; at += BATCH) {
-    messages.push(encodeCommands(commands.slice(at, at + BATCH)))
-  }
-  return messages
-}
+const messagesOf = (commands: readonly LoggedCommand[]): Uint8Array[] =>
+  batchesOf(commands).map(encodeCommands)
 
 /** What a matcher does with its log, apart from reading and writing it. */
 function runMessages(messages: readonly Uint8Array[]): MatcherState {

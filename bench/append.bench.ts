@@ -1,0 +1,167 @@
+import { connect } from 'nats'
+import { join } from 'node:path'
+import { createCommandLog } from '../actors/order-intake/command-log.js'
+import { createGroupCommit } from '../actors/group-commit.js'
+import type { Bus } from '../bus-schemas/bus.js'
+import { encodeCommandGroup, encodeCommands } from '../bus-schemas/command-message.js'
+import { createLog } from '../bus-schemas/log.js'
+import { connectNatsBus } from '../bus-schemas/nats-bus.js'
+import { commandsStream, commandsSubject } from '../bus-schemas/subjects.js'
+import type { LoggedCommand } from '../core/command.js'
+import { type LogEntry, openIntakeRegistry } from '../data/intake-registry.js'
+import type { Bench, BenchContext, Report } from './bench.js'
+import { benchMarket } from './bench-market.js'
+import { benchOrder, logged, placing } from './bench-orders.js'
+import { startOwnBus } from './own-bus.js'
+import { interleaved, ratio, took } from './rounds.js'
+
+export const append: Bench = {
+  name: 'append',
+  title:
+    'Orders made durable in a command log with `sync_interval: always`, grouped as the intake does it, beside a window of `js.publish` with one order each. Nobody is told before the acknowledgement.',
+  versionsOf: ['nats', 'nats-server'],
+  run,
+}
+
+const ORDERS = { tiny: 200, usual: 20_000, full: 40_000 }
+/** The peer gets fewer, because it would take so much longer. */
+const PEER_ORDERS = { tiny: 100, usual: 3_000, full: 10_000 }
+/** Callers at once; each comes with its next order when the last is acknowledged. */
+const CALLERS = 256
+const MAX_GROUP = 128
+
+/** Makes the order with this number durable. */
+type Submit = (number: number) => Promise<unknown>
+interface Figures {
+  readonly perSecond: number
+  readonly cpuUs: number
+}
+
+async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
+  const market = benchMarket()
+  const server = await startOwnBus(dir)
+  const bus = await connectNatsBus({ url: server.url, name: 'bench', onWarning: () => undefined })
+  const connection = await connect({ servers: server.url })
+  try {
+    const subject = commandsSubject(market.market)
+    const stream = commandsStream(market.market)
+    await bus.declareStream({ stream, subject, description: 'bench' })
+    const commands = placements(ORDERS[size])
+    const whole = intakeLog(bus, dir, commands)
+    const js = connection.jetstream()
+    const submitOne: Submit = (number) =>
+      js.publish(subject, encodeCommands([commands[number] as LoggedCommand]))
+    const results = await interleaved(rounds, {
+      venue: () => drive(ORDERS[size], groupedAppend(bus, subject, commands)),
+      whole: () => drive(ORDERS[size], whole.submit),
+      peer: () => drive(PEER_ORDERS[size], submitOne),
+    })
+    await whole.stop()
+    return report(results)
+  } finally {
+    await connection.close()
+    await bus.close()
+    await server.stop()
+  }
+}
+
+function report(results: Record<'venue' | 'whole' | 'peer', readonly Figures[]>): Report {
+  const rates = (name: keyof typeof results) => results[name].map(({ perSecond }) => perSecond)
+  const cpu = (name: keyof typeof results) => results[name].map(({ cpuUs }) => cpuUs)
+  return {
+    rows: [
+      { what: 'venue: grouped append', unit: 'orders/s', values: rates('venue') },
+      { what: 'venue: with the claims in the registry', unit: 'orders/s', values: rates('whole') },
+      { what: 'window of js.publish', unit: 'orders/s', values: rates('peer') },
+      ratio('grouped append / js.publish', [rates('venue'), rates('peer')], { atLeast: 5 }),
+      ratio('with the registry / js.publish', [rates('whole'), rates('peer')]),
+      { what: 'venue: processor time of an order', unit: 'µs', values: cpu('venue') },
+      { what: 'venue: with the registry', unit: 'µs', values: cpu('whole') },
+      { what: 'js.publish', unit: 'µs', values: cpu('peer') },
+      ratio('processor time, grouped / js.publish', [cpu('venue'), cpu('peer')], { atMost: 0.2 }),
+    ],
+    notes: [
+      `${CALLERS} callers at once, each with its next order when the last is acknowledged. Both turn orders into messages of the log, which is most of what the venue takes. The registry is SQLite with FULL durability and takes each order's id and nonce for ever; its peer would need one too, and has none.`,
+    ],
+  }
+}
+
+function placements(count: number): LoggedCommand[] {
+  return Array.from({ length: count }, (_, index) => {
+    const order = benchOrder({ number: index + 1, side: 'buy', price: 6_400, lots: 5 })
+    return logged(placing(order), index + 1)
+  })
+}
+
+/** The append alone: what waits while one is under way shares the next. */
+function groupedAppend(bus: Bus, subject: string, commands: readonly LoggedCommand[]): Submit {
+  const committer = createGroupCommit<LoggedCommand>({
+    maxItems: MAX_GROUP,
+    maxQueue: 2 * CALLERS,
+    flush: async (group) => {
+      const { data, count } = encodeCommandGroup(group)
+      if (count !== group.length) throw new Error('the group does not fit a message')
+      await bus.append(subject, data)
+    },
+  })
+  return (number) => committer.submit(commands[number] as LoggedCommand)
+}
+
+/** All that the intake does with an order that passed the checks. */
+function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
+  const registry = openIntakeRegistry(join(dir, 'intake.db'))
+  const commandLog = createCommandLog({
+    market: benchMarket().market,
+    ...{ bus, registry, nowMs: Date.now, log: createLog('bench', 'silent') },
+  })
+  let submitted = 0
+  return {
+    submit: async (number: number) => {
+      submitted += 1
+      const outcome = await commandLog.submit(entryOf(commands[number] as LoggedCommand, submitted))
+      if (outcome.kind !== 'logged') throw new Error(`order ${number} is ${outcome.kind}`)
+    },
+    stop: async () => {
+      await commandLog.stop()
+      registry.close()
+    },
+  }
+}
+
+/** The order under an id and a nonce of its own, because the registry takes none twice. */
+function entryOf({ command, replyTo, requestId }: LoggedCommand, unique: number): LogEntry {
+  if (command.kind !== 'PlaceOrder') throw new Error('not an order')
+  const { owner } = command.order
+  const [orderId, nonce] = [`order-${unique}`, BigInt(unique)]
+  const order = { ...command.order, orderId, nonce }
+  return {
+    command: { ...command, order },
+    claim: { orderId, owner, nonce, fingerprint: fingerprintOf(unique) },
+    ...(replyTo !== undefined && { replyTo }),
+    ...(requestId !== undefined && { requestId }),
+  }
+}
+
+function fingerprintOf(unique: number): Uint8Array {
+  const fingerprint = Buffer.alloc(32)
+  fingerprint.writeUInt32BE(unique)
+  return fingerprint
+}
+
+/** Lets the callers bring so many orders, and tells how fast that went. */
+async function drive(orders: number, submit: Submit): Promise<Figures> {
+  let next = 0
+  let acknowledged = 0
+  const caller = async (): Promise<void> => {
+    while (next < orders) {
+      next += 1
+      await submit(next - 1)
+      acknowledged += 1
+    }
+  }
+  const { wallMs, cpuMs } = await took(async () => {
+    await Promise.all(Array.from({ length: CALLERS }, caller))
+  })
+  if (acknowledged !== orders) throw new Error(`${acknowledged} of ${orders} are acknowledged`)
+  return { perSecond: (orders * 1000) / wallMs, cpuUs: (cpuMs * 1000) / orders }
+}

@@ -1,0 +1,68 @@
+import Database from 'better-sqlite3'
+import { orderToWire } from '../bus-schemas/order-wire.js'
+import type { Change } from '../core/change.js'
+import type { StreamedBlock } from '../data/apply-block.js'
+import { took } from './rounds.js'
+
+const SCHEMA = `
+  CREATE TABLE orders (
+    order_id TEXT PRIMARY KEY, owner TEXT NOT NULL, nonce TEXT NOT NULL, market TEXT NOT NULL,
+    side TEXT NOT NULL, limit_price TEXT NOT NULL, desired TEXT NOT NULL, status TEXT NOT NULL,
+    filled TEXT NOT NULL, pending TEXT NOT NULL, open TEXT NOT NULL, created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL, body TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX orders_by_nonce ON orders (owner, nonce);
+  CREATE INDEX orders_by_owner ON orders (owner, created_at);
+  CREATE INDEX orders_by_market ON orders (market, status);
+  CREATE TABLE fills (
+    trade_id INTEGER NOT NULL, order_id TEXT NOT NULL, price TEXT NOT NULL, amount TEXT NOT NULL,
+    fee TEXT NOT NULL, tx_hash TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (trade_id, order_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX fills_by_order ON fills (order_id);`
+
+/** Changes/s of the peer: orders by their ids as text, and every change durable before the next is looked at. */
+export async function projectRowByRow(
+  path: string,
+  blocks: readonly StreamedBlock[],
+  most: number,
+): Promise<number> {
+  const db = new Database(path)
+  try {
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = FULL')
+    db.exec(SCHEMA)
+    const apply = db.transaction(createWrites(db))
+    const changes = blocks.flatMap(({ block }) => block.changes).slice(0, most)
+    const { wallMs } = await took(() => {
+      for (const change of changes) apply(change)
+    })
+    return (changes.length * 1000) / wallMs
+  } finally {
+    db.close()
+  }
+}
+
+function createWrites(db: Database.Database): (change: Change) => void {
+  const insertOrder = db.prepare(
+    'INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const updateOrder = db.prepare(
+    'UPDATE orders SET status = ?, filled = ?, pending = ?, open = ?, updated_at = ? WHERE order_id = ?',
+  )
+  const insertFill = db.prepare('INSERT INTO fills VALUES (?, ?, ?, ?, ?, ?, ?)')
+  return (change) => {
+    const at = new Date(change.atMs).toISOString()
+    const amounts = [String(change.filled), String(change.pending), String(change.open)]
+    if (change.kind === 'OrderPlaced') {
+      const { order } = change
+      const keys = [order.orderId, order.owner, String(order.nonce), order.market, order.side]
+      const terms = [String(order.limitPrice), String(order.desiredAmount), change.status]
+      insertOrder.run(...keys, ...terms, ...amounts, at, at, JSON.stringify(orderToWire(order)))
+      return
+    }
+    updateOrder.run(change.status, ...amounts, at, change.orderId)
+    if (change.kind !== 'OrderFilled') return
+    const { tradeId, price, amount, fee, txHash } = change.fill
+    insertFill.run(tradeId, change.orderId, String(price), String(amount), String(fee), txHash, at)
+  }
+}

@@ -1,0 +1,111 @@
+import type Database from 'better-sqlite3'
+import { join } from 'node:path'
+import { decodeBlock } from '../bus-schemas/block-message.js'
+import { MAX_BATCH_BLOCKS, MAX_BATCH_CHANGES } from '../actors/projector/batch-blocks.js'
+import { createProjection, type StreamedBlock } from '../data/apply-block.js'
+import { HISTORY_MIGRATIONS } from '../data/history-database.js'
+import { openDatabase } from '../data/open.js'
+import type { Bench, BenchContext, Report } from './bench.js'
+import { benchMarket } from './bench-market.js'
+import { projectRowByRow } from './project-peer.js'
+import { interleaved, ratio, took } from './rounds.js'
+import { blocksOf, countChanges, messagesOf } from './walk-blocks.js'
+import { createWalk } from './walk.js'
+
+export const project: Bench = {
+  name: 'project',
+  title:
+    'Changes of a feed into SQLite with FULL durability, as the projector writes them, beside one transaction for each change into a plain table of text keys.',
+  versionsOf: ['better-sqlite3'],
+  run,
+}
+
+const STEPS = { tiny: 400, usual: 12_000, full: 40_000 }
+/** The peer gets fewer changes, because it would take so much longer. */
+const PEER_CHANGES = { tiny: 200, usual: 2_000, full: 5_000 }
+
+async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+  const blocks = blocksOf(createWalk(STEPS[size]).settled)
+  const changes = countChanges(blocks)
+  const batches = batchesOf(blocks)
+  const messages = messagesOf(blocks)
+  say(`${changes} changes in ${blocks.length} blocks, ${batches.length} batches`)
+  let databases = 0
+  const path = () => join(dir, `${(databases += 1)}.db`)
+  const venue = (synchronous: 'FULL' | 'NORMAL') => () =>
+    perSecond(
+      changes,
+      inDatabase(path(), synchronous, (db) => applyAll(db, batches)),
+    )
+  const values = await interleaved(rounds, {
+    full: venue('FULL'),
+    normal: venue('NORMAL'),
+    peer: () => projectRowByRow(path(), blocks, PEER_CHANGES[size]),
+    rebuild: () =>
+      perSecond(
+        changes,
+        inDatabase(path(), 'NORMAL', (db) => applyAll(db, batchesOf(decodeAll(messages)))),
+      ),
+  })
+  return {
+    rows: [
+      { what: 'venue, FULL', unit: 'changes/s', values: values.full },
+      { what: 'venue, NORMAL as in production', unit: 'changes/s', values: values.normal },
+      { what: 'a transaction for each change, FULL', unit: 'changes/s', values: values.peer },
+      ratio('venue FULL / a transaction for each', [values.full, values.peer], { atLeast: 6 }),
+      {
+        what: 'venue: rebuild from the feed, NORMAL',
+        unit: 'changes/s',
+        values: values.rebuild,
+        goal: { atLeast: 50_000 },
+      },
+    ],
+    notes: [
+      `Wall time, ${changes} changes of a walk with settlements into an empty file, in batches of at most ${MAX_BATCH_BLOCKS} blocks or ${MAX_BATCH_CHANGES} changes. A rebuild decodes the messages as well.`,
+    ],
+  }
+}
+
+function batchesOf(blocks: readonly StreamedBlock[]): StreamedBlock[][] {
+  const batches: StreamedBlock[][] = [[]]
+  let changes = 0
+  for (const block of blocks) {
+    const last = batches.at(-1) ?? []
+    last.push(block)
+    changes += block.block.changes.length
+    if (last.length < MAX_BATCH_BLOCKS && changes < MAX_BATCH_CHANGES) continue
+    batches.push([])
+    changes = 0
+  }
+  return batches
+}
+
+const decodeAll = (messages: readonly Uint8Array[]): StreamedBlock[] =>
+  messages.map((data, index) => ({ streamSeq: index + 1, block: decodeBlock(data) }))
+
+function inDatabase(
+  path: string,
+  synchronous: 'FULL' | 'NORMAL',
+  work: (db: Database.Database) => void,
+): () => void {
+  return () => {
+    const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous })
+    try {
+      work(db)
+    } finally {
+      db.close()
+    }
+  }
+}
+
+function applyAll(db: Database.Database, batches: readonly StreamedBlock[][]): void {
+  const projection = createProjection(db, [benchMarket()])
+  for (const batch of batches) if (batch.length > 0) projection.applyBatch(batch)
+  const last = batches.flat().at(-1)?.streamSeq ?? 0
+  if (projection.position(benchMarket().market).streamSeq !== last) throw new Error('not projected')
+}
+
+async function perSecond(changes: number, work: () => void): Promise<number> {
+  const { wallMs } = await took(work)
+  return (changes * 1000) / wallMs
+}
