@@ -6,4 +6,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   match: async () => (await import('./match.bench.js')).match,
   append: async () => (await import('./append.bench.js')).append,
   project: async () => (await import('./project.bench.js')).project,
+  read: async () => (await import('./read.bench.js')).read,
+  recover: async () => (await import('./recover.bench.js')).recover,
 }
