@@ -1,5 +1,6 @@
 import type { Action, ActionJson, Address, Hex } from '../core/action.js'
 import { parseDecimal } from '../core/decimal.js'
+import { UINT256_MAX } from '../core/limits.js'
 import { encodeDepositData, encodeWithdrawalData } from '../core/transfer-data.js'
 import {
   type SigningDomain,
@@ -41,11 +42,11 @@ export interface WithdrawalTerms extends TransferTerms {
   readonly subaccountId: string
 }
 
-/** Token units of a positive amount; throws BadOrderTerms when it is none or has more than six decimals. */
+/** Token units of a positive amount; throws BadOrderTerms when it is none, has more than six decimals or fits no word. */
 export function tokenUnits(amount: string): bigint {
   const units = parseDecimal(amount, 6)
-  if (units !== undefined && units > 0n) return units
-  throw new BadOrderTerms(`amount must be a positive decimal with at most 6 decimals: ${amount}`)
+  if (units !== undefined && units > 0n && units <= UINT256_MAX) return units
+  throw new BadOrderTerms(`amount must be a positive uint256 with at most 6 decimals: ${amount}`)
 }
 
 /** Signs a deposit by its owner and returns the body to post. Throws BadOrderTerms. */
