@@ -22,7 +22,8 @@ function transfersHealth(standing: GasStanding | undefined) {
   if (standing === undefined) return { status: 'unavailable' }
   const { signer, balanceWei, reserveWei, hourBudgetWei, hourSpentWei, paused } = standing
   return {
-    status: paused === undefined ? 'open' : 'paused',
+    // Nothing is taken that cannot be read to be paid for.
+    status: paused !== undefined ? 'paused' : balanceWei === undefined ? 'unavailable' : 'open',
     ...(paused !== undefined && { paused }),
     gas: {
       signer,

@@ -24,7 +24,7 @@ const transfersHealth = z
   .object({
     status: z
       .enum(['open', 'paused', 'unavailable'])
-      .describe('`unavailable`: whatever carries them out does not answer.'),
+      .describe('`unavailable`: whatever carries them out, or the chain, does not answer.'),
     paused: z
       .enum(['gas_reserve', 'gas_budget'])
       .optional()

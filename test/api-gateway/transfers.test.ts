@@ -41,18 +41,12 @@ const kinds = {
 
 /** A bus whose questions can be made to time out at once. */
 function impatientBus(): MemoryBus & { patience: boolean } {
-  const state = { patience: true }
-  const bus = createMemoryBus({
-    setTimer: (ms, callback) => {
-      const timer = setTimeout(callback, state.patience ? ms : 20)
-      return () => clearTimeout(timer)
-    },
-  })
-  return Object.assign(bus, state, {
-    set patience(value: boolean) {
-      state.patience = value
-    },
-  })
+  const setTimer = (ms: number, callback: () => void) => {
+    const timer = setTimeout(callback, bus.patience ? ms : 20)
+    return () => clearTimeout(timer)
+  }
+  const bus = Object.assign(createMemoryBus({ setTimer }), { patience: true })
+  return bus
 }
 
 for (const kind of ['deposit', 'withdrawal'] as const) {
@@ -280,6 +274,17 @@ describe('gas in GET /v1/health', () => {
       },
     })
     expect(json.withdrawals).to.deep.equal({ status: 'unavailable' })
+  })
+
+  it('does not call open what cannot read the chain', async () => {
+    const { gateway, submitter } = await stage('deposit')
+    const { balanceWei, ...unread } = standing
+    void balanceWei
+    submitter.gas = unread
+    const { json } = await gateway.send('GET', '/v1/health')
+    await gateway.close()
+    expect(json.deposits).to.deep.include({ status: 'unavailable' })
+    expect(json.deposits).to.have.nested.property('gas.reserve_wei', '5')
   })
 
   it('says why nothing is taken', async () => {
