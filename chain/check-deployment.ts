@@ -15,24 +15,26 @@ export type TradingDeployment = Pick<
   'chainId' | 'matching' | 'subAccounts' | 'spotTradeModule' | 'batchExecutor'
 >
 
+/** The contracts that a process relies on, by their names in the deployment. */
+export type CalledContracts = Pick<Deployment, 'matching'> &
+  Partial<Omit<Deployment, 'chainId' | 'matching'>>
+
 /**
- * Passes when the node is on the deployment's chain, its contracts have code, and matching lets `executor` settle
- * trades, through the batch executor where there is one. Throws DeploymentMismatch otherwise, and ChainUnreachable when the node does not answer.
+ * Passes when the node is on the chain, the contracts have code, and matching lets `executor` settle trades, through
+ * the batch executor where there is one. Throws DeploymentMismatch otherwise, and ChainUnreachable when the node does
+ * not answer.
  */
 export async function checkDeployment(
   client: ChainClient,
-  deployment: TradingDeployment,
+  { chainId, contracts }: { readonly chainId: number; readonly contracts: CalledContracts },
   executor: Address,
 ): Promise<void> {
-  const { chainId, ...contracts } = deployment
   const actual = await orUnreachable('chain id', client.getChainId())
   if (actual !== chainId) {
     throw new DeploymentMismatch(`the deployment is on chain ${chainId}, the node on ${actual}`)
   }
-  const { matching, subAccounts, spotTradeModule, batchExecutor } = contracts
-  const called = { matching, subAccounts, spotTradeModule, batchExecutor }
-  for (const [name, address] of Object.entries(called)) {
-    if (address === undefined) continue
+  const { matching, batchExecutor } = contracts
+  for (const [name, address] of Object.entries(contracts)) {
     const code = await orUnreachable(`code of ${name}`, client.getCode({ address }))
     if (code === undefined) throw new DeploymentMismatch(`no contract at ${name} ${address}`)
   }

@@ -1,7 +1,7 @@
 import type { Address, Hex } from '../core/action.js'
 import { orUnreachable } from './chain-unreachable.js'
 import { checkDeployment, DeploymentMismatch } from './check-deployment.js'
-import type { TradingDeployment } from './check-deployment.js'
+import type { CalledContracts } from './check-deployment.js'
 import type { ChainClient } from './client.js'
 import { bytesToHex, hexToBytes } from './typed-data.js'
 import { keccak256 } from './keccak.js'
@@ -13,13 +13,13 @@ import { keccak256 } from './keccak.js'
  */
 export function guardDeployment(
   client: ChainClient,
-  deployment: TradingDeployment,
+  deployment: { readonly chainId: number; readonly contracts: CalledContracts },
   executor: Address,
 ): () => Promise<void> {
   let first: ReadonlyMap<string, Hex> | undefined
   return async () => {
     await checkDeployment(client, deployment, executor)
-    const now = await hashCode(client, deployment)
+    const now = await hashCode(client, deployment.contracts)
     first ??= now
     for (const [name, hash] of now) {
       if (first.get(name) === hash) continue
@@ -30,13 +30,11 @@ export function guardDeployment(
 
 async function hashCode(
   client: ChainClient,
-  { matching, subAccounts, spotTradeModule, batchExecutor }: TradingDeployment,
+  contracts: CalledContracts,
 ): Promise<ReadonlyMap<string, Hex>> {
-  const called = Object.entries({ matching, subAccounts, spotTradeModule, batchExecutor })
-  const hashes = called.map(async ([name, address]) => {
-    if (address === undefined) return []
+  const hashes = Object.entries(contracts).map(async ([name, address]) => {
     const code = await orUnreachable(`code of ${name}`, client.getCode({ address }))
-    return [[name, bytesToHex(keccak256(hexToBytes(code ?? '0x')))] as const]
+    return [name, bytesToHex(keccak256(hexToBytes(code ?? '0x')))] as const
   })
-  return new Map((await Promise.all(hashes)).flat())
+  return new Map(await Promise.all(hashes))
 }

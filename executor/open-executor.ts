@@ -89,10 +89,14 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
   const client = createChainClient(rpcUrl, 'read')
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
-  const verifyChain = guardDeployment(client, deployment, signer.address)
+  const { chainId, matching, subAccounts, spotTradeModule, batchExecutor } = deployment
+  const contracts = {
+    ...{ matching, subAccounts, spotTradeModule },
+    ...(batchExecutor !== undefined && { batchExecutor }),
+  }
+  const verifyChain = guardDeployment(client, { chainId, contracts }, signer.address)
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
-  const { matching, batchExecutor } = deployment
   const lane = await openLane({
     ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
     reserve: { wei: options.gasReserveWei },

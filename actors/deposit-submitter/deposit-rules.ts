@@ -39,6 +39,7 @@ export function createDepositRules(deps: DepositDeps): TransferRules<ValidDeposi
   return {
     kind: 'deposit',
     module: depositModule,
+    contracts: { depositModule, cashAsset, usdc, perpManager },
     perMinute: DEPOSITS_PER_MINUTE,
     perHour: DEPOSITS_PER_HOUR,
     validate: (body, nowMs) =>

@@ -3,9 +3,9 @@ import type { Bus } from '../../bus-schemas/bus.js'
 import type { Logger } from '../../bus-schemas/log.js'
 import type { Running } from '../../bus-schemas/process.js'
 import { transfersStream, transfersSubjects } from '../../bus-schemas/subjects.js'
-import { checkDeployment } from '../../chain/check-deployment.js'
 import type { Deployment } from '../../chain/deployment.js'
 import type { LanePolicy } from '../../chain/lane-policy.js'
+import { guardDeployment } from '../../chain/guard-deployment.js'
 import { createTransactionSigner } from '../../chain/sign-transaction.js'
 import { openLane } from '../../chain/transaction-lane.js'
 import type { TransactionLane } from '../../chain/transaction-lane.js'
@@ -109,17 +109,18 @@ async function start<Transfer extends SignedTransfer>(
     changed: (intentId) => hearer.parts?.touch(intentId),
     unclear: (intentId) => hearer.parts?.unclear(intentId),
   })
-  const { chainId, matching, subAccounts, spotTradeModule } = deployment
+  const rules = options.createRules(chain)
+  const { chainId, matching, subAccounts } = deployment
   // The key calls matching itself: it has no business with the contract that carries batches of matches.
-  const called = { chainId, matching, subAccounts, spotTradeModule }
-  const check = () => checkDeployment(chain.client, called, signer.address)
-  await untilAnswering(check, CHAIN_WAIT_MS, laneFacts.waitingForChain)
+  const contracts = { matching, subAccounts, ...rules.contracts }
+  const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signer.address)
+  await untilAnswering(verifyChain, CHAIN_WAIT_MS, laneFacts.waitingForChain)
   const lane: TransactionLane = await openLane({
-    ...{ signer, journal, rpcUrl, facts: laneFacts, onFatal, verifyChain: check },
+    ...{ signer, journal, rpcUrl, facts: laneFacts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
   const assembled = assemble({
-    ...{ kind, rules: options.createRules(chain), chain, deployment, journal, lane, bus },
+    ...{ kind, rules, chain, deployment, journal, lane, bus },
     ...{ reserveWei: options.reserveWei, hourBudgetWei: options.hourBudgetWei },
     ...{ answerWithinMs: options.answerWithinMs, followEveryMs: FOLLOW_EVERY_MS },
     ...{ database: databases.records, facts, nowMs, log, onFatal },

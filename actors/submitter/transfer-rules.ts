@@ -1,3 +1,4 @@
+import type { CalledContracts } from '../../chain/check-deployment.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 import type { TokenUnits6 } from '../../core/money.js'
 import type { TransferBody } from '../../core/read-transfer-body.js'
@@ -29,6 +30,8 @@ export interface TransferRules<Transfer extends SignedTransfer> {
   readonly kind: TransferKind
   /** The module that spends the action's nonce. */
   readonly module: Address
+  /** What transfers of this kind call or move beside matching, by the names of the deployment. */
+  readonly contracts: Omit<CalledContracts, 'matching'>
   /** What the form of the request says against it. */
   readonly validate: (
     body: TransferBody,

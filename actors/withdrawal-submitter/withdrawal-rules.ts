@@ -26,6 +26,7 @@ export function createWithdrawalRules(deps: WithdrawalDeps): TransferRules<Valid
   return {
     kind: 'withdrawal',
     module: withdrawalModule,
+    contracts: { withdrawalModule, wrappedUsdc, wrappedCngn, cashAsset },
     perMinute: WITHDRAWALS_PER_MINUTE,
     validate: (body, nowMs) => validateWithdrawal(body, { withdrawalModule, withdrawable, nowMs }),
     preCheck: (withdrawal) => preCheck(deps, withdrawal),

@@ -6,8 +6,7 @@ import { guardDeployment } from '../../chain/guard-deployment.js'
 import type { Address, Hex } from '../../core/action.js'
 
 const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
-const deployment = {
-  chainId: 8453,
+const contracts = {
   matching: address(1),
   subAccounts: address(2),
   spotTradeModule: address(3),
@@ -15,15 +14,25 @@ const deployment = {
 
 /** A node with code at each of the deployment's addresses. */
 function aNode() {
-  const node = { chainId: 8453, allowed: true, silent: false, code: new Map<Address, Hex>() }
+  const node = {
+    chainId: 8453,
+    allowed: true,
+    silent: false,
+    code: new Map<Address, Hex | undefined>(),
+  }
   const answer = <T>(value: T) =>
     node.silent ? Promise.reject(new Error('silence')) : Promise.resolve(value)
   const client = {
     getChainId: () => answer(node.chainId),
-    getCode: ({ address: at }: { address: Address }) => answer(node.code.get(at) ?? '0x6001'),
+    getCode: ({ address: at }: { address: Address }) =>
+      answer(node.code.has(at) ? node.code.get(at) : '0x6001'),
     readContract: () => answer(node.allowed),
   }
-  const check = guardDeployment(client as unknown as ChainClient, deployment, address(9))
+  const check = guardDeployment(
+    client as unknown as ChainClient,
+    { chainId: 8453, contracts },
+    address(9),
+  )
   return {
     node,
     outcome: () =>
@@ -43,10 +52,16 @@ describe('the check that the chain is still the right one', () => {
   it('fails when a contract has other code than at first', async () => {
     const { node, outcome } = aNode()
     await outcome()
-    node.code.set(deployment.spotTradeModule, '0x6002')
+    node.code.set(contracts.spotTradeModule, '0x6002')
     const failure = await outcome()
     expect(failure).to.be.instanceOf(DeploymentMismatch)
     expect((failure as Error).message).to.include('code of spotTradeModule was replaced')
+  })
+
+  it('fails when one of the contracts is not there', async () => {
+    const { node, outcome } = aNode()
+    node.code.set(contracts.spotTradeModule, undefined)
+    expect(((await outcome()) as Error).message).to.include('no contract at spotTradeModule')
   })
 
   it('fails when the node moved to another chain, or the key lost its right', async () => {
