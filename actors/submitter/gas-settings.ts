@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfer-requests.js'
 import type { Hex } from '../../core/action.js'
 
 /** An amount of wei in decimal digits. */
@@ -20,4 +21,9 @@ export const GAS_RESERVE_WEI = '10000000000000000'
 export const GAS_BUDGET_WEI_PER_HOUR = '200000000000000000'
 
 /** Longest wait for a receipt that still leaves time to answer before the asker gives up. */
-export const waitMs = z.coerce.number().int().min(100).max(12_000).default(10_000)
+export const waitMs = z.coerce
+  .number()
+  .int()
+  .min(100)
+  .max(SUBMITTER_ANSWERS_WITHIN_MS)
+  .default(10_000)
