@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus, Subscription } from '../../bus-schemas/bus.js'
 import { encodeGasStanding } from '../../bus-schemas/gas-standing.js'
 import type { Logger } from '../../bus-schemas/log.js'
@@ -99,15 +98,4 @@ async function submit(deps: AnswerDeps, data: Uint8Array): Promise<Uint8Array> {
   const action_hash = answer.kind === 'record' ? answer.record.actionHash : undefined
   log.info({ request_id, action_hash, outcome }, 'request answered')
   return encodeTransferAnswer(answer)
-}
-
-/** The first of the two: what happens, or that the time is over. */
-export async function within<T>(withinMs: number, happening: Promise<T>): Promise<T | undefined> {
-  const timer = new AbortController()
-  const late = delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
-  try {
-    return await Promise.race([happening, late])
-  } finally {
-    timer.abort()
-  }
 }

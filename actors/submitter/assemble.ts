@@ -10,11 +10,11 @@ import { crash } from '../../core/crash-point.js'
 import type { TransferKind } from '../../core/transfer.js'
 import { createGasSpent, createRequestCounts } from '../../data/request-counts.js'
 import { createTransferStore } from '../../data/transfer-store.js'
-import type { TransferStore } from '../../data/transfer-store.js'
 import { answerPing } from '../answer-ping.js'
 import type { Standing } from '../answer-ping.js'
 import { answerAsks } from './answer-asks.js'
 import type { Answering } from './answer-asks.js'
+import { createBackOff } from './back-off.js'
 import { follow, followIfAnswering, markUnclear } from './follow.js'
 import type { FollowDeps } from './follow.js'
 import { createFollower } from './follower.js'
@@ -30,8 +30,9 @@ import { createStepPublisher } from './publish-steps.js'
 import { createRecordBook } from './record-book.js'
 import { createSubmitter } from './submitter.js'
 import { actionHashOf, createTransactions } from './transactions.js'
-import type { Transactions } from './transactions.js'
 import type { SignedTransfer, TransferRules } from './transfer-rules.js'
+import { STEPS_KEPT_MS, trimSteps } from './trim-steps.js'
+import { dueHashes, unsettledHashes } from './unsettled.js'
 
 export interface AssembleOptions<Transfer extends SignedTransfer> {
   readonly kind: TransferKind
@@ -65,6 +66,7 @@ export interface Assembled extends Running {
 
 /** A chain that has been silent for longer is not one that deposits can be promised on. */
 const CHAIN_SILENT_MAX_MS = 10_000
+const HOUR_MS = 3_600_000
 
 export function assemble<Transfer extends SignedTransfer>(
   options: AssembleOptions<Transfer>,
@@ -73,12 +75,18 @@ export function assemble<Transfer extends SignedTransfer>(
   const stopping = new AbortController()
   const parts = createParts(options, stopping.signal)
   const { store, jobs, transactions, records, followDeps, publisher, ledger } = parts
+  const unsettled = { kind, store, transactions }
+  const elsewhere = createBackOff({ firstMs: options.followEveryMs, longestMs: HOUR_MS })
+  const trimming = createBackOff({ firstMs: HOUR_MS, longestMs: HOUR_MS })
+  const trim = () => trimSteps(bus, options.nowMs() - STEPS_KEPT_MS).catch(onFatal)
+  let trimmed: Promise<unknown> | undefined
   const lookOnce = (actionHash: Hex) => followIfAnswering(followDeps, actionHash)
   const follower = createFollower({
     follow: (actionHash) => follow(followDeps, actionHash),
-    unsettled: () => unsettledHashes(kind, store, transactions),
+    unsettled: () => dueHashes(unsettled, elsewhere),
     onLook: () => {
       publisher.wake()
+      if (trimming.isDue(kind)) trimmed = trim()
       ledger.settle().catch(onFatal)
     },
     everyMs: options.followEveryMs,
@@ -89,7 +97,7 @@ export function assemble<Transfer extends SignedTransfer>(
 
   return {
     async start() {
-      await recover(parts, () => unsettledHashes(kind, store, transactions), lookOnce)
+      await recover(parts, () => unsettledHashes(unsettled), lookOnce)
       follower.start()
       const submitter = createSubmitter({ ...parts, kind, follow: lookOnce })
       answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
@@ -117,6 +125,7 @@ export function assemble<Transfer extends SignedTransfer>(
       await follower.stop()
       await ledger.stop()
       await publisher.stop()
+      await trimmed
     },
   }
 }
@@ -165,16 +174,6 @@ function createParts<Transfer extends SignedTransfer>(
   }
   const ledger = createPreparationLedger({ client, matching, gas, transactions })
   return { store, publisher, records, transactions, gas, judge, jobs, followDeps, ledger }
-}
-
-function unsettledHashes(
-  kind: TransferKind,
-  store: TransferStore,
-  transactions: Transactions,
-): Hex[] {
-  const signed = transactions.unsettledIntents().map((intentId) => actionHashOf(kind, intentId))
-  const recorded = store.unsettled().map(({ record }) => record.actionHash)
-  return [...recorded, ...signed.filter((hash) => hash !== undefined)]
 }
 
 /** Records are brought to what the journal says; what was claimed and never signed is carried out now. */

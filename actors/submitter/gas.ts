@@ -2,6 +2,7 @@ import type { GasFacts, GasReader } from '../../chain/read-gas.js'
 import type { Address } from '../../core/action.js'
 import type { GasPause, GasStanding } from '../../core/transfer.js'
 import type { GasSpent } from '../../data/request-counts.js'
+import { within } from './within.js'
 
 export interface GasDeps {
   readonly address: Address
@@ -25,9 +26,12 @@ export interface GasWallet {
   pauseFor(costWei: bigint, facts: GasFacts): GasPause | undefined
   /** What was paid, by a transaction's receipt. */
   readonly paid: (txHash: string, costWei: bigint) => void
-  /** Never rejects: without an answer of the chain the balance is absent. */
+  /** Never rejects and is never late: without an answer of the chain the balance is absent. */
   readonly standing: () => Promise<GasStanding>
 }
+
+/** A chain that hangs may not make the whole standing late: whoever asks for it does not wait long. */
+const BALANCE_WAIT_MS = 500
 
 export function createGasWallet(deps: GasDeps): GasWallet {
   const { address, readGas, spent, reservedWei, reserveWei, hourBudgetWei, nowMs } = deps
@@ -44,7 +48,8 @@ export function createGasWallet(deps: GasDeps): GasWallet {
     pauseFor,
     paid: (txHash, costWei) => spent.record(txHash, costWei, nowMs()),
     async standing() {
-      const facts = await readGas().catch(() => undefined)
+      const balance = readGas().catch(() => undefined)
+      const facts = await within(BALANCE_WAIT_MS, balance)
       const paused = facts === undefined ? undefined : pauseFor(1n, facts)
       return {
         ...{ signer: address, reserveWei, hourBudgetWei, hourSpentWei: hourSpentWei() },

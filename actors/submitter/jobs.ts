@@ -3,6 +3,7 @@ import { readTransferBody } from '../../core/read-transfer-body.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import { carryOut } from './carry-out.js'
 import type { CarriedOut, CarryOutDeps } from './carry-out.js'
+import { intentOf } from './transactions.js'
 import type { SignedTransfer } from './transfer-rules.js'
 
 export interface JobsDeps<Transfer extends SignedTransfer> extends CarryOutDeps<Transfer> {
@@ -23,7 +24,7 @@ export interface Jobs<Transfer> {
 export function createJobs<Transfer extends SignedTransfer>(
   deps: JobsDeps<Transfer>,
 ): Jobs<Transfer> {
-  const { rules, records, store, nowMs, onFatal } = deps
+  const { rules, records, store, transactions, nowMs, onFatal } = deps
   const running = new Map<Hex, Promise<CarriedOut>>()
 
   function begin(actionHash: Hex, transfer: Transfer): Promise<CarriedOut> {
@@ -40,6 +41,9 @@ export function createJobs<Transfer extends SignedTransfer>(
     resume(actionHash) {
       const stored = store.find(actionHash)
       if (stored?.record.status !== 'pending') return
+      const sent = transactions.stateOf(intentOf(rules.kind, actionHash))?.kind
+      // Signed, it is out of our hands, whatever the time says by now.
+      if (sent === 'open' || sent === 'mined') return
       const body = readTransferBody(rules.kind, JSON.parse(stored.request))
       const transfer = 'refusal' in body ? body : rules.validate(body, nowMs())
       if ('refusal' in transfer) {

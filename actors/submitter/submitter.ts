@@ -2,12 +2,12 @@ import type { TransferAnswer } from '../../bus-schemas/transfer-requests.js'
 import type { Hex } from '../../core/action.js'
 import { chainUnreadable, transferNotFound } from '../../core/transfer-refusals.js'
 import type { TransferKind, TransferRecord } from '../../core/transfer.js'
-import { within } from './answer-asks.js'
 import type { Jobs } from './jobs.js'
 import type { Asked, Judged } from './judge.js'
 import type { RecordBook } from './record-book.js'
 import { intentOf } from './transactions.js'
 import type { Transactions } from './transactions.js'
+import { within } from './within.js'
 
 export interface SubmitterDeps<Transfer> {
   readonly kind: TransferKind
@@ -34,9 +34,14 @@ export function createSubmitter<Transfer>(deps: SubmitterDeps<Transfer>): Submit
   async function submit(asked: Asked, withinMs: number): Promise<TransferAnswer> {
     const deadline = performance.now() + withinMs
     const left = (): number => Math.max(0, deadline - performance.now())
-    const judged = await within(withinMs, judge(asked))
-    // Nothing is claimed for a request that is late.
-    if (judged === undefined) return { kind: 'refused', refusal: chainUnreadable(kind) }
+    let givenUp = false
+    const isLate = (): boolean => givenUp || asked.isLate()
+    const judged = await within(withinMs, judge({ ...asked, isLate }))
+    if (judged === undefined) {
+      // A timer may be early by our clock: what is answered so must never be claimed after all, for nobody would carry it out.
+      givenUp = true
+      return { kind: 'refused', refusal: chainUnreadable(kind) }
+    }
     if (judged.kind === 'refused') return judged
     const { actionHash } = judged.record
     if (judged.kind === 'record') return answerRepeat(deps, judged.record)
