@@ -20,7 +20,7 @@ const matchFields = {
   amount: uintText,
   taker_fee: uintText,
 }
-const matchWire = z.strictObject(matchFields)
+export const matchWire = z.strictObject(matchFields)
 const fillWire = z.strictObject({
   ...matchFields,
   liquidity: z.enum(['maker', 'taker']),
@@ -71,6 +71,13 @@ export const changeWire = z.discriminatedUnion('kind', [
     revert: z.string(),
     ...reasons,
   }),
+  z.strictObject({
+    kind: z.literal('FillReversed'),
+    ...later,
+    fill: fillWire,
+    revert: z.string(),
+    ...reasons,
+  }),
   z.strictObject({ kind: z.literal('OrderHeld'), ...later, hold: holdWire }),
   z.strictObject({ kind: z.literal('OrderReleased'), ...later, ...reasons }),
   z.strictObject({ kind: z.literal('OrderCancelled'), ...later, cancel_reason: z.string() }),
@@ -107,6 +114,14 @@ export function changeToWire(change: Change): ChangeWire {
         revert: change.revert,
         ...reasonsToWire(change),
       }
+    case 'FillReversed':
+      return {
+        kind,
+        ...laterToWire(change),
+        fill: fillToWire(change.fill),
+        revert: change.revert,
+        ...reasonsToWire(change),
+      }
     case 'OrderHeld':
       return { kind, ...laterToWire(change), hold: change.hold }
     case 'OrderReleased':
@@ -136,6 +151,14 @@ export function changeFromWire(wire: ChangeWire, seq: number): Change {
         kind: wire.kind,
         ...laterFromWire(wire, seq),
         settlementId: wire.settlement_id,
+        revert: wire.revert,
+        ...reasonsFromWire(wire),
+      }
+    case 'FillReversed':
+      return {
+        kind: wire.kind,
+        ...laterFromWire(wire, seq),
+        fill: fillFromWire(wire.fill),
         revert: wire.revert,
         ...reasonsFromWire(wire),
       }

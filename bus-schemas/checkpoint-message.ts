@@ -11,8 +11,11 @@ import { matchFromWire, matchToWire, type MatchWire } from './change-wire.js'
 import { orderFromWire, orderToWire } from './order-wire.js'
 import { bytesOf, MAX_MESSAGE_BYTES, wholeNumber } from './wire.js'
 
-/** Raised with every change to what a checkpoint holds or how; one of another version is never used. */
-export const CHECKPOINT_VERSION = 1
+/** Raised with every change to what a checkpoint holds or how; one of an unknown version is never used. */
+export const CHECKPOINT_VERSION = 2
+
+/** What was written before reversals were counted is read as if none had been dealt with. */
+const READABLE_VERSIONS: ReadonlySet<number> = new Set([1, CHECKPOINT_VERSION])
 
 /** A part is closed with the row that brings it here, which keeps the encoding of each to a few milliseconds. */
 const PART_CLOSES_AT_BYTES = 128 * 1024
@@ -163,11 +166,17 @@ const readMove = ({ blockNumber, base, quote }: ReturnType<typeof writeMove>): S
   quote: BigInt(quote),
 })
 
-type Head = ReturnType<typeof headOf>
+type Written = ReturnType<typeof headOf>
+/** The first version did not have all of them. */
+type Head = Omit<Written, 'scalars'> & {
+  readonly scalars: Omit<Written['scalars'], 'reversals'> & Partial<Written['scalars']>
+}
+
+const NO_REVERSALS: MatcherSnapshot['reversals'] = { upTo: 0, beyond: [] }
 
 function headOf({ commandSeq, feed, term, state }: Checkpoint) {
-  const { rules, seq, rank, nowMs } = state
-  const scalars = { rules, seq, rank, nowMs } satisfies Pick<MatcherSnapshot, ScalarPart>
+  const { rules, seq, rank, nowMs, reversals } = state
+  const scalars = { rules, seq, rank, nowMs, reversals } satisfies Pick<MatcherSnapshot, ScalarPart>
   return { commandSeq, feed, term, scalars }
 }
 
@@ -255,7 +264,7 @@ function firstLine(data: Uint8Array): unknown {
 export function decodeCheckpoint(messages: readonly Uint8Array[], market: string): Checkpoint {
   const parts = messages.slice(0, -1)
   const seal = assertSealed(parts, messages.at(-1) ?? new Uint8Array())
-  if (seal.v !== CHECKPOINT_VERSION) {
+  if (!READABLE_VERSIONS.has(seal.v)) {
     throw new CheckpointUnusable(`version ${seal.v}, this build reads ${CHECKPOINT_VERSION}`)
   }
   if (seal.market !== market) throw new CheckpointUnusable(`of ${seal.market}, not ${market}`)
@@ -298,5 +307,6 @@ function assemble(parts: readonly Uint8Array[], market: string): Checkpoint {
     reviews: read('reviews'),
     lastSourceNo: read('lastSourceNo'),
   }
-  return { market, commandSeq, feed, term, state: { ...scalars, ...lists } }
+  const state = { ...scalars, reversals: scalars.reversals ?? NO_REVERSALS, ...lists }
+  return { market, commandSeq, feed, term, state }
 }

@@ -3,6 +3,7 @@ import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
 import type { BusMessage } from './bus.js'
 import { accountFromWire, accountToWire, accountWire } from './account-wire.js'
+import { reversalFromWire, reversalToWire, reversalWire } from './reversal-wire.js'
 import { orderFromWire, orderToWire, orderWire } from './order-wire.js'
 import {
   MAX_MESSAGE_BYTES,
@@ -56,6 +57,8 @@ const commandWire = z.discriminatedUnion('kind', [
     settlement_id: z.string(),
     outcome: outcomeWire,
   }),
+  z.strictObject({ kind: z.literal('SettlementReversed'), reversal: reversalWire }),
+  z.strictObject({ kind: z.literal('ReversalsRead'), up_to: wholeNumber }),
 ])
 type CommandWire = z.infer<typeof commandWire>
 
@@ -169,6 +172,10 @@ function commandToWire(command: Command): CommandWire {
       return { kind, order_id: command.orderId, valid: command.valid }
     case 'AccountObserved':
       return { kind, account: accountToWire(command.account) }
+    case 'SettlementReversed':
+      return { kind, reversal: reversalToWire(command.reversal) }
+    case 'ReversalsRead':
+      return { kind, up_to: command.upTo }
     case 'SettlementReported':
       return {
         kind,
@@ -197,6 +204,10 @@ function commandFromWire(wire: CommandWire): Command {
       return { kind, orderId: wire.order_id, valid: wire.valid }
     case 'AccountObserved':
       return { kind, account: accountFromWire(wire.account) }
+    case 'SettlementReversed':
+      return { kind, reversal: reversalFromWire(wire.reversal) }
+    case 'ReversalsRead':
+      return { kind, upTo: wire.up_to }
     case 'SettlementReported':
       return { kind, settlementId: wire.settlement_id, outcome: outcomeFromWire(wire.outcome) }
   }

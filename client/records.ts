@@ -65,6 +65,8 @@ export interface TradeRecord {
   readonly created_at: string
   /** Transaction that settled it; read over REST, not part of the live frames. */
   readonly tx_hash?: string
+  /** Present, and true, when the chain has lost the settlement for good: the trade counts no longer. */
+  readonly reversed?: true
 }
 
 export interface TradesPage {
@@ -107,6 +109,8 @@ export interface FillRecord {
   readonly tx_hash?: string
   /** On markets with an order entry spec: the fill in trader terms. */
   readonly spot_contract?: TraderTermsRecord
+  /** Present, and true, when the chain has lost the settlement for good: the fill counts no longer. */
+  readonly reversed?: true
 }
 
 export interface FillsPage {

@@ -128,12 +128,27 @@ export function recordSettled(
   match: Match,
   blockNumber: bigint,
 ): void {
+  addMove(account.settled, moveOf(live, match, blockNumber))
+  forgetSettled(account)
+}
+
+/** The match moved nothing after all: the chain has lost it. */
+export function recordReversed(
+  account: Account,
+  live: LiveOrder,
+  match: Match,
+  blockNumber: bigint,
+): void {
+  const { base, quote } = moveOf(live, match, blockNumber)
+  addMove(account.settled, { blockNumber, base: -base, quote: -quote })
+  forgetSettled(account)
+}
+
+function moveOf(live: LiveOrder, match: Match, blockNumber: bigint): SettledMove {
   const notional = notionalFloor(match.price, match.amount)
   const fee = match.takerOrderId === live.order.orderId ? match.takerFee : 0n
   const bought = live.order.side === 'buy' ? 1n : -1n
-  const move = { blockNumber, base: bought * match.amount, quote: -bought * notional - fee }
-  addMove(account.settled, move)
-  forgetSettled(account)
+  return { blockNumber, base: bought * match.amount, quote: -bought * notional - fee }
 }
 
 /** One move a block, ascending; beyond the bound the oldest two become one, which counts as long as the later did. */

@@ -1,5 +1,6 @@
 import { unreachable } from './assert.js'
 import { applyPlacement } from './apply-placement.js'
+import { applyReversal, forgetReversals } from './apply-reversal.js'
 import { applySettlement } from './apply-settlement.js'
 import { applyTime } from './apply-time.js'
 import type { Change } from './change.js'
@@ -58,6 +59,12 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       return applyCancel(step, command)
     case 'SettlementReported':
       applySettlement(step, command.settlementId, command.outcome)
+      return undefined
+    case 'SettlementReversed':
+      applyReversal(step, command.reversal)
+      return undefined
+    case 'ReversalsRead':
+      forgetReversals(step.state, command.upTo)
       return undefined
     case 'ContinueOrder':
       applyContinuation(step, command.orderId)

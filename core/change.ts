@@ -79,6 +79,18 @@ export type ChangeFacts =
       readonly hold?: HoldReason
       readonly cancelReason?: string
     }
+  /**
+   * The chain has lost a settled match for good: `fill` is what was told of this order's leg, and counts no longer. An
+   * order that was filled is cancelled by it, any other that had ended stays as it ended.
+   */
+  | {
+      readonly kind: 'FillReversed'
+      readonly fill: Fill
+      /** Why: the revert's name, or `not_carried_out`. */
+      readonly revert: string
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
   | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
   /** A hold ended; the order came back as if it were incoming, and may have matched or stopped at once. */
   | { readonly kind: 'OrderReleased'; readonly hold?: HoldReason; readonly cancelReason?: string }

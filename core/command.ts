@@ -1,6 +1,8 @@
 import type { AccountObservation } from './account.js'
 import type { Address, Hex } from './action.js'
-import type { Order } from './order.js'
+import type { Match } from './change.js'
+import type { AmountE18, PriceE18 } from './money.js'
+import type { Order, OrderStatus, Side } from './order.js'
 
 /**
  * Everything that may change a market. Commands are imperatives; time and the answers of the outside world arrive
@@ -32,6 +34,10 @@ export type Command =
       readonly settlementId: string
       readonly outcome: SettlementOutcome
     }
+  /** What was told of a settlement is not true any more, and cannot become so again. */
+  | { readonly kind: 'SettlementReversed'; readonly reversal: SettlementReversal }
+  /** Of the executor's reversals up to this number none is left to be dealt with. */
+  | { readonly kind: 'ReversalsRead'; readonly upTo: number }
 
 /** The closed union of decision B5; `unknown` is no outcome and never enters the log. */
 export type SettlementOutcome =
@@ -45,6 +51,39 @@ export type SettlementOutcome =
       /** Absent when the simulation already failed and nothing was sent. */
       readonly txHash?: Hex
     }
+
+/**
+ * A settlement whose outcome the chain has changed, with all that the step needs of it: the market forgets matches with
+ * their outcome and orders with their end.
+ */
+export interface SettlementReversal {
+  /** The executor's number of it: applied once. */
+  readonly no: number
+  readonly match: Match
+  readonly maker: ReversedLeg
+  readonly taker: ReversedLeg
+  readonly now:
+    | { readonly kind: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
+    | { readonly kind: 'reverted'; readonly revert: string; readonly told: ToldFill }
+}
+
+/** Where the feed said that a match was settled, and as which trade. */
+export interface ToldFill {
+  readonly txHash: Hex
+  readonly blockNumber: bigint
+  readonly tradeId: number
+}
+
+/** An order of a reversed settlement. */
+export interface ReversedLeg {
+  readonly orderId: string
+  readonly owner: Address
+  readonly side: Side
+  readonly limitPrice: PriceE18
+  readonly desired: AmountE18
+  /** How the order stands, once it has ended and nothing of it is pending; absent while the market knows it. */
+  readonly ended?: { readonly status: OrderStatus; readonly filled: AmountE18 }
+}
 
 /** A command as it stands in the log: who wrote it, in which place of that writer's own count, and when. */
 export interface LoggedCommand {

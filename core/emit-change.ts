@@ -2,7 +2,9 @@ import { leaveAccount } from './accounts.js'
 import { assert } from './assert.js'
 import { addToBook, removeFromBook } from './book.js'
 import type { Change, ChangeFacts } from './change.js'
+import type { ReversedLeg } from './command.js'
 import { isFinished, openAmount, statusOf, unmatched, type LiveOrder } from './live-order.js'
+import { amountE18 } from './money.js'
 import { ownerNonceKey, type MatcherState } from './matcher-state.js'
 
 /** One application of a command: the state it works on and the changes it has made so far. */
@@ -46,6 +48,40 @@ export function emitChange(step: Step, live: LiveOrder, facts: ChangeFacts): voi
   })
   live.shownOpen = open
   if (isFinished(live)) forget(state, live)
+}
+
+/** What is said of an order that has ended: by how much its settled amount moves, and why. */
+interface EndedChange {
+  readonly filled: bigint
+  readonly facts: ChangeFacts
+}
+
+/**
+ * Records what has happened to an order that had ended, and that the market does not know any more. It stays ended; one
+ * that was filled, and is not now, is cancelled.
+ */
+export function emitEnded(
+  step: Step,
+  { ended, ...order }: ReversedLeg,
+  { filled: moved, facts }: EndedChange,
+): void {
+  const { state } = step
+  assert(ended !== undefined, `nobody has said how ${order.orderId} ended`)
+  const filled = amountE18(ended.filled + moved)
+  assert(filled >= 0n && filled <= order.desired, `amounts of ${order.orderId} are broken`)
+  const isShort = ended.status === 'filled' && filled < order.desired
+  state.seq += 1
+  step.changes.push({
+    ...order,
+    seq: state.seq,
+    atMs: state.nowMs,
+    filled,
+    pending: amountE18(0n),
+    open: amountE18(0n),
+    openDelta: 0n,
+    status: isShort ? 'cancelled' : ended.status,
+    ...facts,
+  })
 }
 
 function forget(state: MatcherState, live: LiveOrder): void {

@@ -21,7 +21,7 @@ export interface MarketView {
   atMs: number
   /** Sequence of the newest trade, 0 before the first: the next trade frame's `prev_seq`. */
   lastTradeSeq: number
-  /** Unix milliseconds of the newest trade. */
+  /** Unix milliseconds of the newest trade that was not reversed, of those kept. */
   lastTradeAtMs: number | undefined
   /** Orders that are active or matching, by order id; those with nothing open are hidden but may come back. */
   readonly live: Map<string, OpenOrder>
@@ -56,6 +56,7 @@ export function applyChange(view: MarketView, change: Change): void {
   applyToOrder(view, change)
   const trade = completedTrade(change)
   if (trade !== undefined) recordTrade(view, trade)
+  if (change.kind === 'FillReversed') markReversed(view, change.fill.tradeId)
 }
 
 /** The orders that can be hit, in no particular order. */
@@ -113,6 +114,14 @@ function forget(view: MarketView, { orderId, owner }: Change): void {
   const own = view.liveByOwner.get(owner)
   own?.delete(orderId)
   if (own?.size === 0) view.liveByOwner.delete(owner)
+}
+
+/** The trade stays where it stood, marked; the newest that counts may be an earlier one now. */
+function markReversed(view: MarketView, tradeId: number): void {
+  const at = view.trades.findIndex(({ fill }) => fill.tradeId === tradeId)
+  const trade = view.trades[at]
+  if (trade !== undefined) view.trades[at] = { ...trade, reversed: true }
+  view.lastTradeAtMs = view.trades.find(({ reversed }) => reversed !== true)?.atMs
 }
 
 function recordTrade(view: MarketView, trade: Trade): void {

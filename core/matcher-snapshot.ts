@@ -33,6 +33,7 @@ export interface MatcherSnapshot {
   readonly idleAccounts: readonly bigint[]
   readonly reviews: readonly bigint[]
   readonly lastSourceNo: readonly (readonly [source: string, sourceNo: number])[]
+  readonly reversals: { readonly upTo: number; readonly beyond: readonly number[] }
 }
 
 /** The rules alone, of whatever carries them. */
@@ -57,6 +58,7 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
     idleAccounts: [...state.idleAccounts],
     reviews: [...state.reviews],
     lastSourceNo: [...state.lastSourceNo],
+    reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
   } satisfies Record<KeptPart, unknown>
 }
 
@@ -90,6 +92,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     idleAccounts: new Set(snapshot.idleAccounts),
     reviews: new Set(snapshot.reviews),
     lastSourceNo: new Map(snapshot.lastSourceNo),
+    reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
   }
   for (const account of snapshot.accounts) restoreAccount(state, account)
   for (const live of orders) accountOf(state, live).orders.add(live)

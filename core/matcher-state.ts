@@ -37,6 +37,13 @@ export interface MatcherState {
   readonly reviews: Set<bigint>
   /** Last command number applied of each writer; what is not above it has been seen. */
   readonly lastSourceNo: Map<string, number>
+  readonly reversals: ReversalsDone
+}
+
+/** Which of the executor's reversals are dealt with: all up to a number, and some beyond it. */
+export interface ReversalsDone {
+  upTo: number
+  readonly beyond: Set<number>
 }
 
 export function emptyMatcherState(rules: MarketRules): MatcherState {
@@ -54,6 +61,7 @@ export function emptyMatcherState(rules: MarketRules): MatcherState {
     idleAccounts: new Set(),
     reviews: new Set(),
     lastSourceNo: new Map(),
+    reversals: { upTo: 0, beyond: new Set() },
   }
 }
 

@@ -24,6 +24,8 @@ export const REFUSALS_SPAN_MS = 60_000
 export const CONGESTION_HOLD_MS = 1_000
 /** Orders that leave or return in one step because their account changed; the shell sends the next tick at once. */
 export const REVIEWED_MAX_PER_STEP = 50
+/** Reversals that are dealt with while an earlier one is not. */
+export const REVERSALS_BEYOND_MAX = 1_000
 /** Accounts without live orders that are remembered. */
 export const ACCOUNTS_IDLE_MAX = 10_000
 /** How far back the chain may be reorganised before what was settled there is forgotten here. */

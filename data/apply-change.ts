@@ -8,7 +8,7 @@ import { logKey } from './log-key.js'
 import type { CandleWriter } from './write-candles.js'
 import { createOrderKeys } from './order-keys.js'
 import type { OrderKeys } from './order-keys.js'
-import { createFillWriter } from './write-fill.js'
+import { createFillWriter, createTradeReverser } from './write-fill.js'
 
 export interface ChangeWriter {
   /** Writes what one change of the market with this ordinal makes of its order. */
@@ -17,6 +17,7 @@ export interface ChangeWriter {
 
 type Placement = Extract<Change, { kind: 'OrderPlaced' }>
 type Filling = Extract<Change, { kind: 'OrderFilled' }>
+type Reversing = Extract<Change, { kind: 'FillReversed' }>
 
 /** Each kind of change and what it does to the rows; must run inside a transaction. */
 export function createChangeWriter(db: Database, candles: CandleWriter): ChangeWriter {
@@ -27,8 +28,14 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const addQuote = createAddQuote(db)
   const fillOrder = (ordinal: number, change: Filling): void => {
     const key = moveOrder(change)
-    addQuote(key, change.fill)
+    addQuote(key, notionalOf(change.fill))
     writeFill(ordinal, change, key)
+  }
+  const reverseTrade = createTradeReverser({ db, candles })
+  const reverseFill = (ordinal: number, change: Reversing): void => {
+    const key = moveOrder(change, change.cancelReason)
+    addQuote(key, -notionalOf(change.fill))
+    reverseTrade(ordinal, change)
   }
   return {
     apply(ordinal, change) {
@@ -38,6 +45,9 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           break
         case 'OrderFilled':
           fillOrder(ordinal, change)
+          break
+        case 'FillReversed':
+          reverseFill(ordinal, change)
           break
         case 'OrderCancelled':
         case 'OrderReleased':
@@ -113,14 +123,17 @@ function endedAtMs(change: ChangeBase): number | null {
   return change.status === 'cancelled' || change.status === 'expired' ? change.atMs : null
 }
 
-/** Adds a fill to the quote that its order has exchanged, at the execution price and rounded as the chain moves it. */
+/** The quote of a fill, at the execution price and rounded as the chain moves it. */
+const notionalOf = ({ price, amount }: Fill): bigint => notionalFloor(price, amount)
+
+/** Moves the quote that an order has exchanged. */
 function createAddQuote(db: Database) {
   const select = db
     .prepare<[number], string | null>('SELECT filled_quote FROM order_progress WHERE order_key = ?')
     .pluck()
   const update = db.prepare('UPDATE order_progress SET filled_quote = ? WHERE order_key = ?')
-  return (key: number, { price, amount }: Fill): void => {
+  return (key: number, quote: bigint): void => {
     const before = BigInt(select.get(key) ?? '0')
-    update.run(String(before + notionalFloor(price, amount)), key)
+    update.run(String(before + quote), key)
   }
 }

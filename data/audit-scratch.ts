@@ -59,7 +59,7 @@ export interface AuditScratch {
     limit: number,
   ): { readonly txHash: Hex; readonly logIndex: number; readonly base: Address }[]
   countFills(base: Address): number
-  /** Settled matches of a market above a trade id, in order. */
+  /** Settled matches that stand of a market above a trade id, in order. */
   trades(ordinal: number, afterTradeId: number, limit: number): SettledTrade[]
   hasTrade(settlementId: string): boolean
   order(orderId: string): Order | undefined
@@ -101,7 +101,7 @@ export function openAuditScratch(db: Database): AuditScratch {
   )
   const count = db.prepare<[string], number>('SELECT count(*) FROM chain_fill WHERE base = ?')
   const hasTrade = db.prepare<[string], number>(
-    'SELECT count(*) FROM trades WHERE settlement_id = ?',
+    'SELECT count(*) FROM trades WHERE settlement_id = ? AND reversed_at_ms IS NULL',
   )
   for (const statement of [isClaimed, count, hasTrade]) statement.pluck().safeIntegers(false)
   return {
@@ -171,7 +171,7 @@ function prepareTradeReads(
      FROM trades
        JOIN orders AS maker ON maker.order_key = maker_order_key
        JOIN orders AS taker ON taker.order_key = taker_order_key
-     WHERE trades.market_id = ? AND trade_id > ? ORDER BY trade_id LIMIT ?`,
+     WHERE trades.market_id = ? AND trade_id > ? AND reversed_at_ms IS NULL ORDER BY trade_id LIMIT ?`,
   )
   const orders = db.prepare<[number, number, number], { order_key: bigint; body: string }>(
     `SELECT order_key, body FROM orders WHERE market_id = ? AND order_key > ?
@@ -180,7 +180,7 @@ function prepareTradeReads(
   const amounts = db
     .prepare<[number, number], string>(
       `SELECT amount FROM trades JOIN chain_fill USING (settlement_id)
-       WHERE maker_order_key = ? OR taker_order_key = ?`,
+       WHERE (maker_order_key = ? OR taker_order_key = ?) AND reversed_at_ms IS NULL`,
     )
     .pluck()
   return {

@@ -17,7 +17,8 @@ export interface HistoryFill extends OwnFill {
 /** The query behind fills: the page's legs through the owner's index, then trade, order and market by key. */
 export const FILLS_SQL = `
   SELECT fill_key AS fillKey, trade_id AS tradeId, order_id AS orderId, markets.market, liquidity,
-    taker_side AS takerSide, price, amount, fee, fills.at_ms AS atMs, tx_hash AS txHash
+    taker_side AS takerSide, price, amount, fee, fills.at_ms AS atMs, tx_hash AS txHash,
+    reversed_at_ms AS reversedAtMs
   FROM fills JOIN trades USING (trade_id) JOIN orders USING (order_key)
     JOIN markets ON markets.market_id = trades.market_id
   WHERE fills.owner = ? AND (fills.at_ms, fill_key) < (?, ?)
@@ -36,6 +37,7 @@ interface FillRow {
   readonly fee: string
   readonly atMs: number
   readonly txHash: Buffer
+  readonly reversedAtMs: number | null
 }
 
 /** What an owner's orders traded, one row for each order's leg, newest first. Costs the page, however far back. */
@@ -58,6 +60,7 @@ function fillOf(row: FillRow): HistoryFill {
     fee: quoteE18(BigInt(row.fee)),
     atMs: row.atMs,
     txHash: hexOf(row.txHash),
+    ...(row.reversedAtMs === null ? {} : { reversed: true }),
     market: row.market,
     position: { atMs: row.atMs, key: row.fillKey },
   }

@@ -6,6 +6,7 @@ import type { PriceE18 } from '../core/money.js'
 export const LAST_TRADE_SQL = `
   SELECT at_ms AS atMs, price FROM trades
   WHERE market_id = (SELECT market_id FROM markets WHERE market = ?)
+    AND reversed_at_ms IS NULL
   ORDER BY trade_id DESC
   LIMIT 1`
 
@@ -14,7 +15,7 @@ type LastTrade = Readonly<{ atMs: number; price: string }>
 const prepareLast = (db: Database) =>
   db.prepare<[string], LastTrade>(LAST_TRADE_SQL).safeIntegers(false)
 
-/** Unix second of a market's newest fill, undefined before the first. */
+/** Unix second of a market's newest fill that stands, undefined before the first. */
 export function createReadLastTradeSec(db: Database): (market: string) => number | undefined {
   const select = prepareLast(db)
   return (market) => {
@@ -23,7 +24,7 @@ export function createReadLastTradeSec(db: Database): (market: string) => number
   }
 }
 
-/** Price of a market's newest fill, undefined before the first. */
+/** Price of a market's newest fill that stands, undefined before the first. */
 export function createReadLastPrice(db: Database): (market: string) => PriceE18 | undefined {
   const select = prepareLast(db)
   return (market) => {

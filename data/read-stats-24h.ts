@@ -22,6 +22,7 @@ export const EDGE_TRADES_SQL = `
     AND trade_id BETWEEN first_trade_id AND last_trade_id
   WHERE candles.market_id = (SELECT market_id FROM markets WHERE market = ?)
     AND width_sec = 60 AND start_sec = ? AND at_ms > ?
+    AND reversed_at_ms IS NULL
   ORDER BY trade_id`
 
 type CandleRow = Readonly<

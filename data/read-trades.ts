@@ -9,7 +9,8 @@ import { seqOfKey } from './log-key.js'
 export const TRADES_SQL = `
   SELECT trade_id AS tradeId, at_ms AS atMs, settlement_id AS settlementId,
     maker.order_id AS makerOrderId, taker.order_id AS takerOrderId, taker_side AS takerSide,
-    price, amount, taker_fee AS takerFee, tx_hash AS txHash, block_number AS blockNumber
+    price, amount, taker_fee AS takerFee, tx_hash AS txHash, block_number AS blockNumber,
+    reversed_at_ms AS reversedAtMs
   FROM trades
     JOIN orders AS maker ON maker.order_key = maker_order_key
     JOIN orders AS taker ON taker.order_key = taker_order_key
@@ -29,6 +30,7 @@ interface TradeRow {
   readonly takerFee: string
   readonly txHash: Buffer
   readonly blockNumber: number
+  readonly reversedAtMs: number | null
 }
 
 /** A market's newest trades, newest first, strictly below `beforeTradeId` when given. */
@@ -43,6 +45,7 @@ function tradeOf(row: TradeRow): Trade {
   return {
     seq: seqOfKey(row.tradeId),
     atMs: row.atMs,
+    ...(row.reversedAtMs === null ? {} : { reversed: true }),
     fill: {
       settlementId: row.settlementId,
       makerOrderId: row.makerOrderId,

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { CANDLE_INTERVALS_SEC } from '../core/candles.js'
-import { notionalFloor } from '../core/money.js'
+import { assert } from '../core/assert.js'
+import { amountE18, notionalFloor, priceE18 } from '../core/money.js'
 import type { AmountE18, PriceE18 } from '../core/money.js'
 
 /** Widths of the stored candles: one for each interval of the interface, so that no read has to add any up. */
@@ -19,6 +20,8 @@ export interface CandleWriter {
   begin(): void
   /** Adds a trade of the market with this ordinal; trades come in the order of the market's log. */
   add(ordinal: number, trade: CandleTrade): void
+  /** Sums the candles that hold this millisecond again, from the trades that count still. */
+  rebuild(ordinal: number, atMs: number): void
   /** Writes the candles touched since begin, which is once for each however many trades they took. */
   flush(): void
 }
@@ -30,14 +33,14 @@ interface CandleKey {
 }
 
 interface Candle extends CandleKey {
-  readonly open: bigint
+  open: bigint
   high: bigint
   low: bigint
   close: bigint
   volume: bigint
   quoteVolume: bigint
   tradeCount: number
-  readonly firstTradeId: number
+  firstTradeId: number
   lastTradeId: number
 }
 
@@ -46,23 +49,66 @@ export function createCandleWriter(db: Database): CandleWriter {
   const touched = new Map<string, Candle>()
   const load = createLoadCandle(db)
   const save = createSaveCandle(db)
+  const tradesOf = createTradesOfCandle(db)
+  const remove = db.prepare(
+    'DELETE FROM candles WHERE market_id = ? AND width_sec = ? AND start_sec = ?',
+  )
   return {
     begin: () => touched.clear(),
     add(marketId, trade) {
       for (const widthSec of CANDLE_WIDTHS_SEC) {
         const key = { marketId, widthSec, startSec: bucketStartSec(trade.atMs, widthSec) }
-        const name = `${marketId}/${widthSec}/${key.startSec}`
+        const name = nameOf(key)
         const candle = touched.get(name) ?? load(key) ?? emptyCandle(key, trade)
         addTrade(candle, trade)
         touched.set(name, candle)
       }
     },
+    rebuild(marketId, atMs) {
+      for (const widthSec of CANDLE_WIDTHS_SEC) {
+        const key = { marketId, widthSec, startSec: bucketStartSec(atMs, widthSec) }
+        const name = nameOf(key)
+        const before = touched.get(name) ?? load(key)
+        assert(before !== undefined, `candle ${name} has lost its trades`)
+        const candle = { ...before, tradeCount: 0, volume: 0n, quoteVolume: 0n }
+        for (const trade of tradesOf(before)) addTrade(candle, trade)
+        touched.set(name, candle)
+      }
+    },
     flush() {
-      for (const candle of touched.values()) save(candle)
+      for (const candle of touched.values()) {
+        if (candle.tradeCount === 0) remove.run(...keyValues(candle))
+        else save(candle)
+      }
       touched.clear()
     },
   }
 }
+
+const nameOf = ({ marketId, widthSec, startSec }: CandleKey): string =>
+  `${marketId}/${widthSec}/${startSec}`
+
+const keyValues = ({ marketId, widthSec, startSec }: CandleKey) =>
+  [marketId, widthSec, startSec] as const
+
+/** The trades of a candle that count, in order; a trade's time never goes back in its market. */
+function createTradesOfCandle(db: Database) {
+  const select = db
+    .prepare<[number, number, number], { atMs: number; tradeId: number } & PricedText>(
+      `SELECT at_ms AS atMs, trade_id AS tradeId, price, amount FROM trades
+       WHERE market_id = ? AND trade_id BETWEEN ? AND ? AND reversed_at_ms IS NULL
+       ORDER BY trade_id`,
+    )
+    .safeIntegers(false)
+  return function* ({ marketId, firstTradeId, lastTradeId }: Candle): Generator<CandleTrade> {
+    for (const row of select.iterate(marketId, firstTradeId, lastTradeId)) {
+      const { atMs, tradeId, price, amount } = row
+      yield { atMs, tradeId, price: priceE18(BigInt(price)), amount: amountE18(BigInt(amount)) }
+    }
+  }
+}
+
+type PricedText = Readonly<Record<'price' | 'amount', string>>
 
 /** Start of the epoch-aligned bucket that holds this millisecond, in unix seconds. */
 export function bucketStartSec(atMs: number, widthSec: number): number {
@@ -86,6 +132,9 @@ function emptyCandle(key: CandleKey, { price, tradeId }: CandleTrade): Candle {
 }
 
 function addTrade(candle: Candle, { price, amount, tradeId }: CandleTrade): void {
+  if (candle.tradeCount === 0) {
+    Object.assign(candle, { open: price, high: price, low: price, firstTradeId: tradeId })
+  }
   if (price > candle.high) candle.high = price
   if (price < candle.low) candle.low = price
   candle.close = price
@@ -129,9 +178,10 @@ function createSaveCandle(db: Database) {
     `INSERT INTO candles (market_id, width_sec, start_sec, open, high, low, close, volume, quote_volume,
        trade_count, first_trade_id, last_trade_id)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET high = excluded.high, low = excluded.low, close = excluded.close,
+     ON CONFLICT DO UPDATE SET open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close,
        volume = excluded.volume, quote_volume = excluded.quote_volume,
-       trade_count = excluded.trade_count, last_trade_id = excluded.last_trade_id`,
+       trade_count = excluded.trade_count, first_trade_id = excluded.first_trade_id,
+       last_trade_id = excluded.last_trade_id`,
   )
   return (candle: Candle): void => {
     const { open, high, low, close, volume, quoteVolume } = candle

@@ -7,6 +7,7 @@ import type { OrderKeys } from './order-keys.js'
 import type { CandleWriter } from './write-candles.js'
 
 type Filling = Extract<Change, { kind: 'OrderFilled' }>
+type Reversing = Extract<Change, { kind: 'FillReversed' }>
 
 export interface FillWriterOptions {
   readonly db: Database
@@ -32,6 +33,23 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions) {
     assert(fill.fee === fill.takerFee, `trade ${tradeId}: the taker's fee is not the match's`)
     writeTrade(ordinal, change, orderKey)
     candles.add(ordinal, { atMs, tradeId, price: fill.price, amount: fill.amount })
+  }
+}
+
+/** Takes a trade out of all that counts, with the maker's leg, which comes first; the row stays, marked. */
+export function createTradeReverser({ db, candles }: Omit<FillWriterOptions, 'keyOf'>) {
+  const update = db.prepare('UPDATE trades SET reversed_at_ms = ? WHERE trade_id = ?')
+  const select = db
+    .prepare<[number], number>('SELECT at_ms FROM trades WHERE trade_id = ?')
+    .pluck()
+    .safeIntegers(false)
+  return (ordinal: number, { fill, atMs }: Reversing): void => {
+    const { tradeId, liquidity } = fill
+    const tradedAtMs = select.get(tradeId)
+    assert(tradedAtMs !== undefined, `trade ${tradeId} is reversed and was never made`)
+    if (liquidity === 'taker') return
+    update.run(atMs, tradeId)
+    candles.rebuild(ordinal, tradedAtMs)
   }
 }
 

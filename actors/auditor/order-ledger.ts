@@ -1,10 +1,14 @@
-import type { Change, Match } from '../../core/change.js'
+import type { Change, Fill, Match } from '../../core/change.js'
 import type { Market } from '../../core/market.js'
 import { takerFeeFloor } from '../../core/money.js'
+import { isLiving } from '../../core/held-reason.js'
 import type { OrderStatus } from '../../core/order.js'
 import type { Check } from './verdicts.js'
 
-/** What the changes of one market add up to, checked change by change. Memory: the live orders and pending matches. */
+/**
+ * What the changes of one market add up to, checked change by change. Memory: the live orders and pending matches, and
+ * of those that are over as many as a reorganisation may still reach.
+ */
 export interface OrderLedger {
   apply(change: Change): void
   /** Matches whose outcome the feed has not told. */
@@ -39,10 +43,19 @@ interface Proposed {
   legs: number
 }
 
+/** Orders that are over, and fills, whose reversal can be checked; of earlier ones only that it adds up. */
+const OVER_MAX = 100_000
+
 interface Ledger {
   readonly market: Market
   readonly find: Find
   readonly known: Map<string, Known>
+  /** Orders that are over, the longest ago first. */
+  readonly over: Map<string, Known>
+  /** The takers' legs that stand, by settlement. */
+  readonly standing: Map<string, Fill>
+  /** Settlements that came to nothing, which the chain may still carry out. */
+  readonly undone: Map<string, true>
   readonly proposed: Map<string, Proposed>
   seq: number
   orders: number
@@ -60,9 +73,13 @@ const NEXT: Record<OrderStatus, readonly OrderStatus[]> = {
   expired: ['expired'],
 }
 
+/** Who was filled is cancelled; who had ended otherwise stays so. */
+const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
+
 export function createOrderLedger(market: Market, find: Find): OrderLedger {
   const ledger: Ledger = {
     ...{ market, find, known: new Map(), proposed: new Map() },
+    ...{ over: new Map(), standing: new Map(), undone: new Map() },
     ...{ seq: 0, orders: 0, trades: 0, bought: 0n, sold: 0n, fees: 0n },
   }
   return {
@@ -85,7 +102,18 @@ function applyToLedger(ledger: Ledger, change: Change): void {
   checkAmounts(ledger, change, { before, filledNow })
   Object.assign(before, { status: change.status, filled: change.filled, open: change.open })
   // Nothing follows for an order that is over and has nothing pending.
-  if (NEXT[change.status].length === 1 && before.pending === 0n) known.delete(change.orderId)
+  if (!isLiving(change.status) && before.pending === 0n) {
+    known.delete(change.orderId)
+    keepBounded(ledger.over, change.orderId, before)
+  }
+}
+
+function keepBounded<Kept>(kept: Map<string, Kept>, key: string, value: Kept): void {
+  kept.delete(key)
+  kept.set(key, value)
+  if (kept.size <= OVER_MAX) return
+  const [oldest] = kept.keys()
+  if (oldest !== undefined) kept.delete(oldest)
 }
 
 function knownBefore(ledger: Ledger, change: Change): Known | undefined {
@@ -93,6 +121,7 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
   const { orderId, seq } = change
   const before = known.get(orderId)
   if (change.kind !== 'OrderPlaced') {
+    if (before === undefined && mayBeOver(change)) return knownOver(ledger, change)
     if (before === undefined) find('orders', `change ${seq} is of ${orderId}, which is not live`)
     return before
   }
@@ -108,6 +137,18 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
   return placed
 }
 
+/** A fill that is taken back, or comes late, may be of an order that is over. */
+const mayBeOver = ({ kind }: Change): boolean => kind === 'FillReversed' || kind === 'OrderFilled'
+
+/** How the order stood when it was over; as the change itself implies when that is too long ago. */
+function knownOver({ over }: Ledger, change: Change): Known {
+  const known = over.get(change.orderId)
+  if (known !== undefined) return known
+  const { filled, status } = change
+  const moved = change.kind === 'FillReversed' ? 0n - change.fill.amount : 0n
+  return { status, filled: filled - moved, open: 0n, pending: 0n }
+}
+
 /** Follows the change's match, and answers how much of the order the change has settled. */
 function applyMatches(ledger: Ledger, change: Change, before: Known): bigint {
   switch (change.kind) {
@@ -115,17 +156,23 @@ function applyMatches(ledger: Ledger, change: Change, before: Known): bigint {
       propose(ledger, change, before)
       return 0n
     case 'OrderFilled':
-      closeLeg(ledger, change.fill.settlementId, change.seq)
+      if (!isLate(ledger, change.fill.settlementId))
+        closeLeg(ledger, change.fill.settlementId, change.seq)
       countFill(ledger, change)
       return change.fill.amount
+    case 'FillReversed':
+      uncountFill(ledger, change)
+      return 0n - change.fill.amount
     case 'MatchReverted':
       closeLeg(ledger, change.settlementId, change.seq)
+      keepBounded(ledger.undone, change.settlementId, true)
       return 0n
     default:
       return 0n
   }
 }
 
+type Reversed = Extract<Change, { kind: 'FillReversed' }>
 type Matched = Extract<Change, { kind: 'OrderMatched' }>
 type Filled = Extract<Change, { kind: 'OrderFilled' }>
 
@@ -140,6 +187,10 @@ function propose({ find, known, proposed, market }: Ledger, change: Matched, mak
   const taker = known.get(match.takerOrderId)
   if (taker !== undefined) taker.pending += match.amount
 }
+
+/** Whether it fills a match that had come to nothing before. */
+const isLate = ({ proposed, undone }: Ledger, settlementId: string): boolean =>
+  !proposed.has(settlementId) && undone.has(settlementId)
 
 /** The first leg takes the match from both orders: what follows of either is after the outcome. */
 function closeLeg({ find, known, proposed }: Ledger, settlementId: string, seq: number): void {
@@ -171,11 +222,30 @@ function countFill(ledger: Ledger, change: Filled): void {
   if (side === 'buy') ledger.bought += amount
   else ledger.sold += amount
   if (!isTaker) return
+  keepBounded(ledger.standing, settlementId, fill)
+  ledger.undone.delete(settlementId)
   ledger.trades += 1
   ledger.fees += fill.fee
   const isSpot = market.contractType === 'spot'
   if (isSpot && fill.fee !== takerFeeFloor(price, amount, market.takerFeeBps))
     find('fills', `${settlementId}: a fee of ${fill.fee} is not the schedule's`)
+}
+
+/** Takes a fill that stood out of the sums; the taker's leg comes second and ends it. */
+function uncountFill(ledger: Ledger, { fill, side, seq }: Reversed): void {
+  const { find, standing } = ledger
+  const { settlementId, amount, liquidity } = fill
+  const told = standing.get(settlementId)
+  const mayBeForgotten = told === undefined && standing.size >= OVER_MAX
+  if (!mayBeForgotten && (told?.tradeId !== fill.tradeId || told.amount !== amount))
+    find('fills', `change ${seq} takes back a fill of ${settlementId} that does not stand`)
+  if (side === 'buy') ledger.bought -= amount
+  else ledger.sold -= amount
+  if (liquidity === 'maker') return
+  standing.delete(settlementId)
+  keepBounded(ledger.undone, settlementId, true)
+  ledger.trades -= 1
+  ledger.fees -= fill.fee
 }
 
 function checkAmounts(
@@ -185,7 +255,8 @@ function checkAmounts(
 ): void {
   const { orderId, seq, status, filled, pending, open, desired, openDelta } = change
   const wrong = (what: string) => find('orders', `${orderId} at change ${seq}: ${what}`)
-  if (!NEXT[before.status].includes(status)) wrong(`${before.status} became ${status}`)
+  const next = change.kind === 'FillReversed' ? AFTER_REVERSAL : NEXT
+  if (!next[before.status].includes(status)) wrong(`${before.status} became ${status}`)
   if (filled !== before.filled + filledNow)
     wrong(`filled went from ${before.filled} to ${filled}, by fills of ${filledNow}`)
   if (pending !== before.pending) wrong(`pending is ${pending}, its matches say ${before.pending}`)

@@ -58,6 +58,7 @@ const WORDS: Record<Change['kind'], string> = {
   OrderMatched: 'match proposed',
   OrderFilled: 'order filled',
   MatchReverted: 'match reverted',
+  FillReversed: 'fill reversed',
   OrderHeld: 'order held',
   OrderReleased: 'order released',
   OrderCancelled: 'order cancelled',
@@ -82,6 +83,7 @@ function describe(change: Change): Record<string, unknown> {
         price: formatDecimal(price, 18),
       }
     }
+    case 'FillReversed':
     case 'OrderFilled': {
       const { settlementId, tradeId, liquidity, txHash } = change.fill
       return {
@@ -90,6 +92,7 @@ function describe(change: Change): Record<string, unknown> {
         trade_id: tradeId,
         liquidity,
         tx_hash: txHash,
+        ...(change.kind === 'FillReversed' && { revert: change.revert }),
       }
     }
     case 'MatchReverted':

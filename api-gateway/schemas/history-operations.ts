@@ -67,6 +67,10 @@ const fill = z
     created_at: time,
     fee: decimal.describe('What this order paid, in USDC.'),
     tx_hash: hash.describe('The transaction that settled it.'),
+    reversed: z
+      .literal(true)
+      .optional()
+      .describe('The chain has lost the settlement for good: it counts no longer.'),
     spot_contract: spotContract.optional().describe('The fill in trader terms.'),
   })
   .meta({ id: 'Fill', description: 'One order’s leg of a settled match.' })

@@ -64,6 +64,10 @@ export const trade = z
     settlement_type: z.string().optional(),
     spot_contract: spotContract.optional().describe('The taker’s side in both languages.'),
     tx_hash: hash.describe('The transaction that settled it.'),
+    reversed: z
+      .literal(true)
+      .optional()
+      .describe('The chain has lost the settlement for good: it counts no longer.'),
   })
   .meta({ id: 'Trade', description: 'A settled match.' })
 

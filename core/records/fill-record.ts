@@ -20,6 +20,8 @@ export interface OwnFill {
   readonly fee: QuoteE18
   readonly atMs: number
   readonly txHash: Hex
+  /** The chain has lost it for good: it counts no longer. */
+  readonly reversed?: boolean
 }
 
 /** The fill record of interface 2.6. */
@@ -46,5 +48,6 @@ export function fillRecord(market: Market, fill: OwnFill): FillRecord {
     fee: formatDecimal(fill.fee, 18),
     tx_hash: fill.txHash,
     ...(contract === undefined ? {} : { spot_contract: contract }),
+    ...(fill.reversed === true ? { reversed: true } : {}),
   }
 }

@@ -14,6 +14,8 @@ export interface Trade {
   /** Sequence of the taker's change, which the `trades` channel carries as `seq`. */
   readonly seq: number
   readonly atMs: number
+  /** The chain has lost it for good: it counts no longer. */
+  readonly reversed?: boolean
 }
 
 /** The trade record of decision D3. */
@@ -42,6 +44,7 @@ export function tradeRecord(market: Market, trade: Trade): TradeRecord {
     ...(market.settlementType === undefined ? {} : { settlement_type: market.settlementType }),
     ...(contract === undefined ? {} : { spot_contract: contract }),
     tx_hash: fill.txHash,
+    ...(trade.reversed === true ? { reversed: true } : {}),
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { applyMessage } from '../../core/apply-message.js'
 import { checkBook } from '../../core/check-book.js'
 import type { AccountObservation } from '../../core/account.js'
+import type { Change } from '../../core/change.js'
 import type { Command, LoggedCommand } from '../../core/command.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import { restoreSnapshot, takeSnapshot } from '../../core/matcher-snapshot.js'
@@ -51,6 +52,7 @@ function logOf(acts: readonly MarketAct[], seen: readonly (AccountObservation | 
   const state = fresh()
   const log: LoggedCommand[] = []
   const settlementIds: string[] = []
+  const changes: Change[] = []
   let placed = 0
   let nowMs = START_MS
   const apply = (command: Command): void => {
@@ -59,6 +61,7 @@ function logOf(acts: readonly MarketAct[], seen: readonly (AccountObservation | 
     log.push(logged)
     for (const { block } of applyMessage(state, no, [logged])) {
       for (const change of block?.changes ?? []) {
+        changes.push(change)
         if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
       }
     }
@@ -67,7 +70,7 @@ function logOf(acts: readonly MarketAct[], seen: readonly (AccountObservation | 
     const account = seen[index] ?? null
     if (account !== null) apply({ kind: 'AccountObserved', account })
     if (act.act === 'wait') nowMs += act.sec * 1_000
-    apply(commandOf(act, { placed, nowMs, settlementIds }))
+    apply(commandOf(act, { placed, nowMs, settlementIds, changes }))
     if (act.act === 'place') placed += 1
   }
   return { log, state }
@@ -196,8 +199,17 @@ describe('checkpoints', () => {
   it('of another market or another version are refused', () => {
     const messages = encoded(fresh())
     expect(() => decodeCheckpoint(messages, 'cNGN-PERP')).to.throw(CheckpointUnusable, 'of cNGN')
-    const foreign = sealOfVersion(messages, 2)
-    expect(() => decodeCheckpoint(foreign, MARKET)).to.throw(CheckpointUnusable, 'version 2')
+    const foreign = sealOfVersion(messages, 3)
+    expect(() => decodeCheckpoint(foreign, MARKET)).to.throw(CheckpointUnusable, 'version 3')
+  })
+
+  it('of the version before reversals were counted are read as if there had been none', () => {
+    const [head = new Uint8Array(), ...rest] = encoded(fresh())
+    const text = Buffer.from(head).toString('utf8')
+    const older = text.replace(',"reversals":{"upTo":0,"beyond":[]}', '')
+    expect(older).to.have.length.below(text.length)
+    const state = restored(sealOfVersion([Buffer.from(older), ...rest], 1))
+    expect(state.reversals).to.deep.equal({ upTo: 0, beyond: new Set() })
   })
 })
 
@@ -207,7 +219,7 @@ function sealOfVersion(messages: readonly Uint8Array[], version: number): Uint8A
   const [line = ''] = Buffer.from(messages.at(-1) ?? [])
     .toString('utf8')
     .split('\n')
-  const other = line.replace('"v":1', `"v":${version}`)
+  const other = line.replace('"v":2', `"v":${version}`)
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return [...parts, Buffer.from(`${other}\n${hash.update(other).digest('hex')}`)]

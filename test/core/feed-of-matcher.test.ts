@@ -20,9 +20,10 @@ describe('feed of the matcher', () => {
         const view = emptyView(market)
         let placed = 0
         const settlementIds: string[] = []
+        const all = matcher.changes
         for (const act of acts) {
           if (act.act === 'market' && act.it.act === 'wait') matcher.advance(act.it.sec * 1_000)
-          const context = { placed, nowMs: matcher.nowMs(), settlementIds }
+          const context = { placed, nowMs: matcher.nowMs(), settlementIds, changes: all }
           const { changes } = matcher.apply(fundedCommandOf(act, context))
           if (act.act === 'market' && act.it.act === 'place') placed += 1
           for (const change of changes) {

@@ -141,10 +141,17 @@ describe("an owner's history", () => {
         .flatMap((change) => (change.kind === 'OrderFilled' ? [change] : []))
         .reverse()
       expect(legs.length).to.be.greaterThan(50)
+      const reversed = new Set(
+        blocks
+          .flatMap((block) => block.changes)
+          .flatMap((change) => (change.kind === 'FillReversed' ? [change.fill.tradeId] : [])),
+      )
+      expect(reversed.size).to.be.greaterThan(0)
       const fills = reads.fills(OWNER, { limit: 10_000 })
       expect(fills).to.deep.equal(
         legs.map(({ fill, orderId, side, atMs, seq }) => ({
           tradeId: fill.tradeId,
+          ...(reversed.has(fill.tradeId) ? { reversed: true } : {}),
           orderId,
           liquidity: fill.liquidity,
           side,

@@ -1,13 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { assert } from '../../core/assert.js'
-import type { Block, Change } from '../../core/change.js'
+import type { Block, Change, Fill } from '../../core/change.js'
+import { heldReasonAfter } from '../../core/held-reason.js'
 import type { Order, OrderProgress } from '../../core/order.js'
 import { notionalFloor, quoteE18 } from '../../core/money.js'
 import { openReadModel } from '../../data/read-model.js'
 import type { StoredOrder } from '../../data/read-model.js'
 import type { StreamedBlock } from '../../data/apply-block.js'
 import { allRows, openHistory, streamed } from '../support/history.js'
+import type { TestHistory } from '../support/history.js'
 import { marketActs } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
 
@@ -36,8 +38,9 @@ function naive(blocks: readonly Block[]) {
     const known = orders.get(change.orderId)
     const order = change.kind === 'OrderPlaced' ? change.order : known?.order
     assert(order !== undefined, 'a placement comes first')
-    const traded = change.kind === 'OrderFilled' ? change.fill : undefined
-    const quote = traded && notionalFloor(traded.price, traded.amount)
+    const traded = 'fill' in change ? change.fill : undefined
+    const notional = traded && notionalFloor(traded.price, traded.amount)
+    const quote = change.kind === 'FillReversed' && notional ? 0n - notional : notional
     const filledQuote =
       quote === undefined ? known?.filledQuote : quote + (known?.filledQuote ?? 0n)
     orders.set(change.orderId, {
@@ -53,14 +56,13 @@ function progressAfter(change: Change, before?: OrderProgress): OrderProgress {
   const reason = 'cancelReason' in change ? change.cancelReason : undefined
   const { status, filled, pending, open } = change
   const cancelReason = before?.cancelReason ?? reason
+  const heldReason = heldReasonAfter(change, before?.heldReason)
   const cancelledAtMs = before?.cancelledAtMs ?? (status === 'cancelled' ? change.atMs : undefined)
-  const hold = 'hold' in change && status !== 'cancelled' ? change.hold : undefined
-  const heldReason = change.kind === 'OrderFilled' ? before?.heldReason : hold
   return {
     ...{ status, filled, pending, open },
     createdAtMs: before?.createdAtMs ?? change.atMs,
     updatedAtMs: change.atMs,
-    ...(heldReason === undefined || status === 'filled' ? {} : { heldReason }),
+    ...(heldReason === undefined ? {} : { heldReason }),
     ...(cancelReason === undefined ? {} : { cancelReason }),
     ...(cancelledAtMs === undefined ? {} : { cancelledAtMs }),
   }
@@ -103,11 +105,14 @@ describe('the projection of a random market', () => {
             expect(idsOf(reads.openOrders(market).map(({ order }) => order))).to.deep.equal(
               idsOf([...orders.values()].filter((o) => o.progress.open > 0n).map((o) => o.order)),
             )
-            expect(reads.trades(market, 1000).map(({ fill }) => fill)).to.deep.equal(
-              changes
-                .flatMap((c) => (c.kind === 'OrderFilled' ? [c.fill] : []))
-                .filter((fill) => fill.liquidity === 'taker')
-                .reverse(),
+            const trades = tradesOf(changes)
+            expect(
+              reads.trades(market, 1000).map(({ fill, reversed }) => [fill, reversed === true]),
+            ).to.deep.equal(trades.reverse())
+            const standing = trades.flatMap(([fill, reversed]) => (reversed ? [] : [fill]))
+            expect(reads.lastPrice(market)).to.equal(standing[0]?.price)
+            expect(volumeOf(history, index)).to.equal(
+              standing.reduce((sum, { amount }) => sum + amount, 0n),
             )
             expect(reads.projectedSeq(market)).to.equal(changes.length)
           }
@@ -120,5 +125,27 @@ describe('the projection of a random market', () => {
     )
   })
 })
+
+/** The takers' legs in order, and whether each was taken back later. */
+function tradesOf(changes: readonly Change[]): [Fill, boolean][] {
+  const reversed = new Set(
+    changes.flatMap((change) => (change.kind === 'FillReversed' ? [change.fill.tradeId] : [])),
+  )
+  return changes.flatMap((change): [Fill, boolean][] =>
+    change.kind === 'OrderFilled' && change.fill.liquidity === 'taker'
+      ? [[change.fill, reversed.has(change.fill.tradeId)]]
+      : [],
+  )
+}
+
+/** What the market's daily candles add up to. */
+const volumeOf = ({ db }: TestHistory, ordinal: number): bigint =>
+  db
+    .prepare<[number], string>(
+      'SELECT volume FROM candles WHERE width_sec = 86400 AND market_id = ?',
+    )
+    .pluck()
+    .all(ordinal)
+    .reduce((sum, volume) => sum + BigInt(volume), 0n)
 
 const idsOf = (orders: readonly Order[]) => orders.map((order) => order.orderId).sort()

@@ -23,8 +23,10 @@ export interface FeedAudit {
   readonly orders: ReadonlyMap<string, AuditedOrder>
   /** Matches without a result, by settlement id. */
   readonly pending: ReadonlyMap<string, Match>
-  /** The takers' legs, in order. */
+  /** The takers' legs, in order, also of those that were reversed. */
   readonly fills: readonly Fill[]
+  /** The takers' legs that stand. */
+  standing(): Fill[]
   seq(): number
   /** Messages read. */
   messages(): number
@@ -38,6 +40,9 @@ const NEXT: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: ['cancelled'],
   expired: ['expired'],
 }
+
+/** An order that was filled ends as cancelled when a fill of it is taken back. */
+const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
 
 /** Whether one open order of a side has priority over another: better price, then earlier placement. */
 function comesBefore(one: AuditedOrder, other: AuditedOrder): boolean {
@@ -58,6 +63,10 @@ export function createFeedAudit(
   const orders = new Map<string, AuditedOrder>()
   const pending = new Map<string, Match>()
   const settled = new Set<string>()
+  /** Settlements that came to nothing, which the chain may still carry out. */
+  const undone = new Set<string>()
+  /** Trades that stand, by settlement. */
+  const trades = new Map<string, number>()
   const fills: Fill[] = []
   let seq = 0
   let read = 0
@@ -120,7 +129,9 @@ export function createFeedAudit(
   function filled(change: Extract<Change, { kind: 'OrderFilled' }>, it: AuditedOrder): void {
     const { fill } = change
     if (fill.liquidity === 'maker') {
-      expectThat(resolved(change, fill.settlementId) !== undefined, 'I-16 filled twice', change)
+      const isLate = undone.delete(fill.settlementId)
+      const isFirst = isLate || resolved(change, fill.settlementId) !== undefined
+      expectThat(isFirst, 'I-16 filled twice', change)
       makerLeg = fill
     } else {
       const same = makerLeg !== undefined && makerLeg.settlementId === fill.settlementId
@@ -129,9 +140,21 @@ export function createFeedAudit(
       expectThat((fills.at(-1)?.tradeId ?? 0) < fill.tradeId, 'I-14 trade id', change)
       checkFill(change, fill)
       fills.push(fill)
+      trades.set(fill.settlementId, fill.tradeId)
       makerLeg = undefined
     }
     it.filled += fill.amount
+  }
+
+  function reversed(change: Extract<Change, { kind: 'FillReversed' }>, it: AuditedOrder): void {
+    const { settlementId, tradeId, liquidity, amount } = change.fill
+    const stood = trades.get(settlementId) === tradeId
+    expectThat(stood, 'I-2 what is taken back never stood', change)
+    if (liquidity === 'taker') {
+      trades.delete(settlementId)
+      undone.add(settlementId)
+    }
+    it.filled -= amount
   }
 
   function checkFill(change: Change, fill: Fill): void {
@@ -153,13 +176,19 @@ export function createFeedAudit(
     expectThat(change.seq === seq + 1, `I-9 ${change.seq} after ${seq}`, change)
     seq = change.seq
     if (change.kind === 'OrderMatched') matched(change)
-    if (change.kind === 'MatchReverted') resolved(change, change.settlementId)
+    if (change.kind === 'MatchReverted') {
+      resolved(change, change.settlementId)
+      undone.add(change.settlementId)
+    }
     const it = change.kind === 'OrderPlaced' ? placed(change) : orders.get(change.orderId)
     if (it === undefined) return expectThat(false, 'I-13 an unknown order', change)
     if (change.kind === 'OrderFilled') filled(change, it)
+    if (change.kind === 'FillReversed') reversed(change, it)
     checkAmounts(change, it)
     const isKept = it.status === change.status
-    expectThat(isKept || NEXT[it.status].includes(change.status), 'I-13 status', change)
+    const next = change.kind === 'FillReversed' ? AFTER_REVERSAL : NEXT
+    const isAllowed = isKept || next[it.status].includes(change.status)
+    expectThat(isAllowed, 'I-13 status', change)
     if (change.kind === 'OrderCancelled') {
       expectThat(it.status === 'active' || isKept, 'I-13 a cancel of what is matching', change)
     }
@@ -204,6 +233,8 @@ export function createFeedAudit(
     orders,
     pending,
     fills,
+    standing: () =>
+      fills.filter(({ settlementId, tradeId }) => trades.get(settlementId) === tradeId),
     seq: () => seq,
     messages: () => read,
     async advance() {

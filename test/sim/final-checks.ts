@@ -75,7 +75,8 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
       onFinding(`I-18 ${order.orderId} filled ${ours} here and ${theirs} on chain`, order)
     }
   }
-  const fees = audit.fills.reduce((sum, { fee }) => sum + fee, 0n)
+  const standing = audit.standing()
+  const fees = standing.reduce((sum, { fee }) => sum + fee, 0n)
   const charged = state.balances.get(balanceKey(FEE_ACCOUNT, AT.quote)) ?? 0n
   if (fees !== charged) onFinding(`I-4 fees ${fees} here and ${charged} on chain`, charged)
   const successes = new Map<string, number>()
@@ -87,7 +88,7 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
   for (const [intent, count] of successes) {
     if (count > 1) onFinding(`I-16 ${intent} settled ${count} times`, intent)
   }
-  for (const { settlementId } of audit.fills) {
+  for (const { settlementId } of standing) {
     if (!successes.has(settlementId))
       onFinding(`I-16 ${settlementId} is not on chain`, settlementId)
   }

@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import type { AccountObservation } from '../../core/account.js'
 import type { Address, ActionJson, Hex } from '../../core/action.js'
 import type { Block, Change, ChangeBase, Fill, HoldReason, Match } from '../../core/change.js'
-import type { Command, LoggedCommand, SettlementOutcome } from '../../core/command.js'
+import type {
+  Command,
+  LoggedCommand,
+  ReversedLeg,
+  SettlementOutcome,
+  SettlementReversal,
+} from '../../core/command.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../../core/order.js'
 
@@ -139,6 +145,43 @@ export const anyObservation: fc.Arbitrary<AccountObservation> = withOptional<
   ['custodyOwner'],
 )
 
+const anyLeg = withOptional<ReversedLeg, 'ended'>(
+  {
+    orderId: anyText,
+    owner: anyAddress,
+    side: anySide,
+    limitPrice: anyAmount.map(priceE18),
+    desired: anyAmount.map(amountE18),
+    ended: fc.record({ status: anyStatus, filled: anyAmount.map(amountE18) }),
+  },
+  ['ended'],
+)
+
+const matchFields = {
+  settlementId: anyText,
+  makerOrderId: anyText,
+  takerOrderId: anyText,
+  price: anyAmount.map(priceE18),
+  amount: anyAmount.map(amountE18),
+  takerFee: anyAmount.map(quoteE18),
+}
+export const anyMatch: fc.Arbitrary<Match> = fc.record(matchFields)
+
+const anyReversal: fc.Arbitrary<SettlementReversal> = fc.record({
+  no: anySeq.filter((no) => no > 0),
+  match: anyMatch,
+  maker: anyLeg,
+  taker: anyLeg,
+  now: fc.oneof(
+    fc.record({ kind: fc.constant('success' as const), txHash: anyHash, blockNumber: anyUint }),
+    fc.record({
+      kind: fc.constant('reverted' as const),
+      revert: anyText,
+      told: fc.record({ txHash: anyHash, blockNumber: anyUint, tradeId: anySeq }),
+    }),
+  ),
+})
+
 /** One arbitrary per command kind; a kind that is missing here does not compile. */
 const commandOfKind: {
   readonly [K in Command['kind']]: fc.Arbitrary<Extract<Command, { kind: K }>>
@@ -166,6 +209,11 @@ const commandOfKind: {
     settlementId: anyText,
     outcome: anyOutcome,
   }),
+  SettlementReversed: fc.record({
+    kind: fc.constant('SettlementReversed'),
+    reversal: anyReversal,
+  }),
+  ReversalsRead: fc.record({ kind: fc.constant('ReversalsRead'), upTo: anySeq }),
 }
 
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(...Object.values(commandOfKind))
@@ -185,15 +233,6 @@ export const anyLoggedCommand: fc.Arbitrary<LoggedCommand> = withOptional<
   ['replyTo', 'requestId'],
 )
 
-const matchFields = {
-  settlementId: anyText,
-  makerOrderId: anyText,
-  takerOrderId: anyText,
-  price: anyAmount.map(priceE18),
-  amount: anyAmount.map(amountE18),
-  takerFee: anyAmount.map(quoteE18),
-}
-export const anyMatch: fc.Arbitrary<Match> = fc.record(matchFields)
 export const anyFill: fc.Arbitrary<Fill> = fc.record({
   ...matchFields,
   liquidity: fc.constantFrom('maker', 'taker'),
@@ -253,6 +292,17 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
       kind: fc.constant('MatchReverted'),
       ...base,
       settlementId: anyText,
+      revert: anyText,
+      hold: anyHold,
+      cancelReason: anyText,
+    },
+    ['hold', 'cancelReason'],
+  ),
+  FillReversed: withOptional<ChangeOf<'FillReversed'>, 'hold' | 'cancelReason'>(
+    {
+      kind: fc.constant('FillReversed'),
+      ...base,
+      fill: anyFill,
       revert: anyText,
       hold: anyHold,
       cancelReason: anyText,

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
+import type { Change } from '../../core/change.js'
 import type { Command } from '../../core/command.js'
+import { createSettlementTrail } from '../../core/settlement-trail.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { matcherOrder, START_MS } from './matching.js'
 
@@ -21,6 +23,8 @@ export type MarketAct =
       readonly pick: number
       readonly outcome: 'success' | 'maker' | 'taker' | 'both'
     }
+  /** The chain says the opposite of what was told about a settlement. */
+  | { readonly act: 'reverse'; readonly pick: number }
   | { readonly act: 'wait'; readonly sec: number }
 
 const place = fc.record({
@@ -59,6 +63,10 @@ export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
         }),
       },
       {
+        weight: 1,
+        arbitrary: fc.record({ act: fc.constant('reverse' as const), pick: fc.nat(500) }),
+      },
+      {
         weight: 2,
         arbitrary: fc.record({
           act: fc.constant('wait' as const),
@@ -69,11 +77,17 @@ export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
     { maxLength },
   )
 
-/** Turns acts into commands; `settlementIds` lists the matches proposed so far, oldest first. */
-export function commandOf(
-  act: MarketAct,
-  context: { placed: number; nowMs: number; settlementIds: readonly string[] },
-): Command {
+export interface ActContext {
+  readonly placed: number
+  readonly nowMs: number
+  /** The matches proposed so far, oldest first. */
+  readonly settlementIds: readonly string[]
+  /** All changes so far; without them nothing is reversed. */
+  readonly changes?: readonly Change[]
+}
+
+/** Turns acts into commands. */
+export function commandOf(act: MarketAct, context: ActContext): Command {
   switch (act.act) {
     case 'place':
       return {
@@ -108,9 +122,32 @@ export function commandOf(
             : { kind: 'reverted', revert: 'TM_PriceTooLow', guilty: act.outcome },
       }
     }
+    case 'reverse':
+      return reversalOf(act.pick, context) ?? { kind: 'Tick' }
     case 'wait':
       return { kind: 'Tick' }
   }
+}
+
+/** Of a settlement with an outcome: a number of its own for each change, since each is of another reversal. */
+function reversalOf(
+  pick: number,
+  { settlementIds, changes = [] }: ActContext,
+): Command | undefined {
+  const settlementId = settlementIds[pick % Math.max(1, settlementIds.length)] ?? 'none'
+  const trail = createSettlementTrail([settlementId])
+  changes.forEach(trail.fold)
+  const no = changes.length + 1
+  for (const truth of [
+    { kind: 'reverted', revert: 'OV_ActionExpired' },
+    { kind: 'success', txHash: '0x02', blockNumber: 2n },
+  ] as const) {
+    const reversal = trail.reversalOf(settlementId, no, truth)
+    if (reversal !== undefined && reversal !== 'untold') {
+      return { kind: 'SettlementReversed', reversal }
+    }
+  }
+  return undefined
 }
 
 export { START_MS }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { applyMessage } from '../../core/apply-message.js'
-import type { Block } from '../../core/change.js'
+import type { Block, Change } from '../../core/change.js'
 import type { Command } from '../../core/command.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
 import { commandOf, marketActs, START_MS } from './market-commands.js'
@@ -22,16 +22,18 @@ export function feedOf(target: FeedMarket, acts: readonly MarketAct[]): Block[] 
   const state = emptyMatcherState({ ...target, takerFeeBps: 25 })
   const settlementIds: string[] = []
   const blocks: Block[] = []
+  const changes: Change[] = []
   let nowMs = START_MS
   let placed = 0
   for (const [index, act] of acts.entries()) {
     if (act.act === 'wait') nowMs += act.sec * 1000
-    const command = inMarket(target, commandOf(act, { placed, nowMs, settlementIds }))
+    const command = inMarket(target, commandOf(act, { placed, nowMs, settlementIds, changes }))
     if (act.act === 'place') placed += 1
     const logged = { source: 'test', sourceNo: index + 1, atMs: nowMs, command }
     for (const { block } of applyMessage(state, index + 1, [logged])) {
       if (block === undefined) continue
       blocks.push(block)
+      changes.push(...block.changes)
       for (const change of block.changes) {
         if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
       }

@@ -5,6 +5,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import { openAmount, statusOf, type LiveOrder } from '../../core/live-order.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Side } from '../../core/order.js'
+import { createSettlementTrail, type SettlementTruth } from '../../core/settlement-trail.js'
 import { matcherOrder, testMatcher, type TestMatcher } from './matching.js'
 
 /**
@@ -33,6 +34,7 @@ interface Run {
   readonly traders: Map<string, bigint>
   /** Settlement id of each match, by `maker/taker` and by `maker/taker#n` for the n-th of the same pair. */
   readonly settlements: Map<string, string>
+  reversals: number
 }
 
 const newRun = (): Run => ({
@@ -40,6 +42,7 @@ const newRun = (): Run => ({
   caused: [],
   traders: new Map(),
   settlements: new Map(),
+  reversals: 0,
 })
 
 function runLine(run: Run, line: string): void {
@@ -95,11 +98,25 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
       settlementId: run.settlements.get(pair) ?? pair,
       outcome: { kind: 'reverted', revert, guilty: guilty as 'maker' | 'taker' | 'both' },
     }),
+  loses: (run, [pair = '', revert = '']) => reverse(run, pair, { kind: 'reverted', revert }),
+  regains: (run, [pair = '']) =>
+    reverse(run, pair, { kind: 'success', txHash: '0xcd', blockNumber: 9n }),
   book: (run, words) => expect(ladder(run, words)).to.equal(words.slice(1).join(' ')),
   order: (run, [name = '', ...stands]) => {
     const live = run.matcher.state.orders.get(name)
     expect(live === undefined ? 'forgotten' : describeOrder(live)).to.equal(stands.join(' '))
   },
+}
+
+/** The chain has another last word on a settlement than the market: told as the shell tells it, from the changes. */
+function reverse(run: Run, pair: string, truth: SettlementTruth): void {
+  const settlementId = run.settlements.get(pair) ?? pair
+  const trail = createSettlementTrail([settlementId])
+  for (const change of run.matcher.changes) trail.fold(change)
+  run.reversals += 1
+  const reversal = trail.reversalOf(settlementId, run.reversals, truth)
+  if (reversal === undefined || reversal === 'untold') run.caused.push(reversal ?? 'agrees')
+  else apply(run, { kind: 'SettlementReversed', reversal })
 }
 
 const OWNER = `0x${'a'.repeat(40)}` as const
@@ -165,6 +182,11 @@ function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
       run.caused.push(
         `trade ${pair} ${text(fill.amount)} @ ${text(fill.price)} fee ${text(fill.fee)}`,
       )
+    } else if (change.kind === 'FillReversed') {
+      const { makerOrderId, takerOrderId, amount } = change.fill
+      const pair = `${makerOrderId}/${takerOrderId}`
+      const what = `${change.orderId} ${describeChange(change)}`
+      run.caused.push(`${pair} takes back ${text(amount)}: ${what}`)
     } else if (change.kind !== 'OrderFilled') {
       run.caused.push(`${change.orderId} ${describeChange(change)}`)
     }

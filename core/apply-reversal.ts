@@ -1,0 +1,176 @@
+import { accountOf, recordReversed, recordSettled } from './accounts.js'
+import { assert } from './assert.js'
+import type { Fill } from './change.js'
+import type { ReversedLeg, SettlementReversal } from './command.js'
+import { emitChange, emitEnded, standing, type Step } from './emit-change.js'
+import { isExpired, isExpiring, unmatched, type LiveOrder } from './live-order.js'
+import { scheduleOrder, type MatcherState } from './matcher-state.js'
+import { REVERSALS_BEYOND_MAX } from './matching-limits.js'
+import { amountE18, quoteE18 } from './money.js'
+import { releaseHold } from './release-hold.js'
+import { releaseWaiting } from './review-account.js'
+
+/** The `cancel_reason` of an order that was filled by a settlement which the chain has lost. */
+export const REVERSED_REASON = 'settlement_reversed'
+
+/** An order of the settlement: one that the market knows, or one that has ended. */
+interface Leg {
+  readonly told: ReversedLeg
+  readonly live: LiveOrder | undefined
+}
+
+interface Legs {
+  readonly maker: Leg
+  readonly taker: Leg
+}
+
+type Now<Kind extends SettlementReversal['now']['kind']> = Extract<
+  SettlementReversal['now'],
+  { kind: Kind }
+>
+
+/** Whether nothing is left to do about the executor's reversal of this number. */
+export function isReversalDone({ reversals }: MatcherState, no: number): boolean {
+  return no <= reversals.upTo || reversals.beyond.has(no)
+}
+
+/** Takes note that all reversals up to a number are dealt with. */
+export function forgetReversals({ reversals }: MatcherState, upTo: number): void {
+  reversals.upTo = Math.max(reversals.upTo, upTo)
+  for (const no of reversals.beyond) if (no <= reversals.upTo) reversals.beyond.delete(no)
+}
+
+/**
+ * Takes back a fill that the chain has lost for good, or adds one that it made of a match that had reverted. Changes
+ * nothing when it was applied before, when an order has ended since the reversal was stated, or while the amount of a
+ * late fill is matched elsewhere: whoever stated it finds it not done, and states it again.
+ */
+export function applyReversal(step: Step, reversal: SettlementReversal): void {
+  const { state } = step
+  const { no, match, now } = reversal
+  if (isReversalDone(state, no) || state.reversals.beyond.size >= REVERSALS_BEYOND_MAX) return
+  const maker = legOf(state, reversal.maker)
+  const taker = legOf(state, reversal.taker)
+  if (maker === undefined || taker === undefined) return
+  const legs = { maker, taker }
+  if (now.kind === 'success') {
+    if (unfilledOf(maker) < match.amount || unfilledOf(taker) < match.amount) return
+    fillLate(step, reversal, { legs, now })
+  } else {
+    takeBack(step, reversal, { legs, now })
+  }
+  state.reversals.beyond.add(no)
+}
+
+function legOf(state: MatcherState, told: ReversedLeg): Leg | undefined {
+  const live = state.orders.get(told.orderId)
+  return live === undefined && told.ended === undefined ? undefined : { told, live }
+}
+
+function unfilledOf({ told, live }: Leg): bigint {
+  if (live !== undefined) return unmatched(live)
+  return told.desired - (told.ended?.filled ?? told.desired)
+}
+
+/** Both legs of the settlement, the maker's first, as a fill tells them. */
+function fillsOf({ match, taker }: SettlementReversal, told: ToldFields): [Fill, Fill] {
+  const shared = { ...match, ...told, takerSide: taker.side }
+  return [
+    { ...shared, liquidity: 'maker', fee: quoteE18(0n) },
+    { ...shared, liquidity: 'taker', fee: match.takerFee },
+  ]
+}
+
+type ToldFields = Pick<Fill, 'txHash' | 'blockNumber' | 'tradeId'>
+
+/** The maker's change, then the taker's, with nothing between, like those of any other fill. */
+function fillLate(
+  step: Step,
+  reversal: SettlementReversal,
+  { legs, now }: { readonly legs: Legs; readonly now: Now<'success'> },
+): void {
+  const { state } = step
+  const { txHash, blockNumber } = now
+  const tradeId = (state.seq + 2) * 256 + state.rules.ordinal
+  const [ofMaker, ofTaker] = fillsOf(reversal, { txHash, blockNumber, tradeId })
+  for (const [{ told, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
+    if (live === undefined) {
+      emitEnded(step, told, { filled: fill.amount, facts: { kind: 'OrderFilled', fill } })
+      continue
+    }
+    live.filled = amountE18(live.filled + fill.amount)
+    recordSettled(accountOf(state, live), live, fill, blockNumber)
+    emitChange(step, live, { kind: 'OrderFilled', fill })
+  }
+}
+
+/**
+ * Both orders' changes first, with nothing between; then what has come back returns to the book at its time priority,
+ * where it matches like an incoming order. It is out of the book from its own change until then, so that the book is
+ * never seen crossed.
+ */
+function takeBack(
+  step: Step,
+  reversal: SettlementReversal,
+  { legs, now }: { readonly legs: Legs; readonly now: Now<'reverted'> },
+): void {
+  const { state } = step
+  const { revert } = now
+  const [ofMaker, ofTaker] = fillsOf(reversal, now.told)
+  const touched: LiveOrder[] = []
+  for (const [{ told, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
+    if (live === undefined) {
+      const wasFilled = told.ended?.status === 'filled'
+      const facts = { kind: 'FillReversed', fill, revert } as const
+      emitEnded(step, told, {
+        filled: 0n - fill.amount,
+        facts: wasFilled ? { ...facts, cancelReason: REVERSED_REASON } : facts,
+      })
+      continue
+    }
+    assert(
+      live.filled >= live.order.initialFilled + fill.amount,
+      `${told.orderId} has no fill to lose`,
+    )
+    live.filled = amountE18(live.filled - fill.amount)
+    recordReversed(accountOf(state, live), live, fill, fill.blockNumber)
+    prepareReturn(live, state.nowMs)
+    emitChange(step, live, { kind: 'FillReversed', fill, revert, ...standing(live) })
+    touched.push(live)
+  }
+  returnAll(step, touched)
+}
+
+const pairs = (legs: Legs, ofMaker: Fill, ofTaker: Fill) =>
+  [
+    [legs.maker, ofMaker],
+    [legs.taker, ofTaker],
+  ] as const
+
+/** An order that is held anyway waits on for the end of that; one that is gone stays gone. */
+function prepareReturn(live: LiveOrder, nowMs: number): void {
+  if (live.gone !== undefined) return
+  if (isExpired(live, nowMs)) {
+    live.gone = 'expired'
+    delete live.hold
+  } else if (isExpiring(live, nowMs)) {
+    live.hold = { reason: 'expiring' }
+  } else {
+    live.hold ??= { reason: 'continuing' }
+  }
+}
+
+function returnAll(step: Step, touched: readonly LiveOrder[]): void {
+  const { state } = step
+  for (const live of touched) {
+    if (!state.orders.has(live.order.orderId)) continue
+    scheduleOrder(state, live)
+    if (live.hold?.reason === 'continuing' && live.hold.untilMs === undefined) {
+      releaseHold(step, live)
+    }
+  }
+  for (const live of touched) {
+    const account = state.accounts.get(live.order.subaccountId)
+    if (account !== undefined) releaseWaiting(step, account)
+  }
+}
