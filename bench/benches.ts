@@ -8,4 +8,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   project: async () => (await import('./project.bench.js')).project,
   read: async () => (await import('./read.bench.js')).read,
   recover: async () => (await import('./recover.bench.js')).recover,
+  'order-path': async () => (await import('./order-path.bench.js')).orderPath,
 }

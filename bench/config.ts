@@ -12,3 +12,9 @@ export function anvilBinary(env: NodeJS.ProcessEnv = process.env): string {
   const { ANVIL_BIN: chosen } = env
   return chosen ?? createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
 }
+
+/** What a venue of one's own inherits: the environment without the settings of a venue that the caller runs. */
+export function inheritedEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = env
+  return { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }) }
+}

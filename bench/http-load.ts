@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+/** A request as it goes over the wire. */
+export type RequestBytes = Buffer
+
+const STATUS_AT = 9
+const END_OF_HEAD = '\r\n\r\n'
+
+/** A `POST` of JSON text. */
+export function postOf(path: string, body: unknown): RequestBytes {
+  const text = JSON.stringify(body)
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: bench',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ]
+  return Buffer.from(`${lines.join('\r\n')}${END_OF_HEAD}${text}`)
+}
+
+interface Answer {
+  readonly status: number
+  readonly closes: boolean
+  readonly text: string
+}
+
+/** Kept-alive connections that carry one request at a time, as light as can be: the machine that is measured runs them too. */
+export interface HttpLoad {
+  /** Sends a request on a free connection; resolves when it is answered with 200, else rejects. */
+  send(request: RequestBytes): Promise<void>
+  close(): void
+}
+
+/** Opens no connection before it is needed, and so many at most; beyond that requests wait their turn. */
+export function createHttpLoad(port: number, connections: number): HttpLoad {
+  const idle: Socket[] = []
+  const waiting: (() => void)[] = []
+  let open = 0
+
+  const take = async (): Promise<Socket> => {
+    while (idle.length === 0 && open >= connections) {
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+    const socket = idle.pop()
+    if (socket !== undefined) return socket
+    open += 1
+    const fresh = connect(port, '127.0.0.1')
+    fresh.setNoDelay(true)
+    await once(fresh, 'connect')
+    return fresh
+  }
+  const giveBack = (socket: Socket, closes: boolean): void => {
+    if (closes) {
+      open -= 1
+      socket.destroy()
+    } else idle.push(socket)
+    waiting.shift()?.()
+  }
+  return {
+    send: async (request) => {
+      const socket = await take()
+      socket.write(request)
+      const { status, closes, text } = await answerOf(socket)
+      giveBack(socket, closes)
+      if (status !== 200) throw new Error(`answered ${status}: ${text}`)
+    },
+    close: () => {
+      for (const socket of idle) socket.destroy()
+    },
+  }
+}
+
+function answerOf(socket: Socket): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const over = (): void => {
+      socket.off('data', onData)
+      socket.off('close', onClose)
+      socket.off('error', onClose)
+    }
+    const onClose = (): void => {
+      over()
+      reject(new Error(`the connection was closed after ${text.length} characters`))
+    }
+    const onData = (chunk: Buffer): void => {
+      text += chunk.toString('latin1')
+      const end = text.indexOf(END_OF_HEAD)
+      if (end < 0) return
+      const head = text.slice(0, end).toLowerCase()
+      const length = Number(/content-length: (\d+)/.exec(head)?.[1])
+      if (text.length < end + END_OF_HEAD.length + length) return
+      over()
+      const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
+      resolve({ status, closes: head.includes('connection: close'), text: text.slice(end) })
+    }
+    socket.on('data', onData)
+    socket.on('close', onClose)
+    socket.on('error', onClose)
+  })
+}
+
+/** What came of a load: how long it took, and how long each request did. */
+export interface Loaded {
+  readonly wallMs: number
+  readonly latenciesMs: readonly number[]
+}
+
+/** Sends all requests, so many at a time, each as soon as an earlier one is answered. */
+export async function saturate(
+  load: HttpLoad,
+  requests: readonly RequestBytes[],
+  atOnce: number,
+): Promise<Loaded> {
+  const latenciesMs: number[] = []
+  const start = performance.now()
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+      const sentAt = performance.now()
+      await load.send(request)
+      latenciesMs.push(performance.now() - sentAt)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return { wallMs: performance.now() - start, latenciesMs }
+}
+
+/** Sends the requests at a steady pace, whether or not earlier ones are answered; each is timed from when it was due. */
+export async function atPace(
+  load: HttpLoad,
+  requests: readonly RequestBytes[],
+  perSecond: number,
+): Promise<Loaded> {
+  const start = performance.now()
+  const latenciesMs: number[] = []
+  const sending: Promise<void>[] = []
+  const sendDue = (): void => {
+    const due = Math.min(requests.length, ((performance.now() - start) * perSecond) / 1000)
+    while (sending.length < due) {
+      const dueAt = start + (sending.length * 1000) / perSecond
+      const sent = load.send(requests[sending.length] as RequestBytes)
+      sending.push(sent.then(() => void latenciesMs.push(performance.now() - dueAt)))
+    }
+  }
+  while (sending.length < requests.length) {
+    sendDue()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(sending)
+  return { wallMs: performance.now() - start, latenciesMs }
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import Database from 'better-sqlite3'
+import Koa from 'koa'
+import { connect } from 'nats'
+import { OrderBook, Side } from 'nodejs-order-book'
+import getRawBody from 'raw-body'
+import { recoverTypedDataAddress } from 'viem'
+import type { OrderBody } from '../client/records.js'
+import { signingDomain } from '../client/sign-order.js'
+import type { Address, Hex } from '../core/action.js'
+
+/**
+ * The peer of the order path, one process of good packages put together without further thought: a JSON body, viem for the
+ * signature, one awaited publish for each order, `nodejs-order-book`, a transaction for each row, JSON for each answer.
+ * Arguments: address of the bus, path of its database, chain id and matching contract.
+ */
+const [url = '', path = '', chainId = '0', matching = '0x'] = process.argv.slice(2)
+const connection = await connect({ servers: url })
+const manager = await connection.jetstreamManager()
+await manager.streams.add({ name: 'NAIVE', subjects: ['naive.orders'] })
+const stream = connection.jetstream()
+const book = new OrderBook()
+const db = new Database(path)
+db.pragma('journal_mode = WAL')
+db.pragma('synchronous = FULL')
+db.exec(`CREATE TABLE "order" (order_id TEXT PRIMARY KEY, owner TEXT NOT NULL, nonce TEXT NOT NULL,
+  status TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (owner, nonce)) WITHOUT ROWID`)
+const insert = db.prepare('INSERT INTO "order" VALUES (?, ?, ?, ?, ?)')
+const find = db.prepare<[string, string], { order_id: string; body: string }>(
+  'SELECT order_id, body FROM "order" WHERE owner = ? AND nonce = ?',
+)
+const update = db.prepare('UPDATE "order" SET status = ? WHERE order_id = ?')
+
+const types = {
+  Action: [
+    { name: 'subaccountId', type: 'uint256' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'module', type: 'address' },
+    { name: 'data', type: 'bytes' },
+    { name: 'expiry', type: 'uint256' },
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+  ],
+} as const
+const domain = signingDomain({ chainId: Number(chainId), matching: matching as Address })
+
+async function isSigned({ action_json: json, signature }: OrderBody): Promise<boolean> {
+  const message = {
+    subaccountId: BigInt(json.subaccount_id),
+    nonce: BigInt(json.nonce),
+    module: json.module as Address,
+    data: json.data as Hex,
+    expiry: BigInt(json.expiry),
+    owner: json.owner as Address,
+    signer: json.signer as Address,
+  }
+  const typed = { domain, types, primaryType: 'Action', message } as const
+  const recovered = await recoverTypedDataAddress({ ...typed, signature: signature as Hex })
+  return recovered.toLowerCase() === json.signer.toLowerCase()
+}
+
+async function place(order: OrderBody): Promise<unknown> {
+  if (!(await isSigned(order))) return undefined
+  await stream.publish('naive.orders', JSON.stringify({ kind: 'place', order }))
+  const { order_id: id, side, desired_amount: amount, limit_price: price } = order
+  book.limit({
+    ...{ id, side: side === 'buy' ? Side.BUY : Side.SELL },
+    ...{ size: Number(amount), price: Number(price) },
+  })
+  const { owner_address: owner, nonce } = order
+  insert.run(id, owner.toLowerCase(), nonce, 'active', JSON.stringify(order))
+  return { order: { ...order, status: 'active' } }
+}
+
+async function cancel({ owner_address: owner, nonce }: OrderBody): Promise<unknown> {
+  const found = find.get(owner.toLowerCase(), nonce)
+  if (found === undefined) return undefined
+  await stream.publish('naive.orders', JSON.stringify({ kind: 'cancel', owner, nonce }))
+  book.cancel(found.order_id)
+  update.run('cancelled', found.order_id)
+  return { order: { ...(JSON.parse(found.body) as OrderBody), status: 'cancelled' } }
+}
+
+const app = new Koa()
+app.use(async (ctx) => {
+  const order = JSON.parse(await getRawBody(ctx.req, { encoding: 'utf8' })) as OrderBody
+  ctx.body = await (ctx.path === '/v1/orders' ? place(order) : cancel(order))
+  if (ctx.body === undefined) ctx.status = 400
+})
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
+process.send?.((server.address() as AddressInfo).port)
+process.once('disconnect', () => process.exit(0))

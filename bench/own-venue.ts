@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Address, Hex } from '../core/action.js'
+import { inheritedEnvironment, natsServerBinary } from './config.js'
+
+const READY_WITHIN_MS = 120_000
+const STOP_WITHIN_MS = 20_000
+const LINES_KEPT = 50
+
+/** What a bench needs of `devnet.json`. */
+export interface OwnDevnet {
+  readonly chain_id: number
+  readonly rpc_url: string
+  readonly gateway_url: string
+  readonly matching: Address
+  readonly accounts: readonly {
+    readonly address: Address
+    readonly private_key: Hex
+    readonly spot_subaccount_id: string
+  }[]
+}
+
+/** A whole venue of one's own, as `./venue up` starts it, without its market maker. */
+export interface OwnVenue {
+  readonly devnet: OwnDevnet
+  /** Address of its bus. */
+  readonly natsUrl: string
+  /** Process ids by name of the Procfile; the bus is `nats-server`, the chain `chain`. */
+  pids(): Promise<Record<string, number>>
+  stop(): Promise<void>
+}
+
+export interface OwnVenueOptions {
+  /** Empty; the venue keeps everything in it. */
+  readonly dir: string
+  /** For every process. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Seconds between two blocks of the chain; 2 unless told. */
+  readonly blockTime?: number
+}
+
+/** Starts a venue on free ports with its usual settings and 2 s blocks; rejects with what it printed when it does not become ready. */
+export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue> {
+  const { dir, env = {}, blockTime = 2 } = options
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const ports = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT: '0' }
+  const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
+    cwd: root,
+    env: {
+      ...inheritedEnvironment(),
+      NATS_SERVER_BIN: natsServerBinary(),
+      ...{ ...ports, DATA_DIR: dir, DEVNET_BLOCK_TIME: `${blockTime}`, DEMO_MAKER: '0' },
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killAtExit = (): void => void launcher.kill('SIGTERM')
+  process.once('exit', killAtExit)
+  const exited = once(launcher, 'exit')
+  const lines: string[] = []
+  const ready = new Promise<boolean>((resolve) => {
+    for (const input of [launcher.stdout, launcher.stderr]) {
+      createInterface({ input }).on('line', (line) => {
+        lines.push(line)
+        if (lines.length > LINES_KEPT) lines.shift()
+        if (line.startsWith('venue ready ')) resolve(true)
+      })
+    }
+    void exited.then(() => resolve(false))
+    setTimeout(() => resolve(false), READY_WITHIN_MS).unref()
+  })
+  const stop = async (): Promise<void> => {
+    launcher.kill('SIGTERM')
+    const timer = setTimeout(() => launcher.kill('SIGKILL'), STOP_WITHIN_MS)
+    await exited
+    clearTimeout(timer)
+    process.removeListener('exit', killAtExit)
+  }
+  if (!(await ready)) {
+    await stop()
+    throw new Error(`the venue did not become ready:\n${lines.join('\n')}`)
+  }
+  const read = async (name: string) =>
+    JSON.parse(await readFile(join(dir, name), 'utf8')) as unknown
+  const { nats } = (await read('ports.json')) as { readonly nats: number }
+  return {
+    devnet: (await read('devnet.json')) as OwnDevnet,
+    natsUrl: `nats://127.0.0.1:${nats}`,
+    pids: async () => {
+      const { processes } = (await read('pids.json')) as {
+        readonly processes: Record<string, { readonly pid: number }>
+      }
+      return Object.fromEntries(Object.entries(processes).map(([name, { pid }]) => [name, pid]))
+    },
+    stop,
+  }
+}
