@@ -18,3 +18,9 @@ export function inheritedEnvironment(env: NodeJS.ProcessEnv = process.env): Node
   const { PATH, HOME, TMPDIR } = env
   return { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }) }
 }
+
+/** Where a process of a venue that is profiled leaves its profile; undefined in any other. */
+export function profileDirectory(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { PROFILE_DIR: dir } = env
+  return dir
+}

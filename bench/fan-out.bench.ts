@@ -1,149 +1,138 @@
-import { fork, spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { Bus } from '../bus-schemas/bus.js'
 import { connectNatsBus } from '../bus-schemas/nats-bus.js'
-import { decodePingAnswer } from '../bus-schemas/ping.js'
-import { askPing, feedStream, feedSubject } from '../bus-schemas/subjects.js'
+import { feedStream, feedSubject } from '../bus-schemas/subjects.js'
+import type { Block } from '../core/change.js'
+import type { Market } from '../core/market.js'
 import { loadDeployedMarkets } from '../data/deployed-markets.js'
-import { measurePeer, type Measurement, type Peer } from './measure-peer.js'
+import type { Bench, BenchContext, Report, Row } from './bench.js'
+import { BENCH_ADDRESSES } from './bench-market.js'
+import { startFanOut, startNaive, type FeedPlace, type RunningPeer } from './fan-out-peers.js'
+import { measurePeer, type Measurement } from './measure-peer.js'
 import { orderBurst } from './order-burst.js'
-import { freePort, startOwnBus } from './own-bus.js'
+import { startOwnBus } from './own-bus.js'
+import { interleaved, ratio } from './rounds.js'
 
-const BLOCKS = 200
-/** What comes without haste, to see what a delivery takes when nothing waits for it. */
-const STEADY_BLOCKS = 40
-const STEADY_EVERY_MS = 100
-/** Fewer, because the peer takes so much longer over each that the whole burst would not end in time. */
-const NAIVE_BLOCKS = 25
-const PER_BLOCK = 10
+export const fanOut: Bench = {
+  name: 'fan-out',
+  title:
+    'Processor time of a frame that reaches a subscriber of the book, one frame at a time and sixteen of a block together, beside a peer on the same feed that makes and sends each for each client.',
+  versionsOf: ['ws', 'nats-server'],
+  run,
+}
+
+const SOCKETS = { tiny: [20], usual: [100, 1_000, 5_000], full: [100, 1_000, 5_000] }
 const PROCESSES = 2
-const SOCKETS_EACH = 1_000
-const GIVE_UP_AFTER_MS = 60_000
-const LOOK_EVERY_MS = 50
+/** Frames of a block that wait together for the socket. */
+const QUEUED = 16
+/** Deliveries of a round, as many as it takes to tell the processor time. */
+const DELIVERIES = {
+  tiny: { one: 400, queued: 1_600 },
+  usual: { one: 20_000, queued: 100_000 },
+  full: { one: 100_000, queued: 500_000 },
+}
+/** From one block to the next: the venue is through with one before the next comes. */
+const pauseMs = (sockets: number): number => 5 + sockets / 50
 
-const deployment = {
-  wrapped_cngn: `0x${'c1'.repeat(20)}`,
-  wrapped_usdc: `0x${'d1'.repeat(20)}`,
-  spot_trade_module: `0x${'e1'.repeat(20)}`,
-  spot_manager: `0x${'f1'.repeat(20)}`,
+/** Blocks for a market's feed that go on from each other, and how far the feed is. */
+interface Feed {
+  readonly place: FeedPlace
+  blocks(count: number, perBlock: number): Block[]
+  appended(): number
 }
 
-const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-const children: ChildProcess[] = []
-
-function keep(child: ChildProcess): ChildProcess {
-  children.push(child)
-  return child
-}
-
-async function startFanOut(bus: Bus, natsUrl: string, deploymentFile: string): Promise<Peer> {
-  const port = await freePort()
-  const env = {
-    WS_FANOUT_PORT: `${port}`,
-    NATS_URL: natsUrl,
-    DEPLOYMENT_FILE: deploymentFile,
-    LOG_LEVEL: 'silent',
-  }
-  const main = pathOf('../actors/ws-fanout/main.js')
-  const child = keep(spawn(process.execPath, [main], { env, stdio: 'ignore' }))
-  const isReady = async (): Promise<boolean> => {
-    const answer = await bus.ask(askPing('ws-fanout'), new Uint8Array(), 500).catch(() => undefined)
-    return answer !== undefined && decodePingAnswer(answer).ready
-  }
-  while (!(await isReady())) await delay(LOOK_EVERY_MS)
-  return { pid: child.pid ?? 0, port }
-}
-
-async function startNaive(natsUrl: string, deploymentFile: string): Promise<Peer> {
-  const port = await freePort()
-  const args = [natsUrl, deploymentFile, `${port}`, `${STEADY_BLOCKS + BLOCKS + 1}`]
-  const child = keep(fork(pathOf('./naive-fan-out.js'), args))
-  await once(child, 'message')
-  return { pid: child.pid ?? 0, port }
-}
-
-async function endAll(): Promise<void> {
-  const exits = children.map((child) => once(child, 'exit'))
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-  await Promise.all(exits)
-}
-
-async function measureAll(bus: Bus, natsUrl: string, dir: string): Promise<Measurement[]> {
-  const file = join(dir, 'deployment.json')
-  await writeFile(file, JSON.stringify(deployment))
-  const [market] = loadDeployedMarkets(file)
+async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+  const deploymentFile = join(dir, 'deployment.json')
+  await writeFile(deploymentFile, JSON.stringify(BENCH_ADDRESSES))
+  const [market] = loadDeployedMarkets(deploymentFile)
   if (market === undefined) throw new Error('there is no market')
-  const names = { stream: feedStream(market.market), subject: feedSubject(market.market) }
-  await bus.declareStream({ ...names, description: 'changes of a market' })
-  const burst = { bus, everyMs: 0, processes: PROCESSES, socketsEach: SOCKETS_EACH }
-  const blocksFrom = (firstSeq: number, blocks: number) =>
-    orderBurst(market, { firstSeq, blocks, perBlock: PER_BLOCK })
-  const steady = { ...burst, everyMs: STEADY_EVERY_MS, blocks: blocksFrom(1, STEADY_BLOCKS) }
-  const full = { ...burst, blocks: blocksFrom(1 + STEADY_BLOCKS * PER_BLOCK, BLOCKS) }
-  const before = STEADY_BLOCKS + BLOCKS
-  const partial = { ...burst, blocks: blocksFrom(1 + before * PER_BLOCK, NAIVE_BLOCKS) }
-  const calm = await measurePeer(await startFanOut(bus, natsUrl, file), steady)
-  await endAll()
-  const ours = await measurePeer(await startFanOut(bus, natsUrl, file), full)
-  await endAll()
-  const theirs = await measurePeer(await startNaive(natsUrl, file), partial)
-  await endAll()
-  return [calm, ours, theirs]
-}
-
-function rowOf(measured: Measurement): Record<string, number> {
-  const { deliveries, gaps, duplicates, tookMs, p50Ms, p99Ms, cpuMs } = measured
-  const rounded = (value: number, digits = 1): number => Number(value.toFixed(digits))
-  return {
-    deliveries,
-    gaps,
-    duplicates,
-    'took, ms': rounded(tookMs, 0),
-    'deliveries/s': rounded((deliveries * 1_000) / tookMs, 0),
-    'p50, ms': p50Ms,
-    'p99, ms': p99Ms,
-    'CPU per delivery, us': rounded((cpuMs * 1_000) / deliveries, 2),
-    'KiB per socket at rest': rounded(measured.restingKibPerSocket),
-    'KiB per socket at most': rounded(measured.peakKibPerSocket),
+  const ownBus = await startOwnBus(dir)
+  const bus = await connectNatsBus({ url: ownBus.url, name: 'fan-out-bench' })
+  try {
+    const names = { stream: feedStream(market.market), subject: feedSubject(market.market) }
+    await bus.declareStream({ ...names, description: 'changes of a market' })
+    const feed = createFeed(market, { bus, natsUrl: ownBus.url, deploymentFile })
+    const rows: Row[] = []
+    for (const sockets of SOCKETS[size]) {
+      const values = await roundsAt(feed, { sockets, rounds, deliveries: DELIVERIES[size] })
+      rows.push(...rowsOf(sockets, values))
+      say(`${sockets} sockets`)
+    }
+    return { rows, notes: NOTES }
+  } finally {
+    await bus.close()
+    await ownBus.stop()
   }
 }
 
-/** Prints the measurements side by side; false when somebody missed something or got it twice. */
-function report([calm, ours, naive]: readonly Measurement[]): boolean {
-  if (calm === undefined || ours === undefined || naive === undefined) return false
-  const [quiet, left, right] = [rowOf(calm), rowOf(ours), rowOf(naive)]
-  const table = Object.keys(left).map((name) => {
-    const [fanOut = 0, peer = 0] = [left[name], right[name]]
-    const ratio = fanOut === 0 ? '' : Number((peer / fanOut).toFixed(2))
-    const row = { steady: quiet[name], burst: fanOut, 'naive burst': peer, 'naive / burst': ratio }
-    return [name, row] as const
-  })
-  console.table(Object.fromEntries(table))
-  return [calm, ours, naive].every(({ gaps, duplicates }) => gaps + duplicates === 0)
+const NOTES = [
+  'Every subscriber must get every frame exactly once. Processor time is that of the serving process alone and includes reading the feed. Latency is from before the append of a block to the arrival at each subscriber; the subscribers share the processors.',
+]
+
+function createFeed(market: Market, place: FeedPlace): Feed {
+  let [seq, count] = [1, 0]
+  return {
+    place,
+    blocks: (blocks, perBlock) => {
+      const burst = orderBurst(market, { firstSeq: seq, blocks, perBlock })
+      seq += blocks * perBlock
+      count += blocks
+      return burst
+    },
+    appended: () => count,
+  }
 }
 
-process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL')
-})
-const giveUp = setTimeout(() => {
-  console.error(`not done after ${GIVE_UP_AFTER_MS} ms`)
-  process.exit(1)
-}, GIVE_UP_AFTER_MS)
-const dir = await mkdtemp(join(tmpdir(), 'fan-out-bench-'))
-const ownBus = await startOwnBus(dir)
-const bus = await connectNatsBus({ url: ownBus.url, name: 'fan-out-bench' })
-try {
-  const isWhole = report(await measureAll(bus, ownBus.url, dir))
-  process.exitCode = isWhole ? 0 : 1
-} finally {
-  await bus.close()
-  await endAll()
-  await ownBus.stop()
-  await rm(dir, { recursive: true, force: true })
-  clearTimeout(giveUp)
+interface Scale {
+  readonly sockets: number
+  readonly rounds: number
+  readonly deliveries: { readonly one: number; readonly queued: number }
+}
+
+type Contender = 'ours' | 'oursQueued' | 'naive' | 'naiveQueued'
+
+async function roundsAt(feed: Feed, { sockets, rounds, deliveries }: Scale) {
+  const ours = await startFanOut(feed.place)
+  const naive = await startNaive(feed.place, feed.appended() + 1)
+  const round = async (peer: RunningPeer, perBlock: number, goal: number) => {
+    const blocks = feed.blocks(Math.max(2, Math.round(goal / sockets / perBlock)), perBlock)
+    const socketsEach = sockets / PROCESSES
+    const pace = { everyMs: pauseMs(sockets), processes: PROCESSES, socketsEach }
+    const measured = await measurePeer(peer, { bus: feed.place.bus, blocks, ...pace })
+    const wrong = measured.gaps + measured.duplicates
+    if (wrong > 0) throw new Error(`${wrong} frames were missing or came twice`)
+    return measured
+  }
+  try {
+    return await interleaved<Contender, Measurement>(rounds, {
+      ours: () => round(ours, 1, deliveries.one),
+      naive: () => round(naive, 1, deliveries.one),
+      oursQueued: () => round(ours, QUEUED, deliveries.queued),
+      naiveQueued: () => round(naive, QUEUED, deliveries.queued),
+    })
+  } finally {
+    await ours.end()
+    await naive.end()
+  }
+}
+
+function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[] {
+  const { ours, naive, oursQueued, naiveQueued } = values
+  const us = (all: readonly Measurement[]): number[] =>
+    all.map(({ cpuMs, deliveries }) => (cpuMs * 1000) / deliveries)
+  const at = `${new Intl.NumberFormat('en').format(sockets)} sockets`
+  return [
+    { what: `${at}: one frame`, unit: 'µs', values: us(ours) },
+    { what: `${at}: one frame, naive`, unit: 'µs', values: us(naive) },
+    ratio(`${at}: one frame, naive / venue`, [us(naive), us(ours)], { atLeast: 1.3 }),
+    { what: `${at}: one frame, p99 latency`, unit: 'ms', values: ours.map(({ p99Ms }) => p99Ms) },
+    { what: `${at}: sixteen, each`, unit: 'µs', values: us(oursQueued) },
+    { what: `${at}: sixteen, each, naive`, unit: 'µs', values: us(naiveQueued) },
+    ratio(`${at}: sixteen, naive / venue`, [us(naiveQueued), us(oursQueued)], { atLeast: 15 }),
+    {
+      what: `${at}: memory of a socket`,
+      unit: 'KiB',
+      values: ours.map((each) => each.kibPerSocket),
+    },
+  ]
 }

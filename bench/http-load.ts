@@ -29,7 +29,8 @@ interface Answer {
 export interface HttpLoad {
   /** Sends a request on a free connection; resolves when it is answered with 200, else rejects. */
   send(request: RequestBytes): Promise<void>
-  close(): void
+  /** Closes what is idle, before the server does so by itself in the middle of something. */
+  closeIdle(): void
 }
 
 /** Opens no connection before it is needed, and so many at most; beyond that requests wait their turn. */
@@ -65,8 +66,9 @@ export function createHttpLoad(port: number, connections: number): HttpLoad {
       giveBack(socket, closes)
       if (status !== 200) throw new Error(`answered ${status}: ${text}`)
     },
-    close: () => {
-      for (const socket of idle) socket.destroy()
+    closeIdle: () => {
+      open -= idle.length
+      for (const socket of idle.splice(0)) socket.destroy()
     },
   }
 }
@@ -106,7 +108,7 @@ export interface Loaded {
   readonly latenciesMs: readonly number[]
 }
 
-/** Sends all requests, so many at a time, each as soon as an earlier one is answered. */
+/** Sends all requests, so many at a time, each as soon as an earlier one is answered; leaves no connection open. */
 export async function saturate(
   load: HttpLoad,
   requests: readonly RequestBytes[],
@@ -123,7 +125,9 @@ export async function saturate(
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
-  return { wallMs: performance.now() - start, latenciesMs }
+  const wallMs = performance.now() - start
+  load.closeIdle()
+  return { wallMs, latenciesMs }
 }
 
 /** Sends the requests at a steady pace, whether or not earlier ones are answered; each is timed from when it was due. */
@@ -148,5 +152,7 @@ export async function atPace(
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   await Promise.all(sending)
-  return { wallMs: performance.now() - start, latenciesMs }
+  const wallMs = performance.now() - start
+  load.closeIdle()
+  return { wallMs, latenciesMs }
 }

@@ -13,6 +13,8 @@ import type { Received, SubscribersTask } from './subscriber-messages.js'
 export interface Peer {
   readonly pid: number
   readonly port: number
+  /** Memory before the first subscriber came. */
+  readonly emptyKib: number
 }
 
 export interface Measurement {
@@ -26,8 +28,8 @@ export interface Measurement {
   readonly p99Ms: number
   /** Processor time of the peer during the burst. */
   readonly cpuMs: number
-  readonly restingKibPerSocket: number
-  readonly peakKibPerSocket: number
+  /** Memory at the most so far, by socket, beyond what the peer had before the first subscriber ever came. */
+  readonly kibPerSocket: number
 }
 
 export interface Burst {
@@ -40,14 +42,15 @@ export interface Burst {
 }
 
 /** Has subscribers connect to a peer, appends the blocks, and waits until all have it all. */
-export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
+export async function measurePeer(
+  { pid, port, emptyKib }: Peer,
+  burst: Burst,
+): Promise<Measurement> {
   const { blocks, processes, socketsEach: sockets } = burst
   const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
   const task = { port, sockets, firstSeq: blocks[0]?.firstSeq ?? 1, changes }
-  const before = residentKibOf(pid).now
   const children = Array.from({ length: processes }, () => startSubscribers(task))
   await all(children)
-  const resting = residentKibOf(pid).now
   const cpuBefore = cpuMsOf(pid)
   const begun = performance.now()
   const receiving = all(children)
@@ -58,14 +61,13 @@ export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Me
   const answers = all<Received>(children)
   for (const child of children) child.send(appendedMs)
   const received = await answers
-  const perSocket = (kib: number): number => (kib - before) / (processes * sockets)
+  const gainedKib = Math.max(1, residentKibOf(pid).peak - emptyKib)
   return {
     deliveries: changes * processes * sockets,
     gaps: sum(received.map(({ gaps }) => gaps)),
     duplicates: sum(received.map(({ duplicates }) => duplicates)),
     ...{ tookMs, cpuMs, ...percentiles(received) },
-    restingKibPerSocket: perSocket(resting),
-    peakKibPerSocket: perSocket(residentKibOf(pid).peak),
+    kibPerSocket: gainedKib / (processes * sockets),
   }
 }
 

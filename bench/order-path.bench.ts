@@ -66,7 +66,6 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
       venue: () => venueRound(venue, ours, counts),
       naive: () => measured(theirs, counts.naive, { naive: pids.naive }),
     })
-    for (const { load, paced } of [ours, theirs]) for (const each of [load, paced]) each.close()
     return reportOf(values.venue, values.naive)
   } finally {
     naive?.kill('SIGKILL')

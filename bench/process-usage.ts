@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 
-const MS_PER_TICK = 10
-const UTIME = 11
-const STIME = 12
+const NS_PER_MS = 1_000_000
 
-/** Processor time that a process has used so far, user and system, in ms; Linux counts it in steps of 10 ms. */
+/** Processor time that the threads of a process have used so far, user and system, in ms with fractions. */
 export function cpuMsOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The program's name, in parentheses, may hold spaces.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[UTIME]) + Number(fields[STIME])) * MS_PER_TICK
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const times = threads.map((thread) => {
+    const [ranNs] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+    return Number(ranNs) / NS_PER_MS
+  })
+  return times.reduce((sum, ms) => sum + ms, 0)
 }
 
 /** Memory of a process that is in RAM, and the most that ever was, in KiB. */

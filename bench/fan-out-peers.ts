@@ -1,0 +1,79 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Bus } from '../bus-schemas/bus.js'
+import { decodePingAnswer } from '../bus-schemas/ping.js'
+import { askPing } from '../bus-schemas/subjects.js'
+import type { Peer } from './measure-peer.js'
+import { freePort } from './own-bus.js'
+import { residentKibOf } from './process-usage.js'
+
+const LOOK_EVERY_MS = 50
+/** Sockets that are let in: more than any bench opens. */
+const MANY = '10000'
+
+/** Where both peers find the feed. */
+export interface FeedPlace {
+  readonly bus: Bus
+  readonly natsUrl: string
+  readonly deploymentFile: string
+}
+
+/** A process that sends the book to subscribers, until it is ended. */
+export interface RunningPeer extends Peer {
+  end(): Promise<void>
+}
+
+const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** The venue's own fan-out. */
+export async function startFanOut({
+  bus,
+  natsUrl,
+  deploymentFile,
+}: FeedPlace): Promise<RunningPeer> {
+  const port = await freePort()
+  const env = {
+    WS_FANOUT_PORT: `${port}`,
+    NATS_URL: natsUrl,
+    DEPLOYMENT_FILE: deploymentFile,
+    LOG_LEVEL: 'silent',
+    WS_MAX_SOCKETS: MANY,
+    WS_MAX_SOCKETS_PER_ADDRESS: MANY,
+  }
+  const child = spawn(process.execPath, [pathOf('../actors/ws-fanout/main.js')], {
+    env,
+    stdio: 'ignore',
+  })
+  const isReady = async (): Promise<boolean> => {
+    const answer = await bus.ask(askPing('ws-fanout'), new Uint8Array(), 500).catch(() => undefined)
+    return answer !== undefined && decodePingAnswer(answer).ready
+  }
+  while (!(await isReady())) await delay(LOOK_EVERY_MS)
+  return running(child, port)
+}
+
+/** The one that makes and sends each frame for each client alone, from a message of the feed on. */
+export async function startNaive(place: FeedPlace, fromSeq: number): Promise<RunningPeer> {
+  const port = await freePort()
+  const args = [place.natsUrl, place.deploymentFile, `${port}`, `${fromSeq}`]
+  const child = fork(pathOf('./naive-fan-out.js'), args)
+  await once(child, 'message')
+  return running(child, port)
+}
+
+function running(child: ChildProcess, port: number): RunningPeer {
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const pid = child.pid ?? 0
+  return {
+    ...{ pid, port, emptyKib: residentKibOf(pid).now },
+    end: async () => {
+      const exited = once(child, 'exit')
+      kill()
+      await exited
+      process.removeListener('exit', kill)
+    },
+  }
+}
