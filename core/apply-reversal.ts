@@ -47,19 +47,28 @@ export function forgetReversals({ reversals }: MatcherState, upTo: number): void
  */
 export function applyReversal(step: Step, reversal: SettlementReversal): void {
   const { state } = step
-  const { no, match, now } = reversal
-  if (isReversalDone(state, no) || state.reversals.beyond.size >= REVERSALS_BEYOND_MAX) return
-  const maker = legOf(state, reversal.maker)
-  const taker = legOf(state, reversal.taker)
-  if (maker === undefined || taker === undefined) return
-  const legs = { maker, taker }
-  if (now.kind === 'success') {
-    if (unfilledOf(maker) < match.amount || unfilledOf(taker) < match.amount) return
-    fillLate(step, reversal, { legs, now })
-  } else {
-    takeBack(step, reversal, { legs, now })
-  }
+  const { no, now } = reversal
+  const legs = isReversalDone(state, no) ? undefined : applicableLegs(state, reversal)
+  if (legs === undefined) return
+  if (now.kind === 'success') fillLate(step, reversal, { legs, now })
+  else takeBack(step, reversal, { legs, now })
   state.reversals.beyond.add(no)
+}
+
+/** Whether the reversal would change something if it came now. */
+export const isReversalApplicable = (state: MatcherState, reversal: SettlementReversal): boolean =>
+  applicableLegs(state, reversal) !== undefined
+
+function applicableLegs(
+  state: MatcherState,
+  { maker, taker, match, now }: SettlementReversal,
+): Legs | undefined {
+  if (state.reversals.beyond.size >= REVERSALS_BEYOND_MAX) return undefined
+  const legs = { maker: legOf(state, maker), taker: legOf(state, taker) }
+  if (legs.maker === undefined || legs.taker === undefined) return undefined
+  const left = [unfilledOf(legs.maker), unfilledOf(legs.taker)]
+  const fits = now.kind === 'reverted' || left.every((amount) => amount >= match.amount)
+  return fits ? { maker: legs.maker, taker: legs.taker } : undefined
 }
 
 function legOf(state: MatcherState, told: ReversedLeg): Leg | undefined {

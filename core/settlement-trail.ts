@@ -16,11 +16,11 @@ export interface SettlementTrail {
    * The reversal that makes the market say the truth; undefined when it does already. `untold` while the changes
    * folded so far hold no outcome of the settlement.
    */
-  reversalOf(
+  readonly reversalOf: (
     settlementId: string,
     no: number,
     truth: SettlementTruth,
-  ): SettlementReversal | undefined | 'untold'
+  ) => SettlementReversal | undefined | 'untold'
 }
 
 interface Trailed {

@@ -1,19 +1,20 @@
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { authorize } from './authorize.js'
-import type { CheckTerms } from './check-terms.js'
 import { errors } from './errors.js'
-import type { Executions } from './execute.js'
 import { refuse } from './refuse.js'
+import type { ReadReversals } from './reversals.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getReadyz } from './routes/get-readyz.js'
+import { getReversals } from './routes/get-reversals.js'
 import { postExecute } from './routes/post-execute.js'
+import type { PostExecuteDeps } from './routes/post-execute.js'
 
-export interface AppDeps extends Executions {
-  readonly checkTerms: CheckTerms
+export interface AppDeps extends PostExecuteDeps {
+  readonly readReversals: ReadReversals
   /** Milliseconds since the chain last answered. */
   readonly chainSilentMs: () => number
-  /** What callers of `/execute` must show; undefined lets everybody in, for loopback only. */
+  /** What callers of `/execute` and `/reversals` must show; undefined lets everybody in, for loopback only. */
   readonly secret: string | undefined
   readonly facts: { readonly requestFailed: (error: unknown) => void }
   /** An invariant is broken; the process must not go on. */
@@ -22,7 +23,7 @@ export interface AppDeps extends Executions {
 
 /** The executor as a Koa application that listens nowhere yet. */
 export function createApp(deps: AppDeps): Koa {
-  const { execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal } = deps
+  const { readReversals, chainSilentMs, secret, facts, onFatal } = deps
   const app = new Koa()
   // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
   app.on('error', () => undefined)
@@ -30,7 +31,8 @@ export function createApp(deps: AppDeps): Koa {
   const router = new Router({ sensitive: true })
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(chainSilentMs))
-  router.post('/execute', authorize(secret), postExecute({ execute, isKnown, checkTerms }))
+  router.post('/execute', authorize(secret), postExecute(deps))
+  router.get('/reversals', authorize(secret), getReversals(readReversals))
 
   app.use(errors({ requestFailed: facts.requestFailed, onFatal }))
   app.use(wordEmptyAnswers)

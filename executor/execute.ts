@@ -57,6 +57,8 @@ export interface Executions {
   readonly execute: Execute
   /** Whether something was recorded under the key, or is about to be: then it may have been sent. */
   readonly isKnown: (key: string) => boolean
+  /** Whether it is being tried out or waits for that, so that it may be signed any moment. */
+  readonly isRunning: (key: string) => boolean
 }
 
 interface Request {
@@ -93,7 +95,7 @@ export function createExecute(deps: ExecuteDeps): Executions {
   }
   const isKnown = (key: string): boolean =>
     executing.running.has(key) || deps.journal.find(key) !== undefined
-  return { execute, isKnown }
+  return { execute, isKnown, isRunning: (key) => executing.running.has(key) }
 }
 
 /** Blame is not recorded: a repeated question is answered by what the chain shows then. */

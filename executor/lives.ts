@@ -42,6 +42,9 @@ function lifeId(id: string, no: number): string {
   return no === 1 ? id : `${id} life ${no}`
 }
 
+/** The settlement that an intent of the journal is a life of. */
+export const settlementOf = (intentId: string): string => intentId.replace(/ life \d+$/, '')
+
 function isFinal(journal: TransactionJournal, from: Address, intentId: string): boolean {
   const unsettled = journal.unsettledTransactions(from)
   return !unsettled.some(({ transaction }) => transaction.intentIds.includes(intentId))

@@ -23,6 +23,8 @@ import { createExecute } from './execute.js'
 import type { Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
+import { createReadReversals } from './reversals.js'
+import type { ReadReversals } from './reversals.js'
 import { createSettlementQueue } from './settlement-queue.js'
 import type { SettlementQueue } from './settlement-queue.js'
 import { termsOfTransaction } from './settlement.js'
@@ -46,6 +48,7 @@ export interface ExecutorOptions {
 }
 
 export interface Executor extends Executions {
+  readonly readReversals: ReadReversals
   /** Milliseconds since the chain last answered; it is asked several times a second. */
   readonly chainSilentMs: () => number
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
@@ -109,11 +112,12 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     findGuilty: createGuiltyFinder({ client, deployment }),
   })
   const { chainSilentMs } = lane
+  const readReversals = createReadReversals({ journal, lane, isRunning: executions.isRunning })
   const stop = async () => {
     // Whoever waits for a receipt is woken before the queue is waited for.
     await Promise.all([queue.stop(), lane.stop()])
   }
-  return { ...executions, chainSilentMs, stop }
+  return { ...executions, readReversals, chainSilentMs, stop }
 }
 
 interface Parts {

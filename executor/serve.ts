@@ -42,10 +42,9 @@ export async function serve(config: ExecutorConfig, log: Logger): Promise<Servin
     facts,
     onFatal,
   })
-  const { execute, isKnown, chainSilentMs } = executor
   const secret = config.EXECUTOR_SECRET
   const checkTerms = createTermsCheck(markets)
-  const app = createApp({ execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal })
+  const app = createApp({ ...executor, checkTerms, secret, facts, onFatal })
   const handle = app.callback()
   const server = await listen((request, response) => void handle(request, response), config)
   const url = urlOf(server)

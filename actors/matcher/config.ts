@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ExecutorAddress } from './ask-executor.js'
 import { parseEnv } from '../../bus-schemas/parse-env.js'
 
 const positiveInt = z.coerce.number().int().positive()
@@ -14,6 +15,8 @@ export const matcherEnv = z.object({
   EXECUTOR_SECRET: z.string().min(1).optional(),
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
   EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
+  /** A settlement that has had no outcome for so long is told in the log and on the health page. */
+  SETTLEMENT_LATE_SECONDS: positiveInt.default(60),
   /** `1`: follows the market's leader and takes over when it is gone. */
   STANDBY: z.enum(['0', '1']).default('0'),
   /** A checkpoint is written after so many commands, or so many seconds, whichever comes first. */
@@ -29,4 +32,13 @@ export type MatcherConfig = Readonly<z.infer<typeof matcherEnv>>
 /** Throws BadConfiguration. */
 export function readMatcherConfig(): MatcherConfig {
   return parseEnv(matcherEnv, process.env)
+}
+
+/** Where the executor is, and how long it is waited for. */
+export function executorOf(config: MatcherConfig): ExecutorAddress {
+  return {
+    url: config.EXECUTOR_URL,
+    secret: config.EXECUTOR_SECRET,
+    timeoutMs: config.EXECUTOR_TIMEOUT_MS,
+  }
 }

@@ -4,11 +4,13 @@ import { executePayload } from './execute-payload.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
 import type { Run } from './run.js'
 import { createSettler, type Settler } from './settle.js'
+import { watchReversals, type ReversalWatch } from './watch-reversals.js'
 
 /** What only the leader does, and only once it has caught up with the log. */
 export interface Live {
   readonly own: OwnCommands
   readonly settler: Settler
+  readonly reversals: ReversalWatch
   readonly ticks: NodeJS.Timeout
 }
 
@@ -35,9 +37,11 @@ export function goLive(run: Run): void {
     report: (settlementId, outcome) =>
       own.submit({ kind: 'SettlementReported', settlementId, outcome }),
     facts,
+    unanswered: run.unanswered,
     onFatal,
   })
-  run.live = { own, settler, ticks: startTicks(own, run) }
+  const reversals = watchReversals(run, own)
+  run.live = { own, settler, reversals, ticks: startTicks(own, run) }
   run.appliedAtMs = options.elapsedMs()
   for (const match of state.matches.values()) settler.add(match)
   for (const live of state.orders.values()) {
@@ -66,5 +70,5 @@ function startTicks(own: OwnCommands, { options }: Run): NodeJS.Timeout {
 export async function stopLive(live: Live | undefined): Promise<void> {
   clearInterval(live?.ticks)
   // Together: a settlement may be waiting for its report to become durable.
-  await Promise.all([live?.settler.stop(), live?.own.stop()])
+  await Promise.all([live?.settler.stop(), live?.reversals.stop(), live?.own.stop()])
 }

@@ -3,9 +3,11 @@ import { loadDeployedMarkets } from '../../data/deployed-markets.js'
 import { runActor } from '../run-actor.js'
 import { answerPings } from './answer-pings.js'
 import { askExecutorAt } from './ask-executor.js'
-import { readMatcherConfig } from './config.js'
+import { askReversalsAt } from './ask-reversals.js'
+import { executorOf, readMatcherConfig } from './config.js'
 import { startMatcher } from './matcher.js'
 import { observeMatcher } from './observe.js'
+import { REVERSALS_EVERY_MS } from './watch-reversals.js'
 
 const config = readMatcherConfig()
 const PROCESS = `matcher-${config.MARKET}`
@@ -25,14 +27,13 @@ runActor({
       monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
+    const executor = executorOf(config)
     const matcher = await startMatcher({
       bus,
       market,
-      ask: askExecutorAt({
-        url: config.EXECUTOR_URL,
-        secret: config.EXECUTOR_SECRET,
-        timeoutMs: config.EXECUTOR_TIMEOUT_MS,
-      }),
+      ask: askExecutorAt(executor),
+      reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
+      lateAfterMs: config.SETTLEMENT_LATE_SECONDS * 1_000,
       facts: observeMatcher(log),
       nowMs: Date.now,
       tickMs: TICK_MS,

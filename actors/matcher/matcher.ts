@@ -32,6 +32,8 @@ import {
 import { Fenced, publishBlock } from './publish-block.js'
 import { restoreMatcher, sha256Of } from './restore.js'
 import type { MatcherOptions, Run } from './run.js'
+import { createUnanswered, LATE_AFTER_MS } from './unanswered.js'
+import { REVERSALS_EVERY_MS } from './watch-reversals.js'
 
 export type { MatcherOptions } from './run.js'
 
@@ -100,6 +102,8 @@ function withDefaults(given: MatcherOptions): Required<MatcherOptions> {
     standby: false,
     silenceMs: LEADER_SILENCE_MS,
     checkpoints: CHECKPOINT_SETTINGS,
+    reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
+    lateAfterMs: LATE_AFTER_MS,
     leaderId: randomUUID(),
     elapsedMs: () => performance.now(),
     ...given,
@@ -153,6 +157,7 @@ async function openRun(options: Required<MatcherOptions>, onLeading: () => void)
     asked: undefined,
     liveFrom: (await bus.streamState(commandsStream(market.market))).lastSeq,
     live: undefined,
+    unanswered: createUnanswered(options),
     appliedAtMs: elapsedMs(),
     provedAtMs: -Infinity,
     publishTrouble: undefined,
@@ -285,12 +290,22 @@ const positionsOf = ({ commandSeq, feed }: Run) => ({
   feed_seq: feed.changeSeq,
 })
 
+/** The words of the ping for settlements without an outcome; ages in whole seconds, rounded down. */
+function settlementsOf({ unanswered }: Run): Record<string, number> {
+  const { pending, oldestMs, late } = unanswered.standing()
+  return {
+    pending_settlements: pending,
+    oldest_pending_settlement_s: Math.floor(oldestMs / 1_000),
+    late_settlements: late,
+  }
+}
+
 function standingOf(run: Run): Standing {
   const trouble = troubleOf(run)
   return {
     ready: trouble === undefined,
     detail: trouble ?? 'live',
-    positions: positionsOf(run),
+    positions: { ...positionsOf(run), ...settlementsOf(run) },
   }
 }
 

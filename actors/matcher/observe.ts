@@ -45,6 +45,20 @@ export function observeMatcher(log: Logger) {
       log.debug({ settlement_id: settlementId }, 'settlement sent to executor'),
     settlementUnknown: (settlementId: string, why: string) =>
       log.warn({ settlement_id: settlementId, why }, 'settlement not decided, asking again'),
+    settlementLate: (settlementId: string, ageMs: number) =>
+      log.warn(
+        { settlement_id: settlementId, age_ms: ageMs },
+        'settlement without an outcome for long',
+      ),
+    lateSettled: (settlementId: string, ageMs: number) =>
+      log.warn({ settlement_id: settlementId, age_ms: ageMs }, 'late settlement has its outcome'),
+    reversalsUnread: (why: string) =>
+      log.warn({ why }, 'reversals of settlements not read, asking again'),
+    reversalWaits: (settlementId: string, why: string) =>
+      log.error(
+        { settlement_id: settlementId, why },
+        'the chain says otherwise of a settlement, and that cannot be applied yet',
+      ),
     settlementRefused: (settlementId: string, why: string) =>
       log.error({ settlement_id: settlementId, why }, 'executor refused the payload'),
   }

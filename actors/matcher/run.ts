@@ -3,10 +3,12 @@ import type { Leader } from '../../core/change.js'
 import type { Market } from '../../core/market.js'
 import type { MatcherState } from '../../core/matcher-state.js'
 import type { AskExecutor } from './ask-executor.js'
+import type { AskReversals } from './ask-reversals.js'
 import type { Checkpointer, CheckpointSettings } from './checkpointing.js'
 import type { FeedReader } from './feed-reader.js'
 import type { Live } from './go-live.js'
 import type { MatcherFacts } from './observe.js'
+import type { Unanswered } from './unanswered.js'
 
 export interface MatcherOptions {
   readonly bus: Bus
@@ -22,6 +24,10 @@ export interface MatcherOptions {
   /** How long a standby hears nothing of the leader before it takes over. */
   readonly silenceMs?: number
   readonly checkpoints?: CheckpointSettings
+  /** Where and how often to ask which settlements were turned round. */
+  readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
+  /** How long a settlement may be without an outcome until it counts as late. */
+  readonly lateAfterMs?: number
   /** Tells this process from any other. */
   readonly leaderId?: string
   /** Monotonic milliseconds. */
@@ -50,6 +56,7 @@ export interface Run {
   /** Up to here the log is replay; whoever leads goes live behind it. */
   liveFrom: number
   live: Live | undefined
+  readonly unanswered: Unanswered
   /** When the last message was applied, on the monotonic clock. */
   appliedAtMs: number
   /** When the feed was last known to be ours alone, on the monotonic clock. */

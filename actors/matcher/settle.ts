@@ -4,6 +4,7 @@ import type { SettlementOutcome } from '../../core/command.js'
 import { crash } from '../../core/crash-point.js'
 import type { AskExecutor } from './ask-executor.js'
 import type { ExecutePayload } from './execute-payload.js'
+import type { Unanswered } from './unanswered.js'
 
 /** The executor has another call under a settlement's key, so its journal and this market's log are of two histories. */
 export class SettlementConflict extends Error {
@@ -14,6 +15,7 @@ export class SettlementConflict extends Error {
 export const SETTLEMENTS_MAX_IN_FLIGHT = 1_024
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 5_000
+const LATE_LOOK_MS = 1_000
 
 export interface SettlerOptions {
   readonly ask: AskExecutor
@@ -25,7 +27,12 @@ export interface SettlerOptions {
     readonly settlementAsked: (settlementId: string) => void
     readonly settlementUnknown: (settlementId: string, why: string) => void
     readonly settlementRefused: (settlementId: string, why: string) => void
+    /** Has had no outcome for longer than it should; told once. */
+    readonly settlementLate: (settlementId: string, ageMs: number) => void
+    /** One that was told to be late has its outcome. */
+    readonly lateSettled: (settlementId: string, ageMs: number) => void
   }
+  readonly unanswered: Unanswered
   readonly onFatal: (error: unknown) => void
 }
 
@@ -50,6 +57,7 @@ export function createSettler(options: SettlerOptions): Settler {
       const match = queue.shift()
       if (match === undefined) return
       const task = settleOne(options, match, stopping.signal)
+        .then(() => tellSettled(options, match))
         .catch((error: unknown) => {
           if (!stopping.signal.aborted) options.onFatal(error)
         })
@@ -60,16 +68,30 @@ export function createSettler(options: SettlerOptions): Settler {
       running.add(task)
     }
   }
+  const watch = setInterval(() => tellLate(options), LATE_LOOK_MS)
   return {
     add: (match) => {
+      options.unanswered.asked(match.settlementId)
       queue.push(match)
       pump()
     },
     stop: async () => {
+      clearInterval(watch)
       stopping.abort()
       await Promise.all(running)
     },
   }
+}
+
+function tellLate({ unanswered, facts }: SettlerOptions): void {
+  for (const { settlementId, ageMs } of unanswered.takeLate()) {
+    facts.settlementLate(settlementId, ageMs)
+  }
+}
+
+function tellSettled({ unanswered, facts }: SettlerOptions, { settlementId }: Match): void {
+  const { wasLate, ageMs } = unanswered.answered(settlementId)
+  if (wasLate) facts.lateSettled(settlementId, ageMs)
 }
 
 async function settleOne(

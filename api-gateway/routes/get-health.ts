@@ -3,6 +3,7 @@ import type { GatewayDeps, Handler } from '../context.js'
 import { createChainHealth } from '../chain-health.js'
 import { createFeedHeads } from '../feed-heads.js'
 import { createGasStandings } from '../gas-standings.js'
+import { createSettlementsHealth, type SettlementsHealth } from '../settlements-health.js'
 
 /** From here on reads are noticeably old. */
 const MAX_LAG = 1_000
@@ -16,6 +17,8 @@ interface MarketHealth {
   /** How many changes reads are behind. */
   readonly lag?: number
 }
+
+type Health = MarketHealth & Partial<SettlementsHealth>
 
 /** Whether deposits or withdrawals are taken, and the gas that the venue has to pay for them. */
 function transfersHealth(standing: GasStanding | undefined) {
@@ -37,13 +40,19 @@ function transfersHealth(standing: GasStanding | undefined) {
 
 /**
  * `GET /v1/health`: how far each enabled market has come and how far reads are behind it, whether deposits and
- * withdrawals are taken, and how well the chain is seen; always 200. `status` speaks of the markets alone.
+ * withdrawals are taken, and how well the chain is seen; always 200. `status` speaks of the markets alone, and is
+ * `degraded` as well while a settlement has had no outcome for longer than it should.
  */
 export function getHealth(deps: GatewayDeps): Handler {
   const headOf = createFeedHeads(deps.bus)
   const gasOf = createGasStandings(deps.bus)
   const chainHealth = createChainHealth(deps.bus)
-  const healthOf = async (market: string): Promise<MarketHealth> => {
+  const settlementsOf = createSettlementsHealth(deps.bus)
+  const healthOf = async (market: string): Promise<Health> => {
+    const [reads, settlements] = await Promise.all([readsOf(market), settlementsOf(market)])
+    return { ...reads, ...settlements }
+  }
+  const readsOf = async (market: string): Promise<MarketHealth> => {
     const head = await headOf(market)
     // Read after the head, which may be a second old: then there is no lag rather than a negative one.
     const projected = deps.readModel.projectedSeq(market)
@@ -59,7 +68,10 @@ export function getHealth(deps: GatewayDeps): Handler {
       gasOf('withdrawal'),
       chainHealth(),
     ])
-    const well = markets.every(([, { lag }]) => lag !== undefined && lag <= MAX_LAG)
+    const well = markets.every(
+      ([, { lag, late_settlements: late = 0 }]) =>
+        lag !== undefined && lag <= MAX_LAG && late === 0,
+    )
     ctx.body = {
       status: well ? 'ok' : 'degraded',
       now: new Date(deps.nowMs()).toISOString(),

@@ -58,6 +58,25 @@ export const readHealth: Operation = {
               head_seq: z.int().min(0).optional().describe('Newest change that was published.'),
               projected_seq: z.int().min(0).describe('Newest change that reads show.'),
               lag: z.int().min(0).optional().describe('How many changes reads are behind.'),
+              pending_settlements: z
+                .int()
+                .min(0)
+                .optional()
+                .describe(
+                  'Matches whose outcome on the chain is not known yet. This and the next two are absent while the market’s matcher does not answer.',
+                ),
+              oldest_pending_settlement_s: z
+                .int()
+                .min(0)
+                .optional()
+                .describe('Seconds for which the oldest of them has waited; 0 without any.'),
+              late_settlements: z
+                .int()
+                .min(0)
+                .optional()
+                .describe(
+                  'How many have waited for longer than they should: then `status` is `degraded`. They resolve by themselves once the chain can be read.',
+                ),
             }),
           ),
           deposits: transfersHealth,

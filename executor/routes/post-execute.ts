@@ -9,7 +9,7 @@ import { readJsonBody } from '../read-json-body.js'
 /** Keys are ids that somebody logs and looks up: short and printable. */
 const KEY = /^[\x21-\x7e]{1,200}$/
 
-export interface PostExecuteDeps extends Executions {
+export interface PostExecuteDeps extends Pick<Executions, 'execute' | 'isKnown'> {
   readonly checkTerms: CheckTerms
 }
 

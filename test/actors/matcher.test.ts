@@ -3,6 +3,7 @@ import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import type { AskExecutor, ExecutorAnswer } from '../../actors/matcher/ask-executor.js'
 import { Fenced } from '../../actors/matcher/publish-block.js'
 import { createSettler, SettlementConflict } from '../../actors/matcher/settle.js'
+import { createUnanswered } from '../../actors/matcher/unanswered.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
 import { decodeBlock } from '../../bus-schemas/block-message.js'
 import { encodeCommands } from '../../bus-schemas/command-message.js'
@@ -194,6 +195,7 @@ describe('matcher', () => {
       payloadOf: () => undefined,
       report: () => Promise.resolve(),
       facts: observeMatcher(createLog('matcher', 'silent')),
+      unanswered: createUnanswered({ lateAfterMs: 1, elapsedMs: () => 0 }),
       onFatal: (error) => asked.push(String(error)),
     })
     settler.add(aFill())

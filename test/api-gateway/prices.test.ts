@@ -275,6 +275,37 @@ describe('candles, tickers and health', () => {
       }
     })
 
+    it('says how many matches wait for the chain, and is degraded while one has waited too long', async () => {
+      for (const [late, status] of [
+        [0, 'ok'],
+        [2, 'degraded'],
+      ] as const) {
+        const bus = createMemoryBus()
+        await bus.declareStream({
+          stream: feedStream(MARKET.market),
+          subject: feedSubject(MARKET.market),
+          description: 'a feed',
+        })
+        const settlements = {
+          pending_settlements: 3,
+          oldest_pending_settlement_s: 61,
+          late_settlements: late,
+        }
+        await answerPing(bus, `matcher-${MARKET.market}`, () => ({
+          ...{ ready: true, detail: 'live' },
+          positions: { command_seq: 1, feed_seq: 0, ...settlements },
+        }))
+        const asked = await aHistoryGateway({ bus })
+        const { json } = await asked.get('/v1/health')
+        await asked.close()
+        const reads = { head_seq: 0, projected_seq: 0, lag: 0 }
+        expect(json).to.deep.include({
+          status,
+          markets: { [MARKET.market]: { ...reads, ...settlements } },
+        })
+      }
+    })
+
     it('says so when the bus does not answer', async () => {
       const alone = await aHistoryGateway({
         bus: { ...createMemoryBus(), isConnected: () => false },

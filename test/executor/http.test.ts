@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createApp } from '../../executor/app.js'
 import type { Objection } from '../../executor/check-terms.js'
 import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
+import type { SettlementReversal } from '../../executor/reversals.js'
 import { InvariantBroken } from '../../core/assert.js'
 import { encodeTradeData } from '../../core/trade-data.js'
 import { readBody } from '../support/executor-world.js'
@@ -41,6 +42,16 @@ function aBody(): Body {
   }
 }
 
+/** A settlement that was filled in block 7 and has reverted in block 9. */
+const aReversal = (no: number): SettlementReversal[] => [
+  {
+    no,
+    settlementId: 'cNGN-USDC:3',
+    before: { status: 'success', hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' },
+    now: { status: 'reverted', revert: 'TM_X', txHash: '0xaa', blockNumber: 9n },
+  },
+]
+
 describe('POST /execute', () => {
   let served: ServedApp
   let answer: ExecuteAnswer | Error
@@ -59,8 +70,9 @@ describe('POST /execute', () => {
     const onFatal = (error: unknown) => (fatal = error)
     const chainSilentMs = () => silentMs
     const checkTerms = () => objections
-    const deps = { execute, isKnown, checkTerms, chainSilentMs, secret: SECRET, facts, onFatal }
-    const app = createApp(deps)
+    const readReversals = (after: number, limit: number) => aReversal(after + limit)
+    const deps = { execute, isKnown, readReversals, checkTerms, chainSilentMs }
+    const app = createApp({ ...deps, secret: SECRET, facts, onFatal })
     served = await serveApp(app)
   })
   beforeEach(() => {
@@ -222,6 +234,33 @@ describe('POST /execute', () => {
       })
     }
     expect(asked).to.deep.equal([])
+  })
+
+  it('tells reversals above a number to whoever has the secret', async () => {
+    const read = async (query: string, authorization = `Bearer ${SECRET}`) => {
+      const response = await fetch(`${served.url}/reversals${query}`, {
+        headers: { authorization },
+      })
+      return [response.status, await readBody(response)]
+    }
+    expect(await read('?after=4&limit=3')).to.deep.equal([
+      200,
+      {
+        reversals: [
+          {
+            no: 7,
+            settlement_id: 'cNGN-USDC:3',
+            before: { status: 'success', tx_hash: '0xaa', block_number: '7' },
+            now: { status: 'reverted', revert: 'TM_X', tx_hash: '0xaa', block_number: '9' },
+          },
+        ],
+      },
+    ])
+    expect(await read('')).to.have.nested.property('[1].reversals[0].no', 100)
+    for (const query of ['?after=-1', '?after=x', '?after=1&after=2', '?limit=0', '?limit=101']) {
+      expect((await read(query))[0], query).to.equal(400)
+    }
+    expect((await read('', 'Bearer wrong'))[0]).to.equal(401)
   })
 
   it('answers 404 and 405 as JSON', async () => {

@@ -11,7 +11,16 @@ export interface JournalReader {
   attempts(): readonly { readonly intent: string; readonly hash: Hex }[]
   /** Transactions whose outcome is not known. */
   open(): number
+  /** Settlements whose outcome the chain has changed, with what is recorded of them now. */
+  turned(): readonly Turned[]
   close(): void
+}
+
+export interface Turned {
+  readonly intent: string
+  readonly success: boolean
+  /** The chain cannot change it any more. */
+  readonly final: boolean
 }
 
 /** Opens the file with the first question; before the executor made it there is nothing in it. */
@@ -33,9 +42,28 @@ export function readJournal(path: string): JournalReader {
         )
         .all() ?? []) as { intent: string; hash: Hex }[],
     open: () => Number(open()?.prepare(OPEN).pluck().get() ?? 0),
+    turned: () =>
+      ((open()?.prepare(TURNED).all() ?? []) as TurnedRow[]).map((row) => ({
+        intent: row.intent,
+        success: row.outcome === 'success',
+        final: row.refused !== null || row.final === 1,
+      })),
     close: () => db?.close(),
   }
 }
+
+interface TurnedRow {
+  readonly intent: string
+  readonly outcome: string | null
+  readonly final: number | null
+  readonly refused: string | null
+}
+
+const TURNED = `
+  SELECT DISTINCT i.intent_id AS intent, c.outcome, t.final, i.refused_revert AS refused
+  FROM reversals JOIN intents i USING (intent_id)
+    LEFT JOIN transaction_intents c ON c.intent_id = i.intent_id AND c.displaced = 0
+    LEFT JOIN transactions t USING (sender, evm_nonce)`
 
 const OPEN = `SELECT count(*) FROM transactions WHERE status = 'open'`
 

@@ -21,6 +21,8 @@ export interface FeedAudit {
   /** Reads what is new. */
   advance(): Promise<void>
   readonly orders: ReadonlyMap<string, AuditedOrder>
+  /** What an order would be filled by if the chain carried out its matches that came to nothing after all. */
+  undoneOf(orderId: string): bigint
   /** Matches without a result, by settlement id. */
   readonly pending: ReadonlyMap<string, Match>
   /** The takers' legs, in order, also of those that were reversed. */
@@ -64,7 +66,7 @@ export function createFeedAudit(
   const pending = new Map<string, Match>()
   const settled = new Set<string>()
   /** Settlements that came to nothing, which the chain may still carry out. */
-  const undone = new Set<string>()
+  const undone = new Map<string, Match>()
   /** Trades that stand, by settlement. */
   const trades = new Map<string, number>()
   const fills: Fill[] = []
@@ -152,7 +154,7 @@ export function createFeedAudit(
     expectThat(stood, 'I-2 what is taken back never stood', change)
     if (liquidity === 'taker') {
       trades.delete(settlementId)
-      undone.add(settlementId)
+      undone.set(settlementId, change.fill)
     }
     it.filled -= amount
   }
@@ -177,8 +179,8 @@ export function createFeedAudit(
     seq = change.seq
     if (change.kind === 'OrderMatched') matched(change)
     if (change.kind === 'MatchReverted') {
-      resolved(change, change.settlementId)
-      undone.add(change.settlementId)
+      const match = resolved(change, change.settlementId)
+      if (match !== undefined) undone.set(change.settlementId, match)
     }
     const it = change.kind === 'OrderPlaced' ? placed(change) : orders.get(change.orderId)
     if (it === undefined) return expectThat(false, 'I-13 an unknown order', change)
@@ -233,6 +235,10 @@ export function createFeedAudit(
     orders,
     pending,
     fills,
+    undoneOf: (orderId) =>
+      [...undone.values()]
+        .filter((match) => match.makerOrderId === orderId || match.takerOrderId === orderId)
+        .reduce((sum, { amount }) => sum + amount, 0n),
     standing: () =>
       fills.filter(({ settlementId, tradeId }) => trades.get(settlementId) === tradeId),
     seq: () => seq,

@@ -309,7 +309,7 @@ function askNode(
 function askExecutor(
   { carry, world }: Network,
   executor: SimulatedProcess<ExecutorFace>,
-  { from, body, headers }: HttpRequest,
+  { from, url, body, headers }: HttpRequest,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const broken = (): void => carry(from, undefined, () => reject(new TypeError('fetch failed')))
@@ -321,7 +321,7 @@ function askExecutor(
       isOpen = false
     })
     carry(process, undefined, () => {
-      face(body, headers['idempotency-key'] ?? '').then(
+      face(url, body, headers['idempotency-key'] ?? '').then(
         (answer) => {
           isOpen = false
           carry(from, undefined, () => resolve(answer))
@@ -329,7 +329,8 @@ function askExecutor(
         (error: unknown) => process.onFailure(error),
       )
     })
-    world.note(`settlement ${headers['idempotency-key'] ?? ''} asked`)
+    const { 'idempotency-key': key } = headers
+    world.note(key === undefined ? 'reversals asked' : `settlement ${key} asked`)
   })
 }
 
@@ -338,7 +339,8 @@ function checkFilledOnChain({ chain, audit, onFinding }: Venue): void {
   const { state } = chain.head()
   for (const { order, filled, pending } of audit.orders.values()) {
     const onChain = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
-    if (onChain > filled - order.initialFilled + pending) {
+    const late = audit.undoneOf(order.orderId)
+    if (onChain > filled - order.initialFilled + pending + late) {
       onFinding(`I-16 ${order.orderId} is filled on chain beyond its matches`, order)
     }
   }
@@ -352,13 +354,18 @@ async function comeToRest(venue: Venue): Promise<void> {
     await world.run(REST_SLICE_MS)
     await audit.advance()
     const open = journal.open()
+    const standing = new Set(audit.standing().map(({ settlementId }) => settlementId))
+    const turned = journal
+      .turned()
+      .filter(({ intent, success, final }) => !final || success !== standing.has(intent))
     const waits = {
+      turned: turned.length,
       unanswered: stage.traders.unanswered(),
       pending: audit.pending.size,
       ...{ open, pooled: chain.poolSize(), level: await venue.isLevel() },
     }
     const { unanswered, pending, pooled, level } = waits
-    if (unanswered + pending + open + pooled === 0 && level) return
+    if (turned.length + unanswered + pending + open + pooled === 0 && level) return
     if (world.elapsedMs() - since > REST_WITHIN_MS) {
       onFinding(`I-22 not at rest: ${JSON.stringify(waits)}`, [...audit.pending.keys()])
       return

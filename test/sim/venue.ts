@@ -4,6 +4,7 @@ import type Koa from 'koa'
 import { openChainSource } from '../../actors/chain-reader/open-chain.js'
 import { startChainReader } from '../../actors/chain-reader/start.js'
 import { askExecutorAt } from '../../actors/matcher/ask-executor.js'
+import { askReversalsAt } from '../../actors/matcher/ask-reversals.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
 import { openChain } from '../../actors/order-intake/open-chain.js'
@@ -27,6 +28,7 @@ import { observeExecutor } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
 import { createTermsCheck } from '../../executor/check-terms.js'
 import { errors } from '../../executor/errors.js'
+import { getReversals } from '../../executor/routes/get-reversals.js'
 import { postExecute } from '../../executor/routes/post-execute.js'
 import { aMarket } from '../support/builders.js'
 import { AT, CHAIN_ID } from './contracts.js'
@@ -61,6 +63,7 @@ export const deployment: Deployment = {
 }
 
 const TICK_MS = 1_000
+const REVERSALS_EVERY_MS = 3_000
 const RECHECK_MS = 4_000
 const POLL_MS = 500
 const READ_MS = 1_500
@@ -90,6 +93,8 @@ export const intakeSpec: ProcessSpec<object> = {
   },
 }
 
+const executorAddress = { url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }
+
 /** Often, so that each seed goes on from some; nothing is trimmed, since the log is replayed whole at the end. */
 const CHECKPOINTS = { everyCommands: 60, everyMs: 20_000, keepCommandsMs: Number.MAX_SAFE_INTEGER }
 
@@ -100,7 +105,8 @@ const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => 
   start: async ({ bus, log, name: leaderId, fail }) => {
     const matcher = await startMatcher({
       ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS, standby },
-      ask: askExecutorAt({ url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }),
+      ask: askExecutorAt(executorAddress),
+      reversals: { ask: askReversalsAt(executorAddress), everyMs: REVERSALS_EVERY_MS },
       ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
     return {
@@ -190,8 +196,12 @@ export const fanOutSpec: ProcessSpec<FanOutFace> = {
   },
 }
 
-/** Answers a request to `/execute` as the executor's HTTP application does. */
-export type ExecutorFace = (body: string, key: string) => Promise<{ status: number; text: string }>
+/** Answers a request as the executor's HTTP application does. */
+export type ExecutorFace = (
+  url: URL,
+  body: string,
+  key: string,
+) => Promise<{ status: number; text: string }>
 
 export const executorSpec: ProcessSpec<ExecutorFace> = {
   name: 'executor',
@@ -204,11 +214,13 @@ export const executorSpec: ProcessSpec<ExecutorFace> = {
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
       ...{ markets: [market], gasReserveWei: 0n },
     })
-    const route = postExecute({ ...executor, checkTerms: createTermsCheck([market]) })
+    const reversals = getReversals(executor.readReversals)
+    const execute = postExecute({ ...executor, checkTerms: createTermsCheck([market]) })
     const funnel = errors({ requestFailed: facts.requestFailed, onFatal: fail })
     return {
-      face: async (body, key) => {
-        const ctx = contextOf(body, key)
+      face: async (url, body, key) => {
+        const ctx = contextOf(url, body, key)
+        const route = url.pathname === '/reversals' ? reversals : execute
         await funnel(ctx, async () => {
           await route(ctx, () => Promise.resolve())
         })
@@ -223,13 +235,14 @@ export const executorSpec: ProcessSpec<ExecutorFace> = {
 }
 
 /** As much of a Koa context as the route looks at. */
-function contextOf(body: string, key: string): Koa.Context {
+function contextOf(url: URL, body: string, key: string): Koa.Context {
   const headers: Readonly<Record<string, string>> = {
     'idempotency-key': key,
     'content-length': String(Buffer.byteLength(body)),
   }
   const ctx = {
     req: Readable.from([Buffer.from(body)]),
+    query: Object.fromEntries(url.searchParams),
     status: 200,
     body: undefined as unknown,
     get: (name: string) => headers[name.toLowerCase()] ?? '',

@@ -92,10 +92,9 @@ export async function startExecutor(
     facts,
     onFatal,
   })
-  const { execute, isKnown, chainSilentMs } = executor
   const checkTerms = createTermsCheck(markets)
   const { secret } = setup
-  const app = createApp({ execute, isKnown, checkTerms, chainSilentMs, secret, facts, onFatal })
+  const app = createApp({ ...executor, checkTerms, secret, facts, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,
