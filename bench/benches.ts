@@ -9,6 +9,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   read: async () => (await import('./read.bench.js')).read,
   recover: async () => (await import('./recover.bench.js')).recover,
   'order-path': async () => (await import('./order-path.bench.js')).orderPath,
+  settle: async () => (await import('./settle.bench.js')).settle,
   event: async () => (await import('./event.bench.js')).event,
   'fan-out': async () => (await import('./fan-out.bench.js')).fanOut,
 }
