@@ -1,11 +1,15 @@
 import { expect } from 'chai'
 import { parseAbiItem } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { CRASH_POINTS } from '../../core/crash-point.js'
 import type { Hex } from '../../core/action.js'
+import type { TransferKind } from '../../core/transfer.js'
 import { actionsCall, signDeposit } from '../support/devnet-actions.js'
 import { balanceOf, newAccount, perform } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
+import { startNatsServer } from '../support/nats-server.js'
+import { sideBySide } from '../support/side-by-side.js'
 import { submitterProcess } from '../support/submitter-process.js'
 import type { SubmitterProcess } from '../support/submitter-process.js'
 import {
@@ -27,19 +31,20 @@ import {
 import type { SentRequest } from '../support/transfer-requests.js'
 
 const REPEATS = 200
-const SETTLES_WITHIN_MS = 30_000
+const SETTLES_WITHIN_MS = 60_000
 const NONCE_USED = parseAbiItem('event NonceUsed(address indexed owner, uint256 nonce)')
 
-/** Where it dies, and before that, so that there is something to recover from. */
-const ROWS: readonly (readonly [point: string, before?: string])[] = [
-  ['transfer.after_claim'],
+type Row = readonly [point: string, inRecovery?: string]
+
+/** Where it dies, and where it dies again while it recovers from that. */
+const ROWS: readonly Row[] = [
   ['transfer.after_simulate'],
   ['transfer.after_permit_sent'],
   ['transfer.after_permit_mined'],
   ['transfer.after_receipt_before_mark'],
   ['transfer.in_mark'],
   ['transfer.after_mark_before_answer'],
-  ['transfer.recovery_mid', 'transfer.after_claim'],
+  ['transfer.after_claim', 'transfer.recovery_mid'],
   // The first passing is the permit's, the second the deposit's.
   ['lane.in_commit:2'],
   ['lane.after_commit_before_broadcast'],
@@ -49,78 +54,119 @@ const ROWS: readonly (readonly [point: string, before?: string])[] = [
 ]
 
 describe('a submitter that is killed', function () {
-  this.timeout(60_000)
-  let stage: TransferStage
-  let submitter: SubmitterProcess | undefined
+  this.timeout(180_000)
+  const places: Place[] = []
+  const jobs = ROWS.map((row) => (place: Place) => deposit(place, row))
+  let done: Promise<void>[] = []
+
   before(async () => {
-    stage = await transferStage()
+    const stage = await transferStage()
+    const stages = [stage, await besides(stage)]
+    places.push(...(await Promise.all(stages.map(placeOf))))
+    done = sideBySide(places, [...jobs, withdrawal])
   })
-  afterEach(() => submitter?.end())
-
-  const sent = (key: Hex) =>
-    stage.world.client.getTransactionCount({ address: privateKeyToAddress(key) })
-  const spent = (address: Hex, owner: Hex) =>
-    stage.world.client.getLogs({ address, event: NONCE_USED, args: { owner }, fromBlock: 0n })
-
-  /** Everybody asks at once; whoever asked a process that died has no answer. */
-  function askAll(kind: 'deposit' | 'withdrawal', body: SentRequest): void {
-    const { ask } = asksOf(stage, kind)
-    for (let i = 0; i < REPEATS; i += 1) ask(body).catch(() => undefined)
-  }
-
-  async function confirmed(kind: 'deposit' | 'withdrawal', body: SentRequest) {
-    askAll(kind, body)
-    await eventually(async () => {
-      expect(recordIn(await asksOf(stage, kind).ask(body)).status).to.equal('confirmed')
-    }, SETTLES_WITHIN_MS)
-    return recordIn(await asksOf(stage, kind).ask(body))
-  }
+  after(async () => {
+    await Promise.allSettled(done)
+    await Promise.all(places.map(({ dying }) => dying.end()))
+    const [, other] = places
+    await other?.stage.bus.close()
+    await other?.stage.nats.stop()
+  })
 
   it('is killed at each of its points', () => {
     const own = CRASH_POINTS.filter((point) => point.startsWith('transfer.'))
-    expect(ROWS.map(([point]) => point)).to.include.members(own)
+    expect(ROWS.flat()).to.include.members(own)
   })
 
-  for (const [point, before] of ROWS) {
-    it(`at ${point}: one permit, one deposit, whoever asks again`, async () => {
-      const { world } = stage
-      const owner = await freshOwner(stage)
-      const permit = await signPermit(world, owner, TEN)
-      const body = await depositBody(world, owner, { permit })
-      const dying = (submitter = await submitterProcess(stage, 'deposit'))
-      for (const crashAt of before === undefined ? [point] : [before, point]) {
-        await dying.start(crashAt)
-        askAll('deposit', body)
-        expect(await dying.ended()).to.equal('SIGKILL')
-      }
-      await dying.start()
-      const record = await confirmed('deposit', body)
-      expect(await sent(dying.privateKey)).to.equal(2)
-      expect(await spent(world.at.deposit_module, owner.address)).to.have.length(1)
-      expect(await walletOf(world, world.at.usdc, owner.address)).to.equal(PURSE - TEN)
-      const cash = await balanceOf(world, record.subaccountId ?? 0n, world.at.cash_asset)
-      expect(cash).to.equal(TEN * 10n ** 12n)
-    })
-  }
+  ROWS.forEach((points, index) => {
+    it(`at ${points.join(', then at ')}: one permit, one deposit, whoever asks again`, () =>
+      done[index])
+  })
 
-  it('pays a withdrawal out once, killed right after the broadcast', async () => {
-    const { world } = stage
-    const fresh = await freshOwner(stage)
-    const owner = { ...fresh, subaccountId: await newAccount(world, fresh) }
-    await approve(stage, owner.address, PURSE)
-    const asset = world.at.wrapped_usdc
-    await perform(
-      world,
-      actionsCall(world, [await signDeposit(world, owner, { amount: PURSE, asset })]),
-    )
-    const body = await withdrawalBody(world, owner, { asset, amount: TEN })
-    const dying = (submitter = await submitterProcess(stage, 'withdrawal'))
+  it('pays a withdrawal out once, killed right after the broadcast', () => done.at(-1))
+})
+
+/** Where one submitter is killed at a time: in one row after the other, each of which begins where the last one ended. */
+interface Place {
+  readonly stage: TransferStage
+  readonly dying: SubmitterProcess
+}
+
+const placeOf = async (stage: TransferStage): Promise<Place> => ({
+  stage,
+  dying: await submitterProcess(stage, 'deposit'),
+})
+
+/** The same chain with a bus of its own, so that another submitter of the kind is asked there. */
+async function besides(stage: TransferStage): Promise<TransferStage> {
+  const nats = await startNatsServer()
+  return { ...stage, nats, bus: await connectNatsBus({ url: nats.url, name: 'test' }) }
+}
+
+async function deposit({ stage, dying }: Place, [point, inRecovery]: Row): Promise<void> {
+  const { world } = stage
+  const owner = await freshOwner(stage)
+  const permit = await signPermit(world, owner, TEN)
+  const body = await depositBody(world, owner, { permit })
+  const sentBefore = await sent(stage, dying.privateKey)
+  await dying.arm(point)
+  askAll(stage, 'deposit', body)
+  expect(await dying.ended()).to.equal('SIGKILL')
+  if (inRecovery !== undefined) {
+    await dying.start(inRecovery)
+    expect(await dying.ended()).to.equal('SIGKILL')
+  }
+  await dying.start()
+  const record = await confirmed(stage, 'deposit', body)
+  expect(await sent(stage, dying.privateKey)).to.equal(sentBefore + 2)
+  expect(await spent(stage, owner.address)).to.have.length(1)
+  expect(await walletOf(world, world.at.usdc, owner.address)).to.equal(PURSE - TEN)
+  const cash = await balanceOf(world, record.subaccountId ?? 0n, world.at.cash_asset)
+  expect(cash).to.equal(TEN * 10n ** 12n)
+}
+
+async function withdrawal({ stage }: Place): Promise<void> {
+  const { world } = stage
+  const fresh = await freshOwner(stage)
+  const owner = { ...fresh, subaccountId: await newAccount(world, fresh) }
+  await approve(stage, owner.address, PURSE)
+  const asset = world.at.wrapped_usdc
+  const funding = await signDeposit(world, owner, { amount: PURSE, asset })
+  await perform(world, actionsCall(world, [funding]))
+  const body = await withdrawalBody(world, owner, { asset, amount: TEN })
+  const dying = await submitterProcess(stage, 'withdrawal')
+  try {
     await dying.start('lane.after_broadcast_before_mark')
-    askAll('withdrawal', body)
+    askAll(stage, 'withdrawal', body)
     expect(await dying.ended()).to.equal('SIGKILL')
     await dying.start()
-    await confirmed('withdrawal', body)
-    expect(await sent(dying.privateKey)).to.equal(1)
+    await confirmed(stage, 'withdrawal', body)
+    expect(await sent(stage, dying.privateKey)).to.equal(1)
     expect(await walletOf(world, world.at.usdc, owner.address)).to.equal(TEN)
+  } finally {
+    await dying.end()
+  }
+}
+
+const sent = ({ world }: TransferStage, key: Hex) =>
+  world.client.getTransactionCount({ address: privateKeyToAddress(key) })
+const spent = ({ world }: TransferStage, owner: Hex) =>
+  world.client.getLogs({
+    ...{ address: world.at.deposit_module, event: NONCE_USED, args: { owner } },
+    fromBlock: 0n,
   })
-})
+
+/** Everybody asks at once; whoever asked a process that died has no answer. */
+function askAll(stage: TransferStage, kind: TransferKind, body: SentRequest): void {
+  const { ask } = asksOf(stage, kind)
+  for (let i = 0; i < REPEATS; i += 1) ask(body).catch(() => undefined)
+}
+
+async function confirmed(stage: TransferStage, kind: TransferKind, body: SentRequest) {
+  const { ask } = asksOf(stage, kind)
+  askAll(stage, kind, body)
+  await eventually(async () => {
+    expect(recordIn(await ask(body)).status).to.equal('confirmed')
+  }, SETTLES_WITHIN_MS)
+  return recordIn(await ask(body))
+}

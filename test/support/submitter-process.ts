@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,13 +16,17 @@ import { freshExecutor } from './transfer-stage.js'
 import type { TransferStage } from './transfer-stage.js'
 
 const PING_MS = 500
-const STARTS_WITHIN_MS = 20_000
+/** A machine that is busy takes its time over a process. */
+const STARTS_WITHIN_MS = 60_000
+const ASK_AGAIN_MS = 50
 
 /** A submitter as a process of its own, to be killed and started again on the same directory and key. */
 export interface SubmitterProcess {
   readonly privateKey: Hex
   /** To end itself at this point, if one is given; resolves when it is ready or has died of that. */
   start(crashAt?: string): Promise<void>
+  /** Starts it when it does not run, and lets it end itself at this point from then on. */
+  arm(crashAt: string): Promise<void>
   /** The signal that ended it, once it has ended. */
   ended(): Promise<NodeJS.Signals | null>
   /** Kills it if it runs, and removes its directory. */
@@ -36,7 +41,7 @@ export async function submitterProcess(
   const privateKey = await freshExecutor(stage)
   const deploymentFile = join(directory.path, 'deployment.json')
   writeFileSync(deploymentFile, JSON.stringify(stage.world.at))
-  const main = fileURLToPath(new URL(`../../actors/${kind}-submitter/main.js`, import.meta.url))
+  const main = fileURLToPath(new URL('armed-submitter.js', import.meta.url))
   const env = {
     NODE_ENV: 'test',
     NATS_URL: stage.nats.url,
@@ -55,18 +60,30 @@ export async function submitterProcess(
       const answer = await stage.bus.ask(askPing(`${kind}-submitter`), new Uint8Array(), PING_MS)
       return decodePingAnswer(answer).ready
     } catch (error) {
-      if (error instanceof NoAnswer) return false
-      throw error
+      if (!(error instanceof NoAnswer)) throw error
+      await delay(ASK_AGAIN_MS)
+      return false
     }
+  }
+
+  async function start(crashAt?: string): Promise<void> {
+    const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
+    child = spawn(process.execPath, [main, kind], {
+      env: { ...env, ...armed },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    await eventually(isReady, STARTS_WITHIN_MS)
   }
 
   return {
     privateKey,
-    async start(crashAt) {
-      const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
-      const stdio = ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit']
-      child = spawn(process.execPath, [main], { env: { ...env, ...armed }, stdio })
-      await eventually(isReady, STARTS_WITHIN_MS)
+    start,
+    async arm(crashAt) {
+      if (child === undefined || hasEnded()) await start()
+      if (child === undefined) return
+      const answered = once(child, 'message')
+      child.send(crashAt)
+      await answered
     },
     async ended() {
       await eventually(hasEnded, STARTS_WITHIN_MS)
