@@ -8,7 +8,7 @@ import type { Order, OrderProgress } from '../core/order.js'
 import type { PriceE18, QuoteE18 } from '../core/money.js'
 import { HISTORY_MIGRATIONS } from './history-database.js'
 import type { HistoryPage } from './history-page.js'
-import { openDatabase } from './open.js'
+import { openDatabase, UnknownSchemaVersion } from './open.js'
 import { createReadCandles } from './read-candles.js'
 import type { CandleRange } from './read-candles.js'
 import { createReadFills } from './read-fills.js'
@@ -56,14 +56,14 @@ export interface ReadModel {
   close(): void
 }
 
-/** The projector has not made the file yet; asking again later is what to do. */
+/** The projector has not made the file yet, or not to this build's schema; asking again later is what to do. */
 export class ReadModelAbsent extends Error {
   override readonly name = 'ReadModelAbsent'
 }
 
 /**
  * Opens history.db for reading while the projector writes to it. Throws ReadModelAbsent when there is no such file or
- * the projector is only just making it, UnknownSchemaVersion when another release made it.
+ * the projector has not brought it up to date yet, UnknownSchemaVersion when a newer release made it.
  */
 export function openReadModel(path: string): ReadModel {
   const db = openForReading(path)
@@ -86,12 +86,14 @@ export function openReadModel(path: string): ReadModel {
 function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
   if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
-  return openDatabase({
-    path,
-    migrations: HISTORY_MIGRATIONS,
-    synchronous: 'NORMAL',
-    readonly: true,
-  })
+  const migrations = HISTORY_MIGRATIONS
+  try {
+    return openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true })
+  } catch (error) {
+    // Each migration is a transaction of its own, and the projector may die between two of them.
+    if (!(error instanceof UnknownSchemaVersion) || error.found > error.known) throw error
+    throw new ReadModelAbsent(`${path} is being brought up to date`, { cause: error })
+  }
 }
 
 /** 0 until the projector's first migration is committed. */

@@ -25,6 +25,12 @@ describe('opening the read model', () => {
     expect(() => openReadModel(path)).to.throw(ReadModelAbsent)
   })
 
+  it('says the same while the projector has not run its last migrations', () => {
+    const version = Number(history.db.pragma('user_version', { simple: true }))
+    history.db.pragma(`user_version = ${version - 1}`)
+    expect(() => openReadModel(history.path)).to.throw(ReadModelAbsent)
+  })
+
   it('refuses a schema that this build does not know', () => {
     history.db.pragma('user_version = 999')
     expect(() => openReadModel(history.path)).to.throw(UnknownSchemaVersion, /999/)

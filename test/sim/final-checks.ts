@@ -11,7 +11,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import { emptyMatcherState } from '../../core/matcher-state.js'
 import { createProjection } from '../../data/apply-block.js'
 import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
-import { openDatabase, UnknownSchemaVersion } from '../../data/open.js'
+import { openDatabase } from '../../data/open.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/read-model.js'
 import type { SimulatedChain } from './chain.js'
 import { balanceKey, AT, FEE_ACCOUNT, fillKey } from './contracts.js'
@@ -186,7 +186,7 @@ function openIfMade(path: string): ReadModel | undefined {
   try {
     return openReadModel(path)
   } catch (error) {
-    if (error instanceof ReadModelAbsent || error instanceof UnknownSchemaVersion) return undefined
+    if (error instanceof ReadModelAbsent) return undefined
     throw error
   }
 }

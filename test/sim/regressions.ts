@@ -1,4 +1,4 @@
-/** A seed that once found something, and what: run for ever. */
+/** A seed that once found something in the venue or in the simulator, and what: run for ever. */
 export interface Regression {
   readonly seed: number
   readonly steps: number
@@ -14,17 +14,19 @@ export const REGRESSIONS: readonly Regression[] = [
   {
     seed: 23,
     steps: 200,
-    found: 'a venue whose matcher dies before it has made its streams',
+    found: 'a fault of the simulator: it took streams that no matcher had made yet for an error',
   },
   {
     seed: 103,
     steps: 200,
-    found: 'an executor that dies after a result is on disk and before anybody was told',
+    found:
+      'a fault of the simulator: it judged an executor that had died right after its result was on disk',
   },
   {
     seed: 110,
     steps: 200,
-    found: 'matches that stay open when a process dies with questions to the node unsent',
+    found:
+      'a fault of the simulator: a new life waited for questions to the node that the dead one had left',
   },
   {
     seed: 823,
