@@ -11,13 +11,15 @@ import { benchOrder } from './bench-orders.js'
 const OPEN_ORDERS = 1_000
 /** Each has as many orders as any other, all through the history. */
 const OWNERS = 100
+const OWNER_HEAD = '7'.repeat(38)
 const START_MS = 1_790_000_000_000
 /** One order a second. */
 const EVERY_MS = 1_000
 /** Orders of one transaction. */
 const CHUNK = 100_000
 
-export const ownerOf = (owner: number): Address => `0x${owner.toString(16).padStart(40, '7')}`
+export const ownerOf = (owner: number): Address =>
+  `0x${OWNER_HEAD}${owner.toString(16).padStart(2, '0')}`
 
 export interface FilledHistory {
   readonly orders: number
@@ -53,7 +55,7 @@ export function fillHistory(path: string, orders: number): FilledHistory {
 /** Of order `i`, whose change is number 3 i + 1; orders 2 k and 2 k + 1 are maker and taker of a trade. */
 const NUMBERS = `WITH RECURSIVE n(i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @to)`
 const KEY = '((3 * i + 1) * 256)'
-const OWNER = `unhex(printf('%s%02x', '${'7'.repeat(38)}', i / 2 % ${OWNERS}))`
+const OWNER = `unhex(printf('%s%02x', '${OWNER_HEAD}', i / 2 % ${OWNERS}))`
 const AT_MS = `(${START_MS} + i * ${EVERY_MS})`
 const SIDE = `CASE WHEN i % 2 = 0 THEN 'sell' ELSE 'buy' END`
 /** A price of the walk: buyers below the middle and sellers above it, where they are open. */

@@ -34,7 +34,7 @@ const { market } = benchMarket()
 const someTrade = ({ trades }: History, random: Random): number =>
   (6 * (1_000 + random(trades - 1_000)) + 4) * 256 + 256
 const someMoment = ({ orders }: History, random: Random) => ({
-  atMs: 1_790_000_000_000 + (10_000 + random(orders - 11_000)) * 1_000,
+  atMs: 1_790_000_000_000 + (orders / 4 + random(orders / 2)) * 1_000,
   key: 0,
 })
 
