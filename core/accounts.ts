@@ -31,9 +31,10 @@ const NO_FUNDS: Funds = { base: 0n, quote: 0n }
 /** Takes an order under its account, which is remembered from its first order on. */
 export function joinAccount(state: MatcherState, live: LiveOrder): Account {
   const { subaccountId } = live.order
-  const account = state.accounts.get(subaccountId) ?? newAccount(subaccountId)
-  state.accounts.set(subaccountId, account)
-  state.idleAccounts.delete(subaccountId)
+  const known = state.accounts.get(subaccountId)
+  const account = known ?? newAccount(subaccountId)
+  if (known === undefined) state.accounts.set(subaccountId, account)
+  else if (known.orders.size === 0) state.idleAccounts.delete(subaccountId)
   account.orders.add(live)
   return account
 }
@@ -118,7 +119,9 @@ export function unpromise(account: Account, live: LiveOrder, match: Match): void
 }
 
 function addPending(account: Account, asset: FundedAsset, amount: bigint): void {
-  account.pending = { ...account.pending, [asset]: account.pending[asset] + amount }
+  const { base, quote } = account.pending
+  account.pending =
+    asset === 'base' ? { base: base + amount, quote } : { base, quote: quote + amount }
 }
 
 /** Notes what a settled match moved in its block. */

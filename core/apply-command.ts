@@ -43,12 +43,10 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   const timeIsDue = applyTime(step)
   continueReviews(step)
   const answer = applyOne(step, logged.command)
-  return {
-    changes: step.changes,
-    moreIsDue: timeIsDue || state.reviews.size > 0,
-    continueOrderIds: step.continueOrderIds,
-    ...(answer === undefined ? {} : { answer }),
-  }
+  const { changes, continueOrderIds } = step
+  const moreIsDue = timeIsDue || state.reviews.size > 0
+  if (answer === undefined) return { changes, moreIsDue, continueOrderIds }
+  return { changes, moreIsDue, continueOrderIds, answer }
 }
 
 function applyOne(step: Step, command: Command): CommandAnswer | undefined {

@@ -87,22 +87,18 @@ export function removeFromBook(book: Book, live: LiveOrder): void {
   if (previous === undefined && next === undefined) {
     const ladder = book[live.order.side]
     const at = findLevel(ladder, level.price)
-    assert(ladder.levels[at] === level, `level ${level.price} is not where it belongs`)
+    // The message is made only when it is needed: turning a price into text costs more than the rest.
+    if (ladder.levels[at] !== level) assert(false, `level ${level.price} is not where it belongs`)
     ladder.levels.splice(at, 1)
   } else {
     if (previous === undefined) level.first = next as LiveOrder
-    else setOrClear(previous, 'next', next)
+    else previous.next = next
     if (next === undefined) level.last = previous as LiveOrder
-    else setOrClear(next, 'previous', previous)
+    else next.previous = previous
   }
-  delete live.level
-  delete live.previous
-  delete live.next
-}
-
-function setOrClear(live: LiveOrder, key: 'next' | 'previous', value: LiveOrder | undefined): void {
-  if (value === undefined) delete live[key]
-  else live[key] = value
+  live.level = undefined
+  live.previous = undefined
+  live.next = undefined
 }
 
 /** Orders of one side in the order in which they would be hit. */

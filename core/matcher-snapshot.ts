@@ -51,7 +51,7 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
     seq: state.seq,
     rank: state.rank,
     nowMs: state.nowMs,
-    orders: Array.from(state.orders.values(), (live) => ({ ...live })),
+    orders: Array.from(state.orders.values(), orderSnapshot),
     matches: [...state.matches.values()],
     deadlines: state.deadlines.slice(),
     accounts: Array.from(state.accounts.values(), accountSnapshot),
@@ -61,6 +61,28 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
     reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
   } satisfies Record<KeptPart, unknown>
 }
+
+/** Without the place in the book, which is made anew. */
+function orderSnapshot(live: LiveOrder): OrderSnapshot {
+  const { gone, cancelReason, cancelledAtMs, hold } = live
+  return {
+    order: live.order,
+    rank: live.rank,
+    createdAtMs: live.createdAtMs,
+    updatedAtMs: live.updatedAtMs,
+    filled: live.filled,
+    pending: live.pending,
+    shownOpen: live.shownOpen,
+    ...(gone !== undefined && { gone }),
+    ...(cancelReason !== undefined && { cancelReason }),
+    ...(cancelledAtMs !== undefined && { cancelledAtMs }),
+    ...(hold !== undefined && { hold }),
+    refusals: live.refusals,
+    firstRefusedAtMs: live.firstRefusedAtMs,
+  } satisfies Record<Exclude<keyof OrderSnapshot, OptionalKey>, unknown>
+}
+
+type OptionalKey = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold'
 
 function accountSnapshot(account: Account): AccountSnapshot {
   const { subaccountId, observed, settled, pending, waiting } = account
@@ -114,11 +136,7 @@ function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
 }
 
 function withoutPlace(kept: OrderSnapshot): LiveOrder {
-  const live: LiveOrder = { ...kept }
-  delete live.level
-  delete live.previous
-  delete live.next
-  return live
+  return { ...kept, level: undefined, previous: undefined, next: undefined }
 }
 
 function fromWorst(a: LiveOrder, b: LiveOrder): number {

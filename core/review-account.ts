@@ -75,6 +75,7 @@ function mayReview(step: Step, account: Account): boolean {
 
 /** Goes on with accounts whose orders a step before could not all look at. */
 export function continueReviews(step: Step): void {
+  if (step.state.reviews.size === 0) return
   for (const subaccountId of [...step.state.reviews]) {
     if (step.reviewed === REVIEWED_MAX_PER_STEP) return
     const account = step.state.accounts.get(subaccountId)
