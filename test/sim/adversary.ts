@@ -40,19 +40,18 @@ export interface Troubles {
 }
 
 /**
- * Draws a seed's troubles. Where a settled match may finally revert after a reorganisation, because the accounts or the
- * wallets have changed or an order has run out meanwhile, the venue would have to take a fill back: only when `harsh`.
+ * Draws a seed's troubles. Where there are reorganisations, and accounts, wallets or time move as well, a settled match
+ * may revert in the end: then the venue has to take a fill back.
  */
-export function chooseTroubles(random: Random, harsh: boolean): Troubles {
-  const reorganisations = random.chance(0.4)
+export function chooseTroubles(random: Random): Troubles {
   return {
     crashes: random.chance(0.7),
     bus: random.chance(0.6),
     chain: random.chance(0.6),
-    reorganisations,
+    reorganisations: random.chance(0.4),
     clocks: random.chance(0.3),
-    funds: random.chance(0.5) && (harsh || !reorganisations),
-    shortLives: harsh || !reorganisations,
+    funds: random.chance(0.5),
+    shortLives: random.chance(0.6),
   }
 }
 

@@ -7,7 +7,6 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '1' },
     steps: { type: 'string', default: '200' },
-    harsh: { type: 'boolean', default: false },
     kept: { type: 'boolean', default: false },
     twice: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -30,8 +29,7 @@ function report(run: SimulationOptions, result: SimulationResult): void {
   const { detail, atMs, what } = first
   const shown = detail instanceof Error ? detail.stack : JSON.stringify(detail, bigintText)
   say(`  ${atMs} ms: ${what}\n  ${shown ?? ''}`)
-  const harsh = run.harsh === true ? ' --harsh' : ''
-  say(`  npm run sim -- --seed ${seed} --steps ${run.steps}${harsh} --trace`)
+  say(`  npm run sim -- --seed ${seed} --steps ${run.steps} --trace`)
 }
 
 /** Whether the seed found something. */
@@ -45,7 +43,7 @@ async function play(run: SimulationOptions): Promise<boolean> {
 }
 
 const numbered = Array.from({ length: Number(values.seeds) }, (_, index) => ({
-  ...{ seed: Number(values.seed) + index, steps: Number(values.steps), harsh: values.harsh },
+  ...{ seed: Number(values.seed) + index, steps: Number(values.steps) },
 }))
 const runs: readonly SimulationOptions[] = values.kept ? REGRESSIONS : numbered
 let found = 0

@@ -2,7 +2,6 @@
 export interface Regression {
   readonly seed: number
   readonly steps: number
-  readonly harsh?: boolean
   readonly found: string
 }
 

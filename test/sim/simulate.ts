@@ -38,8 +38,6 @@ import { createWorld, type World } from './world.js'
 export interface SimulationOptions {
   readonly seed: number
   readonly steps: number
-  /** Lets settled matches revert after a reorganisation as well. */
-  readonly harsh?: boolean
   /** Sees every line of the trace. */
   readonly onNote?: (line: string) => void
 }
@@ -95,7 +93,7 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
   }
   process.on('unhandledRejection', strayed)
   const log = options.onNote === undefined ? silent : logTo(world)
-  const troubles = chooseTroubles(random, options.harsh ?? false)
+  const troubles = chooseTroubles(random)
   world.note(`seed ${seed} ${JSON.stringify(troubles)}`)
   const venue = build({ world, random, directory, onFinding, log, troubles })
   try {

@@ -45,8 +45,15 @@ export interface PocketVenue {
   readonly dataDir: string
   /** What every process is told. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts a process, to crash at this point if one is given; resolves when it is ready or has died of that. */
-  start(process: PocketProcess, crashAt?: string): Promise<void>
+  /**
+   * Starts a process, to crash at this point if one is given, with these settings besides; resolves when it is ready or
+   * has died of that.
+   */
+  start(
+    process: PocketProcess,
+    crashAt?: string,
+    settings?: Readonly<Record<string, string>>,
+  ): Promise<void>
   /** Resolves with the signal that ended it; rejects when it lives on for long. */
   ended(process: PocketProcess): Promise<NodeJS.Signals | null>
   signal(process: PocketProcess, signal: NodeJS.Signals): void
@@ -71,13 +78,13 @@ export async function openPocketVenue(
   const children = new Map<PocketProcess, ChildProcess>()
   return {
     ...{ world, bus, env, dataDir: directory.path },
-    start: async (name, crashAt) => {
+    start: async (name, crashAt, more = {}) => {
       const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
       const child = spawn(
         process.execPath,
         [fileURLToPath(new URL(`../../${MAINS[name]}`, import.meta.url))],
         {
-          env: { ...env, ...armed },
+          env: { ...env, ...armed, ...more },
           stdio: ['ignore', 'pipe', 'inherit'],
         },
       )
