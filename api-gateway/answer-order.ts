@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OrderAnswer } from '../bus-schemas/order-requests.js'
-import { orderFromWire, progressFromWire } from '../bus-schemas/order-wire.js'
 import { assert } from '../core/assert.js'
 import { type OrderRecord, orderRecord } from '../core/records/order-record.js'
 import type { Market } from '../core/market.js'
@@ -24,11 +23,11 @@ export async function answerOrder(
     return
   }
   deps.ownWrites.answered(answer.market, answer.feed_seq)
-  const order = orderFromWire(answer.order)
+  const { order, progress } = answer
   const market = marketNamed(deps, answer.market)
   ctx.state.logged.order_id = order.orderId
   ctx.state.logged.market = answer.market
-  ctx.body = { order: orderRecord(market, order, progressFromWire(answer.progress)) }
+  ctx.body = { order: orderRecord(market, order, progress) }
 }
 
 /**

@@ -1,41 +1,54 @@
-import { z } from 'zod'
 import type { AccountObservation } from '../core/account.js'
 import { amountE18, quoteE18 } from '../core/money.js'
-import { addressText, asAddress, intText, uintText, wholeNumber } from './wire.js'
+import {
+  assertClosed,
+  fieldsOf,
+  one,
+  readAddress,
+  readBoolean,
+  readInt,
+  readUint,
+  readWhole,
+} from './read-fields.js'
 
 /** What a subaccount has on the chain at one block; balances at 1e18 in decimal text, signed. */
-export const accountWire = z.strictObject({
-  subaccount_id: uintText,
-  base: intText,
-  quote: intText,
-  custody_owner: addressText.exactOptional(),
-  leaving: z.boolean(),
-  block_number: uintText,
-  block_time_sec: wholeNumber,
-})
-export type AccountWire = z.infer<typeof accountWire>
+export interface AccountWire {
+  readonly subaccount_id: string
+  readonly base: string
+  readonly quote: string
+  readonly custody_owner?: string | undefined
+  readonly leaving: boolean
+  readonly block_number: string
+  readonly block_time_sec: number
+}
 
 export function accountToWire(account: AccountObservation): AccountWire {
   return {
     subaccount_id: String(account.subaccountId),
     base: String(account.base),
     quote: String(account.quote),
-    ...(account.custodyOwner !== undefined && { custody_owner: account.custodyOwner }),
+    custody_owner: account.custodyOwner,
     leaving: account.leaving,
     block_number: String(account.blockNumber),
     block_time_sec: account.blockTimeSec,
   }
 }
 
-/** The inverse of accountToWire. */
-export function accountFromWire(wire: AccountWire): AccountObservation {
-  return {
-    subaccountId: BigInt(wire.subaccount_id),
-    base: amountE18(BigInt(wire.base)),
-    quote: quoteE18(BigInt(wire.quote)),
-    ...(wire.custody_owner !== undefined && { custodyOwner: asAddress(wire.custody_owner) }),
-    leaving: wire.leaving,
-    blockNumber: BigInt(wire.block_number),
-    blockTimeSec: wire.block_time_sec,
+/** The inverse of accountToWire for parsed JSON. Throws MalformedMessage unless it is an account's wire form. */
+export function accountFromWire(value: unknown): AccountObservation {
+  const wire = fieldsOf<AccountWire>(value, 'account')
+  const { custody_owner } = wire
+  const account: { -readonly [K in keyof AccountObservation]: AccountObservation[K] } = {
+    subaccountId: readUint(wire.subaccount_id, 'subaccount_id'),
+    base: amountE18(readInt(wire.base, 'base')),
+    quote: quoteE18(readInt(wire.quote, 'quote')),
+    leaving: readBoolean(wire.leaving, 'leaving'),
+    blockNumber: readUint(wire.block_number, 'block_number'),
+    blockTimeSec: readWhole(wire.block_time_sec, 'block_time_sec'),
   }
+  if (custody_owner !== undefined) {
+    account.custodyOwner = readAddress(custody_owner, 'custody_owner')
+  }
+  assertClosed(wire, 6 + one(custody_owner), 'account')
+  return account
 }

@@ -1,24 +1,16 @@
-import { z } from 'zod'
 import { assert } from '../core/assert.js'
-import type { Block } from '../core/change.js'
-import { changeFromWire, changeToWire, changeWire } from './change-wire.js'
+import type { Block, Leader } from '../core/change.js'
+import { changeFromWire, changeToWire } from './change-wire.js'
 import {
-  MAX_MESSAGE_BYTES,
-  WIRE_VERSION,
-  decodeMessage,
-  encodeMessage,
-  wholeNumber,
-} from './wire.js'
-
-const blockMessage = z.strictObject({
-  v: z.literal(WIRE_VERSION),
-  market: z.string(),
-  command_seq: wholeNumber,
-  command_index: wholeNumber,
-  first_seq: z.int().positive(),
-  changes: z.array(changeWire),
-  leader: z.strictObject({ term: wholeNumber, id: z.string() }).exactOptional(),
-})
+  assertClosed,
+  fieldsOf,
+  malformed,
+  one,
+  readList,
+  readText,
+  readWhole,
+} from './read-fields.js'
+import { MAX_MESSAGE_BYTES, encodeMessage, readMessage } from './wire.js'
 
 /**
  * One message of a market's feed. Equal blocks give equal bytes, so that a replay can be compared with what is stored.
@@ -31,13 +23,14 @@ export function encodeBlock(block: Block): Uint8Array {
     assert(change.seq === block.firstSeq + index, `change ${change.seq} breaks the block's run`)
     return changeToWire(change)
   })
+  const { leader } = block
   const data = encodeMessage({
     market: block.market,
     command_seq: block.commandSeq,
     command_index: block.commandIndex,
     first_seq: block.firstSeq,
     changes,
-    ...(block.leader !== undefined && { leader: { term: block.leader.term, id: block.leader.id } }),
+    leader: leader === undefined ? undefined : { term: leader.term, id: leader.id },
   })
   assert(data.length <= MAX_MESSAGE_BYTES, `block ${block.firstSeq} has ${data.length} bytes`)
   return data
@@ -45,16 +38,42 @@ export function encodeBlock(block: Block): Uint8Array {
 
 /** The inverse of encodeBlock. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeBlock(data: Uint8Array): Block {
-  const wire = decodeMessage('block', blockMessage, data)
-  assertPurpose(wire.changes.length, wire.leader !== undefined)
-  return {
-    market: wire.market,
-    commandSeq: wire.command_seq,
-    commandIndex: wire.command_index,
-    firstSeq: wire.first_seq,
-    changes: wire.changes.map((change, index) => changeFromWire(change, wire.first_seq + index)),
-    ...(wire.leader !== undefined && { leader: wire.leader }),
+  const block = readMessage('block', blockFromWire, data)
+  assertPurpose(block.changes.length, block.leader !== undefined)
+  return block
+}
+
+interface BlockFields {
+  readonly v: number
+  readonly market: string
+  readonly command_seq: number
+  readonly command_index: number
+  readonly first_seq: number
+  readonly changes: readonly unknown[]
+  readonly leader: Leader
+}
+
+function blockFromWire(message: object): Block {
+  const wire = fieldsOf<BlockFields>(message, 'message')
+  const firstSeq = readWhole(wire.first_seq, 'first_seq')
+  if (firstSeq === 0) malformed('first_seq', 'a position')
+  const block = {
+    market: readText(wire.market, 'market'),
+    commandSeq: readWhole(wire.command_seq, 'command_seq'),
+    commandIndex: readWhole(wire.command_index, 'command_index'),
+    firstSeq,
+    changes: readList(wire.changes, 'changes').map((change, index) =>
+      changeFromWire(change, firstSeq + index),
+    ),
   }
+  assertClosed(wire, 6 + one(wire.leader), 'message')
+  return wire.leader === undefined ? block : { ...block, leader: leaderFromWire(wire.leader) }
+}
+
+function leaderFromWire(value: unknown): Leader {
+  const wire = fieldsOf<Leader>(value, 'leader')
+  assertClosed(wire, 2, 'leader')
+  return { term: readWhole(wire.term, 'leader.term'), id: readText(wire.id, 'leader.id') }
 }
 
 function assertPurpose(changes: number, namesLeader: boolean): void {

@@ -7,7 +7,7 @@ import type { Hold } from '../core/live-order.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/matcher-snapshot.js'
 import { amountE18 } from '../core/money.js'
 import { accountFromWire, accountToWire } from './account-wire.js'
-import { matchFromWire, matchToWire, type MatchWire } from './change-wire.js'
+import { matchFromWire, matchToWire } from './match-wire.js'
 import { orderFromWire, orderToWire } from './order-wire.js'
 import { bytesOf, MAX_MESSAGE_BYTES, wholeNumber } from './wire.js'
 
@@ -61,7 +61,7 @@ interface RowCodec<T> {
 /** One codec for each list of the state; a list without one does not compile. */
 const LISTS: { readonly [K in ListPart]: RowCodec<Item<K>> } = {
   orders: { write: writeOrder, read: readOrder },
-  matches: { write: matchToWire, read: (row: MatchWire) => matchFromWire(row) },
+  matches: { write: matchToWire, read: matchFromWire },
   deadlines: {
     write: ({ atMs, rank, orderId }) => [atMs, rank, orderId],
     read: ([atMs, rank, orderId]: [number, number, string]): Deadline => ({ atMs, rank, orderId }),

@@ -1,81 +1,27 @@
-import { z } from 'zod'
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
 import type { BusMessage } from './bus.js'
-import { accountFromWire, accountToWire, accountWire } from './account-wire.js'
-import { reversalFromWire, reversalToWire, reversalWire } from './reversal-wire.js'
-import { orderFromWire, orderToWire, orderWire } from './order-wire.js'
+import { accountFromWire, accountToWire } from './account-wire.js'
+import { orderFromWire, orderToWire } from './order-wire.js'
+import { reversalFromWire, reversalToWire } from './reversal-wire.js'
 import {
-  MAX_MESSAGE_BYTES,
-  WIRE_VERSION,
-  addressText,
-  asAddress,
-  asHex,
-  bytesOf,
-  decodeMessage,
-  hexText,
-  uintText,
-  wholeNumber,
-} from './wire.js'
+  assertClosed,
+  fieldsOf,
+  malformed,
+  one,
+  readAddress,
+  readBoolean,
+  readHex,
+  readList,
+  readOneOf,
+  readText,
+  readUint,
+  readWhole,
+} from './read-fields.js'
+import { MAX_MESSAGE_BYTES, WIRE_VERSION, bytesOf, readMessage } from './wire.js'
 
 /** Most commands in one message of the log; one fsync carries them all. */
 export const MAX_COMMANDS_PER_MESSAGE = 256
-
-const outcomeWire = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('success'), tx_hash: hexText, block_number: uintText }),
-  z.strictObject({
-    kind: z.literal('reverted'),
-    revert: z.string(),
-    guilty: z.enum(['maker', 'taker', 'both']),
-    tx_hash: hexText.exactOptional(),
-  }),
-])
-type OutcomeWire = z.infer<typeof outcomeWire>
-
-const commandWire = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('PlaceOrder'),
-    order: orderWire,
-    account: accountWire.exactOptional(),
-  }),
-  z.strictObject({
-    kind: z.literal('CancelOrder'),
-    owner: addressText,
-    nonce: uintText,
-    reason: z.string(),
-  }),
-  z.strictObject({ kind: z.literal('Tick') }),
-  z.strictObject({ kind: z.literal('ContinueOrder'), order_id: z.string() }),
-  z.strictObject({
-    kind: z.literal('SignatureChecked'),
-    order_id: z.string(),
-    valid: z.boolean(),
-  }),
-  z.strictObject({ kind: z.literal('AccountObserved'), account: accountWire }),
-  z.strictObject({
-    kind: z.literal('SettlementReported'),
-    settlement_id: z.string(),
-    outcome: outcomeWire,
-  }),
-  z.strictObject({ kind: z.literal('SettlementReversed'), reversal: reversalWire }),
-  z.strictObject({ kind: z.literal('ReversalsRead'), up_to: wholeNumber }),
-])
-type CommandWire = z.infer<typeof commandWire>
-
-const loggedCommandWire = z.strictObject({
-  source: z.string(),
-  source_no: wholeNumber,
-  at_ms: wholeNumber,
-  reply_to: z.string().exactOptional(),
-  request_id: z.string().exactOptional(),
-  command: commandWire,
-})
-type LoggedCommandWire = z.infer<typeof loggedCommandWire>
-
-const commandMessage = z.strictObject({
-  v: z.literal(WIRE_VERSION),
-  commands: z.array(loggedCommandWire).min(1).max(MAX_COMMANDS_PER_MESSAGE),
-})
 
 /** One message of a market's command log. All of the commands must fit; split longer runs with encodeCommandGroup. */
 export function encodeCommands(commands: readonly LoggedCommand[]): Uint8Array {
@@ -108,7 +54,17 @@ export function encodeCommandGroup(commands: readonly LoggedCommand[]): {
 
 /** The inverse of encodeCommands. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeCommands(data: Uint8Array): LoggedCommand[] {
-  return decodeMessage('commands', commandMessage, data).commands.map(loggedCommandFromWire)
+  return readMessage('commands', commandsFromWire, data)
+}
+
+function commandsFromWire(message: object): LoggedCommand[] {
+  const wire = fieldsOf<{ v: number; commands: unknown }>(message, 'message')
+  const commands = readList(wire.commands, 'commands')
+  if (commands.length === 0 || commands.length > MAX_COMMANDS_PER_MESSAGE) {
+    malformed('commands', `a list of 1 to ${MAX_COMMANDS_PER_MESSAGE}`)
+  }
+  assertClosed(wire, 2, 'message')
+  return commands.map(loggedCommandFromWire)
 }
 
 /** How far a writer's clock may be ahead of the bus's; both are kept by the same time service. */
@@ -131,37 +87,52 @@ export function commandsOf(
   })
 }
 
-function loggedCommandToWire(logged: LoggedCommand): LoggedCommandWire {
+function loggedCommandToWire(logged: LoggedCommand) {
   return {
     source: logged.source,
     source_no: logged.sourceNo,
     at_ms: logged.atMs,
-    ...(logged.replyTo !== undefined && { reply_to: logged.replyTo }),
-    ...(logged.requestId !== undefined && { request_id: logged.requestId }),
+    reply_to: logged.replyTo,
+    request_id: logged.requestId,
     command: commandToWire(logged.command),
   }
 }
 
-function loggedCommandFromWire(wire: LoggedCommandWire): LoggedCommand {
-  return {
-    source: wire.source,
-    sourceNo: wire.source_no,
-    atMs: wire.at_ms,
-    ...(wire.reply_to !== undefined && { replyTo: wire.reply_to }),
-    ...(wire.request_id !== undefined && { requestId: wire.request_id }),
+type LoggedCommandWire = ReturnType<typeof loggedCommandToWire>
+
+function loggedCommandFromWire(value: unknown): LoggedCommand {
+  const wire = fieldsOf<LoggedCommandWire>(value, 'command')
+  const { reply_to, request_id } = wire
+  const logged: { -readonly [K in keyof LoggedCommand]: LoggedCommand[K] } = {
+    source: readText(wire.source, 'source'),
+    sourceNo: readWhole(wire.source_no, 'source_no'),
+    atMs: readWhole(wire.at_ms, 'at_ms'),
     command: commandFromWire(wire.command),
   }
+  if (reply_to !== undefined) logged.replyTo = readText(reply_to, 'reply_to')
+  if (request_id !== undefined) logged.requestId = readText(request_id, 'request_id')
+  assertClosed(wire, 4 + one(reply_to) + one(request_id), 'command')
+  return logged
 }
 
-function commandToWire(command: Command): CommandWire {
+/** Fields of any kind of command. */
+type CommandFields = Record<
+  'kind' | 'order' | 'account' | 'owner' | 'nonce' | 'reason' | 'order_id' | 'valid',
+  unknown
+> &
+  Record<'settlement_id' | 'outcome' | 'reversal' | 'up_to', unknown>
+
+function commandToWire(command: Command): Partial<CommandFields> {
   const { kind } = command
   switch (kind) {
-    case 'PlaceOrder':
+    case 'PlaceOrder': {
+      const { order, account } = command
       return {
         kind,
-        order: orderToWire(command.order),
-        ...(command.account !== undefined && { account: accountToWire(command.account) }),
+        order: orderToWire(order),
+        account: account === undefined ? undefined : accountToWire(account),
       }
+    }
     case 'CancelOrder':
       return { kind, owner: command.owner, nonce: String(command.nonce), reason: command.reason }
     case 'Tick':
@@ -185,32 +156,78 @@ function commandToWire(command: Command): CommandWire {
   }
 }
 
-function commandFromWire(wire: CommandWire): Command {
-  const { kind } = wire
-  switch (kind) {
-    case 'PlaceOrder':
-      return {
-        kind,
-        order: orderFromWire(wire.order),
-        ...(wire.account !== undefined && { account: accountFromWire(wire.account) }),
-      }
-    case 'CancelOrder':
-      return { kind, owner: asAddress(wire.owner), nonce: BigInt(wire.nonce), reason: wire.reason }
-    case 'Tick':
-      return { kind }
-    case 'ContinueOrder':
-      return { kind, orderId: wire.order_id }
-    case 'SignatureChecked':
-      return { kind, orderId: wire.order_id, valid: wire.valid }
-    case 'AccountObserved':
-      return { kind, account: accountFromWire(wire.account) }
-    case 'SettlementReversed':
-      return { kind, reversal: reversalFromWire(wire.reversal) }
-    case 'ReversalsRead':
-      return { kind, upTo: wire.up_to }
-    case 'SettlementReported':
-      return { kind, settlementId: wire.settlement_id, outcome: outcomeFromWire(wire.outcome) }
-  }
+type ReadCommand<K extends Command['kind']> = (
+  wire: Partial<CommandFields>,
+) => Extract<Command, { kind: K }>
+
+/** One reader for each kind of command; a kind without one does not compile. */
+const COMMANDS: { readonly [K in Command['kind']]: ReadCommand<K> } = {
+  PlaceOrder: (wire) => {
+    const { account } = wire
+    const order = orderFromWire(wire.order)
+    assertClosed(wire, 2 + one(account), 'PlaceOrder')
+    if (account === undefined) return { kind: 'PlaceOrder', order }
+    return { kind: 'PlaceOrder', order, account: accountFromWire(account) }
+  },
+  CancelOrder: (wire) => {
+    assertClosed(wire, 4, 'CancelOrder')
+    return {
+      kind: 'CancelOrder',
+      owner: readAddress(wire.owner, 'owner'),
+      nonce: readUint(wire.nonce, 'nonce'),
+      reason: readText(wire.reason, 'reason'),
+    }
+  },
+  Tick: (wire) => {
+    assertClosed(wire, 1, 'Tick')
+    return { kind: 'Tick' }
+  },
+  ContinueOrder: (wire) => {
+    assertClosed(wire, 2, 'ContinueOrder')
+    return { kind: 'ContinueOrder', orderId: readText(wire.order_id, 'order_id') }
+  },
+  SignatureChecked: (wire) => {
+    assertClosed(wire, 3, 'SignatureChecked')
+    return {
+      kind: 'SignatureChecked',
+      orderId: readText(wire.order_id, 'order_id'),
+      valid: readBoolean(wire.valid, 'valid'),
+    }
+  },
+  AccountObserved: (wire) => {
+    assertClosed(wire, 2, 'AccountObserved')
+    return { kind: 'AccountObserved', account: accountFromWire(wire.account) }
+  },
+  SettlementReversed: (wire) => {
+    assertClosed(wire, 2, 'SettlementReversed')
+    return { kind: 'SettlementReversed', reversal: reversalFromWire(wire.reversal) }
+  },
+  ReversalsRead: (wire) => {
+    assertClosed(wire, 2, 'ReversalsRead')
+    return { kind: 'ReversalsRead', upTo: readWhole(wire.up_to, 'up_to') }
+  },
+  SettlementReported: (wire) => {
+    assertClosed(wire, 3, 'SettlementReported')
+    return {
+      kind: 'SettlementReported',
+      settlementId: readText(wire.settlement_id, 'settlement_id'),
+      outcome: outcomeFromWire(wire.outcome),
+    }
+  },
+}
+const COMMAND_KINDS = Object.keys(COMMANDS) as Command['kind'][]
+
+function commandFromWire(value: unknown): Command {
+  const wire = fieldsOf<CommandFields>(value, 'command')
+  return COMMANDS[readOneOf(COMMAND_KINDS, wire.kind, 'kind')](wire)
+}
+
+interface OutcomeWire {
+  readonly kind: SettlementOutcome['kind']
+  readonly tx_hash?: string | undefined
+  readonly block_number?: string
+  readonly revert?: string
+  readonly guilty?: string
 }
 
 function outcomeToWire(outcome: SettlementOutcome): OutcomeWire {
@@ -218,23 +235,21 @@ function outcomeToWire(outcome: SettlementOutcome): OutcomeWire {
   if (kind === 'success') {
     return { kind, tx_hash: outcome.txHash, block_number: String(outcome.blockNumber) }
   }
-  return {
-    kind,
-    revert: outcome.revert,
-    guilty: outcome.guilty,
-    ...(outcome.txHash !== undefined && { tx_hash: outcome.txHash }),
-  }
+  return { kind, revert: outcome.revert, guilty: outcome.guilty, tx_hash: outcome.txHash }
 }
 
-function outcomeFromWire(wire: OutcomeWire): SettlementOutcome {
-  const { kind } = wire
+function outcomeFromWire(value: unknown): SettlementOutcome {
+  const wire = fieldsOf<OutcomeWire>(value, 'outcome')
+  const { kind, tx_hash } = wire
   if (kind === 'success') {
-    return { kind, txHash: asHex(wire.tx_hash), blockNumber: BigInt(wire.block_number) }
+    assertClosed(wire, 3, 'outcome')
+    const txHash = readHex(tx_hash, 'tx_hash')
+    return { kind, txHash, blockNumber: readUint(wire.block_number, 'block_number') }
   }
-  return {
-    kind,
-    revert: wire.revert,
-    guilty: wire.guilty,
-    ...(wire.tx_hash !== undefined && { txHash: asHex(wire.tx_hash) }),
-  }
+  if (kind !== 'reverted') return malformed('outcome', 'known')
+  const revert = readText(wire.revert, 'revert')
+  const guilty = readOneOf(['maker', 'taker', 'both'], wire.guilty, 'guilty')
+  assertClosed(wire, 3 + one(tx_hash), 'outcome')
+  if (tx_hash === undefined) return { kind, revert, guilty }
+  return { kind, revert, guilty, txHash: readHex(tx_hash, 'tx_hash') }
 }

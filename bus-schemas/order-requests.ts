@@ -1,7 +1,16 @@
-import { z } from 'zod'
+import type { Order, OrderProgress } from '../core/order.js'
 import type { Refusal } from '../core/refusals.js'
-import { type OrderWire, type ProgressWire, orderWire, progressWire } from './order-wire.js'
-import { WIRE_VERSION, decodeMessage, encodeMessage, wholeNumber } from './wire.js'
+import { orderFromWire, orderToWire, progressFromWire, progressToWire } from './order-wire.js'
+import {
+  assertClosed,
+  fieldsOf,
+  malformed,
+  one,
+  readInteger,
+  readText,
+  readWhole,
+} from './read-fields.js'
+import { encodeMessage, readMessage } from './wire.js'
 
 /** A request as the gateway passes it on: the body is the client's own JSON text, judged by the intake alone. */
 export interface OrderRequest {
@@ -22,40 +31,10 @@ export type OrderAnswer =
       /** Last seq of the block that decided it; a read that shows this seq shows the answer (decision D12). */
       readonly feed_seq: number
       readonly market: string
-      readonly order: OrderWire
-      readonly progress: ProgressWire
+      readonly order: Order
+      readonly progress: OrderProgress
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-const version = { v: z.literal(WIRE_VERSION) }
-const requestMessage = z.strictObject({
-  ...version,
-  request_id: z.string(),
-  body: z.string(),
-  service_auth: z.string().exactOptional(),
-})
-const answerMessage = z.discriminatedUnion('kind', [
-  z.strictObject({
-    ...version,
-    kind: z.literal('order'),
-    feed_seq: wholeNumber,
-    market: z.string(),
-    order: orderWire,
-    progress: progressWire,
-  }),
-  z.strictObject({
-    ...version,
-    kind: z.literal('refused'),
-    refusal: z.strictObject({
-      code: z.string(),
-      status: z.int(),
-      message: z.string(),
-      field: z.string().exactOptional(),
-      detail: z.record(z.string(), z.unknown()).exactOptional(),
-      existing_order_id: z.string().exactOptional(),
-    }),
-  }),
-])
 
 export function encodeOrderRequest(request: OrderRequest): Uint8Array {
   const { request_id, body, service_auth } = request
@@ -64,14 +43,25 @@ export function encodeOrderRequest(request: OrderRequest): Uint8Array {
 
 /** Throws MalformedMessage, or InvariantBroken on an unknown version; the body inside may still be anything. */
 export function decodeOrderRequest(data: Uint8Array): OrderRequest {
-  const { request_id, body, service_auth } = decodeMessage('order request', requestMessage, data)
-  return { request_id, body, ...(service_auth !== undefined && { service_auth }) }
+  return readMessage('order request', requestFromWire, data)
+}
+
+function requestFromWire(message: object): OrderRequest {
+  const wire = fieldsOf<OrderRequest>(message, 'message')
+  const request_id = readText(wire.request_id, 'request_id')
+  const body = readText(wire.body, 'body')
+  const { service_auth } = wire
+  assertClosed(wire, 3 + one(service_auth), 'message')
+  if (service_auth === undefined) return { request_id, body }
+  return { request_id, body, service_auth: readText(service_auth, 'service_auth') }
 }
 
 /** A refusal's `detail` must be plain JSON. */
 export function encodeOrderAnswer(answer: OrderAnswer): Uint8Array {
   if (answer.kind === 'order') {
-    const { kind, feed_seq, market, order, progress } = answer
+    const { kind, feed_seq, market } = answer
+    const order = orderToWire(answer.order)
+    const progress = progressToWire(answer.progress)
     return encodeMessage({ kind, feed_seq, market, order, progress })
   }
   const { code, status, message, field, detail, existingOrderId } = answer.refusal
@@ -81,17 +71,59 @@ export function encodeOrderAnswer(answer: OrderAnswer): Uint8Array {
 
 /** The inverse of encodeOrderAnswer. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeOrderAnswer(data: Uint8Array): OrderAnswer {
-  const wire = decodeMessage('order answer', answerMessage, data)
-  if (wire.kind === 'order') {
-    const { kind, feed_seq, market, order, progress } = wire
-    return { kind, feed_seq, market, order, progress }
+  return readMessage('order answer', answerFromWire, data)
+}
+
+/** Fields of either answer. */
+interface AnswerFields {
+  readonly kind: OrderAnswer['kind']
+  readonly feed_seq: number
+  readonly market: string
+  readonly order: unknown
+  readonly progress: unknown
+  readonly refusal: unknown
+}
+
+function answerFromWire(message: object): OrderAnswer {
+  const wire = fieldsOf<AnswerFields>(message, 'message')
+  const { kind } = wire
+  if (kind === 'order') {
+    assertClosed(wire, 6, 'message')
+    return {
+      kind,
+      feed_seq: readWhole(wire.feed_seq, 'feed_seq'),
+      market: readText(wire.market, 'market'),
+      order: orderFromWire(wire.order),
+      progress: progressFromWire(wire.progress),
+    }
   }
-  const { existing_order_id, ...refusal } = wire.refusal
-  return {
-    kind: wire.kind,
-    refusal: {
-      ...refusal,
-      ...(existing_order_id !== undefined && { existingOrderId: existing_order_id }),
-    },
+  if (kind !== 'refused') return malformed('kind', 'known')
+  assertClosed(wire, 3, 'message')
+  return { kind, refusal: refusalFromWire(wire.refusal) }
+}
+
+interface RefusalWire {
+  readonly code: string
+  readonly status: number
+  readonly message: string
+  readonly field: string
+  readonly detail: Readonly<Record<string, unknown>>
+  readonly existing_order_id: string
+}
+
+function refusalFromWire(value: unknown): Refusal {
+  const wire = fieldsOf<RefusalWire>(value, 'refusal')
+  const { field, detail, existing_order_id } = wire
+  const refusal: { -readonly [K in keyof Refusal]: Refusal[K] } = {
+    code: readText(wire.code, 'code'),
+    status: readInteger(wire.status, 'status'),
+    message: readText(wire.message, 'message'),
   }
+  if (field !== undefined) refusal.field = readText(field, 'field')
+  if (detail !== undefined) refusal.detail = fieldsOf<Record<string, unknown>>(detail, 'detail')
+  if (existing_order_id !== undefined) {
+    refusal.existingOrderId = readText(existing_order_id, 'existing_order_id')
+  }
+  assertClosed(wire, 3 + one(field) + one(detail) + one(existing_order_id), 'refusal')
+  return refusal
 }

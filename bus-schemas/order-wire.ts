@@ -1,76 +1,84 @@
-import { z } from 'zod'
+import type { ActionJson } from '../core/action.js'
+import type { HoldReason } from '../core/change.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
-import type { Order, OrderProgress } from '../core/order.js'
-import { addressText, asAddress, asHex, hexText, uintText, wholeNumber } from './wire.js'
+import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/order.js'
+import {
+  assertClosed,
+  fieldsOf,
+  one,
+  readAddress,
+  readHex,
+  readList,
+  readOneOf,
+  readText,
+  readUint,
+  readWhole,
+} from './read-fields.js'
 
-const sideWire = z.enum(['buy', 'sell'])
-const statusWire = z.enum(['active', 'matching', 'filled', 'cancelled', 'expired'])
-/** Why an order rests without being open. */
-export const holdWire = z.enum([
-  'signature_unchecked',
-  'settlement_refused',
-  'expiring',
-  'continuing',
-  'insufficient_balance',
-  'not_in_custody',
-])
+/** The texts of a closed set; one that is missing does not compile. */
+const textsOf = <T extends string>(texts: Readonly<Record<T, true>>): readonly T[] =>
+  Object.keys(texts) as T[]
 
-const actionWire = z.strictObject({
-  subaccount_id: z.string(),
-  nonce: z.string(),
-  module: z.string(),
-  data: z.string(),
-  expiry: z.string(),
-  owner: z.string(),
-  signer: z.string(),
+export const SIDES = textsOf<Side>({ buy: true, sell: true })
+export const STATUSES = textsOf<OrderStatus>({
+  active: true,
+  matching: true,
+  filled: true,
+  cancelled: true,
+  expired: true,
 })
+/** Why an order rests without being open. */
+export const HOLDS = textsOf<HoldReason>({
+  signature_unchecked: true,
+  settlement_refused: true,
+  expiring: true,
+  continuing: true,
+  insufficient_balance: true,
+  not_in_custody: true,
+})
+const SIGNATURE_STATUSES = textsOf<Order['signatureStatus']>({ checked: true, unchecked: true })
 
 /** An order as messages and stored rows hold it: amounts at 1e18 in decimal text, the signed action as it came. */
-export const orderWire = z.strictObject({
-  order_id: z.string(),
-  market: z.string(),
-  owner: addressText,
-  signer: addressText,
-  subaccount_id: uintText,
-  recipient_id: uintText,
-  nonce: uintText,
-  side: sideWire,
-  asset_address: addressText,
-  sub_id: uintText,
-  desired_amount: uintText,
-  initial_filled: uintText,
-  limit_price: uintText,
-  worst_fee: uintText,
-  expiry_sec: wholeNumber,
-  good_until_sec: wholeNumber,
-  action: actionWire,
-  signature: hexText,
-  ui_intent: z
-    .strictObject({ side: sideWire, price: z.string(), size: z.string() })
-    .exactOptional(),
-  signature_status: z.enum(['checked', 'unchecked']),
-  warnings: z.array(z.string()).readonly().exactOptional(),
-})
-export type OrderWire = z.infer<typeof orderWire>
+export interface OrderWire {
+  readonly order_id: string
+  readonly market: string
+  readonly owner: string
+  readonly signer: string
+  readonly subaccount_id: string
+  readonly recipient_id: string
+  readonly nonce: string
+  readonly side: Side
+  readonly asset_address: string
+  readonly sub_id: string
+  readonly desired_amount: string
+  readonly initial_filled: string
+  readonly limit_price: string
+  readonly worst_fee: string
+  readonly expiry_sec: number
+  readonly good_until_sec: number
+  readonly action: ActionJson
+  readonly signature: string
+  readonly ui_intent?: UiIntent | undefined
+  readonly signature_status: Order['signatureStatus']
+  readonly warnings?: readonly string[] | undefined
+}
 
 /** Where an order stands, amounts at 1e18 in decimal text. */
-export const progressWire = z.strictObject({
-  status: statusWire,
-  filled: uintText,
-  pending: uintText,
-  open: uintText,
-  created_at_ms: wholeNumber,
-  updated_at_ms: wholeNumber,
-  held_reason: holdWire.exactOptional(),
-  cancel_reason: z.string().exactOptional(),
-  cancelled_at_ms: wholeNumber.exactOptional(),
-})
-export type ProgressWire = z.infer<typeof progressWire>
-
-export { sideWire, statusWire }
+export interface ProgressWire {
+  readonly status: OrderStatus
+  readonly filled: string
+  readonly pending: string
+  readonly open: string
+  readonly created_at_ms: number
+  readonly updated_at_ms: number
+  readonly held_reason?: HoldReason | undefined
+  readonly cancel_reason?: string | undefined
+  readonly cancelled_at_ms?: number | undefined
+}
 
 /** The order's wire form; equal orders give equal JSON whatever order their keys were set in. */
 export function orderToWire(order: Order): OrderWire {
+  const { uiIntent } = order
   return {
     order_id: order.orderId,
     market: order.market,
@@ -90,37 +98,45 @@ export function orderToWire(order: Order): OrderWire {
     good_until_sec: order.goodUntilSec,
     action: actionInOrder(order.action),
     signature: order.signature,
-    ...(order.uiIntent !== undefined && { ui_intent: intentInOrder(order.uiIntent) }),
+    ui_intent: uiIntent === undefined ? undefined : intentInOrder(uiIntent),
     signature_status: order.signatureStatus,
-    ...(order.warnings !== undefined && { warnings: order.warnings }),
+    warnings: order.warnings,
   }
 }
 
-/** The inverse of orderToWire. */
-export function orderFromWire(wire: OrderWire): Order {
-  return {
-    orderId: wire.order_id,
-    market: wire.market,
-    owner: asAddress(wire.owner),
-    signer: asAddress(wire.signer),
-    subaccountId: BigInt(wire.subaccount_id),
-    recipientId: BigInt(wire.recipient_id),
-    nonce: BigInt(wire.nonce),
-    side: wire.side,
-    assetAddress: asAddress(wire.asset_address),
-    subId: BigInt(wire.sub_id),
-    desiredAmount: amountE18(BigInt(wire.desired_amount)),
-    initialFilled: amountE18(BigInt(wire.initial_filled)),
-    limitPrice: priceE18(BigInt(wire.limit_price)),
-    worstFee: feePerUnitE18(BigInt(wire.worst_fee)),
-    expirySec: wire.expiry_sec,
-    goodUntilSec: wire.good_until_sec,
-    action: actionInOrder(wire.action),
-    signature: asHex(wire.signature),
-    ...(wire.ui_intent !== undefined && { uiIntent: intentInOrder(wire.ui_intent) }),
-    signatureStatus: wire.signature_status,
-    ...(wire.warnings !== undefined && { warnings: wire.warnings }),
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The inverse of orderToWire for parsed JSON. Throws MalformedMessage unless it is an order's wire form. */
+export function orderFromWire(value: unknown): Order {
+  const wire = fieldsOf<OrderWire>(value, 'order')
+  const { ui_intent, warnings } = wire
+  const order: Draft<Order> = {
+    orderId: readText(wire.order_id, 'order_id'),
+    market: readText(wire.market, 'market'),
+    owner: readAddress(wire.owner, 'owner'),
+    signer: readAddress(wire.signer, 'signer'),
+    subaccountId: readUint(wire.subaccount_id, 'subaccount_id'),
+    recipientId: readUint(wire.recipient_id, 'recipient_id'),
+    nonce: readUint(wire.nonce, 'nonce'),
+    side: readOneOf(SIDES, wire.side, 'side'),
+    assetAddress: readAddress(wire.asset_address, 'asset_address'),
+    subId: readUint(wire.sub_id, 'sub_id'),
+    desiredAmount: amountE18(readUint(wire.desired_amount, 'desired_amount')),
+    initialFilled: amountE18(readUint(wire.initial_filled, 'initial_filled')),
+    limitPrice: priceE18(readUint(wire.limit_price, 'limit_price')),
+    worstFee: feePerUnitE18(readUint(wire.worst_fee, 'worst_fee')),
+    expirySec: readWhole(wire.expiry_sec, 'expiry_sec'),
+    goodUntilSec: readWhole(wire.good_until_sec, 'good_until_sec'),
+    action: actionFromWire(wire.action),
+    signature: readHex(wire.signature, 'signature'),
+    signatureStatus: readOneOf(SIGNATURE_STATUSES, wire.signature_status, 'signature_status'),
   }
+  if (ui_intent !== undefined) order.uiIntent = intentFromWire(ui_intent)
+  if (warnings !== undefined) {
+    order.warnings = readList(warnings, 'warnings').map((text) => readText(text, 'warnings'))
+  }
+  assertClosed(wire, 19 + one(ui_intent) + one(warnings), 'order')
+  return order
 }
 
 export function progressToWire(progress: OrderProgress): ProgressWire {
@@ -131,28 +147,34 @@ export function progressToWire(progress: OrderProgress): ProgressWire {
     open: String(progress.open),
     created_at_ms: progress.createdAtMs,
     updated_at_ms: progress.updatedAtMs,
-    ...(progress.heldReason !== undefined && { held_reason: progress.heldReason }),
-    ...(progress.cancelReason !== undefined && { cancel_reason: progress.cancelReason }),
-    ...(progress.cancelledAtMs !== undefined && { cancelled_at_ms: progress.cancelledAtMs }),
+    held_reason: progress.heldReason,
+    cancel_reason: progress.cancelReason,
+    cancelled_at_ms: progress.cancelledAtMs,
   }
 }
 
-/** The inverse of progressToWire. */
-export function progressFromWire(wire: ProgressWire): OrderProgress {
-  return {
-    status: wire.status,
-    filled: amountE18(BigInt(wire.filled)),
-    pending: amountE18(BigInt(wire.pending)),
-    open: amountE18(BigInt(wire.open)),
-    createdAtMs: wire.created_at_ms,
-    updatedAtMs: wire.updated_at_ms,
-    ...(wire.held_reason !== undefined && { heldReason: wire.held_reason }),
-    ...(wire.cancel_reason !== undefined && { cancelReason: wire.cancel_reason }),
-    ...(wire.cancelled_at_ms !== undefined && { cancelledAtMs: wire.cancelled_at_ms }),
+/** The inverse of progressToWire for parsed JSON. Throws MalformedMessage unless it is a progress's wire form. */
+export function progressFromWire(value: unknown): OrderProgress {
+  const wire = fieldsOf<ProgressWire>(value, 'progress')
+  const { held_reason, cancel_reason, cancelled_at_ms } = wire
+  const progress: Draft<OrderProgress> = {
+    status: readOneOf(STATUSES, wire.status, 'status'),
+    filled: amountE18(readUint(wire.filled, 'filled')),
+    pending: amountE18(readUint(wire.pending, 'pending')),
+    open: amountE18(readUint(wire.open, 'open')),
+    createdAtMs: readWhole(wire.created_at_ms, 'created_at_ms'),
+    updatedAtMs: readWhole(wire.updated_at_ms, 'updated_at_ms'),
   }
+  if (held_reason !== undefined) progress.heldReason = readOneOf(HOLDS, held_reason, 'held_reason')
+  if (cancel_reason !== undefined) progress.cancelReason = readText(cancel_reason, 'cancel_reason')
+  if (cancelled_at_ms !== undefined) {
+    progress.cancelledAtMs = readWhole(cancelled_at_ms, 'cancelled_at_ms')
+  }
+  assertClosed(wire, 6 + one(held_reason) + one(cancel_reason) + one(cancelled_at_ms), 'progress')
+  return progress
 }
 
-function actionInOrder(action: Order['action']): Order['action'] {
+function actionInOrder(action: ActionJson): ActionJson {
   return {
     subaccount_id: action.subaccount_id,
     nonce: action.nonce,
@@ -164,6 +186,32 @@ function actionInOrder(action: Order['action']): Order['action'] {
   }
 }
 
-function intentInOrder(intent: NonNullable<Order['uiIntent']>): NonNullable<Order['uiIntent']> {
+function actionFromWire(value: unknown): ActionJson {
+  const wire = fieldsOf<ActionJson>(value, 'action')
+  const action = {
+    subaccount_id: readText(wire.subaccount_id, 'action.subaccount_id'),
+    nonce: readText(wire.nonce, 'action.nonce'),
+    module: readText(wire.module, 'action.module'),
+    data: readText(wire.data, 'action.data'),
+    expiry: readText(wire.expiry, 'action.expiry'),
+    owner: readText(wire.owner, 'action.owner'),
+    signer: readText(wire.signer, 'action.signer'),
+  }
+  assertClosed(wire, 7, 'action')
+  return action
+}
+
+function intentInOrder(intent: UiIntent): UiIntent {
   return { side: intent.side, price: intent.price, size: intent.size }
+}
+
+function intentFromWire(value: unknown): UiIntent {
+  const wire = fieldsOf<UiIntent>(value, 'ui_intent')
+  const intent = {
+    side: readOneOf(SIDES, wire.side, 'ui_intent.side'),
+    price: readText(wire.price, 'ui_intent.price'),
+    size: readText(wire.size, 'ui_intent.size'),
+  }
+  assertClosed(wire, 3, 'ui_intent')
+  return intent
 }

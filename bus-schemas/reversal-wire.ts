@@ -1,39 +1,47 @@
-import { z } from 'zod'
-import type { ReversedLeg, SettlementReversal } from '../core/command.js'
+import type { ReversedLeg, SettlementReversal, ToldFill } from '../core/command.js'
 import { amountE18, priceE18 } from '../core/money.js'
-import { matchFromWire, matchToWire, matchWire } from './change-wire.js'
-import { sideWire, statusWire } from './order-wire.js'
-import { addressText, asAddress, asHex, hexText, uintText, wholeNumber } from './wire.js'
-
-const legWire = z.strictObject({
-  order_id: z.string(),
-  owner: addressText,
-  side: sideWire,
-  limit_price: uintText,
-  desired: uintText,
-  ended: z.strictObject({ status: statusWire, filled: uintText }).exactOptional(),
-})
-type LegWire = z.infer<typeof legWire>
-
-const nowWire = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('success'), tx_hash: hexText, block_number: uintText }),
-  z.strictObject({
-    kind: z.literal('reverted'),
-    revert: z.string(),
-    told: z.strictObject({ tx_hash: hexText, block_number: uintText, trade_id: wholeNumber }),
-  }),
-])
-type NowWire = z.infer<typeof nowWire>
+import type { OrderStatus } from '../core/order.js'
+import { type MatchWire, matchFromWire, matchToWire } from './match-wire.js'
+import { SIDES, STATUSES } from './order-wire.js'
+import {
+  assertClosed,
+  fieldsOf,
+  malformed,
+  one,
+  readAddress,
+  readHex,
+  readOneOf,
+  readText,
+  readUint,
+  readWhole,
+} from './read-fields.js'
 
 /** A settlement whose outcome the chain has changed, as a command of the market's log carries it. */
-export const reversalWire = z.strictObject({
-  no: z.int().positive(),
-  match: matchWire,
-  maker: legWire,
-  taker: legWire,
-  now: nowWire,
-})
-type ReversalWire = z.infer<typeof reversalWire>
+export interface ReversalWire {
+  readonly no: number
+  readonly match: MatchWire
+  readonly maker: LegWire
+  readonly taker: LegWire
+  readonly now: NowWire
+}
+
+type LegWire = ReturnType<typeof legToWire>
+interface EndedWire {
+  readonly status: OrderStatus
+  readonly filled: string
+}
+interface ToldWire {
+  readonly tx_hash: string
+  readonly block_number: string
+  readonly trade_id: number
+}
+interface NowWire {
+  readonly kind: SettlementReversal['now']['kind']
+  readonly tx_hash?: string
+  readonly block_number?: string
+  readonly revert?: string
+  readonly told?: ToldWire
+}
 
 export function reversalToWire(reversal: SettlementReversal): ReversalWire {
   const { no, match, maker, taker, now } = reversal
@@ -46,10 +54,14 @@ export function reversalToWire(reversal: SettlementReversal): ReversalWire {
   }
 }
 
-/** The inverse of reversalToWire. */
-export function reversalFromWire(wire: ReversalWire): SettlementReversal {
+/** The inverse of reversalToWire for parsed JSON. Throws MalformedMessage unless it is a reversal's wire form. */
+export function reversalFromWire(value: unknown): SettlementReversal {
+  const wire = fieldsOf<ReversalWire>(value, 'reversal')
+  assertClosed(wire, 5, 'reversal')
+  const no = readWhole(wire.no, 'no')
+  if (no === 0) malformed('no', 'a number from 1 on')
   return {
-    no: wire.no,
+    no,
     match: matchFromWire(wire.match),
     maker: legFromWire(wire.maker),
     taker: legFromWire(wire.taker),
@@ -57,30 +69,40 @@ export function reversalFromWire(wire: ReversalWire): SettlementReversal {
   }
 }
 
-function legToWire({ orderId, owner, side, limitPrice, desired, ended }: ReversedLeg): LegWire {
+function legToWire({ orderId, owner, side, limitPrice, desired, ended }: ReversedLeg) {
   return {
     order_id: orderId,
     owner,
     side,
     limit_price: String(limitPrice),
     desired: String(desired),
-    ...(ended !== undefined && {
-      ended: { status: ended.status, filled: String(ended.filled) },
-    }),
+    ended: ended === undefined ? undefined : endedToWire(ended),
   }
 }
 
-function legFromWire({ ended, ...wire }: LegWire): ReversedLeg {
-  return {
-    orderId: wire.order_id,
-    owner: asAddress(wire.owner),
-    side: wire.side,
-    limitPrice: priceE18(BigInt(wire.limit_price)),
-    desired: amountE18(BigInt(wire.desired)),
-    ...(ended !== undefined && {
-      ended: { status: ended.status, filled: amountE18(BigInt(ended.filled)) },
-    }),
+const endedToWire = ({ status, filled }: NonNullable<ReversedLeg['ended']>): EndedWire => ({
+  status,
+  filled: String(filled),
+})
+
+function legFromWire(value: unknown): ReversedLeg {
+  const wire = fieldsOf<LegWire>(value, 'leg')
+  assertClosed(wire, 5 + one(wire.ended), 'leg')
+  const leg = {
+    orderId: readText(wire.order_id, 'order_id'),
+    owner: readAddress(wire.owner, 'owner'),
+    side: readOneOf(SIDES, wire.side, 'side'),
+    limitPrice: priceE18(readUint(wire.limit_price, 'limit_price')),
+    desired: amountE18(readUint(wire.desired, 'desired')),
   }
+  return wire.ended === undefined ? leg : { ...leg, ended: endedFromWire(wire.ended) }
+}
+
+function endedFromWire(value: unknown): NonNullable<ReversedLeg['ended']> {
+  const wire = fieldsOf<EndedWire>(value, 'ended')
+  assertClosed(wire, 2, 'ended')
+  const filled = amountE18(readUint(wire.filled, 'ended.filled'))
+  return { status: readOneOf(STATUSES, wire.status, 'ended.status'), filled }
 }
 
 function nowToWire(now: SettlementReversal['now']): NowWire {
@@ -93,15 +115,24 @@ function nowToWire(now: SettlementReversal['now']): NowWire {
   return { kind, revert: now.revert, told }
 }
 
-function nowFromWire(wire: NowWire): SettlementReversal['now'] {
-  if (wire.kind === 'success') {
-    return {
-      kind: wire.kind,
-      txHash: asHex(wire.tx_hash),
-      blockNumber: BigInt(wire.block_number),
-    }
+function nowFromWire(value: unknown): SettlementReversal['now'] {
+  const wire = fieldsOf<NowWire>(value, 'now')
+  assertClosed(wire, 3, 'now')
+  const { kind } = wire
+  if (kind === 'success') {
+    const txHash = readHex(wire.tx_hash, 'tx_hash')
+    return { kind, txHash, blockNumber: readUint(wire.block_number, 'block_number') }
   }
-  const { tx_hash: hash, block_number: block, trade_id: tradeId } = wire.told
-  const told = { txHash: asHex(hash), blockNumber: BigInt(block), tradeId }
-  return { kind: wire.kind, revert: wire.revert, told }
+  if (kind !== 'reverted') return malformed('now', 'known')
+  return { kind, revert: readText(wire.revert, 'revert'), told: toldFromWire(wire.told) }
+}
+
+function toldFromWire(value: unknown): ToldFill {
+  const wire = fieldsOf<ToldWire>(value, 'told')
+  assertClosed(wire, 3, 'told')
+  return {
+    txHash: readHex(wire.tx_hash, 'told.tx_hash'),
+    blockNumber: readUint(wire.block_number, 'told.block_number'),
+    tradeId: readWhole(wire.trade_id, 'told.trade_id'),
+  }
 }

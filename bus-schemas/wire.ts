@@ -12,31 +12,25 @@ export const WIRE_VERSION = 1
 /** A server's limit is 1 MiB for headers and data together; this much is left for data. */
 export const MAX_MESSAGE_BYTES = 1_048_576 - 4_096
 
-/** The bytes are not a message of the expected schema. Carries zod's account of it as `cause`. */
+/** The bytes are not a message of the expected schema. Carries as `cause` what was found to be wrong with them. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
 
-const MAX_UINT_DIGITS = 78
+/** Digits of the greatest uint256. */
+export const MAX_UINT_DIGITS = 78
 
 /** A non-negative integer of any scale up to uint256, in canonical decimal text. */
 export const uintText = z
   .string()
   .max(MAX_UINT_DIGITS)
   .regex(/^(0|[1-9][0-9]*)$/)
-/** The same with a minus sign allowed. */
-export const intText = z
-  .string()
-  .max(MAX_UINT_DIGITS + 1)
-  .regex(/^(0|-?[1-9][0-9]*)$/)
 /** Lower-case address. */
 export const addressText = z.string().regex(/^0x[0-9a-f]{40}$/)
-/** Bytes in either case, as they came. */
-export const hexText = z.string().regex(/^0x[0-9a-fA-F]*$/)
 /** A count, position or time that is exact as a JSON number. */
 export const wholeNumber = z.int().nonnegative()
 
-/** Text that addressText or hexText has accepted, typed as what it is. */
+/** Text that a schema has accepted, typed as what it is. */
 export const asAddress = (text: string): Address => text as Address
 export const asHex = (text: string): Hex => text as Hex
 
@@ -63,6 +57,21 @@ export function decodeMessage<T>(name: string, schema: z.ZodType<T>, data: Uint8
   throw new MalformedMessage(`${name}: ${z.prettifyError(result.error)}`, { cause: result.error })
 }
 
+/**
+ * The same for a reader of our own, which every message on the way of an order has: it is given the message's fields and
+ * throws MalformedMessage where one of them does not fit.
+ */
+export function readMessage<T>(name: string, read: (message: object) => T, data: Uint8Array): T {
+  const message = parseJson(name, data)
+  assertKnownVersion(name, message)
+  try {
+    return read(message)
+  } catch (cause) {
+    if (!(cause instanceof MalformedMessage)) throw cause
+    throw new MalformedMessage(`${name}: ${cause.message}`, { cause })
+  }
+}
+
 function parseJson(name: string, data: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(data))
@@ -71,7 +80,7 @@ function parseJson(name: string, data: Uint8Array): unknown {
   }
 }
 
-function assertKnownVersion(name: string, message: unknown): void {
+function assertKnownVersion(name: string, message: unknown): asserts message is object {
   if (typeof message !== 'object' || message === null || !('v' in message)) {
     throw new MalformedMessage(`${name}: no version`)
   }

@@ -1,5 +1,4 @@
 import { encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
-import { orderToWire, progressToWire } from '../../bus-schemas/order-wire.js'
 import type { CommandAnswer } from '../../core/apply-command.js'
 import { refusals, type Refusal } from '../../core/refusals.js'
 
@@ -20,7 +19,7 @@ export function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: num
     kind: 'order',
     feed_seq: feedSeq,
     market,
-    order: orderToWire(answer.order),
-    progress: progressToWire(answer.progress),
+    order: answer.order,
+    progress: answer.progress,
   })
 }

@@ -90,7 +90,7 @@ describe('signatures of live orders', () => {
     goUnreadable()
     const answer = await place({ orderId: 'late' })
     if (answer.kind !== 'order') throw new Error('expected an order')
-    expect(answer.order.signature_status).to.equal('unchecked')
+    expect(answer.order.signatureStatus).to.equal('unchecked')
     expect(await lastChange('late')).to.include({ hold: 'signature_unchecked', open: 0n })
     await rounds()
     expect(await told()).to.deep.equal([])

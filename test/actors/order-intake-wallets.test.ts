@@ -70,7 +70,7 @@ describe('orders of wallet contracts on a chain', function () {
       action_json,
       signature,
     })
-    return answer.kind === 'order' ? answer.order.signature_status : answer.refusal.message
+    return answer.kind === 'order' ? answer.order.signatureStatus : answer.refusal.message
   }
 
   it('takes what the wallet accepts, until it does not any more', async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { orderToWire, progressToWire } from '../../bus-schemas/order-wire.js'
 import type { OrderAnswer } from '../../bus-schemas/order-requests.js'
 import { refusals } from '../../core/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'
@@ -11,8 +10,8 @@ const placed: OrderAnswer = {
   kind: 'order',
   feed_seq: 5,
   market: order.market,
-  order: orderToWire(order),
-  progress: progressToWire(progress),
+  order,
+  progress,
 }
 
 describe('order routes of the gateway', () => {

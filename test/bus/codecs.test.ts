@@ -20,10 +20,8 @@ import {
 import {
   orderFromWire,
   orderToWire,
-  orderWire,
   progressFromWire,
   progressToWire,
-  progressWire,
 } from '../../bus-schemas/order-wire.js'
 import { decodePingAnswer, encodePingAnswer } from '../../bus-schemas/ping.js'
 import { MAX_MESSAGE_BYTES, MalformedMessage } from '../../bus-schemas/wire.js'
@@ -58,7 +56,7 @@ describe('wire form of orders', () => {
   it('gives the order back after a trip through JSON', () => {
     fc.assert(
       fc.property(anyOrder(), (order) => {
-        const wire = orderWire.parse(JSON.parse(JSON.stringify(orderToWire(order))))
+        const wire: unknown = JSON.parse(JSON.stringify(orderToWire(order)))
         expect(orderFromWire(wire)).to.deep.equal(order)
       }),
     )
@@ -67,7 +65,7 @@ describe('wire form of orders', () => {
   it('gives the progress back after a trip through JSON', () => {
     fc.assert(
       fc.property(anyProgress, (progress) => {
-        const wire = progressWire.parse(JSON.parse(JSON.stringify(progressToWire(progress))))
+        const wire: unknown = JSON.parse(JSON.stringify(progressToWire(progress)))
         expect(progressFromWire(wire)).to.deep.equal(progress)
       }),
     )
@@ -78,7 +76,7 @@ describe('wire form of orders', () => {
       const [order] = fc.sample(anyOrder(), { numRuns: 1, seed: 1 })
       expect(order).to.not.equal(undefined)
       const wire = { ...orderToWire(order!), desired_amount: amount }
-      expect(orderWire.safeParse(wire).success).to.equal(false)
+      expect(() => orderFromWire(wire)).to.throw(MalformedMessage)
     })
   }
 })
@@ -193,8 +191,8 @@ describe('order requests and answers', () => {
           kind: 'order',
           feed_seq,
           market: order.market,
-          order: orderToWire(order),
-          progress: progressToWire(progress),
+          order,
+          progress,
         }
         expect(decodeOrderAnswer(encodeOrderAnswer(answer))).to.deep.equal(answer)
       }),

@@ -1,7 +1,6 @@
 import type { Bus } from '../../bus-schemas/bus.js'
 import { decodeCommands } from '../../bus-schemas/command-message.js'
 import { type OrderAnswer, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
-import { orderToWire, progressToWire } from '../../bus-schemas/order-wire.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../../core/command.js'
 import type { Order } from '../../core/order.js'
@@ -55,8 +54,8 @@ function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book)
     kind: 'order',
     feed_seq: feedSeq,
     market,
-    order: orderToWire(order),
-    progress: progressToWire(progressOf(order, { status })),
+    order,
+    progress: progressOf(order, { status }),
   })
   if (command.kind === 'PlaceOrder') {
     const { order } = command
