@@ -96,7 +96,7 @@ function writeOrder(live: OrderSnapshot) {
 
 function readOrder(row: OrderRow): OrderSnapshot {
   const { gone, cancelReason, cancelledAtMs, hold } = row
-  return {
+  const live: { -readonly [K in keyof OrderSnapshot]: OrderSnapshot[K] } = {
     order: orderFromWire(row.order),
     rank: row.rank,
     createdAtMs: row.createdAtMs,
@@ -104,13 +104,14 @@ function readOrder(row: OrderRow): OrderSnapshot {
     filled: amountE18(BigInt(row.filled)),
     pending: amountE18(BigInt(row.pending)),
     shownOpen: amountE18(BigInt(row.shownOpen)),
-    ...(gone !== null && { gone }),
-    ...(cancelReason !== null && { cancelReason }),
-    ...(cancelledAtMs !== null && { cancelledAtMs }),
-    ...(hold !== null && { hold: readHold(hold) }),
     refusals: row.refusals,
     firstRefusedAtMs: row.firstRefusedAtMs,
   }
+  if (gone !== null) live.gone = gone
+  if (cancelReason !== null) live.cancelReason = cancelReason
+  if (cancelledAtMs !== null) live.cancelledAtMs = cancelledAtMs
+  if (hold !== null) live.hold = readHold(hold)
+  return live
 }
 
 /** `null` for what is absent, here and below. */
@@ -282,31 +283,43 @@ function assertSealed(parts: readonly Uint8Array[], last: Uint8Array): Seal {
   return seal
 }
 
+/** Reads one part after the other, so that the JSON of each is let go before the next. */
 function assemble(parts: readonly Uint8Array[], market: string): Checkpoint {
-  const rows = new Map<string, unknown[]>()
+  const heads: Head[] = []
+  const lists: { -readonly [K in ListPart]: Item<K>[] } = {
+    orders: [],
+    matches: [],
+    deadlines: [],
+    accounts: [],
+    idleAccounts: [],
+    reviews: [],
+    lastSourceNo: [],
+  }
   for (const part of parts) {
     const { list } = partLine.parse(firstLine(part))
-    const body = Buffer.from(part.subarray(part.indexOf(0x0a) + 1)).toString('utf8')
-    const known = rows.get(list) ?? []
-    rows.set(list, known)
-    for (const row of JSON.parse(body) as unknown[]) known.push(row)
+    const rows = JSON.parse(restOf(part)) as unknown[]
+    if (list === 'head') heads.push(...(rows as Head[]))
+    else if (Object.hasOwn(LISTS, list)) readRows(list as ListPart, rows, lists)
   }
-  const [head] = (rows.get('head') ?? []) as Head[]
+  const [head] = heads
   assert(head !== undefined, 'a checkpoint begins with its head')
   const { commandSeq, feed, term, scalars } = head
-  const read = <K extends ListPart>(list: K): Item<K>[] => {
-    const { read: readRow } = LISTS[list]
-    return (rows.get(list) ?? []).map((row): Item<K> => readRow(row as never))
-  }
-  const lists: { [K in ListPart]: Item<K>[] } = {
-    orders: read('orders'),
-    matches: read('matches'),
-    deadlines: read('deadlines'),
-    accounts: read('accounts'),
-    idleAccounts: read('idleAccounts'),
-    reviews: read('reviews'),
-    lastSourceNo: read('lastSourceNo'),
-  }
   const state = { ...scalars, reversals: scalars.reversals ?? NO_REVERSALS, ...lists }
   return { market, commandSeq, feed, term, state }
+}
+
+function readRows<K extends ListPart>(
+  list: K,
+  rows: readonly unknown[],
+  lists: Readonly<Record<K, Item<K>[]>>,
+): void {
+  const { read } = LISTS[list]
+  const items = lists[list]
+  for (const row of rows) items.push(read(row as never))
+}
+
+/** The text after the first line, without a copy of its bytes. */
+function restOf({ buffer, byteOffset, length }: Uint8Array): string {
+  const bytes = Buffer.from(buffer, byteOffset, length)
+  return bytes.toString('utf8', bytes.indexOf(0x0a) + 1)
 }

@@ -55,7 +55,7 @@ export async function isInFeed(run: Run, block: Block): Promise<boolean> {
   for (;;) {
     const stored = await nextStored(run)
     if (stored === undefined) return false
-    if (Buffer.from(data).equals(stored.data)) {
+    if (Buffer.compare(data, stored.data) === 0) {
       advance(run, stored)
       feed.changeSeq += block.changes.length
       return true
