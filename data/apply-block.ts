@@ -45,11 +45,13 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
 
   const applyBatch = db.transaction((batch: readonly StreamedBlock[]) => {
     candles.begin()
+    writer.begin()
     for (const { streamSeq, block } of batch) {
       const ordinal = ordinals.get(block.market)
       assert(ordinal !== undefined, `market ${block.market} is not projected`)
       applyBlock({ cursors, writer, forgetOrders, ordinal }, streamSeq, block)
     }
+    writer.flush()
     candles.flush()
   })
   return {

@@ -11,8 +11,12 @@ import type { OrderKeys } from './order-keys.js'
 import { createFillWriter, createTradeReverser } from './write-fill.js'
 
 export interface ChangeWriter {
+  /** Before the first change of a transaction. */
+  begin(): void
   /** Writes what one change of the market with this ordinal makes of its order. */
   apply(ordinal: number, change: Change): void
+  /** After the last change of a transaction. */
+  flush(): void
 }
 
 type Placement = Extract<Change, { kind: 'OrderPlaced' }>
@@ -24,12 +28,12 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const placeOrder = createPlaceOrder(db)
   const keyOf = createOrderKeys(db)
   const moveOrder = createMoveOrder(db, keyOf)
-  const writeFill = createFillWriter({ db, candles, keyOf })
+  const fills = createFillWriter({ db, candles, keyOf })
   const addQuote = createAddQuote(db)
   const fillOrder = (ordinal: number, change: Filling): void => {
     const key = moveOrder(change)
     addQuote(key, notionalOf(change.fill))
-    writeFill(ordinal, change, key)
+    fills.write(ordinal, change, key)
   }
   const reverseTrade = createTradeReverser({ db, candles })
   const reverseFill = (ordinal: number, change: Reversing): void => {
@@ -38,6 +42,8 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
     reverseTrade(ordinal, change)
   }
   return {
+    begin: fills.begin,
+    flush: fills.flush,
     apply(ordinal, change) {
       switch (change.kind) {
         case 'OrderPlaced':

@@ -15,24 +15,50 @@ export interface FillWriterOptions {
   readonly keyOf: OrderKeys
 }
 
-/** Writes one leg of a fill; the taker's leg, which comes second, completes the trade and its candles. */
-export function createFillWriter({ db, candles, keyOf }: FillWriterOptions) {
+/** Writes the legs of fills and their trades; must run inside a transaction. */
+export interface FillWriter {
+  /** Forgets what a transaction that failed has left. */
+  begin(): void
+  write(ordinal: number, change: Filling, orderKey: number): void
+  /** Ends the transaction's part here; a maker's leg whose trade has not come makes it fail. */
+  flush(): void
+}
+
+/**
+ * A maker's leg, which comes first, waits for the taker's, which completes the trade and its candles. Written before its
+ * trade, it would make SQLite search all legs of the history for those that name the trade.
+ */
+export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): FillWriter {
   const insertFill = db.prepare(
     `INSERT INTO fills (fill_key, trade_id, order_key, owner, liquidity, fee, at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const writeTrade = createTradeWriter(db, keyOf)
-  return (ordinal: number, change: Filling, orderKey: number): void => {
-    const { fill, seq, atMs } = change
-    const key = logKey(seq, ordinal)
-    const { tradeId, liquidity } = fill
-    const owner = blobOf(change.owner)
-    insertFill.run(key, tradeId, orderKey, owner, liquidity, String(fill.fee), atMs)
-    if (liquidity === 'maker') return
-    assert(tradeId === key, `trade ${tradeId} is not numbered by its taker's change ${seq}`)
-    assert(fill.fee === fill.takerFee, `trade ${tradeId}: the taker's fee is not the match's`)
-    writeTrade(ordinal, change, orderKey)
-    candles.add(ordinal, { atMs, tradeId, price: fill.price, amount: fill.amount })
+  let waiting: unknown[] | undefined
+  const flush = (): void => {
+    if (waiting !== undefined) insertFill.run(...waiting)
+    waiting = undefined
+  }
+  return {
+    begin: () => (waiting = undefined),
+    flush,
+    write(ordinal, change, orderKey) {
+      const { fill, seq, atMs, owner } = change
+      const key = logKey(seq, ordinal)
+      const { tradeId, liquidity } = fill
+      const leg = [key, tradeId, orderKey, blobOf(owner), liquidity, String(fill.fee), atMs]
+      if (liquidity === 'maker') {
+        flush()
+        waiting = leg
+        return
+      }
+      assert(tradeId === key, `trade ${tradeId} is not numbered by its taker's change ${seq}`)
+      assert(fill.fee === fill.takerFee, `trade ${tradeId}: the taker's fee is not the match's`)
+      writeTrade(ordinal, change, orderKey)
+      flush()
+      insertFill.run(...leg)
+      candles.add(ordinal, { atMs, tradeId, price: fill.price, amount: fill.amount })
+    },
   }
 }
 
