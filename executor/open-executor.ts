@@ -51,6 +51,8 @@ export interface Executor extends Executions {
   readonly readReversals: ReadReversals
   /** Milliseconds since the chain last answered; it is asked several times a second. */
   readonly chainSilentMs: () => number
+  /** Whether a stranger was found to use the key: then nothing more is settled until the process is started again. */
+  readonly isFrozen: () => boolean
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
   stop(): Promise<void>
   /** Lets go of the journal; to be called when no execution is under way any more. */
@@ -117,7 +119,8 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     // Whoever waits for a receipt is woken before the queue is waited for.
     await Promise.all([queue.stop(), lane.stop()])
   }
-  return { ...executions, readReversals, chainSilentMs, stop }
+  const isFrozen = () => lane.frozen() !== undefined
+  return { ...executions, readReversals, chainSilentMs, isFrozen, stop }
 }
 
 interface Parts {

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Action, Address, Hex } from '../../core/action.js'
+import { decodePingAnswer } from '../../bus-schemas/ping.js'
+import { askPing } from '../../bus-schemas/subjects.js'
 import type { TransferRecord } from '../../core/transfer.js'
 import { actionsCall } from '../support/devnet-actions.js'
 import { perform } from '../support/devnet-world.js'
@@ -20,6 +22,7 @@ import type { SentRequest } from '../support/transfer-requests.js'
 
 /** More than a chain is expected to lose. */
 const FINAL_BLOCKS = 14
+const PING_MS = 5_000
 
 describe("a deposit whose nonce a stranger's transaction took", function () {
   this.timeout(60_000)
@@ -74,6 +77,9 @@ describe("a deposit whose nonce a stranger's transaction took", function () {
     const { actionHash } = await displace(body)
     // Whoever else has the key may not be met by more transactions until somebody has looked.
     await becomes(actionHash, 'rejected')
+    const ping = await stage.bus.ask(askPing('deposit-submitter'), new Uint8Array(), PING_MS)
+    const notReady = { ready: false, detail: 'a stranger uses the key' }
+    expect(decodePingAnswer(ping)).to.include(notReady)
     expect(await wallet()).to.equal(PURSE)
     await deposits.stop()
     const { dataDir, privateKey } = deposits

@@ -165,7 +165,7 @@ describe('executor with a chain in trouble', () => {
 
   it('takes nothing more once a stranger used its nonce, not even for what waits', async () => {
     let frozen = 0
-    const { post } = await open({ facts: { frozen: () => (frozen += 1) } })
+    const { post, url } = await open({ facts: { frozen: () => (frozen += 1) } })
     proxy.fateOf = only(SEND, 'lose')
     const body = await aBody()
     expect((await post(body, 'm:1')).status).to.equal(502)
@@ -180,5 +180,6 @@ describe('executor with a chain in trouble', () => {
     expect(refused.status).to.equal(503)
     expect(refused.body.error).to.equal(`a stranger used nonce ${evmNonce} of the signer in ${by}`)
     expect((await post(body, 'm:1')).status).to.equal(502)
+    expect((await fetch(`${url}/readyz`)).status).to.equal(503)
   })
 })

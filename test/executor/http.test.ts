@@ -59,6 +59,7 @@ describe('POST /execute', () => {
   let asked: Parameters<Execute>[]
   let silentMs: number
   let objections: Objection[]
+  let frozen = false
 
   before(async () => {
     const execute: Execute = (...args) => {
@@ -71,13 +72,15 @@ describe('POST /execute', () => {
     const chainSilentMs = () => silentMs
     const checkTerms = () => objections
     const readReversals = (after: number, limit: number) => aReversal(after + limit)
-    const deps = { execute, isKnown, readReversals, checkTerms, chainSilentMs }
+    const isFrozen = () => frozen
+    const deps = { execute, isKnown, readReversals, checkTerms, chainSilentMs, isFrozen }
     const app = createApp({ ...deps, secret: SECRET, facts, onFatal })
     served = await serveApp(app)
   })
   beforeEach(() => {
     asked = []
     silentMs = 0
+    frozen = false
     objections = []
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
@@ -290,7 +293,7 @@ describe('POST /execute', () => {
     expect(fatal).to.equal(answer)
   })
 
-  it('answers /readyz with 503 while the chain is silent', async () => {
+  it('answers /readyz with 503 while the chain is silent or the key is used by a stranger', async () => {
     const readyz = async () => {
       const response = await fetch(`${served.url}/readyz`)
       return [response.status, await readBody(response)]
@@ -298,6 +301,8 @@ describe('POST /execute', () => {
     expect(await readyz()).to.deep.equal([200, { status: 'ready' }])
     silentMs = 5_001
     expect(await readyz()).to.deep.equal([503, { error: 'the chain does not answer' }])
+    frozen = true
+    expect(await readyz()).to.deep.equal([503, { error: 'a stranger uses the key' }])
   })
 
   it('answers /healthz to anybody', async () => {
