@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tokenUnits6 } from '../core/money.js'
+import { amountE18, tokenUnits6 } from '../core/money.js'
 import type { TransferRecord } from '../core/transfer.js'
 import { addressText, asAddress, asHex, uintText, wholeNumber } from './wire.js'
 
@@ -17,6 +17,7 @@ export const transferWire = z.strictObject({
   subaccount_id: uintText.exactOptional(),
   asset: addressText,
   amount_units: uintText,
+  credited_e18: uintText.exactOptional(),
   tx_hash: hashText.exactOptional(),
   permit_tx_hash: hashText.exactOptional(),
   block_number: uintText.exactOptional(),
@@ -29,7 +30,7 @@ export type TransferWire = z.infer<typeof transferWire>
 
 /** The record's wire form; equal records give equal JSON. */
 export function transferToWire(record: TransferRecord): TransferWire {
-  const { subaccountId, txHash, permitTxHash, blockNumber, error, revert } = record
+  const { subaccountId, credited, txHash, permitTxHash, blockNumber, error, revert } = record
   return {
     kind: record.kind,
     action_hash: record.actionHash,
@@ -40,6 +41,7 @@ export function transferToWire(record: TransferRecord): TransferWire {
     ...(subaccountId !== undefined && { subaccount_id: String(subaccountId) }),
     asset: record.asset,
     amount_units: String(record.amount),
+    ...(credited !== undefined && { credited_e18: String(credited) }),
     ...(txHash !== undefined && { tx_hash: txHash }),
     ...(permitTxHash !== undefined && { permit_tx_hash: permitTxHash }),
     ...(blockNumber !== undefined && { block_number: String(blockNumber) }),
@@ -62,6 +64,7 @@ export function transferFromWire(wire: TransferWire): TransferRecord {
     ...(wire.subaccount_id !== undefined && { subaccountId: BigInt(wire.subaccount_id) }),
     asset: asAddress(wire.asset),
     amount: tokenUnits6(BigInt(wire.amount_units)),
+    ...(wire.credited_e18 !== undefined && { credited: amountE18(BigInt(wire.credited_e18)) }),
     ...(wire.tx_hash !== undefined && { txHash: asHex(wire.tx_hash) }),
     ...(wire.permit_tx_hash !== undefined && { permitTxHash: asHex(wire.permit_tx_hash) }),
     ...(wire.block_number !== undefined && { blockNumber: BigInt(wire.block_number) }),

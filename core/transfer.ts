@@ -1,5 +1,5 @@
 import type { Address, Hex } from './action.js'
-import type { TokenUnits6 } from './money.js'
+import type { AmountE18, TokenUnits6 } from './money.js'
 
 /** The words of deposits and withdrawals: one signed action each, carried out by at most one transaction. */
 export type TransferKind = 'deposit' | 'withdrawal'
@@ -27,6 +27,8 @@ export interface TransferRecord {
   /** The asset that the action names: cash, or the wrapped asset that pays out. */
   readonly asset: Address
   readonly amount: TokenUnits6
+  /** What the chain credited the account with, of a confirmed deposit. */
+  readonly credited?: AmountE18
   readonly txHash?: Hex
   /** Of the permit that went before a deposit, when one was needed. */
   readonly permitTxHash?: Hex

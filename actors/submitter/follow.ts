@@ -68,7 +68,10 @@ function followOpen(deps: FollowDeps, record: TransferRecord, { attempts }: Open
   records.change(record.actionHash, change, { submittedAtMs: nowMs() })
 }
 
-const NOT_MINED = { subaccountId: undefined, blockNumber: undefined, revert: undefined } as const
+const NOT_MINED = {
+  ...{ subaccountId: undefined, credited: undefined },
+  ...{ blockNumber: undefined, revert: undefined },
+} as const
 
 /** No node has said that it has the transaction: until one does, nobody knows whether it was submitted. */
 export function markUnclear({ kind, records, transactions }: FollowDeps, actionHash: Hex): void {
@@ -86,7 +89,7 @@ async function followMined(
   const { actionHash, subaccountIdRequested } = record
   if (isSettled(record) && records.blockHashOf(actionHash) === mined.blockHash) return
   crash('transfer.after_receipt_before_mark')
-  const receipt = await accountFor(deps, mined.hash)
+  const receipt = await accountFor(deps, mined.hash, record.asset)
   // The chain has lost the block meanwhile; the journal will say so.
   if (receipt?.blockHash !== mined.blockHash) return
   const place = { txHash: mined.hash, blockNumber: mined.blockNumber, error: undefined }
@@ -94,11 +97,12 @@ async function followMined(
   if (mined.status === 'success') {
     const opened = receipt.openedAccountId
     const subaccountId = subaccountIdRequested === 0n ? opened : subaccountIdRequested
-    const change = { ...place, status: 'confirmed', subaccountId, revert: undefined } as const
-    records.change(actionHash, change, details)
+    const { credited } = receipt
+    const change = { ...place, status: 'confirmed', subaccountId, credited } as const
+    records.change(actionHash, { ...change, revert: undefined }, details)
   } else {
     const revert = revertName(record.asset, mined.revert ?? 'unknown')
-    const change = { ...place, status: 'reverted', subaccountId: undefined, revert } as const
+    const change = { ...NOT_MINED, ...place, status: 'reverted', revert } as const
     records.change(actionHash, change, details)
   }
   crash('transfer.after_mark_before_answer')
@@ -108,8 +112,10 @@ async function followMined(
 export async function accountFor(
   { client, matching, gas }: Pick<FollowDeps, 'client' | 'matching' | 'gas'>,
   hash: Hex,
+  asset?: Address,
 ): Promise<TransferReceipt | undefined> {
-  const receipt = await readTransferReceipt(client, matching, hash)
+  const sources = { matching, ...(asset !== undefined && { asset }) }
+  const receipt = await readTransferReceipt(client, sources, hash)
   if (receipt !== undefined) gas.paid(hash, receipt.costWei)
   return receipt
 }

@@ -57,10 +57,10 @@ export function transferReceipt(record: TransferRecord): PresentedTransfer {
 const amountFields: Readonly<
   Record<TransferKind, (record: TransferRecord) => Readonly<Record<string, string>>>
 > = {
-  deposit: ({ amount }) => ({
+  deposit: ({ amount, credited = unitsToE18(amount) }) => ({
     amount_usdc: formatFixed(amount, 6),
     amount_units: amount.toString(),
-    credited_cash_e18: unitsToE18(amount).toString(),
+    credited_cash_e18: credited.toString(),
   }),
   withdrawal: ({ asset, amount }) => ({
     asset_address: asset,

@@ -42,6 +42,7 @@ describe('deposit submitter', () => {
     await approve(stage, owner.address, TEN)
     const record = recordIn(await deposits.ask(await depositBody(world, owner)))
     expect(record).to.include({ status: 'confirmed', owner: owner.address, amount: TEN })
+    expect(record.credited).to.equal(TEN * CASH_PER_UNIT)
     expect(record).to.not.have.property('permitTxHash')
     const id = record.subaccountId ?? 0n
     expect(id > 0n).to.equal(true)

@@ -159,7 +159,9 @@ describe('the life of a deposit', () => {
     await world.client.setAutomine(false)
     await world.client.revert({ id: snapshot })
     await becomes(first.actionHash, 'submitted')
-    expect(await lookUp(first.actionHash)).to.not.have.any.keys('subaccountId', 'blockNumber')
+    expect(await lookUp(first.actionHash)).to.not.have.any.keys(
+      ...['subaccountId', 'credited', 'blockNumber'],
+    )
     await outbid(world.bob.address, world.at.matching, {
       abi: matchingAbi,
       functionName: 'createSubAccount',

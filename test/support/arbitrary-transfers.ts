@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { tokenUnits6 } from '../../core/money.js'
+import { amountE18, tokenUnits6 } from '../../core/money.js'
 import type { GasStanding, TransferRecord } from '../../core/transfer.js'
 import { anyAddress, anyHash, anyMs, anyText, anyUint } from './arbitraries.js'
 
@@ -15,6 +15,7 @@ export const anyTransfer: fc.Arbitrary<TransferRecord> = fc.record(
     subaccountId: anyUint,
     asset: anyAddress,
     amount: anyUint.map(tokenUnits6),
+    credited: anyUint.map(amountE18),
     txHash: anyHash,
     permitTxHash: anyHash,
     blockNumber: anyUint,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
-import { tokenUnits6 } from '../../../core/money.js'
+import { amountE18, tokenUnits6 } from '../../../core/money.js'
 import {
   hasReceipt,
   transferReceipt,
@@ -36,6 +36,13 @@ describe('records of deposits and withdrawals', () => {
       block_number: '31',
       created_at: '2026-11-21T10:00:00.500Z',
       updated_at: '2026-11-21T10:00:02.500Z',
+    })
+  })
+
+  it('show what the chain credited, once it has', () => {
+    const credited = amountE18(24_999_999n * 10n ** 12n)
+    expect(transferRecord(aTransfer({ credited }))).to.include({
+      ...{ amount_units: '25000000', credited_cash_e18: '24999999000000000000' },
     })
   })
 
