@@ -1,4 +1,13 @@
-import { type Msg, type NatsConnection, createInbox } from 'nats'
+import { type NatsConnection, createInbox } from 'nats'
+import {
+  type Addressed,
+  decodeGroup,
+  encodeGroup,
+  groupToken,
+  inGroups,
+  isGroupToken,
+  splitReply,
+} from './ask-group.js'
 import { NoAnswer } from './bus.js'
 
 /** Questions that may await their answer at one time; the next one gets NoAnswer. */
@@ -16,26 +25,63 @@ export interface Asker {
 }
 
 interface Waiting {
-  readonly settle: (message: Msg) => void
+  /** The message that it went with, when others did too. */
+  group?: string
+  readonly settle: (data: Uint8Array) => void
   readonly giveUp: (why: string) => void
 }
 
 export interface AskerDeps {
   readonly connection: NatsConnection
   readonly isConnected: () => boolean
-  /** Puts a publish off to the end of the turn, so that what is sent in one turn shares a write. */
-  readonly soon: (task: () => void) => void
 }
 
-export function createAsker({ connection, isConnected, soon }: AskerDeps): Asker {
+export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   const inbox = createInbox()
   const waiting = new Map<string, Waiting>()
-  let asked = 0
+  let [asked, groups] = [0, 0]
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) => {
-      waiting.get(message.subject.slice(inbox.length + 1))?.settle(message)
+      const token = message.subject.slice(inbox.length + 1)
+      if (message.headers?.code === STATUS_NO_RESPONDERS) giveUpOn(token, 'nobody listens')
+      else if (!isGroupToken(token)) waiting.get(token)?.settle(message.data)
+      else for (const each of decodeGroup(message.data)) waiting.get(each.token)?.settle(each.data)
     },
   })
+  const giveUpOn = (token: string, why: string): void => {
+    if (!isGroupToken(token)) return waiting.get(token)?.giveUp(why)
+    for (const one of [...waiting.values()]) if (one.group === token) one.giveUp(why)
+  }
+
+  /** A question that timed out meanwhile is not put. */
+  const putQuestions = (subject: string, questions: readonly Addressed[]): void => {
+    for (const group of inGroups(questions.filter(({ token }) => waiting.has(token)))) {
+      const [first] = group
+      if (first === undefined) continue
+      const token = group.length === 1 ? first.token : groupToken((groups += 1))
+      for (const each of group) {
+        const one = waiting.get(each.token)
+        if (one !== undefined && group.length > 1) one.group = token
+      }
+      try {
+        const data = group.length === 1 ? first.data : encodeGroup(group)
+        connection.publish(subject, data, { reply: `${inbox}.${token}` })
+      } catch (error) {
+        giveUpOn(token, `not sent, ${String(error)}`)
+      }
+    }
+  }
+  const sendAnswers = (prefix: string, answers: readonly Addressed[]): void => {
+    if (!isConnected()) return
+    for (const group of inGroups(answers)) {
+      const [first] = group
+      if (first === undefined) continue
+      if (group.length === 1) connection.publish(`${prefix}.${first.token}`, first.data)
+      else connection.publish(`${prefix}.${groupToken(0)}`, encodeGroup(group))
+    }
+  }
+  const question = createTurnGroups(putQuestions)
+  const answer = createTurnGroups(sendAnswers)
 
   const ask: Asker['ask'] = (subject, data, timeoutMs) =>
     new Promise((resolve, reject) => {
@@ -55,31 +101,51 @@ export function createAsker({ connection, isConnected, soon }: AskerDeps): Asker
         reject(new NoAnswer(`${subject}: ${why}`))
       }
       const timer = setTimeout(() => giveUp(`no answer within ${timeoutMs} ms`), timeoutMs)
-      const settle = (message: Msg): void => {
-        if (message.headers?.code === STATUS_NO_RESPONDERS) return giveUp('nobody listens')
+      const settle = (answered: Uint8Array): void => {
         over()
-        resolve(message.data)
+        resolve(answered)
       }
       waiting.set(token, { settle, giveUp })
-      soon(() => {
-        if (!waiting.has(token)) return
-        try {
-          connection.publish(subject, data, { reply: `${inbox}.${token}` })
-        } catch (error) {
-          giveUp(`not sent, ${String(error)}`)
-        }
-      })
+      question(subject, { token, data })
     })
 
   return {
     ask,
-    reply: (replyTo, data) =>
-      soon(() => {
-        if (isConnected()) connection.publish(replyTo, data)
-      }),
+    reply: (replyTo, data) => {
+      const { prefix, token } = splitReply(replyTo)
+      answer(prefix, { token, data })
+    },
     close: () => {
       subscription.unsubscribe()
       for (const { giveUp } of [...waiting.values()]) giveUp('the bus is closing')
     },
   }
+}
+
+/** Gathers what one turn of the event loop has for the same place, and hands it over at the turn's end, in order. */
+function createTurnGroups(
+  send: (place: string, items: readonly Addressed[]) => void,
+): (place: string, item: Addressed) => void {
+  let places = new Map<string, Addressed[]>()
+  const flush = (): void => {
+    const due = places
+    places = new Map()
+    for (const [place, items] of due) send(place, items)
+  }
+  return (place, item) => {
+    if (places.size === 0) setImmediate(flush)
+    const items = places.get(place)
+    if (items === undefined) places.set(place, [item])
+    else items.push(item)
+  }
+}
+
+/** The questions of a message as it came to whoever answers, each with where its answer goes. */
+export function questionsIn(
+  data: Uint8Array,
+  replyTo: string,
+): { readonly data: Uint8Array; readonly replyTo: string }[] {
+  const { prefix, token } = splitReply(replyTo)
+  if (!isGroupToken(token)) return [{ data, replyTo }]
+  return decodeGroup(data).map((each) => ({ data: each.data, replyTo: `${prefix}.${each.token}` }))
 }

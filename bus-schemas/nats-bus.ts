@@ -1,14 +1,13 @@
-import { type Msg, type NatsConnection, Events, connect } from 'nats'
+import { type NatsConnection, Events, connect } from 'nats'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bus, type Subscription, BusUnavailable, WrongLastSequence } from './bus.js'
 import { type Appender, createAppender } from './nats-append.js'
-import { createAsker } from './nats-ask.js'
+import { createAsker, questionsIn } from './nats-ask.js'
 import { type FollowDeps, startFollower } from './nats-follow.js'
 import { readRange } from './nats-read.js'
 import { assertDurable, assertServer } from './nats-server-check.js'
 import { MAX_STORED_BYTES, createNatsStreams } from './nats-streams.js'
 import { claimSubject } from './subjects.js'
-import { createTurnQueue } from './turn-queue.js'
 
 const PING_EVERY_MS = 5_000
 const RECONNECT_WAIT_MS = 250
@@ -112,7 +111,7 @@ function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' |
 function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
   const { connection, isConnected } = deps
   const followers = new Set<Subscription>()
-  const asker = createAsker({ connection, isConnected, soon: createTurnQueue() })
+  const asker = createAsker({ connection, isConnected })
   let closed = false
   const assertOpen = (): void => {
     if (closed) throw new BusUnavailable('the bus is closed')
@@ -232,7 +231,11 @@ async function listen(
   const subscription = connection.subscribe(subject, {
     queue,
     callback: (error, message) => {
-      if (error === null && message.reply !== undefined) callOutside(onAsk, message)
+      if (error !== null || message.reply === undefined) return
+      const { reply, data } = message
+      callOutside(() => {
+        for (const each of questionsIn(data, reply)) onAsk(each.data, each.replyTo)
+      })
     },
   })
   // Whoever asks after this resolved is heard.
@@ -246,9 +249,9 @@ async function listen(
 }
 
 /** Keeps a throw out of the client, which would take it for a fault of the connection; it stops the process instead. */
-function callOutside(onAsk: (data: Uint8Array, replyTo: string) => void, message: Msg): void {
+function callOutside(call: () => void): void {
   try {
-    onAsk(message.data, message.reply ?? '')
+    call()
   } catch (error) {
     setImmediate(() => {
       throw error

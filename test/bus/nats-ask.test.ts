@@ -1,49 +1,75 @@
 import { expect } from 'chai'
 import type { NatsConnection } from 'nats'
 import { NoAnswer } from '../../bus-schemas/bus.js'
-import { createAsker, MAX_QUESTIONS_IN_FLIGHT } from '../../bus-schemas/nats-ask.js'
-import { createTurnQueue } from '../../bus-schemas/turn-queue.js'
+import { createAsker, MAX_QUESTIONS_IN_FLIGHT, questionsIn } from '../../bus-schemas/nats-ask.js'
+import { bytes, textOf } from './probes.js'
 
 const nothing = new Uint8Array()
 
 /** A connection that takes what is published and brings nothing back. */
 function silentConnection() {
-  const published: string[] = []
+  const messages: { subject: string; data: Uint8Array; reply: string }[] = []
+  let deliver: (error: null, message: object) => void = () => undefined
   const connection = {
-    subscribe: () => ({ unsubscribe: () => undefined }),
-    publish: (subject: string) => void published.push(subject),
+    subscribe: (_subject: string, { callback }: { callback: typeof deliver }) => {
+      deliver = callback
+      return { unsubscribe: () => undefined }
+    },
+    publish: (subject: string, data: Uint8Array, options?: { reply: string }) =>
+      void messages.push({ subject, data, reply: options?.reply ?? '' }),
   }
-  return { published, connection: connection as unknown as NatsConnection }
+  return {
+    connection: connection as unknown as NatsConnection,
+    messages,
+    subjects: () => messages.map(({ subject }) => subject),
+    /** Brings the newest message to whoever asks. */
+    deliverLast: () => deliver(null, messages.at(-1) ?? {}),
+  }
 }
 
 const failure = (answer: Promise<unknown>) => answer.then(undefined, (error: unknown) => error)
 
 describe('questions over NATS', () => {
   it('of one turn leave together at its end, in order', async () => {
-    const { published, connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true, soon: createTurnQueue() })
+    const { subjects, connection } = silentConnection()
+    const asker = createAsker({ connection, isConnected: () => true })
     const answers = ['a', 'b', 'c'].map((subject) => failure(asker.ask(subject, nothing, 5_000)))
     await Promise.resolve()
-    expect(published).to.deep.equal([])
+    expect(subjects()).to.deep.equal([])
     await new Promise(setImmediate)
-    expect(published).to.deep.equal(['a', 'b', 'c'])
+    expect(subjects()).to.deep.equal(['a', 'b', 'c'])
     asker.close()
     for (const error of await Promise.all(answers)) expect(error).to.be.instanceOf(NoAnswer)
   })
 
+  it('to the same place leave as one message, and their answers may come so too', async () => {
+    const { messages, subjects, connection, deliverLast } = silentConnection()
+    const asker = createAsker({ connection, isConnected: () => true })
+    const answers = ['a', 'b', 'c'].map((text) => asker.ask('place', bytes(text), 5_000))
+    await new Promise(setImmediate)
+    expect(subjects()).to.deep.equal(['place'])
+    const questions = messages.flatMap(({ data, reply }) => questionsIn(data, reply))
+    for (const { data, replyTo } of questions) asker.reply(replyTo, bytes(`${textOf(data)}!`))
+    await new Promise(setImmediate)
+    expect(messages).to.have.length(2)
+    deliverLast()
+    expect((await Promise.all(answers)).map(textOf)).to.deep.equal(['a!', 'b!', 'c!'])
+    asker.close()
+  })
+
   it('that nobody waits for any more are not put', async () => {
-    const { published, connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true, soon: createTurnQueue() })
+    const { subjects, connection } = silentConnection()
+    const asker = createAsker({ connection, isConnected: () => true })
     const answer = failure(asker.ask('late', nothing, 5_000))
     asker.close()
     await new Promise(setImmediate)
     expect(await answer).to.be.instanceOf(NoAnswer)
-    expect(published).to.deep.equal([])
+    expect(subjects()).to.deep.equal([])
   })
 
   it('are refused when too many await their answer', async () => {
     const { connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true, soon: () => undefined })
+    const asker = createAsker({ connection, isConnected: () => true })
     const asked = Array.from({ length: MAX_QUESTIONS_IN_FLIGHT }, () =>
       failure(asker.ask('s', nothing, 60_000)),
     )
