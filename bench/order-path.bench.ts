@@ -22,7 +22,7 @@ const REQUESTS = {
   usual: { warm: 1_500, venue: 2_000, paced: 1_000, naive: 500 },
   full: { warm: 3_000, venue: 8_000, paced: 4_000, naive: 1_500 },
 }
-const CONNECTIONS = 64
+const CONNECTIONS = 256
 /** Open load keeps what is under way apart from what is sent, so that it may need more. */
 const PACED_CONNECTIONS = 512
 /** What takes part in an order that does not match; the rest of the venue only keeps its clocks. */
@@ -131,7 +131,7 @@ function reportOf(venue: readonly Measured[], naive: readonly Measured[]): Repor
       { what: 'naive: processor time of a request', unit: 'µs', values: total(naive) },
     ],
     notes: [
-      'Two orders and the cancel of an earlier one in turn, none of which match, over 64 kept-alive connections; every answer must be 200. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
+      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections; every answer must be 200. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
       `Processor time of a request by process, µs: ${parts.join(', ')}.`,
     ],
   }

@@ -15,7 +15,7 @@ import { topOfProfile } from './top-of-profile.js'
  */
 const WARM = 2_000
 const REQUESTS = 6_000
-const CONNECTIONS = 64
+const CONNECTIONS = 256
 const LINES = 25
 /** Procfile name, and the folder its program stands in. */
 const PROFILED = {
