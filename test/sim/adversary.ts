@@ -35,13 +35,15 @@ export interface Troubles {
   readonly reorganisations: boolean
   readonly clocks: boolean
   readonly funds: boolean
+  /** Blocks in which matches use more gas than when they were tried out. */
+  readonly gas: boolean
   /** Orders that expire while the simulation runs. */
   readonly shortLives: boolean
 }
 
 /**
- * Draws a seed's troubles. Where there are reorganisations, and accounts, wallets or time move as well, a settled match
- * may revert in the end: then the venue has to take a fill back.
+ * Draws a seed's troubles. Where there are reorganisations, and accounts, wallets, gas or time move as well, a match may
+ * come to something else in the end than was told: then the venue has to take a result back.
  */
 export function chooseTroubles(random: Random): Troubles {
   return {
@@ -52,6 +54,7 @@ export function chooseTroubles(random: Random): Troubles {
     clocks: random.chance(0.3),
     funds: random.chance(0.5),
     shortLives: random.chance(0.6),
+    gas: random.chance(0.5),
   }
 }
 
@@ -66,6 +69,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
     ...(troubles.chain ? chainTrouble(stage, random) : []),
     ...(troubles.reorganisations ? reorganisations(stage, random) : []),
     ...(troubles.clocks ? clockTrouble(stage, random) : []),
+    ...(troubles.gas ? gasTrouble(stage, random) : []),
     ...(troubles.funds ? fundTrouble(stage, random) : []),
   ]
   const total = tricks.reduce((sum, { weight }) => sum + weight, 0)
@@ -79,6 +83,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       const { network, chain, processes, traders } = stage
       Object.assign(network.weather, FAIR)
       chain.setBaseFee(NORMAL_BASE_FEE)
+      chain.setHunger(false)
       traders.line.setConnected(true)
       for (const process of processes) {
         process.setConnected(true)
@@ -160,6 +165,21 @@ function chainTrouble(stage: Stage, random: Random): Trick[] {
         world.note('fees rise')
         world.after(network.wire, 4_000 + random.int(20_000), () => {
           chain.setBaseFee(NORMAL_BASE_FEE)
+        })
+      },
+    },
+  ]
+}
+
+function gasTrouble({ chain, network }: Stage, random: Random): Trick[] {
+  return [
+    {
+      weight: 1,
+      play: () => {
+        chain.setHunger(true)
+        network.world.note('matches use more gas')
+        network.world.after(network.wire, 4_000 + random.int(20_000), () => {
+          chain.setHunger(false)
         })
       },
     },

@@ -4,7 +4,7 @@ import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
 import { keccakText } from '../../chain/keccak.js'
 import { bytesToHex } from '../../chain/typed-data.js'
 import type { Hex } from '../../core/action.js'
-import type { ChainBlock, SimulatedChain } from './chain.js'
+import { matchesOf, type ChainBlock, type SimulatedChain } from './chain.js'
 import { AT, readMatch } from './contracts.js'
 
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
@@ -33,13 +33,15 @@ function logsOfBlock(block: ChainBlock, parent: ChainBlock) {
       BALANCE_ADJUSTED,
       ...[word(account), word(BigInt(AT.manager)), `${asset}${'0'.repeat(24)}` as Hex],
     ])
-  const matched = block.receipts.flatMap(({ transaction: { hash, data }, revert }) => {
-    if (revert !== undefined || data === '0x') return []
-    const accounts = readMatch(data).actions.map(({ subaccountId }) => subaccountId)
-    const moved = accounts.flatMap((account) =>
-      [AT.base, AT.quote].map((asset) => adjusted(hash, account, asset)),
-    )
-    return [log(AT.tradeModule, hash, [ORDER_MATCHED]), ...moved]
+  const matched = block.receipts.flatMap((receipt) => {
+    const { hash } = receipt.transaction
+    return matchesOf(receipt).flatMap((match) => {
+      const accounts = readMatch(match).actions.map(({ subaccountId }) => subaccountId)
+      const moved = accounts.flatMap((account) =>
+        [AT.base, AT.quote].map((asset) => adjusted(hash, account, asset)),
+      )
+      return [log(AT.tradeModule, hash, [ORDER_MATCHED]), ...moved]
+    })
   })
   if (block.happenings.length === 0) return matched
   const others = bytesToHex(keccakText(`others ${block.hash}`))

@@ -1,17 +1,12 @@
-import { encodeErrorResult, parseAbi, type Abi } from 'viem'
-import { errorsAbi } from '../../chain/abi/errors.js'
+import { parseAbi } from 'viem'
 import { matchingAbi } from '../../chain/abi/matching.js'
 import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
 import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
 import type { Address, Hex } from '../../core/action.js'
 import { logsOf } from './chain-logs.js'
 import { contractInterface } from './contract-interface.js'
-import {
-  GAS_PER_MATCH,
-  type ChainBlock,
-  type PooledTransaction,
-  type SimulatedChain,
-} from './chain.js'
+import { callBatchExecutor, matchTriedLog } from './batch-contract.js'
+import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
 import {
   applyMatch,
   AT,
@@ -19,9 +14,12 @@ import {
   CHAIN_ID,
   copyState,
   fillKey,
+  mayCall,
   Revert,
+  revertData,
   vouchesFor,
   type ChainState,
+  type SettlingCall,
 } from './contracts.js'
 
 /** What the node answers to one call: a result or the error object of JSON-RPC. */
@@ -39,8 +37,8 @@ interface RpcCall {
 
 export interface RpcOptions {
   readonly chain: SimulatedChain
-  /** Who may settle trades and what it has for gas, wei. */
-  readonly executor: { readonly address: Address; readonly balanceWei: () => bigint }
+  /** What the executor has for gas, wei. */
+  readonly executor: { readonly balanceWei: () => bigint }
   /** Hears of each raw transaction before the node looks at it. */
   readonly onRaw: (raw: Hex) => void
   /** Whether the node can trace; without it a revert is found by calling again. */
@@ -72,27 +70,9 @@ function answerCall(options: RpcOptions, { method, params = [] }: RpcCall): RpcO
     return answer(options, params)
   } catch (error) {
     if (error instanceof Revert) return { error: revertError(error.error) }
+    if (error instanceof UnknownBlock) return { error: { code: -32_000, message: error.message } }
     throw error
   }
-}
-
-/** The error as contracts encode it; the simulated ones throw none that has arguments a reader would look at. */
-function revertData(name: string): Hex {
-  const known = reverts.get(name) ?? encodeRevert(name)
-  reverts.set(name, known)
-  return known
-}
-
-const reverts = new Map<string, Hex>()
-
-function encodeRevert(name: string): Hex {
-  const withArguments: Readonly<Record<string, readonly unknown[]>> = {
-    AC_CannotTransferAssetToOneself: [AT.tradeModule, 0n],
-    ERC721NonexistentToken: [0n],
-    Error: ['simulated'],
-  }
-  const abi: Abi = errorsAbi
-  return encodeErrorResult({ abi, errorName: name, args: withArguments[name] ?? [] })
 }
 
 const revertError = (name: string): RpcError => ({
@@ -119,18 +99,15 @@ const METHODS: Readonly<Record<string, Method>> = {
     return { result: { ...blockRecord(block), transactions } }
   },
   eth_getBlockByHash: ({ chain }, [wanted]) => {
-    for (let number = chain.head().number; number >= 0; number--) {
-      const block = chain.block(number)
-      if (block !== undefined && block.hash === wanted) return { result: blockRecord(block) }
-    }
-    return { result: null }
+    const block = blockAt(chain, { blockHash: wanted as Hex })
+    return { result: block === undefined ? null : blockRecord(block) }
   },
   eth_getTransactionCount: ({ chain }, [address, tag]) => {
-    const { state } = blockAt(chain, tag) ?? chain.head()
+    const { state } = stateAt(chain, tag)
     return { result: hex(state.nonces.get((address as Address).toLowerCase() as Address) ?? 0) }
   },
   eth_getCode: ({ chain }, [address, tag]) => {
-    const { state } = blockAt(chain, tag) ?? chain.head()
+    const { state } = stateAt(chain, tag)
     return { result: hasCode(state, (address as Address).toLowerCase() as Address) ? '0x60' : '0x' }
   },
   eth_sendRawTransaction: ({ chain, onRaw }, [raw]) => {
@@ -152,7 +129,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   eth_estimateGas: (options, [call, tag]) => {
     callContract(options, call as ContractCall, tag)
-    return { result: hex(GAS_PER_MATCH) }
+    return { result: hex(options.chain.head().matchGas) }
   },
   eth_call: (options, [call, tag]) => ({
     result: callContract(options, call as ContractCall, tag),
@@ -164,16 +141,38 @@ const METHODS: Readonly<Record<string, Method>> = {
 }
 
 interface ContractCall {
+  readonly from?: Address
   readonly to: Address
+  readonly gas?: Hex
   readonly data?: Hex
   readonly input?: Hex
 }
 
+/** A question about a block that the node does not have, or not any more. */
+class UnknownBlock extends Error {
+  override readonly name = 'UnknownBlock'
+}
+
+function stateAt(chain: SimulatedChain, tag: unknown): ChainBlock {
+  const block = blockAt(chain, tag)
+  if (block === undefined) throw new UnknownBlock('header not found')
+  return block
+}
+
 function blockAt(chain: SimulatedChain, tag: unknown): ChainBlock | undefined {
+  if (typeof tag === 'object' && tag !== null) return blockOf(chain, tag as { blockHash: Hex })
   if (tag === 'finalized') return chain.block(Math.max(0, chain.head().number - 24))
   if (tag === 'safe') return chain.block(Math.max(0, chain.head().number - 12))
   if (typeof tag === 'string' && tag.startsWith('0x')) return chain.block(Number(tag))
   return chain.head()
+}
+
+function blockOf(chain: SimulatedChain, { blockHash }: { blockHash: Hex }): ChainBlock | undefined {
+  for (let number = chain.head().number; number >= 0; number--) {
+    const block = chain.block(number)
+    if (block?.hash === blockHash) return block
+  }
+  return undefined
 }
 
 const CONTRACTS: ReadonlySet<string> = new Set(Object.values(AT))
@@ -184,25 +183,31 @@ const hasCode = (state: ChainState, address: Address): boolean =>
 function callContract(options: RpcOptions, call: ContractCall, tag: unknown): Hex {
   const to = call.to.toLowerCase() as Address
   const data = call.data ?? call.input ?? '0x'
-  const { state, timestampSec } = blockAt(options.chain, tag) ?? options.chain.head()
-  if (to === AT.matching) return callMatching(options, { state, timestampSec, data })
+  const { state, timestampSec, matchGas } = stateAt(options.chain, tag)
+  const from = (call.from ?? NOBODY).toLowerCase() as Address
+  const settling = { from, data, timestampSec }
+  if (to === AT.matching) return callMatching(state, settling)
+  if (to === AT.batchExecutor) {
+    const gas = call.gas === undefined ? CALL_GAS : BigInt(call.gas)
+    return callBatchExecutor(copyState(state), { ...settling, gas, matchGas })
+  }
   if (to === AT.subAccounts) return callSubAccounts(state, data)
   if (to === AT.tradeModule) return callTradeModule(state, data)
   if (state.wallets.has(to)) return callWallet(state, to, data)
   return '0x'
 }
 
-function callMatching(
-  { executor }: RpcOptions,
-  { state, timestampSec, data }: { state: ChainState; timestampSec: number; data: Hex },
-): Hex {
-  const { name, args, result } = matching.read(data)
+/** What the node lets a call use that does not say. */
+const CALL_GAS = 50_000_000n
+
+function callMatching(state: ChainState, call: SettlingCall): Hex {
+  const { name, args, result } = matching.read(call.data)
   switch (name) {
     case 'verifyAndMatch':
-      applyMatch(copyState(state), data, timestampSec)
+      applyMatch(copyState(state), call)
       return '0x'
     case 'tradeExecutors':
-      return result((args[0] as Address).toLowerCase() === executor.address)
+      return result(mayCall(state, AT.matching, (args[0] as Address).toLowerCase() as Address))
     case 'subAccountToOwner':
       return result(state.owners.get(args[0] as bigint) ?? NOBODY)
     case 'withdrawTimestamp':
@@ -268,7 +273,7 @@ function blockRecord(block: ChainBlock) {
     timestamp: hex(block.timestampSec),
     baseFeePerGas: hex(block.baseFee),
     gasLimit: hex(60_000_000),
-    gasUsed: hex(block.receipts.length * Number(GAS_PER_MATCH)),
+    gasUsed: hex(BigInt(block.receipts.length) * block.matchGas),
     difficulty: '0x0',
     totalDifficulty: '0x0',
     size: '0x0',
@@ -284,11 +289,15 @@ function receiptRecord(chain: SimulatedChain, hash: Hex) {
   const { from, to } = receipt.transaction
   return {
     ...{ transactionHash: hash, transactionIndex: hex(index), from, to, contractAddress: null },
-    ...{ blockHash: block.hash, blockNumber: hex(block.number), logs: [], logsBloom: NO_BLOOM },
+    ...{ blockHash: block.hash, blockNumber: hex(block.number), logsBloom: NO_BLOOM },
+    logs: (receipt.tried ?? []).map(matchTriedLog).map((log, logIndex) => ({
+      ...{ ...log, blockHash: block.hash, blockNumber: hex(block.number), transactionHash: hash },
+      ...{ transactionIndex: hex(index), logIndex: hex(logIndex), removed: false },
+    })),
     status: receipt.revert === undefined ? '0x1' : '0x0',
     type: '0x2',
-    gasUsed: hex(GAS_PER_MATCH),
-    cumulativeGasUsed: hex(GAS_PER_MATCH * BigInt(index + 1)),
+    gasUsed: hex(block.matchGas),
+    cumulativeGasUsed: hex(block.matchGas * BigInt(index + 1)),
     effectiveGasPrice: hex(block.baseFee),
   }
 }

@@ -2,7 +2,8 @@ import { parseTransaction } from 'viem'
 import { keccak256, keccakText } from '../../chain/keccak.js'
 import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
 import type { Address, Hex } from '../../core/action.js'
-import { applyMatch, copyState, emptyState, Revert, type ChainState } from './contracts.js'
+import { SUCCESS, tryAll, type MatchTried } from './batch-contract.js'
+import { AT, copyState, emptyState, Revert, tryMatch, type ChainState } from './contracts.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
@@ -25,6 +26,20 @@ export type Happening = (state: ChainState) => void
 export interface MinedReceipt {
   readonly transaction: PooledTransaction
   readonly revert: string | undefined
+  /** Of a batch that did not revert as a whole. */
+  readonly tried?: readonly MatchTried[]
+}
+
+/** Whether the match at this place of the transaction was carried out. */
+export function wentThrough({ revert, tried }: MinedReceipt, position: number): boolean {
+  return revert === undefined && (tried === undefined || tried[position]?.outcome === SUCCESS)
+}
+
+/** The matches that the transaction carried out, as calls of verifyAndMatch. */
+export function matchesOf({ transaction, revert, tried }: MinedReceipt): readonly Hex[] {
+  if (revert !== undefined || transaction.data === '0x') return []
+  if (tried === undefined) return [transaction.data]
+  return tried.filter(({ outcome }) => outcome === SUCCESS).map(({ call }) => call)
 }
 
 export interface ChainBlock {
@@ -33,6 +48,8 @@ export interface ChainBlock {
   readonly parentHash: Hex
   readonly timestampSec: number
   readonly baseFee: bigint
+  /** What a match uses in it. */
+  readonly matchGas: bigint
   readonly receipts: readonly MinedReceipt[]
   readonly happenings: readonly Happening[]
   readonly state: ChainState
@@ -61,6 +78,8 @@ export interface SimulatedChain {
   /** Drops what waits, each with this probability; answers how many. */
   dropPooled(probability: number): number
   setBaseFee(wei: bigint): void
+  /** Whether matches use more gas in some blocks than in others. */
+  setHunger(hungry: boolean): void
   poolSize(): number
   /** Every hash the node was ever given. */
   readonly everSeen: ReadonlySet<Hex>
@@ -72,22 +91,26 @@ export interface ChainOptions {
   /** Who alone signs transactions here. */
   readonly sender: Address
   readonly genesis: (state: ChainState) => void
+  /** What a match uses. */
+  readonly matchGas: bigint
 }
 
 export const NORMAL_BASE_FEE = 1_000_000_000n
-const GAS_USED = 300_000
+/** How many times its gas a match uses in a block, while they use more in some. */
+const HUNGER = [1n, 2n, 3n, 5n]
 const BLOCK_MAX_TRANSACTIONS = 40
 
 export function createChain(options: ChainOptions): SimulatedChain {
   const { world, random, sender } = options
   const state = emptyState()
   options.genesis(state)
-  const blocks: ChainBlock[] = [genesisBlock(world, state)]
+  const blocks: ChainBlock[] = [genesisBlock(world, state, options.matchGas)]
   const pool = new Map<number, PooledTransaction>()
   const everSeen = new Set<Hex>()
   const inBlocks = new Map<Hex, number>()
   let waiting: Happening[] = []
   let baseFee = NORMAL_BASE_FEE
+  let hungry = false
   let forks = 0
 
   const head = (): ChainBlock => blocks.at(-1) as ChainBlock
@@ -98,16 +121,16 @@ export function createChain(options: ChainOptions): SimulatedChain {
     for (const happening of happenings) happening(next)
     const receipts: MinedReceipt[] = []
     const seed = `${parent.hash} ${parent.number + 1} ${forks}`
+    const matchGas = options.matchGas * (hungry ? random.pick(HUNGER) : 1n)
     while (mayMine && receipts.length < BLOCK_MAX_TRANSACTIONS) {
       const nonce = next.nonces.get(sender) ?? 0
       const transaction = pool.get(nonce)
       if (transaction === undefined || transaction.maxFeePerGas < baseFee) break
       pool.delete(nonce)
       next.nonces.set(sender, nonce + 1)
-      const revert = execute(next, transaction.data, timestampSec)
-      receipts.push({ transaction, revert })
-      const hash = transaction.hash.slice(0, 10)
-      world.note(`block ${parent.number + 1}: nonce ${nonce} ${hash} ${revert ?? 'succeeds'}`)
+      const receipt = execute(next, transaction, { matchGas, timestampSec })
+      receipts.push(receipt)
+      world.note(`block ${parent.number + 1}: nonce ${nonce} ${describe(receipt)}`)
       inBlocks.set(transaction.hash, parent.number + 1)
     }
     for (const nonce of [...pool.keys()]) {
@@ -119,6 +142,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
       parentHash: parent.hash,
       timestampSec,
       baseFee,
+      matchGas,
       receipts,
       happenings,
       state: next,
@@ -199,28 +223,34 @@ export function createChain(options: ChainOptions): SimulatedChain {
       return dropped
     },
     setBaseFee: (wei) => void (baseFee = wei),
+    setHunger: (value) => void (hungry = value),
     poolSize: () => pool.size,
     everSeen,
   }
 }
 
-export const GAS_PER_MATCH = BigInt(GAS_USED)
-
-/** The name of the revert, undefined when it succeeded. A failed call leaves nothing behind but its nonce. */
-function execute(state: ChainState, data: Hex, timestampSec: number): string | undefined {
-  if (data === '0x') return undefined
-  const tried = copyState(state)
+/** A failed call leaves nothing behind but its nonce. */
+function execute(
+  state: ChainState,
+  transaction: PooledTransaction,
+  block: { readonly matchGas: bigint; readonly timestampSec: number },
+): MinedReceipt {
+  const { data, to } = transaction
+  if (data === '0x') return { transaction, revert: undefined }
+  if (to !== AT.batchExecutor) {
+    return { transaction, revert: tryMatch(state, { ...transaction, ...block }) }
+  }
   try {
-    applyMatch(tried, data, timestampSec)
+    return { transaction, revert: undefined, tried: tryAll(state, { ...transaction, ...block }) }
   } catch (error) {
-    if (error instanceof Revert) return error.error
+    if (error instanceof Revert) return { transaction, revert: error.error }
     throw error
   }
-  for (const name of ['balances', 'filled', 'seenData'] as const) {
-    const [target, source] = [state[name] as Map<string, unknown>, tried[name]]
-    for (const [key, value] of source) target.set(key, value)
-  }
-  return undefined
+}
+
+function describe({ transaction, revert, tried }: MinedReceipt): string {
+  const outcomes = tried?.map(({ outcome }) => outcome).join('')
+  return `${transaction.hash.slice(0, 10)} ${revert ?? outcomes ?? 'succeeds'}`
 }
 
 /** A node takes a replacement only when it pays a tenth more in both respects. */
@@ -232,13 +262,14 @@ function outbids(offer: PooledTransaction, there: PooledTransaction): boolean {
   )
 }
 
-function genesisBlock(world: World, state: ChainState): ChainBlock {
+function genesisBlock(world: World, state: ChainState, matchGas: bigint): ChainBlock {
   return {
     number: 0,
     hash: bytesToHex(keccakText('genesis')),
     parentHash: `0x${'0'.repeat(64)}`,
     timestampSec: Math.floor(world.nowMs() / 1_000),
     baseFee: NORMAL_BASE_FEE,
+    matchGas,
     receipts: [],
     happenings: [],
     state,

@@ -1,4 +1,5 @@
-import { decodeAbiParameters, getAbiItem } from 'viem'
+import { decodeAbiParameters, encodeErrorResult, getAbiItem, type Abi } from 'viem'
+import { errorsAbi } from '../../chain/abi/errors.js'
 import { matchingAbi } from '../../chain/abi/matching.js'
 import { ORDER_DATA } from '../../chain/abi/payloads.js'
 import { keccak256, keccakText } from '../../chain/keccak.js'
@@ -18,6 +19,7 @@ export const AT = {
   quote: repeated('d1'),
   base: repeated('c1'),
   manager: repeated('f1'),
+  batchExecutor: repeated('ba'),
 } as const
 /** The account that takes the fees. */
 export const FEE_ACCOUNT = 1n
@@ -35,6 +37,8 @@ export interface ChainState {
   readonly owners: Map<bigint, Address>
   /** Owners that are contracts, and whether these vouch for what their owner signed. */
   readonly wallets: Map<Address, boolean>
+  /** Who may settle trades, and who may let the batch executor do so: `<contract> <caller>`. */
+  readonly rights: Map<string, boolean>
 }
 
 export const emptyState = (): ChainState => ({
@@ -44,6 +48,7 @@ export const emptyState = (): ChainState => ({
   seenData: new Map(),
   owners: new Map(),
   wallets: new Map(),
+  rights: new Map(),
 })
 
 export const copyState = (state: ChainState): ChainState => ({
@@ -53,6 +58,7 @@ export const copyState = (state: ChainState): ChainState => ({
   seenData: new Map(state.seenData),
   owners: new Map(state.owners),
   wallets: new Map(state.wallets),
+  rights: new Map(state.rights),
 })
 
 /** A call that the contracts refuse, by the name of their error. */
@@ -61,6 +67,25 @@ export class Revert extends Error {
   constructor(readonly error: string) {
     super(error)
   }
+}
+
+const reverts = new Map<string, Hex>()
+
+/** The error as contracts encode it; the simulated ones throw none that has arguments a reader would look at. */
+export function revertData(name: string): Hex {
+  const known = reverts.get(name) ?? encodeRevert(name)
+  reverts.set(name, known)
+  return known
+}
+
+function encodeRevert(name: string): Hex {
+  const withArguments: Readonly<Record<string, readonly unknown[]>> = {
+    AC_CannotTransferAssetToOneself: [AT.tradeModule, 0n],
+    ERC721NonexistentToken: [0n],
+    Error: ['simulated'],
+  }
+  const abi: Abi = errorsAbi
+  return encodeErrorResult({ abi, errorName: name, args: withArguments[name] ?? [] })
 }
 
 const E18 = 10n ** 18n
@@ -125,11 +150,29 @@ export function readMatch(data: Hex): Decoded {
 
 const lower = (hex: Hex): Hex => hex.toLowerCase() as Hex
 
+/** A call of verifyAndMatch or tryAll. */
+export interface SettlingCall {
+  readonly from: Address
+  readonly data: Hex
+  readonly timestampSec: number
+}
+
+const rightKey = (contract: Address, caller: Address): string => `${contract} ${caller}`
+
+export const mayCall = ({ rights }: ChainState, contract: Address, caller: Address): boolean =>
+  rights.get(rightKey(contract, caller)) === true
+
+/** As the contracts' owner does. */
+export function allow(state: ChainState, contract: Address, caller: Address): void {
+  state.rights.set(rightKey(contract, caller), true)
+}
+
 /**
  * verifyAndMatch of the spot market: the checks of Matching and TradeModule in their order, on a state that the caller
  * throws away when a Revert is thrown.
  */
-export function applyMatch(state: ChainState, data: Hex, timestampSec: number): void {
+export function applyMatch(state: ChainState, { from, data, timestampSec }: SettlingCall): void {
+  if (!mayCall(state, AT.matching, from)) throw new Revert('M_OnlyTradeExecutor')
   const { actions, signatures, order } = readMatch(data)
   for (const [index, action] of actions.entries()) {
     if (action.module !== AT.tradeModule) throw new Revert('M_OnlyAllowedModule')
@@ -158,6 +201,22 @@ export function applyMatch(state: ChainState, data: Hex, timestampSec: number): 
   applyFill(state, taker, { amount: total, price: worst ?? 0n, fee: order.takerFee })
   transfers.push({ from: taker.account, to: FEE_ACCOUNT, asset: AT.quote, amount: order.takerFee })
   for (const transfer of transfers) move(state, transfer)
+}
+
+/** The name of the revert, undefined when the match went through. One that fails leaves nothing behind. */
+export function tryMatch(state: ChainState, call: SettlingCall): string | undefined {
+  const tried = copyState(state)
+  try {
+    applyMatch(tried, call)
+  } catch (error) {
+    if (error instanceof Revert) return error.error
+    throw error
+  }
+  for (const name of ['balances', 'filled', 'seenData'] as const) {
+    const [target, source] = [state[name] as Map<string, unknown>, tried[name]]
+    for (const [key, value] of source) target.set(key, value)
+  }
+  return undefined
 }
 
 function verifyAction(

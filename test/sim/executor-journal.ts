@@ -6,9 +6,12 @@ import type { Hex } from '../../core/action.js'
 export interface JournalReader {
   /** Whether these signed bytes are on disk. */
   hasRaw(raw: Hex): boolean
-  /** Settlement id and status of each signed transaction. */
-  /** Every signed form of every transaction, for each settlement that it carries. */
-  attempts(): readonly { readonly intent: string; readonly hash: Hex }[]
+  /** Every signed form of every transaction, for each settlement that it carries, with its place in a batch. */
+  attempts(): readonly {
+    readonly intent: string
+    readonly hash: Hex
+    readonly position: number
+  }[]
   /** Transactions whose outcome is not known. */
   open(): number
   /** Settlements whose outcome the chain has changed, with what is recorded of them now. */
@@ -37,10 +40,10 @@ export function readJournal(path: string): JournalReader {
     attempts: () =>
       (open()
         ?.prepare(
-          `SELECT i.intent_id AS intent, '0x' || lower(hex(a.hash)) AS hash
+          `SELECT i.intent_id AS intent, i.position, '0x' || lower(hex(a.hash)) AS hash
            FROM transaction_intents i JOIN attempts a USING (sender, evm_nonce)`,
         )
-        .all() ?? []) as { intent: string; hash: Hex }[],
+        .all() ?? []) as { intent: string; position: number; hash: Hex }[],
     open: () => Number(open()?.prepare(OPEN).pluck().get() ?? 0),
     turned: () =>
       ((open()?.prepare(TURNED).all() ?? []) as TurnedRow[]).map((row) => ({

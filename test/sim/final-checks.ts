@@ -13,7 +13,7 @@ import { createProjection } from '../../data/apply-block.js'
 import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
 import { openDatabase } from '../../data/open.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/read-model.js'
-import type { SimulatedChain } from './chain.js'
+import { wentThrough, type SimulatedChain } from './chain.js'
 import { balanceKey, AT, FEE_ACCOUNT, fillKey } from './contracts.js'
 import type { JournalReader } from './executor-journal.js'
 import type { FeedAudit } from './feed-audit.js'
@@ -80,10 +80,11 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
   const charged = state.balances.get(balanceKey(FEE_ACCOUNT, AT.quote)) ?? 0n
   if (fees !== charged) onFinding(`I-4 fees ${fees} here and ${charged} on chain`, charged)
   const successes = new Map<string, number>()
-  for (const { intent, hash } of journal.attempts()) {
-    const found = chain.find(hash)
-    if (found?.receipt.revert !== undefined || found === undefined) continue
-    successes.set(intent, (successes.get(intent) ?? 0) + 1)
+  for (const { intent, hash, position } of journal.attempts()) {
+    const receipt = chain.find(hash)?.receipt
+    if (receipt === undefined || !wentThrough(receipt, position)) continue
+    const [settlementId = ''] = intent.split(' ')
+    successes.set(settlementId, (successes.get(settlementId) ?? 0) + 1)
   }
   for (const [intent, count] of successes) {
     if (count > 1) onFinding(`I-16 ${intent} settled ${count} times`, intent)

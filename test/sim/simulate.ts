@@ -10,7 +10,7 @@ import { createTransactionSigner } from '../../chain/sign-transaction.js'
 import { createAdversary, chooseTroubles, type Stage, type Troubles } from './adversary.js'
 import { createChain, type SimulatedChain } from './chain.js'
 import { answerRpc } from './chain-rpc.js'
-import { AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
+import { allow, AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
 import { readJournal, type JournalReader } from './executor-journal.js'
 import { createFeedAudit, type FeedAudit } from './feed-audit.js'
 import { checkAtRest, checkReadsMeanwhile, projectedSeq } from './final-checks.js'
@@ -24,7 +24,7 @@ import {
   chainReaderSpec,
   EXECUTOR_KEY,
   EXECUTOR_URL,
-  executorSpec,
+  executorSpecOf,
   fanOutSpec,
   intakeSpec,
   market,
@@ -61,6 +61,10 @@ export interface SimulationResult {
 
 const BLOCK_TIME_MS = 2_000
 const MEAN_STEP_MS = 250
+/** How many of the deployments settle through the batch executor. */
+const BATCHES = 2 / 3
+/** What a match may use; of the dearer ones a transaction has room for two. */
+const MATCH_GAS = [300_000n, 300_000n, 2_500_000n]
 const FAIR_BALANCE = 60n * 10n ** 18n
 /** Steps between two looks at the reads. */
 const READS_EVERY = 10
@@ -176,9 +180,16 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   })
   const population = makeTraders(3 + random.int(3))
   const { address } = createTransactionSigner(EXECUTOR_KEY, CHAIN_ID)
+  const batches = random.chance(BATCHES)
+  const matchGas = random.pick(MATCH_GAS)
+  world.note(`${batches ? 'batches' : 'one by one'}, a match uses ${matchGas}`)
   const chain = createChain({
-    ...{ world, random: random.fork(), sender: address },
-    genesis: (state) => endow(state, population),
+    ...{ world, random: random.fork(), sender: address, matchGas },
+    genesis: (state) => {
+      endow(state, population)
+      allow(state, batches ? AT.batchExecutor : AT.matching, address)
+      if (batches) allow(state, AT.matching, AT.batchExecutor)
+    },
   })
   const journal = readJournal(join(directory, 'executor', 'executor.db'))
   const processes: SimulatedProcess[] = []
@@ -192,7 +203,7 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   }
   const rpc = {
     ...{ chain, traces: random.chance(0.5) },
-    executor: { address, balanceWei: () => 10n ** 24n },
+    executor: { balanceWei: () => 10n ** 24n },
     onRaw: (raw: `0x${string}`) => {
       if (!journal.hasRaw(raw)) onFinding('I-17 sent before it was journalled', raw)
     },
@@ -212,7 +223,7 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   runs += 1
   const nodeUrl = `http://node.sim/${runs}/`
   const supervisor = { network, server, directory, nodeUrl, log, onFinding }
-  const executor = supervise(supervisor, executorSpec)
+  const executor = supervise(supervisor, executorSpecOf(batches))
   const matchers = [supervise(supervisor, matcherSpec)]
   if (random.chance(0.4)) matchers.push(supervise(supervisor, standbySpec))
   const projector = supervise(supervisor, projectorSpec)

@@ -203,14 +203,18 @@ export type ExecutorFace = (
   key: string,
 ) => Promise<{ status: number; text: string }>
 
-export const executorSpec: ProcessSpec<ExecutorFace> = {
+const batching: Deployment = { ...deployment, batchExecutor: AT.batchExecutor }
+
+/** The executor of a deployment with or without a batch executor. */
+export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => ({
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
   mayFailWith: ['ChainUnreachable'],
   start: async ({ log, nodeUrl, dataDir, fail }) => {
     const facts = observeExecutor(log)
     const executor = await openExecutor({
-      ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, deployment, dataDir, facts },
+      ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
+      deployment: batches ? batching : deployment,
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
       ...{ markets: [market], gasReserveWei: 0n },
     })
@@ -232,7 +236,7 @@ export const executorSpec: ProcessSpec<ExecutorFace> = {
       },
     }
   },
-}
+})
 
 /** As much of a Koa context as the route looks at. */
 function contextOf(url: URL, body: string, key: string): Koa.Context {
