@@ -42,8 +42,8 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
     reverseTrade(ordinal, change)
   }
   return {
-    begin: fills.begin,
-    flush: fills.flush,
+    begin: () => fills.begin(),
+    flush: () => fills.flush(),
     apply(ordinal, change) {
       switch (change.kind) {
         case 'OrderPlaced':
