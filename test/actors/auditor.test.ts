@@ -111,7 +111,7 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('the auditor', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: PocketVenue
 
   before(async () => {

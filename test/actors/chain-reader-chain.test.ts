@@ -30,7 +30,7 @@ import { startRpcProxy, type RpcProxy } from '../support/rpc-proxy.js'
 const ALL_USDC = 1_000_000_000_000n
 
 describe('the chain reader on a bus and a chain', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let world: World
   let server: TestNatsServer
   let proxy: RpcProxy

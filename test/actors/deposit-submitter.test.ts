@@ -24,7 +24,7 @@ describe('deposit submitter', () => {
   let owner: Trader
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     stage = await transferStage()
     deposits = await startDeposits(stage)
   })

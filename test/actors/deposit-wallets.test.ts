@@ -17,7 +17,7 @@ import type { TestSubmitter, TransferStage } from '../support/transfer-stage.js'
 import { TEN, depositBody, signPermit } from '../support/transfer-requests.js'
 
 describe('deposits of contract wallets', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let stage: TransferStage
   let deposits: TestSubmitter
   let wallets: Awaited<ReturnType<typeof compileWallets>>

@@ -26,7 +26,7 @@ const { market } = stageMarket
 const main = fileURLToPath(new URL('../../actors/matcher/main.js', import.meta.url))
 
 describe('matchers as processes on a real bus', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let server: TestNatsServer
   let bus: Bus
   const dir = tempDir()

@@ -161,7 +161,7 @@ describe('bounds of order intake', () => {
   })
 
   it('lets nobody else write the registry while it is open', function () {
-    this.timeout(10_000)
+    this.timeout(120_000)
     const stage = anIntakeStage()
     stage.registry()
     expect(() => openIntakeRegistry(`${stage.directory}/intake.db`))

@@ -11,7 +11,7 @@ import { type TestNatsServer, startNatsServer } from '../support/nats-server.js'
 const ORDERS = 64
 
 describe('order intake on JetStream', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let server: TestNatsServer
   let stage: IntakeStage
   let bus: Bus

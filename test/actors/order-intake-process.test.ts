@@ -22,7 +22,7 @@ const market = 'cNGN-USDC'
 const main = fileURLToPath(new URL('../../actors/order-intake/main.js', import.meta.url))
 
 describe('the order-intake process', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const directory = tempDir()
   let server: TestNatsServer
   let bus: Bus

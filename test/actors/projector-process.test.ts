@@ -27,7 +27,7 @@ const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const main = fileURLToPath(new URL('../../actors/projector/main.js', import.meta.url))
 
 describe('the projector as a process on a real bus', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let server: TestNatsServer
   let bus: Bus
   const dir = tempDir()

@@ -25,7 +25,7 @@ const FINAL_BLOCKS = 14
 const PING_MS = 5_000
 
 describe("a deposit whose nonce a stranger's transaction took", function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let stage: TransferStage
   let deposits: TestSubmitter
   let owner: Trader

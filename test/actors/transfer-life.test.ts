@@ -30,7 +30,7 @@ describe('the life of a deposit', () => {
   let owner: Trader
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     stage = await transferStage()
   })
   beforeEach(async () => {

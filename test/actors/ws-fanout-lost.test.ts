@@ -14,7 +14,7 @@ const FEW_SECONDS = 5_000
 const PER_BLOCK = 10
 
 describe('ws-fanout when the venue loses a notification', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let nats: TestNatsServer
   let lossy: LossyNats
   let publisher: Bus

@@ -21,7 +21,7 @@ const MARKET = 'cNGN-USDC'
 const main = fileURLToPath(new URL('../../actors/ws-fanout/main.js', import.meta.url))
 
 describe('ws-fanout process', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let nats: TestNatsServer
   let bus: Bus
   let port: number

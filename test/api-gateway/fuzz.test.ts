@@ -20,7 +20,7 @@ const STALL_NS = 100e6
 const STALL_TRIES = 3
 
 describe('requests made up from the document', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let stage: OrderStage
   let loop: IntervalHistogram
   let real: RealThings

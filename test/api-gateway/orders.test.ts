@@ -66,7 +66,7 @@ describe('order routes of the gateway', () => {
   })
 
   it('answers 500 within three seconds when nobody answers', async function () {
-    this.timeout(6_000)
+    this.timeout(120_000)
     const startedAt = performance.now()
     const [placing, cancelling] = await Promise.all([post(), cancel()])
     expect(performance.now() - startedAt).to.be.within(2_900, 3_500)

@@ -64,7 +64,7 @@ describe('the ABIs that the venue speaks', () => {
   let artifacts: Artifacts
 
   before(async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     artifacts = await compileContracts()
   })
 

@@ -18,7 +18,7 @@ const STAND_IN = 'exec node dist/test/support/fake-worker.js'
 
 /** The real launcher, bus and chain; the venue's own processes are stand-ins. */
 describe('devnet/launcher', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let dir = ''
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'venue-launcher-'))

@@ -40,7 +40,7 @@ const examples: Readonly<Record<string, Expected>> = {
 }
 
 describe('the examples', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
     this.timeout(120_000)

@@ -36,7 +36,7 @@ const subscribe = (channel: string, more: object = {}) => ({
 })
 
 describe('the feed, through the gateway', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let maker: Trader
   let taker: Trader

@@ -10,7 +10,7 @@ import { createTrader, SPOT, type Trader } from '../support/trader.js'
 import type { TestVenue } from '../support/venue.js'
 
 describe('an order that its account cannot pay for', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let maker: Trader
   let owner: ChainUser

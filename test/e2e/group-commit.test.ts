@@ -11,7 +11,7 @@ const ORDERS = 64
 const ROUNDS = 10
 
 describe('group commit', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
     this.timeout(120_000)

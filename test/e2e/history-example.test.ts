@@ -8,7 +8,7 @@ import { strangerOf } from '../support/stranger.js'
 import type { TestVenue } from '../support/venue.js'
 
 describe('the example that shows one’s history', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
     this.timeout(120_000)

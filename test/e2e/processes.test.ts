@@ -13,7 +13,7 @@ async function commandOf(pid: number | undefined): Promise<string> {
 }
 
 describe('the processes of a venue', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
     this.timeout(120_000)

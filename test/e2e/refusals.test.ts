@@ -6,7 +6,7 @@ import { createTrader, SPOT, type Trader } from '../support/trader.js'
 import type { TestVenue } from '../support/venue.js'
 
 describe('refusals of an order, on the whole venue', function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let eve: Trader
   before(async function () {

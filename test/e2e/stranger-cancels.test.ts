@@ -15,7 +15,7 @@ const CANCEL = [
 ] as const
 
 describe('a stranger cancels with a proof', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let ann: Stranger
   let key: Hex

@@ -46,7 +46,7 @@ interface CandlesJson extends Json {
 const sum = (values: readonly bigint[]) => values.reduce((total, it) => total + it, 0n)
 
 describe('a stranger draws charts and lists prices', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let visitor: Visitor
   let ann: Stranger

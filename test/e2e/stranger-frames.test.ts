@@ -18,7 +18,7 @@ const FAILED = /^auth failed: .+$/
 const NOT_BASE64_JSON = 'X-Service-Auth must be base64url-encoded JSON'
 
 describe('a stranger shows who it is', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   const key = generatePrivateKey()
   const other = generatePrivateKey()
   let devnet: Devnet

@@ -37,7 +37,7 @@ const FILL: Readonly<Record<string, Look>> = {
 }
 
 describe('a stranger looks back', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let story: Story
   before(async function () {

@@ -25,7 +25,7 @@ import type { Devnet } from '../support/venue.js'
 const NOBODYS = `0x${'ab'.repeat(20)}`
 
 describe('a stranger reads', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let visitor: Visitor
   let ann: Stranger

@@ -16,7 +16,7 @@ import type { Devnet } from '../support/venue.js'
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
 describe('a stranger’s orders are refused for', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let ann: Stranger
   let bob: Stranger

@@ -25,7 +25,7 @@ const INTERFACE = {
 } as const
 
 describe('a stranger asks about the service', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let gateway: string
   let visitor: Visitor
   before(async function () {

@@ -21,7 +21,7 @@ const NOT_AUTHORIZED = 'signature does not authorize this action'
 const NO_SESSION_KEY = 'signer_address is not a registered session key of owner_address'
 
 describe('a stranger signs', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let ann: Stranger
   let bob: Stranger

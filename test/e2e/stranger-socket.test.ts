@@ -33,7 +33,7 @@ const TRADES_UPDATE = {
 const UPDATE = { type: 'update', market: MARKET, seq: isInteger, prev_seq: isInteger, ts: ISO }
 
 describe('a stranger listens', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let ann: Stranger
   let bob: Stranger

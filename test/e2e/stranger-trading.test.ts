@@ -16,7 +16,7 @@ import type { Devnet } from '../support/venue.js'
 const ACCOUNTS = parseAbi(['function getBalance(uint256, address, uint256) view returns (int256)'])
 
 describe('a stranger trades', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let ann: Stranger
   let bob: Stranger

@@ -6,7 +6,7 @@ import { createTrader, e18, readBalances, SPOT, type Trader } from '../support/t
 import type { TestVenue } from '../support/venue.js'
 
 describe('a signed spot order becomes a trade settled on chain', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let venue: TestVenue
   let ann: Trader
   let bob: Trader

@@ -18,7 +18,7 @@ const refusal = async (promise: Promise<unknown>): Promise<VenueRefused> => {
 }
 
 describe('money moves in and out', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
   let devnet: Devnet
   let dave: TransferUser
   /** The account that the first deposit opened. */

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 5
  * Resolves once the condition neither throws nor gives false; when it does not come to that within `withinMs`, throws
  * what it threw last.
  */
-export async function eventually(condition: () => unknown, withinMs = 15_000): Promise<void> {
+export async function eventually(condition: () => unknown, withinMs = 40_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs
   for (;;) {
     let failure: unknown

@@ -14,6 +14,6 @@ export function sharedVenue(): Promise<TestVenue> {
 
 /** Mocha's root hook: the shared venue stops after the last test. */
 after(async function () {
-  this.timeout(30_000)
+  this.timeout(120_000)
   await (await started?.catch(() => undefined))?.stop()
 })
