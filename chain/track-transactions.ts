@@ -33,6 +33,8 @@ export interface TransactionTracker {
   /** Gas money that the open transactions may still claim, in wei. */
   reservedWei(): bigint
   frozen(): Frozen | undefined
+  /** Whether the key held less than its reserve when it was last looked at. */
+  isGasLow(): boolean
   /** Whether the chain was seen to be the right one since it was last silent. */
   isVerified(): boolean
   /** Milliseconds since the chain last answered a look. */
@@ -73,6 +75,7 @@ export function createTransactionTracker(options: TrackerOptions): TransactionTr
     followedCount: () => followed.all().length,
     reservedWei: () => followed.reservedWei(),
     frozen: () => tracking.frozen,
+    isGasLow: () => tracking.gasLow,
     isVerified: () => tracking.verifiedMs !== undefined,
     chainSilentMs: () => nowMs() - tracking.answeredAtMs,
     async stop() {

@@ -30,6 +30,11 @@ export interface LaneOptions {
   readonly policy?: Partial<LanePolicy>
   /** Gas money that stays behind; nothing is taken that would touch it. None unless told. */
   readonly reserve?: GasReserve
+  /**
+   * How many nonces the chain may have seen used that the journal knows nothing of; any number unless told. More of them
+   * and the lane does not open: they may be what a lost journal has sent.
+   */
+  readonly acceptNonces?: number
   /** What a transaction that went through did with each of its intents; all succeed unless told. */
   readonly outcomesOf?: OutcomesOf
   /**
@@ -53,6 +58,11 @@ export class LaneFrozen extends Error {
   override readonly name = 'LaneFrozen'
 }
 
+/** The chain has seen more of the key than the journal holds: it is not the one that this key's sender wrote. */
+export class JournalIncomplete extends Error {
+  override readonly name = 'JournalIncomplete'
+}
+
 /** Everything that is sent by one key, each transaction seen through until the chain cannot lose it any more. */
 export interface TransactionLane {
   readonly address: Address
@@ -73,6 +83,8 @@ export interface TransactionLane {
   shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
   /** Set once a stranger is found to use the key, until the process is started again. */
   frozen(): Frozen | undefined
+  /** Why nothing would be taken now, whatever it costs, as far as the last look tells. */
+  trouble(): string | undefined
   /** Milliseconds since the chain last answered; it is asked several times a second. */
   readonly chainSilentMs: () => number
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
@@ -87,13 +99,14 @@ const MAX_FOLLOWED_TRANSACTIONS = 65_536
 
 /**
  * Continues the key's nonces, sends again what the journal left open, and follows all of it. Rejects with
- * ChainUnreachable when the chain does not answer for half a minute.
+ * ChainUnreachable when the chain does not answer for half a minute, and with JournalIncomplete.
  */
 export async function openLane(options: LaneOptions): Promise<TransactionLane> {
   const { signer, journal, rpcUrl, facts, reserve = NO_RESERVE } = options
   const { address } = signer
   const count = () => countMined(createChainClient(rpcUrl, 'read'), address)
   const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
+  assertKnown(options, minedNonces)
   const nonces = openNonceLane({ signer, journal, minedNonces })
   const chain = connectLane(rpcUrl, address)
   const policy = { ...LANE_POLICY, ...options.policy }
@@ -119,9 +132,30 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
     readGas: chain.gas,
     shortage: (gas, costWei) => shortageOf(tracker, gas, costWei + reserveWei(reserve, gas)),
     frozen: () => tracker.frozen(),
+    trouble: () => troubleOf(tracker, address),
     chainSilentMs: tracker.chainSilentMs,
     stop: () => tracker.stop(),
   }
+}
+
+function assertKnown(
+  { signer: { address }, journal, acceptNonces = Infinity }: LaneOptions,
+  minedNonces: number,
+): void {
+  const known = journal.nextNonce(address)
+  if (minedNonces <= Math.max(known, acceptNonces)) return
+  throw new JournalIncomplete(
+    `the chain has mined ${minedNonces} transactions of ${address}, the journal knows of ${known}: what was sent ` +
+      'before could be sent again; bring the journal back, or make sure that nothing asked for is among them',
+  )
+}
+
+function troubleOf(tracker: TransactionTracker, address: Address): string | undefined {
+  const stopped = standstillOf(tracker)
+  if (stopped !== undefined) return stopped.why
+  return tracker.isGasLow()
+    ? `the signer has less gas money than its reserve: ${address}`
+    : undefined
 }
 
 function shortageOf(
@@ -129,6 +163,13 @@ function shortageOf(
   { balance }: GasFacts,
   neededWei: bigint,
 ): Shortage | undefined {
+  const stopped = standstillOf(tracker)
+  if (stopped !== undefined) return stopped
+  if (balance >= tracker.reservedWei() + neededWei) return undefined
+  return { kind: 'gas_money', why: 'the signer has not enough gas money' }
+}
+
+function standstillOf(tracker: TransactionTracker): Shortage | undefined {
   const frozen = tracker.frozen()
   if (frozen !== undefined) return { kind: 'frozen', why: whyFrozen(frozen) }
   if (!tracker.isVerified()) {
@@ -140,8 +181,7 @@ function shortageOf(
   ) {
     return { kind: 'too_many_open', why: 'too many transactions in flight' }
   }
-  if (balance >= tracker.reservedWei() + neededWei) return undefined
-  return { kind: 'gas_money', why: 'the signer has not enough gas money' }
+  return undefined
 }
 
 const whyFrozen = ({ evmNonce, by }: Frozen): string =>

@@ -12,10 +12,8 @@ import type { PostExecuteDeps } from './routes/post-execute.js'
 
 export interface AppDeps extends PostExecuteDeps {
   readonly readReversals: ReadReversals
-  /** Milliseconds since the chain last answered. */
-  readonly chainSilentMs: () => number
-  /** Whether a stranger was found to use the key. */
-  readonly isFrozen: () => boolean
+  /** Why no match could be settled now. */
+  readonly trouble: () => string | undefined
   /** What callers of `/execute` and `/reversals` must show; undefined lets everybody in, for loopback only. */
   readonly secret: string | undefined
   readonly facts: { readonly requestFailed: (error: unknown) => void }
@@ -25,14 +23,14 @@ export interface AppDeps extends PostExecuteDeps {
 
 /** The executor as a Koa application that listens nowhere yet. */
 export function createApp(deps: AppDeps): Koa {
-  const { readReversals, secret, facts, onFatal } = deps
+  const { readReversals, trouble, secret, facts, onFatal } = deps
   const app = new Koa()
   // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
   app.on('error', () => undefined)
 
   const router = new Router({ sensitive: true })
   router.get('/healthz', getHealthz)
-  router.get('/readyz', getReadyz(deps))
+  router.get('/readyz', getReadyz(trouble))
   router.post('/execute', authorize(secret), postExecute(deps))
   router.get('/reversals', authorize(secret), getReversals(readReversals))
 

@@ -29,6 +29,8 @@ export const executorEnv = z
       .regex(/^[0-9]{1,30}$/, 'must be a whole number of wei')
       .transform((text) => BigInt(text))
       .default(10n ** 16n),
+    /** Nonces of the key that the chain may have seen used without the journal knowing of them. */
+    EXECUTOR_ACCEPT_NONCES: z.coerce.number().int().min(0).default(0),
     LOG_LEVEL: z.string().default('info'),
   })
   .refine((env) => env.EXECUTOR_SECRET !== undefined || LOOPBACK.has(env.EXECUTOR_HOST), {

@@ -40,6 +40,8 @@ export interface ExecutorOptions {
   readonly timeoutMs: number
   /** Gas money that the signer keeps, in wei. */
   readonly gasReserveWei: bigint
+  /** Nonces of the signer that may have been used without the journal's knowledge; any number unless told. */
+  readonly acceptNonces?: number
   /** How long a batch is gathered beyond what comes while the last one is tried out; not at all unless told. */
   readonly windowMs?: number
   readonly policy?: Partial<LanePolicy>
@@ -49,10 +51,8 @@ export interface ExecutorOptions {
 
 export interface Executor extends Executions {
   readonly readReversals: ReadReversals
-  /** Milliseconds since the chain last answered; it is asked several times a second. */
-  readonly chainSilentMs: () => number
-  /** Whether a stranger was found to use the key: then nothing more is settled until the process is started again. */
-  readonly isFrozen: () => boolean
+  /** Why no match could be settled now. */
+  readonly trouble: () => string | undefined
   /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
   stop(): Promise<void>
   /** Lets go of the journal; to be called when no execution is under way any more. */
@@ -60,11 +60,14 @@ export interface Executor extends Executions {
 }
 
 const CHAIN_WAIT_MS = 30_000
+/** Many times as long as a chain that works leaves between two answers. */
+const CHAIN_SILENT_MAX_MS = 5_000
 
 /**
  * Opens the journal for this process alone, checks the chain, and sends again what the journal left open. Throws
  * AlreadyLocked when another executor has the journal, DeploymentMismatch when the chain is not the deployment's, and
- * ChainUnreachable when it does not answer for half a minute.
+ * ChainUnreachable when it does not answer for half a minute, and JournalIncomplete when the chain knows more of the
+ * signer than the journal.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const path = join(options.dataDir, 'executor.db')
@@ -105,6 +108,7 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
   const lane = await openLane({
     ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
     reserve: { wei: options.gasReserveWei },
+    ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
     ...(batchExecutor !== undefined && { outcomesOf: outcomesOfBatch(batchExecutor) }),
   })
@@ -113,15 +117,17 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
     findGuilty: createGuiltyFinder({ client, deployment }),
   })
-  const { chainSilentMs } = lane
   const readReversals = createReadReversals({ journal, lane, isRunning: executions.isRunning })
   const stop = async () => {
     // Whoever waits for a receipt is woken before the queue is waited for.
     await Promise.all([queue.stop(), lane.stop()])
   }
-  const isFrozen = () => lane.frozen() !== undefined
-  return { ...executions, readReversals, chainSilentMs, isFrozen, stop }
+  return { ...executions, readReversals, trouble: () => troubleOf(lane), stop }
 }
+
+/** What holds for every match; a silence comes first, since it makes the lane doubt everything else. */
+const troubleOf = (lane: TransactionLane): string | undefined =>
+  lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : lane.trouble()
 
 interface Parts {
   readonly journal: Journal

@@ -38,6 +38,7 @@ export async function serve(config: ExecutorConfig, log: Logger): Promise<Servin
     dataDir: config.DATA_DIR,
     timeoutMs: config.EXECUTE_TIMEOUT_MS,
     gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
+    acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
     windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
     facts,
     onFatal,

@@ -8,7 +8,13 @@ import type { World } from '../support/devnet-world.js'
 import { MAX_SIMULATIONS } from '../../executor/carry-singly.js'
 import type { ExecutorFacts } from '../../executor/observe.js'
 import { eventually } from '../support/eventually.js'
-import { EXECUTOR_KEY, executeBody, removeDir, startExecutor } from '../support/executor-world.js'
+import {
+  EXECUTOR_KEY,
+  executeBody,
+  readBody,
+  removeDir,
+  startExecutor,
+} from '../support/executor-world.js'
 import type { ExecutorSetup, RunningExecutor } from '../support/executor-world.js'
 import { startRpcProxy } from '../support/rpc-proxy.js'
 import type { Fate, RpcProxy } from '../support/rpc-proxy.js'
@@ -36,6 +42,13 @@ describe('executor with a chain in trouble', () => {
   async function open(setup: ExecutorSetup = {}): Promise<RunningExecutor> {
     executor = await startExecutor(world, { rpcUrl: proxy.rpcUrl, timeoutMs: 1_000, ...setup })
     return executor
+  }
+
+  /** The gas money is looked at with new blocks only. */
+  async function readiness(blocks = 0) {
+    if (blocks > 0) await world.client.mine({ blocks })
+    const response = await fetch(`${executor?.url}/readyz`)
+    return [response.status, await readBody(response)]
   }
 
   async function aBody() {
@@ -119,6 +132,12 @@ describe('executor with a chain in trouble', () => {
     expect(refused.status).to.equal(503)
     expect(refused.body.error).to.include(world.executor)
     expect(journaled).to.deep.equal([])
+    // Exactly the reserve is there; a wei less is too little for whatever comes.
+    await world.client.setBalance({ address: world.executor, value: gasReserveWei - 1n })
+    const why = `the signer has less gas money than its reserve: ${world.executor}`
+    await eventually(async () => expect(await readiness(1)).to.deep.equal([503, { error: why }]))
+    await world.client.setBalance({ address: world.executor, value: gasReserveWei })
+    await eventually(async () => expect((await readiness(1))[0]).to.equal(200))
   })
 
   it('answers 502 when no node took the transaction, and signs no other', async () => {
@@ -165,7 +184,7 @@ describe('executor with a chain in trouble', () => {
 
   it('takes nothing more once a stranger used its nonce, not even for what waits', async () => {
     let frozen = 0
-    const { post, url } = await open({ facts: { frozen: () => (frozen += 1) } })
+    const { post } = await open({ facts: { frozen: () => (frozen += 1) } })
     proxy.fateOf = only(SEND, 'lose')
     const body = await aBody()
     expect((await post(body, 'm:1')).status).to.equal(502)
@@ -180,6 +199,6 @@ describe('executor with a chain in trouble', () => {
     expect(refused.status).to.equal(503)
     expect(refused.body.error).to.equal(`a stranger used nonce ${evmNonce} of the signer in ${by}`)
     expect((await post(body, 'm:1')).status).to.equal(502)
-    expect((await fetch(`${url}/readyz`)).status).to.equal(503)
+    expect(await readiness()).to.deep.equal([503, { error: refused.body.error }])
   })
 })

@@ -57,9 +57,8 @@ describe('POST /execute', () => {
   let answer: ExecuteAnswer | Error
   let fatal: unknown
   let asked: Parameters<Execute>[]
-  let silentMs: number
+  let trouble: string | undefined
   let objections: Objection[]
-  let frozen = false
 
   before(async () => {
     const execute: Execute = (...args) => {
@@ -69,18 +68,15 @@ describe('POST /execute', () => {
     const isKnown = (key: string) => key === KNOWN_KEY
     const facts = { requestFailed: () => undefined }
     const onFatal = (error: unknown) => (fatal = error)
-    const chainSilentMs = () => silentMs
     const checkTerms = () => objections
     const readReversals = (after: number, limit: number) => aReversal(after + limit)
-    const isFrozen = () => frozen
-    const deps = { execute, isKnown, readReversals, checkTerms, chainSilentMs, isFrozen }
+    const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble }
     const app = createApp({ ...deps, secret: SECRET, facts, onFatal })
     served = await serveApp(app)
   })
   beforeEach(() => {
     asked = []
-    silentMs = 0
-    frozen = false
+    trouble = undefined
     objections = []
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
@@ -293,15 +289,15 @@ describe('POST /execute', () => {
     expect(fatal).to.equal(answer)
   })
 
-  it('answers /readyz with 503 while the chain is silent or the key is used by a stranger', async () => {
+  it('answers /readyz with 503 and the reason while nothing could be settled', async () => {
     const readyz = async () => {
       const response = await fetch(`${served.url}/readyz`)
       return [response.status, await readBody(response)]
     }
     expect(await readyz()).to.deep.equal([200, { status: 'ready' }])
-    silentMs = 5_001
+    trouble = 'the chain does not answer'
     expect(await readyz()).to.deep.equal([503, { error: 'the chain does not answer' }])
-    frozen = true
+    trouble = 'a stranger uses the key'
     expect(await readyz()).to.deep.equal([503, { error: 'a stranger uses the key' }])
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Hex } from '../../core/action.js'
 import { AlreadyLocked } from '../../data/lock.js'
+import { JournalIncomplete } from '../../chain/transaction-lane.js'
 import type { OpenTransaction } from '../../chain/transaction-journal.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import { balanceOf, openWorld } from '../support/devnet-world.js'
@@ -123,6 +124,26 @@ describe('executor after a crash', () => {
     await eventually(() => reopened === 1)
     await eventually(async () => (await receiptOf(hash))?.status === 'success')
     await executor.stop()
+  })
+
+  it('does not start without the journal of what its key has sent, unless told to', async () => {
+    const first = await startExecutor(world, { dataDir, acceptNonces: Infinity })
+    expect((await first.post(await aBody(), 'm:1')).status).to.equal(200)
+    await first.stop()
+    const kept = await startExecutor(world, { dataDir, acceptNonces: 0 })
+    await kept.stop()
+
+    const empty = await temporaryDir()
+    const minedNonces = await world.client.getTransactionCount({ address: world.executor })
+    const lost = (acceptNonces: number) =>
+      startExecutor(world, { dataDir: empty, acceptNonces }).catch((error: unknown) => error)
+    const refused = await lost(minedNonces - 1)
+    expect(refused).to.be.instanceOf(JournalIncomplete)
+    const facts = `the chain has mined ${minedNonces} transactions of ${world.executor}, the journal knows of 0`
+    expect((refused as Error).message).to.include(facts)
+    const told = await startExecutor(world, { dataDir: empty, acceptNonces: minedNonces })
+    await told.stop()
+    await removeDir(empty)
   })
 
   it('keeps the journal to itself', async () => {

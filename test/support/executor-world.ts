@@ -48,6 +48,7 @@ export interface ExecutorSetup {
   readonly batches?: boolean
   readonly batchExecutor?: Address
   readonly gasReserveWei?: bigint
+  readonly acceptNonces?: number
   readonly windowMs?: number
   readonly timeoutMs?: number
   readonly policy?: Partial<LanePolicy>
@@ -88,6 +89,7 @@ export async function startExecutor(
     timeoutMs,
     policy: { ...FAST_LANE, ...setup.policy },
     gasReserveWei: setup.gasReserveWei ?? 0n,
+    ...(setup.acceptNonces !== undefined && { acceptNonces: setup.acceptNonces }),
     ...(setup.windowMs !== undefined && { windowMs: setup.windowMs }),
     facts,
     onFatal,
