@@ -7,7 +7,10 @@ const MONITOR_TIMEOUT_MS = 5_000
 
 const jszAnswer = z.object({
   server_id: z.string(),
-  config: z.object({ sync_always: z.boolean().optional() }).optional(),
+  config: z
+    .object({ sync_always: z.boolean().optional(), max_storage: z.number().optional() })
+    .optional(),
+  storage: z.number().optional(),
 })
 
 /** What a server says of itself to whoever connects. */
@@ -47,6 +50,17 @@ export async function assertDurable(monitorUrl: string, serverId: string): Promi
       'nats-server acknowledges before it syncs: set `sync_interval: always` in its jetstream block',
     )
   }
+}
+
+/** How much the server stores and may store; undefined when nobody says. Throws BusUnavailable when it is mute. */
+export async function readStorage(
+  monitorUrl: string | undefined,
+): Promise<{ readonly usedBytes: bigint; readonly maxBytes: bigint } | undefined> {
+  if (monitorUrl === undefined) return undefined
+  const { storage, config } = await readJsz(monitorUrl)
+  const maxStorage = config?.max_storage
+  if (storage === undefined || maxStorage === undefined) return undefined
+  return { usedBytes: BigInt(storage), maxBytes: BigInt(maxStorage) }
 }
 
 async function readJsz(monitorUrl: string): Promise<z.infer<typeof jszAnswer>> {

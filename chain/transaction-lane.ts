@@ -146,7 +146,7 @@ function assertKnown(
   if (minedNonces <= Math.max(known, acceptNonces)) return
   throw new JournalIncomplete(
     `the chain has mined ${minedNonces} transactions of ${address}, the journal knows of ${known}: what was sent ` +
-      'before could be sent again; bring the journal back, or make sure that nothing asked for is among them',
+      `before could be sent again; bring the journal back, or look at them and set EXECUTOR_ACCEPT_NONCES=${minedNonces}`,
   )
 }
 

@@ -7,6 +7,7 @@ import { crash } from '../../core/crash-point.js'
 import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
 import type { LogEntry } from '../../data/intake-registry.js'
+import type { Admission } from './admission.js'
 import { type CancelOrderDeps, checkCancel } from './cancel-order.js'
 import { type CommandLog, LogMismatch, type SubmitOutcome } from './command-log.js'
 import type { OrderWatch } from './order-watch.js'
@@ -21,6 +22,8 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, CommandLog>
   readonly watch: Pick<OrderWatch, 'reserve' | 'recovered'>
+  /** Whether new orders find room; always, where nobody watches. */
+  readonly admission?: Pick<Admission, 'trouble'>
   readonly log: Logger
 }
 
@@ -90,6 +93,7 @@ function placeDecision(deps: IntakeDeps): Decide {
     const checked = await checkPlacement(deps, body)
     if ('refusal' in checked) return checked.refusal
     const { order, claim, recovered, account } = checked
+    if (deps.admission?.trouble(order.market) !== undefined) return refusals.overloaded
     const giveBack = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
     if (giveBack === undefined) return refusals.tooManyUnchecked
     const seen = account === undefined ? {} : { account }

@@ -7,6 +7,8 @@ import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { runActor } from '../run-actor.js'
 import { readOrderIntakeConfig } from './config.js'
 import { openChain } from './open-chain.js'
+import { readStorage } from '../../bus-schemas/nats-server-check.js'
+import { watchAdmission } from './admission.js'
 import { PROCESS_NAME, startOrderIntake } from './start.js'
 
 const config = readOrderIntakeConfig()
@@ -29,10 +31,17 @@ runActor({
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
     const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
+    const admission = watchAdmission({
+      bus,
+      markets: markets.map(({ market }) => market),
+      readStorage: () => readStorage(config.NATS_MONITOR_URL),
+      log,
+    })
     const places = { bus, registry, markets, nowMs: Date.now, log, onFatal: fail }
-    const intake = await startOrderIntake({ ...places, ...authority, ...chain })
+    const intake = await startOrderIntake({ ...places, ...authority, ...chain, admission })
     return {
       stop: async () => {
+        await admission.stop()
         await intake.stop()
         await bus.close()
         registry.close()

@@ -73,8 +73,15 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Run
   }
 }
 
-function standing({ registry }: OrderIntakeOptions, commandLogs: readonly CommandLog[]): Standing {
-  const trouble = commandLogs.map((each) => each.trouble()).find((each) => each !== undefined)
+function standing(
+  { registry, admission, markets }: OrderIntakeOptions,
+  commandLogs: readonly CommandLog[],
+): Standing {
+  const troubles = [
+    ...commandLogs.map((each) => each.trouble()),
+    ...markets.map(({ market }) => admission?.trouble(market)),
+  ]
+  const trouble = troubles.find((each) => each !== undefined)
   return {
     ready: trouble === undefined,
     detail: trouble ?? 'taking orders',

@@ -9,6 +9,8 @@ const STOP_GRACE_MS = 5_000
 
 export interface TestNatsServer {
   readonly url: string
+  /** Of the server that was started first. */
+  readonly monitorUrl: string
   /** Ends the server and removes its store; nothing may be called afterwards. */
   stop(): Promise<void>
   /** SIGKILL, as a crash would; the store stays for `restart`. */
@@ -27,6 +29,7 @@ export async function startNatsServer(): Promise<TestNatsServer> {
   process.once('exit', killAtExit)
   return {
     url: server.url,
+    monitorUrl: server.monitorUrl,
     stop: async () => {
       await server.child.stop(STOP_GRACE_MS)
       process.removeListener('exit', killAtExit)
