@@ -16,10 +16,11 @@ import type { Address, Hex } from '../core/action.js'
  * Arguments: address of the bus, path of its database, chain id and matching contract.
  */
 const [url = '', path = '', chainId = '0', matching = '0x'] = process.argv.slice(2)
+const PUBLISH_WITHIN_MS = 30_000
 const connection = await connect({ servers: url })
 const manager = await connection.jetstreamManager()
 await manager.streams.add({ name: 'NAIVE', subjects: ['naive.orders'] })
-const stream = connection.jetstream()
+const stream = connection.jetstream({ timeout: PUBLISH_WITHIN_MS })
 const book = new OrderBook()
 const db = new Database(path)
 db.pragma('journal_mode = WAL')

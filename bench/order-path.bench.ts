@@ -23,6 +23,8 @@ const REQUESTS = {
   full: { warm: 3_000, venue: 8_000, paced: 4_000, naive: 1_500 },
 }
 const CONNECTIONS = 256
+/** The peer gains nothing by more, and its publishes would time out. */
+const NAIVE_CONNECTIONS = 64
 /** Open load keeps what is under way apart from what is sent, so that it may need more. */
 const PACED_CONNECTIONS = 512
 /** What takes part in an order that does not match; the rest of the venue only keeps its clocks. */
@@ -37,6 +39,7 @@ const PATH = [
 ]
 
 interface Stand {
+  readonly connections: number
   readonly load: HttpLoad
   readonly paced: HttpLoad
   readonly flow: OrderFlow
@@ -52,13 +55,14 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     naive = fork(fileURLToPath(new URL('./naive-venue.js', import.meta.url)), args)
     const [naivePort] = (await once(naive, 'message')) as [number]
     const signers = await signersOf(devnet)
-    const stand = (port: number): Stand => ({
-      load: createHttpLoad(port, CONNECTIONS),
+    const stand = (port: number, connections: number): Stand => ({
+      connections,
+      load: createHttpLoad(port, connections),
       paced: createHttpLoad(port, PACED_CONNECTIONS),
       flow: orderFlow(signers),
     })
-    const ours = stand(Number(new URL(devnet.gateway_url).port))
-    const theirs = stand(naivePort)
+    const ours = stand(Number(new URL(devnet.gateway_url).port), CONNECTIONS)
+    const theirs = stand(naivePort, NAIVE_CONNECTIONS)
     await saturate(ours.load, await ours.flow.next(counts.warm), CONNECTIONS)
     say('warm')
     const pids = { ...(await venue.pids()), naive: naive.pid ?? 0 }
@@ -96,13 +100,13 @@ async function venueRound(
 
 /** Processor time is read after what trails behind the answers is done as well. */
 async function measured(
-  { load, flow }: Stand,
+  { load, flow, connections }: Stand,
   count: number,
   pids: Readonly<Record<string, number>>,
 ): Promise<Measured> {
   const requests = await flow.next(count)
   const before = Object.entries(pids).map(([name, pid]) => [name, pid, cpuMsOf(pid)] as const)
-  const { wallMs } = await saturate(load, requests, CONNECTIONS)
+  const { wallMs } = await saturate(load, requests, connections)
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS))
   const cpuUs = Object.fromEntries(
     before.map(([name, pid, was]) => [name, ((cpuMsOf(pid) - was) * 1000) / count]),
@@ -129,9 +133,10 @@ function reportOf(venue: readonly Measured[], naive: readonly Measured[]): Repor
       { what: 'venue: p99 at half of it', unit: 'ms', values: share(0.99), goal: { atMost: 60 } },
       { what: 'venue: processor time of a request', unit: 'µs', values: total(venue) },
       { what: 'naive: processor time of a request', unit: 'µs', values: total(naive) },
+      ratio('processor time, naive / venue', [total(naive), total(venue)]),
     ],
     notes: [
-      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections; every answer must be 200. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
+      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which gains nothing by more); every answer must be 200. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
       `Processor time of a request by process, µs: ${parts.join(', ')}.`,
     ],
   }

@@ -18,7 +18,8 @@ export function topOfProfile(path: string, units: number, lines: number): string
     .join('\n')
 }
 
-const IDLE: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)'])
+/** What is not work: `dispatch` is the profiler itself, beginning and ending. */
+const IDLE: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)', 'dispatch'])
 
 function timesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Map<string, Times> {
   const parents = new Map<number, number>()
