@@ -37,6 +37,8 @@ export interface Troubles {
   readonly funds: boolean
   /** Blocks in which matches use more gas than when they were tried out. */
   readonly gas: boolean
+  /** Somebody else uses the executor's key. */
+  readonly strangers: boolean
   /** Orders that expire while the simulation runs. */
   readonly shortLives: boolean
 }
@@ -55,6 +57,7 @@ export function chooseTroubles(random: Random): Troubles {
     funds: random.chance(0.5),
     shortLives: random.chance(0.6),
     gas: random.chance(0.5),
+    strangers: random.chance(0.2),
   }
 }
 
@@ -70,6 +73,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
     ...(troubles.reorganisations ? reorganisations(stage, random) : []),
     ...(troubles.clocks ? clockTrouble(stage, random) : []),
     ...(troubles.gas ? gasTrouble(stage, random) : []),
+    ...(troubles.strangers ? strangers(stage) : []),
     ...(troubles.funds ? fundTrouble(stage, random) : []),
   ]
   const total = tricks.reduce((sum, { weight }) => sum + weight, 0)
@@ -166,6 +170,18 @@ function chainTrouble(stage: Stage, random: Random): Trick[] {
         world.after(network.wire, 4_000 + random.int(20_000), () => {
           chain.setBaseFee(NORMAL_BASE_FEE)
         })
+      },
+    },
+  ]
+}
+
+function strangers({ chain, network }: Stage): Trick[] {
+  return [
+    {
+      weight: 2,
+      play: () => {
+        chain.sendForeign()
+        network.world.note("a stranger uses the executor's key")
       },
     },
   ]

@@ -61,8 +61,8 @@ export interface SimulatedChain {
   block(number: number): ChainBlock | undefined
   /** Takes a transaction into the pool; what a node would refuse is answered in a node's words. */
   send(raw: Hex): { readonly hash: Hex } | { readonly error: string }
-  /** A transaction of the same sender that the venue did not make. */
-  sendForeign(from: Address): void
+  /** A transaction that somebody else makes with the sender's key, at the next nonce that the chain takes. */
+  sendForeign(): void
   find(
     hash: Hex,
   ):
@@ -196,12 +196,12 @@ export function createChain(options: ChainOptions): SimulatedChain {
     head,
     block: (number) => blocks[number],
     send,
-    sendForeign(from) {
-      const nonce = (head().state.nonces.get(from) ?? 0) + 0
+    sendForeign() {
+      const nonce = head().state.nonces.get(sender) ?? 0
       const hash = bytesToHex(keccakText(`foreign ${nonce} ${forks} ${head().hash}`))
       const fee = NORMAL_BASE_FEE * 1_000n
       pool.set(nonce, {
-        ...{ hash, raw: '0x', from, to: from, data: '0x', nonce, gas: 21_000n },
+        ...{ hash, raw: '0x', from: sender, to: sender, data: '0x', nonce, gas: 21_000n },
         ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee },
       })
     },

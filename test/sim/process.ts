@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly dataDir: string
   /** Ends it: what its main would hand to the process shell. */
   readonly fail: (error: unknown) => void
+  /** Calls the operator, who looks at it after a while and starts it again. */
+  readonly alarm: () => void
 }
 
 /** A process as it runs: how to stop it properly, and what others may ask of it directly. */
@@ -73,6 +75,7 @@ interface Incarnation {
 }
 
 const STOP_DEADLINE_MS = 5_000
+const OPERATOR_COMES_MS = 20_000
 const RESTART_FIRST_MS = 200
 const RESTART_SPREAD_MS = 2_000
 
@@ -128,6 +131,11 @@ export function supervise<Face>(
           name: actor.name,
           nodeUrl: `${options.nodeUrl}${actor.name}`,
           fail: (error) => failed(one, error),
+          alarm: () => {
+            world.after(network.wire, random.int(OPERATOR_COMES_MS), () => {
+              end(one, 'started again by its operator')
+            })
+          },
         })
         .then(
           (life) => {

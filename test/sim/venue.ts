@@ -210,8 +210,13 @@ export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => (
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
   mayFailWith: ['ChainUnreachable'],
-  start: async ({ log, nodeUrl, dataDir, fail }) => {
-    const facts = observeExecutor(log)
+  start: async ({ log, nodeUrl, dataDir, fail, alarm }) => {
+    const observed = observeExecutor(log)
+    const frozen: typeof observed.frozen = (by) => {
+      observed.frozen(by)
+      alarm()
+    }
+    const facts = { ...observed, frozen }
     const executor = await openExecutor({
       ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
       deployment: batches ? batching : deployment,
