@@ -32,7 +32,7 @@ type Question = (history: History, random: Random) => number
 const { market } = benchMarket()
 /** A trade somewhere in the history, and a moment. */
 const someTrade = ({ trades }: History, random: Random): number =>
-  (6 * (1_000 + random(trades - 1_000)) + 4) * 256 + 256
+  (6 * (Math.floor(trades / 4) + random(trades / 2)) + 4) * 256 + 256
 const someMoment = ({ orders }: History, random: Random) => ({
   atMs: 1_790_000_000_000 + (orders / 4 + random(orders / 2)) * 1_000,
   key: 0,
@@ -90,7 +90,7 @@ async function usPerCall(history: History, question: Question, calls: number): P
   const { cpuMs } = await took(() => {
     for (let call = 0; call < calls; call += 1) {
       const rows = question(history, random)
-      if (rows >= Math.min(PAGE, history.orders / history.owners / 2)) wanted += 1
+      if (rows >= Math.min(PAGE, history.orders / history.owners / 8)) wanted += 1
     }
   })
   if (wanted !== calls) throw new Error(`${calls - wanted} of ${calls} pages are short`)

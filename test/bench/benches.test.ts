@@ -6,13 +6,14 @@ import { sectionOf } from '../../bench/table.js'
 /** Each bench at its smallest: what its figures say is not looked at, but it must be able to say them. */
 describe('benches', () => {
   for (const [name, load] of Object.entries(BENCHES)) {
-    it(`${name} runs and gives a figure for every round`, async function () {
+    it(`${name} runs and gives its figures`, async function () {
       this.timeout(120_000)
       const report = await runBench(await load(), 'tiny')
       expect(report.name).to.equal(name)
       expect(report.rows).to.not.be.empty
       for (const { what, values } of report.rows) {
-        expect(values, what).to.have.length(2)
+        // What is no matter of chance is measured once.
+        expect(values.length, what).to.be.oneOf([1, 2])
         for (const value of values) expect(value, what).to.be.finite.and.to.be.above(0)
       }
       expect(report.rows.some(({ unit, goal }) => unit === 'x' || goal !== undefined)).to.equal(
