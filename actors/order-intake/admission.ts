@@ -61,7 +61,10 @@ export function watchAdmission(options: AdmissionOptions): Admission {
   }
   const lookAgain = async (): Promise<void> => {
     await look()
-    if (!stopped) timer = setTimeout(() => (looking = lookAgain()), lookEveryMs)
+    if (!stopped) timer = setTimeout(lookSoon, lookEveryMs)
+  }
+  const lookSoon = (): void => {
+    looking = lookAgain()
   }
   let looking = lookAgain()
   return {
