@@ -1,4 +1,4 @@
-import { type NatsConnection, createInbox } from 'nats'
+import { type Msg, type NatsConnection, createInbox } from 'nats'
 import {
   type Addressed,
   decodeGroup,
@@ -25,7 +25,7 @@ export interface Asker {
 }
 
 interface Waiting {
-  /** The message that it went with, when others did too. */
+  /** Token of the message that it went with. */
   group?: string
   readonly settle: (data: Uint8Array) => void
   readonly giveUp: (why: string) => void
@@ -39,49 +39,13 @@ export interface AskerDeps {
 export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   const inbox = createInbox()
   const waiting = new Map<string, Waiting>()
-  let [asked, groups] = [0, 0]
+  let asked = 0
   const subscription = connection.subscribe(`${inbox}.*`, {
-    callback: (_error, message) => {
-      const token = message.subject.slice(inbox.length + 1)
-      if (message.headers?.code === STATUS_NO_RESPONDERS) giveUpOn(token, 'nobody listens')
-      else if (!isGroupToken(token)) waiting.get(token)?.settle(message.data)
-      else for (const each of decodeGroup(message.data)) waiting.get(each.token)?.settle(each.data)
-    },
+    callback: (_error, message) =>
+      receive(waiting, message.subject.slice(inbox.length + 1), message),
   })
-  const giveUpOn = (token: string, why: string): void => {
-    if (!isGroupToken(token)) return waiting.get(token)?.giveUp(why)
-    for (const one of [...waiting.values()]) if (one.group === token) one.giveUp(why)
-  }
-
-  /** A question that timed out meanwhile is not put. */
-  const putQuestions = (subject: string, questions: readonly Addressed[]): void => {
-    for (const group of inGroups(questions.filter(({ token }) => waiting.has(token)))) {
-      const [first] = group
-      if (first === undefined) continue
-      const token = group.length === 1 ? first.token : groupToken((groups += 1))
-      for (const each of group) {
-        const one = waiting.get(each.token)
-        if (one !== undefined && group.length > 1) one.group = token
-      }
-      try {
-        const data = group.length === 1 ? first.data : encodeGroup(group)
-        connection.publish(subject, data, { reply: `${inbox}.${token}` })
-      } catch (error) {
-        giveUpOn(token, `not sent, ${String(error)}`)
-      }
-    }
-  }
-  const sendAnswers = (prefix: string, answers: readonly Addressed[]): void => {
-    if (!isConnected()) return
-    for (const group of inGroups(answers)) {
-      const [first] = group
-      if (first === undefined) continue
-      if (group.length === 1) connection.publish(`${prefix}.${first.token}`, first.data)
-      else connection.publish(`${prefix}.${groupToken(0)}`, encodeGroup(group))
-    }
-  }
-  const question = createTurnGroups(putQuestions)
-  const answer = createTurnGroups(sendAnswers)
+  const question = createTurnGroups(sendQuestions(connection, waiting, inbox))
+  const answer = createTurnGroups(sendAnswers(connection, isConnected))
 
   const ask: Asker['ask'] = (subject, data, timeoutMs) =>
     new Promise((resolve, reject) => {
@@ -122,10 +86,63 @@ export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   }
 }
 
+type WaitingByToken = ReadonlyMap<string, Waiting>
+/** Sends what one turn had for one place. */
+type SendTurn = (place: string, items: readonly Addressed[]) => void
+
+/** What came to the inbox: an answer, several, or that nobody listens. */
+function receive(waiting: WaitingByToken, token: string, { headers, data }: Msg): void {
+  if (headers?.code === STATUS_NO_RESPONDERS) giveUpOn(waiting, token, 'nobody listens')
+  else if (!isGroupToken(token)) waiting.get(token)?.settle(data)
+  else for (const each of decodeGroup(data)) waiting.get(each.token)?.settle(each.data)
+}
+
+function giveUpOn(waiting: WaitingByToken, token: string, why: string): void {
+  if (!isGroupToken(token)) return waiting.get(token)?.giveUp(why)
+  for (const one of [...waiting.values()]) if (one.group === token) one.giveUp(why)
+}
+
+/** A question that timed out meanwhile is not put. */
+function sendQuestions(
+  connection: NatsConnection,
+  waiting: WaitingByToken,
+  inbox: string,
+): SendTurn {
+  let groups = 0
+  return (subject, questions) => {
+    for (const group of inGroups(questions.filter(({ token }) => waiting.has(token)))) {
+      groups += 1
+      const token = single(group)?.token ?? groupToken(groups)
+      for (const each of group) {
+        const one = waiting.get(each.token)
+        if (one !== undefined) one.group = token
+      }
+      try {
+        const data = single(group)?.data ?? encodeGroup(group)
+        connection.publish(subject, data, { reply: `${inbox}.${token}` })
+      } catch (error) {
+        giveUpOn(waiting, token, `not sent, ${String(error)}`)
+      }
+    }
+  }
+}
+
+function sendAnswers(connection: NatsConnection, isConnected: () => boolean): SendTurn {
+  return (prefix, answers) => {
+    if (!isConnected()) return
+    for (const group of inGroups(answers)) {
+      const token = single(group)?.token ?? groupToken(0)
+      connection.publish(`${prefix}.${token}`, single(group)?.data ?? encodeGroup(group))
+    }
+  }
+}
+
+/** The only one of a group that has no other. */
+const single = (group: readonly Addressed[]): Addressed | undefined =>
+  group.length === 1 ? group[0] : undefined
+
 /** Gathers what one turn of the event loop has for the same place, and hands it over at the turn's end, in order. */
-function createTurnGroups(
-  send: (place: string, items: readonly Addressed[]) => void,
-): (place: string, item: Addressed) => void {
+function createTurnGroups(send: SendTurn): (place: string, item: Addressed) => void {
   let places = new Map<string, Addressed[]>()
   const flush = (): void => {
     const due = places

@@ -272,6 +272,14 @@ describe('over NATS', () => {
     })
   })
 
+  it('tells all who asked in one message when nobody listens', async () => {
+    const bus = await connectBus()
+    const questions = run(1, 3).map(() => bus.ask('ask.nobody', bytes(''), 60_000))
+    for (const error of await Promise.all(questions.map(rejectionOf))) {
+      expect(error).to.be.instanceOf(NoAnswer)
+    }
+  })
+
   it('refuses a stream that exists with another configuration, and says what differs', async () => {
     const manager = await manage()
     await manager.streams.add({ name: 'LOOSE', subjects: ['loose'], max_age: 60_000_000_000 })
