@@ -30,6 +30,8 @@ const PRICE = '0.00065'
 const MAKER_AMOUNT = 10
 const TAKER = 5
 const CONNECTIONS = 64
+/** What became of an order whose answer took too long, the fills tell. */
+const ACCEPTED = [200, 500]
 const GIVE_UP_AFTER_MS = 180_000
 
 interface Settled {
@@ -104,7 +106,8 @@ async function countSettled(bus: Bus): Promise<Map<bigint, number>> {
 /** As many matches as possible at once. */
 async function together(stand: Stand, matches: number): Promise<Settled> {
   stand.settled.clear()
-  const load = createHttpLoad(Number(new URL(stand.venue.devnet.gateway_url).port), CONNECTIONS)
+  const port = Number(new URL(stand.venue.devnet.gateway_url).port)
+  const load = createHttpLoad(port, CONNECTIONS, ACCEPTED)
   const orders = async (count: number, side: 'buy' | 'sell', amount: number) => {
     const bodies = []
     for (let number = 0; number < count; number += 1) {
