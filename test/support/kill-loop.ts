@@ -44,7 +44,10 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRes
   const { venue, cycles, seed, reconcileEvery, say } = options
   const random = randomNumbers(seed)
   const killing: Killing = { venue, random, deal: dealNames(random) }
-  const steps = endlessSteps(TRADERS.map((name) => createTrader(venue.devnet, name)))
+  const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
+  // Each reads the market before it signs for the first time, which the first kill must not come between.
+  await Promise.all(traders.map((it) => it.sign({ side: 'buy', amount: '1', price: '0.0001' })))
+  const steps = endlessSteps(traders)
   const before = await readAllBalances(venue)
   const answered: Answered[] = []
   let result: KillLoopResult = { kills: 0, orderIds: [], trades: 0 }
