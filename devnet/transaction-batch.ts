@@ -11,6 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, Hex } from '../core/action.js'
 
 const POLL_MS = 50
+const MINE_AGAIN_MS = 1_000
 const RECEIPT_TIMEOUT_MS = 60_000
 const MAX_FEE_PER_GAS = 10n ** 10n
 
@@ -73,10 +74,10 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
     return creates.toLowerCase() as Address
   }
 
+  const mine = () => createTestClient({ mode: 'anvil', transport, chain }).mine({ blocks: 1 })
+
   async function flush(): Promise<readonly TransactionReceipt[]> {
-    if (options.mineNow === true) {
-      await createTestClient({ mode: 'anvil', transport, chain }).mine({ blocks: 1 })
-    }
+    if (options.mineNow === true) await mine()
     const receipts: TransactionReceipt[] = []
     for (const hash of pending) receipts.push(await receiptOf(hash))
     pending = []
@@ -84,7 +85,9 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
   }
 
   async function receiptOf(hash: Hex): Promise<TransactionReceipt> {
-    const receipt = await pollReceipt(() => reader.getTransactionReceipt({ hash }))
+    // A block asked for in the moment of a transaction's arrival may be made without it.
+    const again = options.mineNow === true ? mine : () => Promise.resolve()
+    const receipt = await pollReceipt(() => reader.getTransactionReceipt({ hash }), again)
     if (receipt === undefined) throw new BatchError(`no receipt of ${hash}`)
     if (receipt.status !== 'success') throw new BatchError(`${hash} reverted`)
     return receipt
@@ -96,13 +99,19 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
 /** Polls by itself: the library's own wait hangs after a chain was set back to a snapshot. */
 async function pollReceipt(
   read: () => Promise<TransactionReceipt>,
+  mine: () => Promise<void>,
 ): Promise<TransactionReceipt | undefined> {
   const deadline = Date.now() + RECEIPT_TIMEOUT_MS
+  let mineAt = Date.now() + MINE_AGAIN_MS
   while (Date.now() < deadline) {
     try {
       return await read()
     } catch (error) {
       if ((error as Error).name !== 'TransactionReceiptNotFoundError') throw error
+    }
+    if (Date.now() >= mineAt) {
+      await mine()
+      mineAt = Date.now() + MINE_AGAIN_MS
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }

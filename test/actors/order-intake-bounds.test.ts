@@ -76,7 +76,7 @@ describe('bounds of order intake', () => {
     const answer = await ask(bus, 'place', await signedBody())
     expect(performance.now() - startedAt).to.be.below(2_900)
     if (answer.kind !== 'order') throw new Error('expected an order')
-    expect(answer.order).to.include({ signature_status: 'unchecked' })
+    expect(answer.order.signatureStatus).to.equal('unchecked')
     await intake.stop()
     await matcher.stop()
     stage.close()

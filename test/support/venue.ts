@@ -36,6 +36,7 @@ export interface Devnet {
   readonly wrapped_usdc: Address
   readonly wrapped_cngn: Address
   readonly cash_asset: Address
+  readonly batch_executor: Address
   readonly spot_manager: Address
   readonly perp_manager: Address
   readonly spot_fee_subaccount_id: string
