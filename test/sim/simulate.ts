@@ -70,6 +70,8 @@ const FAIR_BALANCE = 60n * 10n ** 18n
 const READS_EVERY = 10
 const REST_SLICE_MS = 1_000
 const REST_WITHIN_MS = 240_000
+/** The executor believes that a block is gone only when it was told so three times, two seconds apart. */
+const LEAST_REST_MS = 15_000
 
 /** Runs a whole venue through one seed's troubles, lets it come to rest, and says what did not hold. */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
@@ -374,7 +376,8 @@ async function comeToRest(venue: Venue): Promise<void> {
       ...{ open, pooled: chain.poolSize(), level: await venue.isLevel() },
     }
     const { unanswered, pending, pooled, level } = waits
-    if (turned.length + unanswered + pending + open + pooled === 0 && level) return
+    const isIdle = turned.length + unanswered + pending + open + pooled === 0 && level
+    if (isIdle && world.elapsedMs() - since >= LEAST_REST_MS) return
     if (world.elapsedMs() - since > REST_WITHIN_MS) {
       onFinding(`I-22 not at rest: ${JSON.stringify(waits)}`, [...audit.pending.keys()])
       return
