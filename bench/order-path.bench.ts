@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { WebSocket } from 'ws'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { atPace, createHttpLoad, saturate, type HttpLoad } from './http-load.js'
 import { orderFlow, signersOf, type OrderFlow } from './order-flow.js'
@@ -19,8 +20,8 @@ export const orderPath: Bench = {
 
 const REQUESTS = {
   tiny: { warm: 50, venue: 60, paced: 60, naive: 30 },
-  usual: { warm: 1_500, venue: 2_000, paced: 1_000, naive: 500 },
-  full: { warm: 3_000, venue: 8_000, paced: 4_000, naive: 1_500 },
+  usual: { warm: 15_000, venue: 5_000, paced: 2_000, naive: 800 },
+  full: { warm: 30_000, venue: 20_000, paced: 8_000, naive: 3_000 },
 }
 const CONNECTIONS = 256
 /** The peer gains nothing by more, and its publishes would time out. */
@@ -63,7 +64,10 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     })
     const ours = stand(Number(new URL(devnet.gateway_url).port), CONNECTIONS)
     const theirs = stand(naivePort, NAIVE_CONNECTIONS)
+    await subscribe(devnet.gateway_url.replace('http', 'ws'), '/v1/ws')
+    await subscribe(`ws://127.0.0.1:${naivePort}`, '/')
     await saturate(ours.load, await ours.flow.next(counts.warm), CONNECTIONS)
+    await saturate(theirs.load, await theirs.flow.next(counts.warm / 10), NAIVE_CONNECTIONS)
     say('warm')
     const pids = { ...(await venue.pids()), naive: naive.pid ?? 0 }
     const values = await interleaved(rounds, {
@@ -75,6 +79,15 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     naive?.kill('SIGKILL')
     await venue.stop()
   }
+}
+
+/** One subscriber of the book, which takes what it gets. */
+async function subscribe(url: string, path: string): Promise<void> {
+  const socket = new WebSocket(new URL(path, url))
+  await once(socket, 'open')
+  socket.send(
+    JSON.stringify({ op: 'subscribe', channel: 'book', market: 'cNGN-USDC', req_id: '1' }),
+  )
 }
 
 interface Measured {
@@ -136,7 +149,7 @@ function reportOf(venue: readonly Measured[], naive: readonly Measured[]): Repor
       ratio('processor time, naive / venue', [total(naive), total(venue)]),
     ],
     notes: [
-      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which gains nothing by more); every answer must be 200. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
+      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which gains nothing by more); every answer must be 200, and each has one subscriber of its book. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
       `Processor time of a request by process, µs: ${parts.join(', ')}.`,
     ],
   }
