@@ -3,7 +3,10 @@ import type { DestinationStream, Logger as PinoLogger } from 'pino'
 import { redacted } from './redacted.js'
 
 /** Writes lines; it makes no children, whose own fields would pass unredacted. */
-export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>
+export type Logger = Pick<
+  PinoLogger,
+  'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'
+>
 
 /**
  * The process's log: one JSON object a line on standard output (or on `destination`), with `name`, `pid`, the level

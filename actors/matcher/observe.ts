@@ -34,8 +34,10 @@ export function observeMatcher(log: Logger) {
       log.info({ first_seq: firstSeq }, 'command log trimmed behind the oldest checkpoint'),
     applied: ({ logged, applied }: MessageResult) => {
       for (const change of applied.changes) {
-        const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined
         const level = OF_ITS_CALLER.has(change.kind) ? 'debug' : 'info'
+        // Nearly every change is told at debug, and its words would be made for nobody.
+        if (!log.isLevelEnabled(level)) continue
+        const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined
         log[level]({ ...describe(change), request_id: requestId }, WORDS[change.kind])
       }
     },

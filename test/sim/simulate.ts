@@ -133,9 +133,9 @@ class CrashedAt extends Error {
 }
 
 const nothing = (): void => undefined
-const silence = { trace: nothing, debug: nothing, info: nothing } as unknown as Logger
+const silence = { trace: nothing, debug: nothing, info: nothing, isLevelEnabled: () => false }
 const silent = (): Logger =>
-  Object.assign({ warn: nothing, error: nothing, fatal: nothing }, silence)
+  Object.assign({ warn: nothing, error: nothing, fatal: nothing }, silence) as Logger
 
 /** Every line of a process's log goes to whoever watches. */
 const logTo =
@@ -147,7 +147,8 @@ const logTo =
       )
       world.tell(`${process}: ${typeof text === 'string' ? text : ''} ${shown}`)
     }
-    return { trace: line, debug: line, info: line, warn: line, error: line, fatal: line } as Logger
+    const levels = { trace: line, debug: line, info: line, warn: line, error: line, fatal: line }
+    return { ...levels, isLevelEnabled: () => true } as unknown as Logger
   }
 
 /** Simulations that this process has begun. */
