@@ -10,6 +10,7 @@ import {
   priceE18,
   quoteE18,
 } from '../core/money.js'
+import { writeStatement } from '../core/order-statement.js'
 import type { Order, Side } from '../core/order.js'
 import { encodeTradeData } from '../core/trade-data.js'
 import { benchMarket } from './bench-market.js'
@@ -55,19 +56,23 @@ export function benchOrder(onGrid: OrderOnGrid): Order {
   return {
     orderId: orderIdOf(number),
     market: market.market,
-    ...{ owner, signer: owner, subaccountId, recipientId: subaccountId, nonce, side },
-    ...{ assetAddress, subId, desiredAmount, initialFilled: amountE18(0n), limitPrice, worstFee },
-    ...{ expirySec: FAR_FUTURE_SEC, goodUntilSec: FAR_FUTURE_SEC },
-    action: {
-      subaccount_id: String(subaccountId),
-      nonce: String(nonce),
-      module: tradeModuleAddress,
-      data,
-      expiry: String(FAR_FUTURE_SEC),
-      ...{ owner, signer: owner },
-    },
-    signature: signatureOf(number),
+    ...{ owner, subaccountId, nonce, side },
+    ...{ desiredAmount, initialFilled: amountE18(0n), limitPrice, worstFee },
+    goodUntilSec: FAR_FUTURE_SEC,
     signatureStatus: 'checked',
+    statement: writeStatement({
+      ...{ signer: owner, recipientId: subaccountId, assetAddress, subId, worstFee },
+      expirySec: FAR_FUTURE_SEC,
+      action: {
+        subaccount_id: String(subaccountId),
+        nonce: String(nonce),
+        module: tradeModuleAddress,
+        data,
+        expiry: String(FAR_FUTURE_SEC),
+        ...{ owner, signer: owner },
+      },
+      signature: signatureOf(number),
+    }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3'
-import { orderToWire } from '../bus-schemas/order-wire.js'
+import { orderText } from '../bus-schemas/order-wire.js'
 import type { Address } from '../core/action.js'
 import { createProjection } from '../data/apply-block.js'
 import { HISTORY_MIGRATIONS } from '../data/history-database.js'
@@ -64,7 +64,7 @@ const AMOUNT = `'5000000000000000000000'`
 const IS_OPEN = '(i >= @open)'
 
 function createWriter(db: Database.Database, orders: number) {
-  const body = JSON.stringify(orderToWire(benchOrder(TEMPLATE)))
+  const body = orderText(benchOrder(TEMPLATE))
   const [before = '', after = ''] = body.split(benchOrder(TEMPLATE).orderId)
   const insertOrders = db.prepare(ORDERS_SQL)
   const others = [PROGRESS_SQL, TRADES_SQL, FILLS_SQL].map((sql) => db.prepare(sql))

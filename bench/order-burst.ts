@@ -1,6 +1,7 @@
 import type { Block, Change } from '../core/change.js'
 import type { Market } from '../core/market.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
+import { writeStatement } from '../core/order-statement.js'
 import type { Order } from '../core/order.js'
 
 const E18 = 10n ** 18n
@@ -44,28 +45,31 @@ function restingOrder(market: Market, number: number): Order {
   const owner = `0x${String(number % 10).repeat(40)}` as const
   const subaccountId = BigInt(number % 10) + 1n
   const nonce = BigInt(number)
+  const worstFee = feePerUnitE18(E18)
+  const expirySec = FAR_FUTURE_SEC
   return {
     orderId: `order-${number}`,
     market: market.market,
-    ...{ owner, signer: owner, subaccountId, recipientId: subaccountId, nonce, side: 'buy' },
-    assetAddress: market.assetAddress,
-    subId: market.subId,
+    ...{ owner, subaccountId, nonce, side: 'buy', worstFee },
     desiredAmount: amountE18(153_000n * E18),
     initialFilled: amountE18(0n),
     limitPrice: priceE18(market.tickSize * (1n + BigInt(number % 500))),
-    worstFee: feePerUnitE18(E18),
-    expirySec: FAR_FUTURE_SEC,
-    goodUntilSec: FAR_FUTURE_SEC,
-    action: {
-      subaccount_id: `${subaccountId}`,
-      nonce: `${nonce}`,
-      module: market.tradeModuleAddress,
-      data: '0x',
-      expiry: `${FAR_FUTURE_SEC}`,
-      owner,
-      signer: owner,
-    },
-    signature: `0x${'5a'.repeat(65)}`,
+    goodUntilSec: expirySec,
     signatureStatus: 'checked',
+    statement: writeStatement({
+      ...{ signer: owner, recipientId: subaccountId, worstFee, expirySec },
+      assetAddress: market.assetAddress,
+      subId: market.subId,
+      action: {
+        subaccount_id: `${subaccountId}`,
+        nonce: `${nonce}`,
+        module: market.tradeModuleAddress,
+        data: '0x',
+        expiry: `${expirySec}`,
+        owner,
+        signer: owner,
+      },
+      signature: `0x${'5a'.repeat(65)}`,
+    }),
   }
 }

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { orderToWire } from '../bus-schemas/order-wire.js'
+import { orderText } from '../bus-schemas/order-wire.js'
 import type { Change } from '../core/change.js'
 import type { StreamedBlock } from '../data/apply-block.js'
 import { took } from './rounds.js'
@@ -57,7 +57,7 @@ function createWrites(db: Database.Database): (change: Change) => void {
       const { order } = change
       const keys = [order.orderId, order.owner, String(order.nonce), order.market, order.side]
       const terms = [String(order.limitPrice), String(order.desiredAmount), change.status]
-      insertOrder.run(...keys, ...terms, ...amounts, at, at, JSON.stringify(orderToWire(order)))
+      insertOrder.run(...keys, ...terms, ...amounts, at, at, orderText(order))
       return
     }
     updateOrder.run(change.status, ...amounts, at, change.orderId)

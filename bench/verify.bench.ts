@@ -90,7 +90,7 @@ function wholeCheck(): Verify {
     if ('refusal' in readOrderIdentity(body)) return false
     const valid = validateOrder(body, context)
     if ('refusal' in valid) return false
-    return (await verifier.verify(valid.action, valid.order.signature)).kind === 'valid'
+    return (await verifier.verify(valid.action, valid.signature)).kind === 'valid'
   }
 }
 

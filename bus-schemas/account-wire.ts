@@ -12,7 +12,7 @@ import {
 } from './read-fields.js'
 
 /** What a subaccount has on the chain at one block; balances at 1e18 in decimal text, signed. */
-export interface AccountWire {
+interface AccountWire {
   readonly subaccount_id: string
   readonly base: string
   readonly quote: string
@@ -22,19 +22,14 @@ export interface AccountWire {
   readonly block_time_sec: number
 }
 
-export function accountToWire(account: AccountObservation): AccountWire {
-  return {
-    subaccount_id: String(account.subaccountId),
-    base: String(account.base),
-    quote: String(account.quote),
-    custody_owner: account.custodyOwner,
-    leaving: account.leaving,
-    block_number: String(account.blockNumber),
-    block_time_sec: account.blockTimeSec,
-  }
+/** An observation as JSON; equal ones give equal JSON. */
+export function accountJson(account: AccountObservation): string {
+  const { custodyOwner } = account
+  const custody = custodyOwner === undefined ? '' : `,"custody_owner":"${custodyOwner}"`
+  return `{"subaccount_id":"${account.subaccountId}","base":"${account.base}","quote":"${account.quote}"${custody},"leaving":${account.leaving},"block_number":"${account.blockNumber}","block_time_sec":${account.blockTimeSec}}`
 }
 
-/** The inverse of accountToWire for parsed JSON. Throws MalformedMessage unless it is an account's wire form. */
+/** The inverse of accountJson for parsed JSON. Throws MalformedMessage unless it is an account's wire form. */
 export function accountFromWire(value: unknown): AccountObservation {
   const wire = fieldsOf<AccountWire>(value, 'account')
   const { custody_owner } = wire

@@ -1,6 +1,8 @@
 import { assert } from '../core/assert.js'
 import type { Block, Leader } from '../core/change.js'
-import { changeFromWire, changeToWire } from './change-wire.js'
+import type { OrderStatement } from '../core/order-statement.js'
+import { changeFromWire, changeJson } from './change-wire.js'
+import { type Lines, framed } from './frame.js'
 import {
   assertClosed,
   fieldsOf,
@@ -10,7 +12,9 @@ import {
   readText,
   readWhole,
 } from './read-fields.js'
-import { MAX_MESSAGE_BYTES, encodeMessage, readMessage } from './wire.js'
+import { readMessage } from './read-message.js'
+import { MAX_MESSAGE_BYTES, WIRE_VERSION } from './wire.js'
+import { quoted } from './write-fields.js'
 
 /**
  * One message of a market's feed. Equal blocks give equal bytes, so that a replay can be compared with what is stored.
@@ -19,22 +23,25 @@ import { MAX_MESSAGE_BYTES, encodeMessage, readMessage } from './wire.js'
  */
 export function encodeBlock(block: Block): Uint8Array {
   assertPurpose(block.changes.length, block.leader !== undefined)
-  const changes = block.changes.map((change, index) => {
-    assert(change.seq === block.firstSeq + index, `change ${change.seq} breaks the block's run`)
-    return changeToWire(change)
-  })
-  const { leader } = block
-  const data = encodeMessage({
-    market: block.market,
-    command_seq: block.commandSeq,
-    command_index: block.commandIndex,
-    first_seq: block.firstSeq,
-    changes,
-    leader: leader === undefined ? undefined : { term: leader.term, id: leader.id },
-  })
+  const statements: OrderStatement[] = []
+  let changes = ''
+  let seq = block.firstSeq
+  for (const change of block.changes) {
+    assert(change.seq === seq, `change ${change.seq} breaks the block's run`)
+    changes += seq === block.firstSeq ? changeJson(change) : `,${changeJson(change)}`
+    if (change.kind === 'OrderPlaced') statements.push(change.order.statement)
+    seq += 1
+  }
+  const { market, commandSeq, commandIndex, firstSeq, leader } = block
+  const place = `"command_seq":${commandSeq},"command_index":${commandIndex},"first_seq":${firstSeq}`
+  const lead = leader === undefined ? '' : `,"leader":${leaderJson(leader)}`
+  const head = `{"v":${WIRE_VERSION},"market":${quoted(market)},${place},"changes":[${changes}]${lead}}`
+  const data = framed(head, statements)
   assert(data.length <= MAX_MESSAGE_BYTES, `block ${block.firstSeq} has ${data.length} bytes`)
   return data
 }
+
+const leaderJson = ({ term, id }: Leader): string => `{"term":${term},"id":${quoted(id)}}`
 
 /** The inverse of encodeBlock. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeBlock(data: Uint8Array): Block {
@@ -53,7 +60,7 @@ interface BlockFields {
   readonly leader: Leader
 }
 
-function blockFromWire(message: object): Block {
+function blockFromWire(message: object, lines: Lines): Block {
   const wire = fieldsOf<BlockFields>(message, 'message')
   const firstSeq = readWhole(wire.first_seq, 'first_seq')
   if (firstSeq === 0) malformed('first_seq', 'a position')
@@ -63,7 +70,7 @@ function blockFromWire(message: object): Block {
     commandIndex: readWhole(wire.command_index, 'command_index'),
     firstSeq,
     changes: readList(wire.changes, 'changes').map((change, index) =>
-      changeFromWire(change, firstSeq + index),
+      changeFromWire(change, firstSeq + index, lines),
     ),
   }
   assertClosed(wire, 6 + one(wire.leader), 'message')

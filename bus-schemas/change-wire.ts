@@ -2,8 +2,9 @@ import { assert } from '../core/assert.js'
 import type { Change, ChangeBase, ChangeKind, HoldReason } from '../core/change.js'
 import { amountE18, priceE18 } from '../core/money.js'
 import type { OrderStatus, Side } from '../core/order.js'
-import { fillFromWire, fillToWire, matchFromWire, matchToWire } from './match-wire.js'
-import { HOLDS, SIDES, STATUSES, orderFromWire, orderToWire } from './order-wire.js'
+import type { Lines } from './frame.js'
+import { fillFromWire, fillJson, matchFromWire, matchJson } from './match-wire.js'
+import { HOLDS, SIDES, STATUSES, orderFromWire, orderJson } from './order-wire.js'
 import {
   type Fields,
   assertClosed,
@@ -16,6 +17,7 @@ import {
   readUint,
   readWhole,
 } from './read-fields.js'
+import { optionalText, quoted } from './write-fields.js'
 
 /** Where the order stands after the change; `seq` follows from the change's place in its block. */
 interface StandingWire {
@@ -56,58 +58,33 @@ interface ChangeFields extends LaterWire, Required<ReasonsWire> {
 
 type ChangeOf<K extends ChangeKind> = Extract<Change, { kind: K }>
 
-/** The change without its seq, and for a placement without what its order already says. */
-export function changeToWire(change: Change): object {
+/** The change as JSON, without its seq, and for a placement without what its order already says. */
+export function changeJson(change: Change): string {
   switch (change.kind) {
     case 'OrderPlaced':
-      return placedToWire(change)
+      return placedJson(change)
     case 'OrderMatched':
-      return Object.assign(laterToWire(change), { match: matchToWire(change.match) })
+      return `${laterJson(change)},"match":${matchJson(change.match)}}`
     case 'OrderFilled':
-      return Object.assign(laterToWire(change), { fill: fillToWire(change.fill) })
+      return `${laterJson(change)},"fill":${fillJson(change.fill)}}`
     case 'MatchReverted':
-      return Object.assign(laterToWire(change), {
-        settlement_id: change.settlementId,
-        revert: change.revert,
-        hold: change.hold,
-        cancel_reason: change.cancelReason,
-      })
+      return `${laterJson(change)},"settlement_id":${quoted(change.settlementId)},"revert":${quoted(change.revert)}${reasonsJson(change)}}`
     case 'FillReversed':
-      return Object.assign(laterToWire(change), {
-        fill: fillToWire(change.fill),
-        revert: change.revert,
-        hold: change.hold,
-        cancel_reason: change.cancelReason,
-      })
+      return `${laterJson(change)},"fill":${fillJson(change.fill)},"revert":${quoted(change.revert)}${reasonsJson(change)}}`
     case 'OrderHeld':
-      return Object.assign(laterToWire(change), { hold: change.hold })
+      return `${laterJson(change)},"hold":"${change.hold}"}`
     case 'OrderReleased':
-      return Object.assign(laterToWire(change), {
-        hold: change.hold,
-        cancel_reason: change.cancelReason,
-      })
+      return `${laterJson(change)}${reasonsJson(change)}}`
     case 'OrderCancelled':
-      return Object.assign(laterToWire(change), { cancel_reason: change.cancelReason })
+      return `${laterJson(change)},"cancel_reason":${quoted(change.cancelReason)}}`
     case 'OrderExpired':
-      return laterToWire(change)
+      return `${laterJson(change)}}`
   }
 }
 
-function placedToWire(change: ChangeOf<'OrderPlaced'>): object {
+function placedJson(change: ChangeOf<'OrderPlaced'>): string {
   assertPlacementAgrees(change)
-  return {
-    kind: change.kind,
-    at_ms: change.atMs,
-    filled: String(change.filled),
-    pending: String(change.pending),
-    open: String(change.open),
-    open_delta: String(change.openDelta),
-    status: change.status,
-    rank: change.rank,
-    hold: change.hold,
-    cancel_reason: change.cancelReason,
-    order: orderToWire(change.order),
-  }
+  return `{"kind":"OrderPlaced",${standingJson(change)},"rank":${change.rank}${reasonsJson(change)},"order":${orderJson(change.order)}}`
 }
 
 function assertPlacementAgrees(change: ChangeOf<'OrderPlaced'>): void {
@@ -122,33 +99,33 @@ function assertPlacementAgrees(change: ChangeOf<'OrderPlaced'>): void {
   )
 }
 
-function laterToWire(change: Change): LaterWire {
-  return {
-    kind: change.kind,
-    order_id: change.orderId,
-    owner: change.owner,
-    side: change.side,
-    limit_price: String(change.limitPrice),
-    desired: String(change.desired),
-    at_ms: change.atMs,
-    filled: String(change.filled),
-    pending: String(change.pending),
-    open: String(change.open),
-    open_delta: String(change.openDelta),
-    status: change.status,
-  }
+/** What all changes but placements say, without the end of the object. */
+function laterJson(change: Change): string {
+  return `{"kind":"${change.kind}","order_id":${quoted(change.orderId)},"owner":"${change.owner}","side":"${change.side}","limit_price":"${change.limitPrice}","desired":"${change.desired}",${standingJson(change)}`
+}
+
+const standingJson = (change: ChangeBase): string =>
+  `"at_ms":${change.atMs},"filled":"${change.filled}","pending":"${change.pending}","open":"${change.open}","open_delta":"${change.openDelta}","status":"${change.status}"`
+
+function reasonsJson({ hold, cancelReason }: Reasons): string {
+  const held = hold === undefined ? '' : `,"hold":"${hold}"`
+  return held + optionalText('cancel_reason', cancelReason)
 }
 
 /**
- * The inverse of changeToWire for parsed JSON, given the seq that the block implies. Throws MalformedMessage unless it is
+ * The inverse of changeJson for parsed JSON, given the seq that the block implies and the lines behind its head. Throws MalformedMessage unless it is
  * a change's wire form.
  */
-export function changeFromWire(value: unknown, seq: number): Change {
+export function changeFromWire(value: unknown, seq: number, lines: Lines): Change {
   const wire = fieldsOf<ChangeFields>(value, 'change')
-  return CHANGES[readOneOf(CHANGE_KINDS, wire.kind, 'kind')](wire, seq)
+  return CHANGES[readOneOf(CHANGE_KINDS, wire.kind, 'kind')](wire, seq, lines)
 }
 
-type ReadChange<K extends ChangeKind> = (wire: Fields<ChangeFields>, seq: number) => ChangeOf<K>
+type ReadChange<K extends ChangeKind> = (
+  wire: Fields<ChangeFields>,
+  seq: number,
+  lines: Lines,
+) => ChangeOf<K>
 
 /** One reader for each kind of change; a kind without one does not compile. */
 const CHANGES: { readonly [K in ChangeKind]: ReadChange<K> } = {
@@ -198,9 +175,13 @@ const CHANGES: { readonly [K in ChangeKind]: ReadChange<K> } = {
 }
 const CHANGE_KINDS = Object.keys(CHANGES) as ChangeKind[]
 
-function placedFromWire(wire: Fields<ChangeFields>, seq: number): ChangeOf<'OrderPlaced'> {
+function placedFromWire(
+  wire: Fields<ChangeFields>,
+  seq: number,
+  lines: Lines,
+): ChangeOf<'OrderPlaced'> {
   assertClosed(wire, 9 + reasonFields(wire), 'OrderPlaced')
-  const order = orderFromWire(wire.order)
+  const order = orderFromWire(wire.order, lines)
   const change: ChangeOf<'OrderPlaced'> = {
     kind: 'OrderPlaced',
     seq,

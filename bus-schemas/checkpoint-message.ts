@@ -6,16 +6,15 @@ import type { SettledMove } from '../core/accounts.js'
 import type { Hold } from '../core/live-order.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/matcher-snapshot.js'
 import { amountE18 } from '../core/money.js'
-import { accountFromWire, accountToWire } from './account-wire.js'
-import { matchFromWire, matchToWire } from './match-wire.js'
-import { orderFromWire, orderToWire } from './order-wire.js'
+import type { OrderStatement } from '../core/order-statement.js'
+import { accountFromWire, accountJson } from './account-wire.js'
+import { type Lines, framed, openFrame } from './frame.js'
+import { matchFromWire, matchJson } from './match-wire.js'
+import { orderFromWire, orderJson } from './order-wire.js'
 import { bytesOf, MAX_MESSAGE_BYTES, wholeNumber } from './wire.js'
 
 /** Raised with every change to what a checkpoint holds or how; one of an unknown version is never used. */
-export const CHECKPOINT_VERSION = 2
-
-/** What was written before reversals were counted is read as if none had been dealt with. */
-const READABLE_VERSIONS: ReadonlySet<number> = new Set([1, CHECKPOINT_VERSION])
+export const CHECKPOINT_VERSION = 3
 
 /** A part is closed with the row that brings it here, which keeps the encoding of each to a few milliseconds. */
 const PART_CLOSES_AT_BYTES = 128 * 1024
@@ -53,32 +52,36 @@ type Item<K extends ListPart> = MatcherSnapshot[K][number]
 
 /** How an item of a list becomes JSON and is read again. */
 interface RowCodec<T> {
-  readonly write: (item: T) => unknown
-  /** Given what `write` made, which the checksum vouches for. */
-  readonly read: (row: never) => T
+  readonly write: (item: T) => string
+  /** Given what `write` made, which the checksum vouches for, and the lines behind the part's rows. */
+  readonly read: (row: never, lines: Lines) => T
 }
 
 /** One codec for each list of the state; a list without one does not compile. */
 const LISTS: { readonly [K in ListPart]: RowCodec<Item<K>> } = {
   orders: { write: writeOrder, read: readOrder },
-  matches: { write: matchToWire, read: matchFromWire },
+  matches: { write: matchJson, read: matchFromWire },
   deadlines: {
-    write: ({ atMs, rank, orderId }) => [atMs, rank, orderId],
+    write: ({ atMs, rank, orderId }) => JSON.stringify([atMs, rank, orderId]),
     read: ([atMs, rank, orderId]: [number, number, string]): Deadline => ({ atMs, rank, orderId }),
   },
   accounts: { write: writeAccount, read: readAccount },
-  idleAccounts: { write: String, read: (row: string) => BigInt(row) },
-  reviews: { write: String, read: (row: string) => BigInt(row) },
-  lastSourceNo: { write: (entry) => entry, read: (row: [string, number]) => row },
+  idleAccounts: { write: (id) => `"${id}"`, read: (row: string) => BigInt(row) },
+  reviews: { write: (id) => `"${id}"`, read: (row: string) => BigInt(row) },
+  lastSourceNo: { write: (entry) => JSON.stringify(entry), read: (row: [string, number]) => row },
 }
 const LIST_NAMES = Object.keys(LISTS) as ListPart[]
 
-type OrderRow = ReturnType<typeof writeOrder>
+type StandingRow = ReturnType<typeof standingOf>
 
-/** Every field of an order, `null` for an absent one; a field that is missing here does not compile. */
-function writeOrder(live: OrderSnapshot) {
+/** The order's terms, and where it stands; its statement goes behind the rows. */
+function writeOrder(live: OrderSnapshot): string {
+  return `[${orderJson(live.order)},${JSON.stringify(standingOf(live))}]`
+}
+
+/** Every other field of an order, `null` for an absent one; a field that is missing here does not compile. */
+function standingOf(live: OrderSnapshot) {
   return {
-    order: orderToWire(live.order),
     rank: live.rank,
     createdAtMs: live.createdAtMs,
     updatedAtMs: live.updatedAtMs,
@@ -91,13 +94,13 @@ function writeOrder(live: OrderSnapshot) {
     hold: live.hold === undefined ? null : writeHold(live.hold),
     refusals: live.refusals,
     firstRefusedAtMs: live.firstRefusedAtMs,
-  } satisfies Record<keyof OrderSnapshot, unknown>
+  } satisfies Record<Exclude<keyof OrderSnapshot, 'order'>, unknown>
 }
 
-function readOrder(row: OrderRow): OrderSnapshot {
+function readOrder([order, row]: [order: unknown, row: StandingRow], lines: Lines): OrderSnapshot {
   const { gone, cancelReason, cancelledAtMs, hold } = row
   const live: { -readonly [K in keyof OrderSnapshot]: OrderSnapshot[K] } = {
-    order: orderFromWire(row.order),
+    order: orderFromWire(order, lines),
     rank: row.rank,
     createdAtMs: row.createdAtMs,
     updatedAtMs: row.updatedAtMs,
@@ -131,19 +134,27 @@ function readHold({ reason, untilMs, needed }: ReturnType<typeof writeHold>): Ho
   }
 }
 
-function writeAccount(account: AccountSnapshot) {
-  const { subaccountId, observed, settled, pending, waiting } = account
+/** What was observed of it, and the rest. */
+function writeAccount(account: AccountSnapshot): string {
+  const { observed } = account
+  const seen = observed === undefined ? 'null' : accountJson(observed)
+  return `[${seen},${JSON.stringify(accountRow(account))}]`
+}
+
+function accountRow({ subaccountId, settled, pending, waiting }: AccountSnapshot) {
   return {
     subaccountId: String(subaccountId),
-    observed: observed === undefined ? null : accountToWire(observed),
     settled: settled.map(writeMove),
     pending: { base: String(pending.base), quote: String(pending.quote) },
     waiting,
-  } satisfies Record<keyof AccountSnapshot, unknown>
+  } satisfies Record<Exclude<keyof AccountSnapshot, 'observed'>, unknown>
 }
 
-function readAccount(row: ReturnType<typeof writeAccount>): AccountSnapshot {
-  const { subaccountId, observed, settled, pending, waiting } = row
+function readAccount([observed, row]: [
+  observed: unknown,
+  row: ReturnType<typeof accountRow>,
+]): AccountSnapshot {
+  const { subaccountId, settled, pending, waiting } = row
   return {
     subaccountId: BigInt(subaccountId),
     ...(observed !== null && { observed: accountFromWire(observed) }),
@@ -167,13 +178,7 @@ const readMove = ({ blockNumber, base, quote }: ReturnType<typeof writeMove>): S
   quote: BigInt(quote),
 })
 
-type Written = ReturnType<typeof headOf>
-/** The first version did not have all of them. */
-type Head = Omit<Written, 'scalars'> & {
-  readonly scalars: Omit<Written['scalars'], 'reversals'> & Partial<Written['scalars']>
-}
-
-const NO_REVERSALS: MatcherSnapshot['reversals'] = { upTo: 0, beyond: [] }
+type Head = ReturnType<typeof headOf>
 
 function headOf({ commandSeq, feed, term, state }: Checkpoint) {
   const { rules, seq, rank, nowMs, reversals } = state
@@ -189,8 +194,9 @@ export function* encodeCheckpoint(checkpoint: Checkpoint): Generator<Uint8Array>
   const hash = createHash('sha256')
   let parts = 0
   let bytes = 0
-  for (const [list, rows] of partsOf(checkpoint)) {
-    const data = bytesOf(`${JSON.stringify({ part: parts, list })}\n[${rows.join(',')}]`)
+  for (const { list, rows, statements } of partsOf(checkpoint)) {
+    const head = `${JSON.stringify({ part: parts, list })}\n[${rows.join(',')}]`
+    const data = framed(head, statements)
     assert(data.length <= MAX_MESSAGE_BYTES, `a part of a checkpoint has ${data.length} bytes`)
     hash.update(data)
     parts += 1
@@ -201,28 +207,37 @@ export function* encodeCheckpoint(checkpoint: Checkpoint): Generator<Uint8Array>
   yield sealed({ v: CHECKPOINT_VERSION, market, command_seq: commandSeq, parts, bytes }, hash)
 }
 
-function* partsOf(checkpoint: Checkpoint): Generator<[list: string, rows: string[]]> {
-  yield ['head', [JSON.stringify(headOf(checkpoint))]]
+/** Rows of one list, and the statements of the orders among them. */
+interface PartRows {
+  readonly list: string
+  readonly rows: string[]
+  readonly statements: OrderStatement[]
+}
+
+function* partsOf(checkpoint: Checkpoint): Generator<PartRows> {
+  yield { list: 'head', rows: [JSON.stringify(headOf(checkpoint))], statements: [] }
   for (const list of LIST_NAMES) yield* partsOfList(list, checkpoint.state)
 }
 
-function* partsOfList<K extends ListPart>(
-  list: K,
-  state: MatcherSnapshot,
-): Generator<[list: string, rows: string[]]> {
+function* partsOfList<K extends ListPart>(list: K, state: MatcherSnapshot): Generator<PartRows> {
   const { write } = LISTS[list]
-  let rows: string[] = []
+  let part: PartRows = { list, rows: [], statements: [] }
   let length = 0
   for (const item of state[list] as readonly Item<K>[]) {
-    const row = JSON.stringify(write(item))
-    rows.push(row)
+    const row = write(item)
+    part.rows.push(row)
     length += row.length
+    if (list === 'orders') {
+      const { statement } = (item as OrderSnapshot).order
+      part.statements.push(statement)
+      length += statement.length
+    }
     if (length < PART_CLOSES_AT_BYTES) continue
-    yield [list, rows]
-    rows = []
+    yield part
+    part = { list, rows: [], statements: [] }
     length = 0
   }
-  if (rows.length > 0) yield [list, rows]
+  if (part.rows.length > 0) yield part
 }
 
 function sealed(seal: Seal, hash: Hash): Uint8Array {
@@ -265,7 +280,7 @@ function firstLine(data: Uint8Array): unknown {
 export function decodeCheckpoint(messages: readonly Uint8Array[], market: string): Checkpoint {
   const parts = messages.slice(0, -1)
   const seal = assertSealed(parts, messages.at(-1) ?? new Uint8Array())
-  if (!READABLE_VERSIONS.has(seal.v)) {
+  if (seal.v !== CHECKPOINT_VERSION) {
     throw new CheckpointUnusable(`version ${seal.v}, this build reads ${CHECKPOINT_VERSION}`)
   }
   if (seal.market !== market) throw new CheckpointUnusable(`of ${seal.market}, not ${market}`)
@@ -296,30 +311,26 @@ function assemble(parts: readonly Uint8Array[], market: string): Checkpoint {
     lastSourceNo: [],
   }
   for (const part of parts) {
-    const { list } = partLine.parse(firstLine(part))
-    const rows = JSON.parse(restOf(part)) as unknown[]
+    const frame = openFrame(part)
+    const { lines } = frame
+    const { list } = partLine.parse(JSON.parse(frame.head))
+    const rows = JSON.parse(lines.line()) as unknown[]
     if (list === 'head') heads.push(...(rows as Head[]))
-    else if (Object.hasOwn(LISTS, list)) readRows(list as ListPart, rows, lists)
+    else if (Object.hasOwn(LISTS, list)) readRows(list as ListPart, { rows, lines }, lists)
+    frame.assertTaken()
   }
   const [head] = heads
   assert(head !== undefined, 'a checkpoint begins with its head')
   const { commandSeq, feed, term, scalars } = head
-  const state = { ...scalars, reversals: scalars.reversals ?? NO_REVERSALS, ...lists }
-  return { market, commandSeq, feed, term, state }
+  return { market, commandSeq, feed, term, state: { ...scalars, ...lists } }
 }
 
 function readRows<K extends ListPart>(
   list: K,
-  rows: readonly unknown[],
+  { rows, lines }: { readonly rows: readonly unknown[]; readonly lines: Lines },
   lists: Readonly<Record<K, Item<K>[]>>,
 ): void {
   const { read } = LISTS[list]
   const items = lists[list]
-  for (const row of rows) items.push(read(row as never))
-}
-
-/** The text after the first line, without a copy of its bytes. */
-function restOf({ buffer, byteOffset, length }: Uint8Array): string {
-  const bytes = Buffer.from(buffer, byteOffset, length)
-  return bytes.toString('utf8', bytes.indexOf(0x0a) + 1)
+  for (const row of rows) items.push(read(row as never, lines))
 }

@@ -1,9 +1,11 @@
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
+import type { OrderStatement } from '../core/order-statement.js'
 import type { BusMessage } from './bus.js'
-import { accountFromWire, accountToWire } from './account-wire.js'
-import { orderFromWire, orderToWire } from './order-wire.js'
-import { reversalFromWire, reversalToWire } from './reversal-wire.js'
+import { accountFromWire, accountJson } from './account-wire.js'
+import { type Lines, framed } from './frame.js'
+import { orderFromWire, orderJson } from './order-wire.js'
+import { reversalFromWire, reversalJson } from './reversal-wire.js'
 import {
   assertClosed,
   fieldsOf,
@@ -18,7 +20,9 @@ import {
   readUint,
   readWhole,
 } from './read-fields.js'
-import { MAX_MESSAGE_BYTES, WIRE_VERSION, bytesOf, readMessage } from './wire.js'
+import { readMessage } from './read-message.js'
+import { MAX_MESSAGE_BYTES, WIRE_VERSION } from './wire.js'
+import { optionalText, quoted } from './write-fields.js'
 
 /** Most commands in one message of the log; one fsync carries them all. */
 export const MAX_COMMANDS_PER_MESSAGE = 256
@@ -41,15 +45,19 @@ export function encodeCommandGroup(commands: readonly LoggedCommand[]): {
   const head = `{"v":${WIRE_VERSION},"commands":[`
   const tail = ']}'
   const texts: string[] = []
+  const statements: OrderStatement[] = []
   let bytes = head.length + tail.length
-  for (const command of commands.slice(0, MAX_COMMANDS_PER_MESSAGE)) {
-    const text = JSON.stringify(loggedCommandToWire(command))
-    bytes += Buffer.byteLength(text) + 1
+  for (const logged of commands.slice(0, MAX_COMMANDS_PER_MESSAGE)) {
+    const { command } = logged
+    const text = loggedCommandJson(logged)
+    const statement = command.kind === 'PlaceOrder' ? command.order.statement : undefined
+    bytes += Buffer.byteLength(text) + 1 + (statement === undefined ? 0 : statement.length + 1)
     if (bytes > MAX_MESSAGE_BYTES) break
     texts.push(text)
+    if (statement !== undefined) statements.push(statement)
   }
   assert(texts.length > 0, 'no command to encode, or the first one exceeds a whole message')
-  return { data: bytesOf(head + texts.join(',') + tail), count: texts.length }
+  return { data: framed(head + texts.join(',') + tail, statements), count: texts.length }
 }
 
 /** The inverse of encodeCommands. Throws MalformedMessage, or InvariantBroken on an unknown version. */
@@ -57,14 +65,14 @@ export function decodeCommands(data: Uint8Array): LoggedCommand[] {
   return readMessage('commands', commandsFromWire, data)
 }
 
-function commandsFromWire(message: object): LoggedCommand[] {
+function commandsFromWire(message: object, lines: Lines): LoggedCommand[] {
   const wire = fieldsOf<{ v: number; commands: unknown }>(message, 'message')
   const commands = readList(wire.commands, 'commands')
   if (commands.length === 0 || commands.length > MAX_COMMANDS_PER_MESSAGE) {
     malformed('commands', `a list of 1 to ${MAX_COMMANDS_PER_MESSAGE}`)
   }
   assertClosed(wire, 2, 'message')
-  return commands.map(loggedCommandFromWire)
+  return commands.map((command) => loggedCommandFromWire(command, lines))
 }
 
 /** How far a writer's clock may be ahead of the bus's; both are kept by the same time service. */
@@ -87,27 +95,30 @@ export function commandsOf(
   })
 }
 
-function loggedCommandToWire(logged: LoggedCommand) {
-  return {
-    source: logged.source,
-    source_no: logged.sourceNo,
-    at_ms: logged.atMs,
-    reply_to: logged.replyTo,
-    request_id: logged.requestId,
-    command: commandToWire(logged.command),
-  }
+function loggedCommandJson(logged: LoggedCommand): string {
+  const { source, sourceNo, atMs, command } = logged
+  const asked =
+    optionalText('reply_to', logged.replyTo) + optionalText('request_id', logged.requestId)
+  return `{"source":${quoted(source)},"source_no":${sourceNo},"at_ms":${atMs}${asked},"command":${commandJson(command)}}`
 }
 
-type LoggedCommandWire = ReturnType<typeof loggedCommandToWire>
+interface LoggedCommandWire {
+  readonly source: string
+  readonly source_no: number
+  readonly at_ms: number
+  readonly reply_to?: string
+  readonly request_id?: string
+  readonly command: unknown
+}
 
-function loggedCommandFromWire(value: unknown): LoggedCommand {
+function loggedCommandFromWire(value: unknown, lines: Lines): LoggedCommand {
   const wire = fieldsOf<LoggedCommandWire>(value, 'command')
   const { reply_to, request_id } = wire
   const logged: { -readonly [K in keyof LoggedCommand]: LoggedCommand[K] } = {
     source: readText(wire.source, 'source'),
     sourceNo: readWhole(wire.source_no, 'source_no'),
     atMs: readWhole(wire.at_ms, 'at_ms'),
-    command: commandFromWire(wire.command),
+    command: commandFromWire(wire.command, lines),
   }
   if (reply_to !== undefined) logged.replyTo = readText(reply_to, 'reply_to')
   if (request_id !== undefined) logged.requestId = readText(request_id, 'request_id')
@@ -122,49 +133,43 @@ type CommandFields = Record<
 > &
   Record<'settlement_id' | 'outcome' | 'reversal' | 'up_to', unknown>
 
-function commandToWire(command: Command): Partial<CommandFields> {
+function commandJson(command: Command): string {
   const { kind } = command
   switch (kind) {
     case 'PlaceOrder': {
       const { order, account } = command
-      return {
-        kind,
-        order: orderToWire(order),
-        account: account === undefined ? undefined : accountToWire(account),
-      }
+      const seen = account === undefined ? '' : `,"account":${accountJson(account)}`
+      return `{"kind":"PlaceOrder","order":${orderJson(order)}${seen}}`
     }
     case 'CancelOrder':
-      return { kind, owner: command.owner, nonce: String(command.nonce), reason: command.reason }
+      return `{"kind":"CancelOrder","owner":"${command.owner}","nonce":"${command.nonce}","reason":${quoted(command.reason)}}`
     case 'Tick':
-      return { kind }
+      return '{"kind":"Tick"}'
     case 'ContinueOrder':
-      return { kind, order_id: command.orderId }
+      return `{"kind":"ContinueOrder","order_id":${quoted(command.orderId)}}`
     case 'SignatureChecked':
-      return { kind, order_id: command.orderId, valid: command.valid }
+      return `{"kind":"SignatureChecked","order_id":${quoted(command.orderId)},"valid":${command.valid}}`
     case 'AccountObserved':
-      return { kind, account: accountToWire(command.account) }
+      return `{"kind":"AccountObserved","account":${accountJson(command.account)}}`
     case 'SettlementReversed':
-      return { kind, reversal: reversalToWire(command.reversal) }
+      return `{"kind":"SettlementReversed","reversal":${reversalJson(command.reversal)}}`
     case 'ReversalsRead':
-      return { kind, up_to: command.upTo }
+      return `{"kind":"ReversalsRead","up_to":${command.upTo}}`
     case 'SettlementReported':
-      return {
-        kind,
-        settlement_id: command.settlementId,
-        outcome: outcomeToWire(command.outcome),
-      }
+      return `{"kind":"SettlementReported","settlement_id":${quoted(command.settlementId)},"outcome":${outcomeJson(command.outcome)}}`
   }
 }
 
 type ReadCommand<K extends Command['kind']> = (
   wire: Partial<CommandFields>,
+  lines: Lines,
 ) => Extract<Command, { kind: K }>
 
 /** One reader for each kind of command; a kind without one does not compile. */
 const COMMANDS: { readonly [K in Command['kind']]: ReadCommand<K> } = {
-  PlaceOrder: (wire) => {
+  PlaceOrder: (wire, lines) => {
     const { account } = wire
-    const order = orderFromWire(wire.order)
+    const order = orderFromWire(wire.order, lines)
     assertClosed(wire, 2 + one(account), 'PlaceOrder')
     if (account === undefined) return { kind: 'PlaceOrder', order }
     return { kind: 'PlaceOrder', order, account: accountFromWire(account) }
@@ -217,9 +222,9 @@ const COMMANDS: { readonly [K in Command['kind']]: ReadCommand<K> } = {
 }
 const COMMAND_KINDS = Object.keys(COMMANDS) as Command['kind'][]
 
-function commandFromWire(value: unknown): Command {
+function commandFromWire(value: unknown, lines: Lines): Command {
   const wire = fieldsOf<CommandFields>(value, 'command')
-  return COMMANDS[readOneOf(COMMAND_KINDS, wire.kind, 'kind')](wire)
+  return COMMANDS[readOneOf(COMMAND_KINDS, wire.kind, 'kind')](wire, lines)
 }
 
 interface OutcomeWire {
@@ -230,12 +235,13 @@ interface OutcomeWire {
   readonly guilty?: string
 }
 
-function outcomeToWire(outcome: SettlementOutcome): OutcomeWire {
-  const { kind } = outcome
+function outcomeJson(outcome: SettlementOutcome): string {
+  const { kind, txHash } = outcome
   if (kind === 'success') {
-    return { kind, tx_hash: outcome.txHash, block_number: String(outcome.blockNumber) }
+    return `{"kind":"success","tx_hash":"${txHash}","block_number":"${outcome.blockNumber}"}`
   }
-  return { kind, revert: outcome.revert, guilty: outcome.guilty, tx_hash: outcome.txHash }
+  const sent = txHash === undefined ? '' : `,"tx_hash":"${txHash}"`
+  return `{"kind":"reverted","revert":${quoted(outcome.revert)},"guilty":"${outcome.guilty}"${sent}}`
 }
 
 function outcomeFromWire(value: unknown): SettlementOutcome {

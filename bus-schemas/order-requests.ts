@@ -1,6 +1,7 @@
 import type { Order, OrderProgress } from '../core/order.js'
 import type { Refusal } from '../core/refusals.js'
-import { orderFromWire, orderToWire, progressFromWire, progressToWire } from './order-wire.js'
+import { type Lines, framed } from './frame.js'
+import { orderFromWire, orderJson, progressFromWire, progressJson } from './order-wire.js'
 import {
   assertClosed,
   fieldsOf,
@@ -10,7 +11,9 @@ import {
   readText,
   readWhole,
 } from './read-fields.js'
-import { encodeMessage, readMessage } from './wire.js'
+import { readMessage } from './read-message.js'
+import { WIRE_VERSION, bytesOf, encodeMessage } from './wire.js'
+import { optionalText, quoted } from './write-fields.js'
 
 /** A request as the gateway passes it on: the body is the client's own JSON text, judged by the intake alone. */
 export interface OrderRequest {
@@ -36,9 +39,10 @@ export type OrderAnswer =
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-export function encodeOrderRequest(request: OrderRequest): Uint8Array {
-  const { request_id, body, service_auth } = request
-  return encodeMessage({ request_id, body, service_auth })
+/** The body travels behind the head as it is, so that nobody escapes it. */
+export function encodeOrderRequest({ request_id, body, service_auth }: OrderRequest): Uint8Array {
+  const auth = optionalText('service_auth', service_auth)
+  return bytesOf(`{"v":${WIRE_VERSION},"request_id":${quoted(request_id)}${auth}}\n${body}`)
 }
 
 /** Throws MalformedMessage, or InvariantBroken on an unknown version; the body inside may still be anything. */
@@ -46,12 +50,12 @@ export function decodeOrderRequest(data: Uint8Array): OrderRequest {
   return readMessage('order request', requestFromWire, data)
 }
 
-function requestFromWire(message: object): OrderRequest {
+function requestFromWire(message: object, lines: Lines): OrderRequest {
   const wire = fieldsOf<OrderRequest>(message, 'message')
   const request_id = readText(wire.request_id, 'request_id')
-  const body = readText(wire.body, 'body')
   const { service_auth } = wire
-  assertClosed(wire, 3 + one(service_auth), 'message')
+  assertClosed(wire, 2 + one(service_auth), 'message')
+  const body = lines.rest()
   if (service_auth === undefined) return { request_id, body }
   return { request_id, body, service_auth: readText(service_auth, 'service_auth') }
 }
@@ -59,10 +63,9 @@ function requestFromWire(message: object): OrderRequest {
 /** A refusal's `detail` must be plain JSON. */
 export function encodeOrderAnswer(answer: OrderAnswer): Uint8Array {
   if (answer.kind === 'order') {
-    const { kind, feed_seq, market } = answer
-    const order = orderToWire(answer.order)
-    const progress = progressToWire(answer.progress)
-    return encodeMessage({ kind, feed_seq, market, order, progress })
+    const { feed_seq, market, order, progress } = answer
+    const head = `{"v":${WIRE_VERSION},"kind":"order","feed_seq":${feed_seq},"market":${quoted(market)},"order":${orderJson(order)},"progress":${progressJson(progress)}}`
+    return framed(head, [order.statement])
   }
   const { code, status, message, field, detail, existingOrderId } = answer.refusal
   const refusal = { code, status, message, field, detail, existing_order_id: existingOrderId }
@@ -84,7 +87,7 @@ interface AnswerFields {
   readonly refusal: unknown
 }
 
-function answerFromWire(message: object): OrderAnswer {
+function answerFromWire(message: object, lines: Lines): OrderAnswer {
   const wire = fieldsOf<AnswerFields>(message, 'message')
   const { kind } = wire
   if (kind === 'order') {
@@ -93,7 +96,7 @@ function answerFromWire(message: object): OrderAnswer {
       kind,
       feed_seq: readWhole(wire.feed_seq, 'feed_seq'),
       market: readText(wire.market, 'market'),
-      order: orderFromWire(wire.order),
+      order: orderFromWire(wire.order, lines),
       progress: progressFromWire(wire.progress),
     }
   }

@@ -1,19 +1,20 @@
-import type { ActionJson } from '../core/action.js'
 import type { HoldReason } from '../core/change.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
+import { asStatement } from '../core/order-statement.js'
 import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/order.js'
+import type { Lines } from './frame.js'
 import {
   assertClosed,
   fieldsOf,
+  malformed,
   one,
   readAddress,
-  readHex,
-  readList,
   readOneOf,
   readText,
   readUint,
   readWhole,
 } from './read-fields.js'
+import { optionalText, quoted } from './write-fields.js'
 
 /** The texts of a closed set; one that is missing does not compile. */
 const textsOf = <T extends string>(texts: Readonly<Record<T, true>>): readonly T[] =>
@@ -38,33 +39,25 @@ export const HOLDS = textsOf<HoldReason>({
 })
 const SIGNATURE_STATUSES = textsOf<Order['signatureStatus']>({ checked: true, unchecked: true })
 
-/** An order as messages and stored rows hold it: amounts at 1e18 in decimal text, the signed action as it came. */
-export interface OrderWire {
+/** The terms of an order as messages and stored rows hold them, amounts at 1e18 in decimal text; its statement is beside. */
+interface OrderWire {
   readonly order_id: string
   readonly market: string
   readonly owner: string
-  readonly signer: string
   readonly subaccount_id: string
-  readonly recipient_id: string
   readonly nonce: string
   readonly side: Side
-  readonly asset_address: string
-  readonly sub_id: string
   readonly desired_amount: string
   readonly initial_filled: string
   readonly limit_price: string
   readonly worst_fee: string
-  readonly expiry_sec: number
   readonly good_until_sec: number
-  readonly action: ActionJson
-  readonly signature: string
-  readonly ui_intent?: UiIntent | undefined
   readonly signature_status: Order['signatureStatus']
-  readonly warnings?: readonly string[] | undefined
+  readonly ui_intent?: UiIntent | undefined
 }
 
 /** Where an order stands, amounts at 1e18 in decimal text. */
-export interface ProgressWire {
+interface ProgressWire {
   readonly status: OrderStatus
   readonly filled: string
   readonly pending: string
@@ -76,84 +69,60 @@ export interface ProgressWire {
   readonly cancelled_at_ms?: number | undefined
 }
 
-/** The order's wire form; equal orders give equal JSON whatever order their keys were set in. */
-export function orderToWire(order: Order): OrderWire {
+/** The terms of an order as JSON; equal terms give equal JSON. Whoever writes them puts the statement behind the head. */
+export function orderJson(order: Order): string {
   const { uiIntent } = order
-  return {
-    order_id: order.orderId,
-    market: order.market,
-    owner: order.owner,
-    signer: order.signer,
-    subaccount_id: String(order.subaccountId),
-    recipient_id: String(order.recipientId),
-    nonce: String(order.nonce),
-    side: order.side,
-    asset_address: order.assetAddress,
-    sub_id: String(order.subId),
-    desired_amount: String(order.desiredAmount),
-    initial_filled: String(order.initialFilled),
-    limit_price: String(order.limitPrice),
-    worst_fee: String(order.worstFee),
-    expiry_sec: order.expirySec,
-    good_until_sec: order.goodUntilSec,
-    action: actionInOrder(order.action),
-    signature: order.signature,
-    ui_intent: uiIntent === undefined ? undefined : intentInOrder(uiIntent),
-    signature_status: order.signatureStatus,
-    warnings: order.warnings,
-  }
+  const intent = uiIntent === undefined ? '' : `,"ui_intent":${intentJson(uiIntent)}`
+  return `{"order_id":${quoted(order.orderId)},"market":${quoted(order.market)},"owner":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${order.desiredAmount}","initial_filled":"${order.initialFilled}","limit_price":"${order.limitPrice}","worst_fee":"${order.worstFee}","good_until_sec":${order.goodUntilSec},"signature_status":"${order.signatureStatus}"${intent}}`
 }
 
-type Draft<T> = { -readonly [K in keyof T]: T[K] }
-
-/** The inverse of orderToWire for parsed JSON. Throws MalformedMessage unless it is an order's wire form. */
-export function orderFromWire(value: unknown): Order {
+/** The inverse of orderJson for parsed JSON, given the lines behind the head. Throws MalformedMessage unless it is one. */
+export function orderFromWire(value: unknown, lines: Pick<Lines, 'statement'>): Order {
   const wire = fieldsOf<OrderWire>(value, 'order')
-  const { ui_intent, warnings } = wire
+  const { ui_intent } = wire
   const order: Draft<Order> = {
     orderId: readText(wire.order_id, 'order_id'),
     market: readText(wire.market, 'market'),
     owner: readAddress(wire.owner, 'owner'),
-    signer: readAddress(wire.signer, 'signer'),
     subaccountId: readUint(wire.subaccount_id, 'subaccount_id'),
-    recipientId: readUint(wire.recipient_id, 'recipient_id'),
     nonce: readUint(wire.nonce, 'nonce'),
     side: readOneOf(SIDES, wire.side, 'side'),
-    assetAddress: readAddress(wire.asset_address, 'asset_address'),
-    subId: readUint(wire.sub_id, 'sub_id'),
     desiredAmount: amountE18(readUint(wire.desired_amount, 'desired_amount')),
     initialFilled: amountE18(readUint(wire.initial_filled, 'initial_filled')),
     limitPrice: priceE18(readUint(wire.limit_price, 'limit_price')),
     worstFee: feePerUnitE18(readUint(wire.worst_fee, 'worst_fee')),
-    expirySec: readWhole(wire.expiry_sec, 'expiry_sec'),
     goodUntilSec: readWhole(wire.good_until_sec, 'good_until_sec'),
-    action: actionFromWire(wire.action),
-    signature: readHex(wire.signature, 'signature'),
     signatureStatus: readOneOf(SIGNATURE_STATUSES, wire.signature_status, 'signature_status'),
+    statement: lines.statement(),
   }
   if (ui_intent !== undefined) order.uiIntent = intentFromWire(ui_intent)
-  if (warnings !== undefined) {
-    order.warnings = readList(warnings, 'warnings').map((text) => readText(text, 'warnings'))
-  }
-  assertClosed(wire, 19 + one(ui_intent) + one(warnings), 'order')
+  assertClosed(wire, 12 + one(ui_intent), 'order')
   return order
 }
 
-export function progressToWire(progress: OrderProgress): ProgressWire {
-  return {
-    status: progress.status,
-    filled: String(progress.filled),
-    pending: String(progress.pending),
-    open: String(progress.open),
-    created_at_ms: progress.createdAtMs,
-    updated_at_ms: progress.updatedAtMs,
-    held_reason: progress.heldReason,
-    cancel_reason: progress.cancelReason,
-    cancelled_at_ms: progress.cancelledAtMs,
-  }
+/** An order as one text to be stored: its terms, and its statement on a line of its own. */
+export const orderText = (order: Order): string => `${orderJson(order)}\n${order.statement}`
+
+/** The inverse of orderText. Throws MalformedMessage unless it is one. */
+export function orderFromText(text: string): Order {
+  const end = text.indexOf('\n')
+  const statement = asStatement(text.slice(end + 1))
+  if (end === -1 || statement === undefined) return malformed('order', 'terms and a statement')
+  return orderFromWire(JSON.parse(text.slice(0, end)), { statement: () => statement })
 }
 
-/** The inverse of progressToWire for parsed JSON. Throws MalformedMessage unless it is a progress's wire form. */
+/** Where an order stands as JSON; equal standings give equal JSON. */
+export function progressJson(progress: OrderProgress): string {
+  const { heldReason, cancelledAtMs } = progress
+  const held = heldReason === undefined ? '' : `,"held_reason":"${heldReason}"`
+  const cancelled = cancelledAtMs === undefined ? '' : `,"cancelled_at_ms":${cancelledAtMs}`
+  const reason = optionalText('cancel_reason', progress.cancelReason)
+  return `{"status":"${progress.status}","filled":"${progress.filled}","pending":"${progress.pending}","open":"${progress.open}","created_at_ms":${progress.createdAtMs},"updated_at_ms":${progress.updatedAtMs}${held}${reason}${cancelled}}`
+}
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The inverse of progressJson for parsed JSON. Throws MalformedMessage unless it is a progress's wire form. */
 export function progressFromWire(value: unknown): OrderProgress {
   const wire = fieldsOf<ProgressWire>(value, 'progress')
   const { held_reason, cancel_reason, cancelled_at_ms } = wire
@@ -174,36 +143,8 @@ export function progressFromWire(value: unknown): OrderProgress {
   return progress
 }
 
-function actionInOrder(action: ActionJson): ActionJson {
-  return {
-    subaccount_id: action.subaccount_id,
-    nonce: action.nonce,
-    module: action.module,
-    data: action.data,
-    expiry: action.expiry,
-    owner: action.owner,
-    signer: action.signer,
-  }
-}
-
-function actionFromWire(value: unknown): ActionJson {
-  const wire = fieldsOf<ActionJson>(value, 'action')
-  const action = {
-    subaccount_id: readText(wire.subaccount_id, 'action.subaccount_id'),
-    nonce: readText(wire.nonce, 'action.nonce'),
-    module: readText(wire.module, 'action.module'),
-    data: readText(wire.data, 'action.data'),
-    expiry: readText(wire.expiry, 'action.expiry'),
-    owner: readText(wire.owner, 'action.owner'),
-    signer: readText(wire.signer, 'action.signer'),
-  }
-  assertClosed(wire, 7, 'action')
-  return action
-}
-
-function intentInOrder(intent: UiIntent): UiIntent {
-  return { side: intent.side, price: intent.price, size: intent.size }
-}
+const intentJson = ({ side, price, size }: UiIntent): string =>
+  `{"side":"${side}","price":${quoted(price)},"size":${quoted(size)}}`
 
 function intentFromWire(value: unknown): UiIntent {
   const wire = fieldsOf<UiIntent>(value, 'ui_intent')

@@ -1,7 +1,7 @@
 import type { ReversedLeg, SettlementReversal, ToldFill } from '../core/command.js'
 import { amountE18, priceE18 } from '../core/money.js'
 import type { OrderStatus } from '../core/order.js'
-import { type MatchWire, matchFromWire, matchToWire } from './match-wire.js'
+import { matchFromWire, matchJson } from './match-wire.js'
 import { SIDES, STATUSES } from './order-wire.js'
 import {
   assertClosed,
@@ -17,12 +17,12 @@ import {
 } from './read-fields.js'
 
 /** A settlement whose outcome the chain has changed, as a command of the market's log carries it. */
-export interface ReversalWire {
+interface ReversalWire {
   readonly no: number
-  readonly match: MatchWire
-  readonly maker: LegWire
-  readonly taker: LegWire
-  readonly now: NowWire
+  readonly match: unknown
+  readonly maker: unknown
+  readonly taker: unknown
+  readonly now: unknown
 }
 
 type LegWire = ReturnType<typeof legToWire>
@@ -43,18 +43,13 @@ interface NowWire {
   readonly told?: ToldWire
 }
 
-export function reversalToWire(reversal: SettlementReversal): ReversalWire {
-  const { no, match, maker, taker, now } = reversal
-  return {
-    no,
-    match: matchToWire(match),
-    maker: legToWire(maker),
-    taker: legToWire(taker),
-    now: nowToWire(now),
-  }
+/** A reversal as JSON; equal reversals give equal JSON. */
+export function reversalJson({ no, match, maker, taker, now }: SettlementReversal): string {
+  const legs = `"maker":${JSON.stringify(legToWire(maker))},"taker":${JSON.stringify(legToWire(taker))}`
+  return `{"no":${no},"match":${matchJson(match)},${legs},"now":${JSON.stringify(nowToWire(now))}}`
 }
 
-/** The inverse of reversalToWire for parsed JSON. Throws MalformedMessage unless it is a reversal's wire form. */
+/** The inverse of reversalJson for parsed JSON. Throws MalformedMessage unless it is a reversal's wire form. */
 export function reversalFromWire(value: unknown): SettlementReversal {
   const wire = fieldsOf<ReversalWire>(value, 'reversal')
   assertClosed(wire, 5, 'reversal')

@@ -43,7 +43,7 @@ export function* applyMessage(
 }
 
 const BASE_WEIGHT = 600
-const ORDER_WEIGHT = 1_200
+const ORDER_WEIGHT = 400
 /** Bytes that one UTF-16 unit of a client's text takes at most. */
 const TEXT_WEIGHT = 3
 
@@ -51,7 +51,7 @@ const TEXT_WEIGHT = 3
 function weigh(change: Change): number {
   const ids = TEXT_WEIGHT * change.orderId.length
   if (change.kind !== 'OrderPlaced') return BASE_WEIGHT + 3 * ids
-  return BASE_WEIGHT + ORDER_WEIGHT + 2 * ids + change.order.signature.length
+  return BASE_WEIGHT + ORDER_WEIGHT + ids + change.order.statement.length
 }
 
 interface Cut {

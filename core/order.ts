@@ -1,6 +1,7 @@
-import type { ActionJson, Address, Hex } from './action.js'
+import type { Address } from './action.js'
 import type { HoldReason } from './change.js'
 import type { AmountE18, FeePerUnitE18, PriceE18 } from './money.js'
+import type { OrderStatement } from './order-statement.js'
 
 export type Side = 'buy' | 'sell'
 export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
@@ -12,34 +13,30 @@ export interface UiIntent {
   readonly size: string
 }
 
-/** What a trader signed and the venue accepted. It never changes; progress is kept beside it. */
+/**
+ * What a trader signed and the venue accepted: the terms that decide what becomes of it as fields, everything else as the
+ * statement that is only passed on. It never changes; progress is kept beside it.
+ */
 export interface Order {
   readonly orderId: string
   readonly market: string
   readonly owner: Address
-  readonly signer: Address
   readonly subaccountId: bigint
-  readonly recipientId: bigint
   readonly nonce: bigint
   readonly side: Side
-  readonly assetAddress: Address
-  readonly subId: bigint
   readonly desiredAmount: AmountE18
   /** What the client declared as filled before the order came here; counts as filled, was never a trade (B10). */
   readonly initialFilled: AmountE18
   readonly limitPrice: PriceE18
   readonly worstFee: FeePerUnitE18
-  /** Unix seconds of the body's `expiry`, as the order record shows it. */
-  readonly expirySec: number
   /** min(body expiry, signed action expiry), unix seconds: when the venue lets the order go (B8). */
   readonly goodUntilSec: number
-  readonly action: ActionJson
-  readonly signature: Hex
   /** Present when the order was entered with `order_entry_spec`. */
   readonly uiIntent?: UiIntent
   /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (C9). */
   readonly signatureStatus: 'checked' | 'unchecked'
-  readonly warnings?: readonly string[]
+  /** What was signed and by whom, and the rest of what the order record shows of the order as it was sent. */
+  readonly statement: OrderStatement
 }
 
 /** Where an order stands. `filled` counts settled amounts only; `pending` is matched and awaiting settlement. */

@@ -1,6 +1,6 @@
 import { readAction, signedOrderText } from './action-json.js'
 import type { ReadAction } from './action-json.js'
-import type { Action, Address, TradeData } from './action.js'
+import type { Action, Address, Hex, TradeData } from './action.js'
 import { firstBroken } from './checked.js'
 import type { Checked } from './checked.js'
 import { exactNumber } from './decimal.js'
@@ -13,6 +13,8 @@ import { readOrderBody } from './order-body.js'
 import type { OrderBody } from './order-body.js'
 import { readOrderTerms, signedAmount } from './order-terms.js'
 import type { OrderTerms } from './order-terms.js'
+import { writeStatement } from './order-statement.js'
+import type { OrderStatement } from './order-statement.js'
 import type { Order, Side } from './order.js'
 import { notAligned, refusals, wrongModule } from './refusals.js'
 import type { Refusal } from './refusals.js'
@@ -43,8 +45,9 @@ export interface ValidOrder {
   /** Its `signatureStatus` is `unchecked` until the intake has asked the chain. */
   readonly order: Order
   readonly market: Market
-  /** The signed action with its numbers read, as the signature check takes it. */
+  /** The signed action with its numbers read, and its signature, as the signature check takes them. */
   readonly action: Action
+  readonly signature: Hex
 }
 
 /** Reads who an order claims to be; refuses a body whose required fields are missing or malformed. Pure. */
@@ -99,7 +102,7 @@ export function validateOrder(body: unknown, context: ValidationContext): Checke
     limitPrice,
     expirySec: expiry.value,
   })
-  return { order, market, action: signed.action }
+  return { order, market, action: signed.action, signature: fields.signature }
 }
 
 function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: number }> {
@@ -192,30 +195,37 @@ interface CheckedTerms extends OrderTerms {
 function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): Order {
   const { expirySec } = checked
   const actionExpiry = checked.signed.action.expiry
-  const warnings = feeWarnings(market, fields, checked.limitPrice, checked.desired)
   return {
     orderId: fields.orderId,
     market: market.market,
     owner: fields.owner,
-    signer: fields.signer,
     subaccountId: fields.subaccountId,
-    recipientId: fields.recipientId,
     nonce: fields.nonce,
     side: checked.side,
-    assetAddress: market.assetAddress,
-    subId: market.subId,
     desiredAmount: checked.desired,
     initialFilled: checked.initialFilled,
     limitPrice: checked.limitPrice,
     worstFee: feePerUnitE18(fields.worstFee),
-    expirySec,
     goodUntilSec: actionExpiry < BigInt(expirySec) ? exactNumber(actionExpiry) : expirySec,
-    action: checked.signed.json,
-    signature: fields.signature,
     ...(checked.uiIntent === undefined ? {} : { uiIntent: checked.uiIntent }),
     signatureStatus: 'unchecked',
-    ...(warnings.length === 0 ? {} : { warnings }),
+    statement: stateOrder(market, fields, checked),
   }
+}
+
+function stateOrder(market: Market, fields: OrderBody, checked: CheckedTerms): OrderStatement {
+  const warnings = feeWarnings(market, fields, checked.limitPrice, checked.desired)
+  return writeStatement({
+    signer: fields.signer,
+    recipientId: fields.recipientId,
+    assetAddress: market.assetAddress,
+    subId: market.subId,
+    worstFee: feePerUnitE18(fields.worstFee),
+    expirySec: checked.expirySec,
+    action: checked.signed.json,
+    signature: fields.signature,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  })
 }
 
 /** An order that could not pay the schedule at its own limit may still trade as a maker (decision C12). */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { orderToWire } from '../bus-schemas/order-wire.js'
+import { orderText } from '../bus-schemas/order-wire.js'
 import type { Change, ChangeBase, Fill, HoldReason } from '../core/change.js'
 import { heldReasonAfter } from '../core/held-reason.js'
 import { notionalFloor } from '../core/money.js'
@@ -84,8 +84,7 @@ function createPlaceOrder(db: Database) {
   return (ordinal: number, change: Placement): void => {
     const key = logKey(change.seq, ordinal)
     const { order, rank, seq, atMs } = change
-    const body = JSON.stringify(orderToWire(order))
-    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, body)
+    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, orderText(order))
     insertProgress.run(
       ...[key, ordinal, order.side, String(order.limitPrice), rank],
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { OrderWire } from '../bus-schemas/order-wire.js'
-import { orderFromWire } from '../bus-schemas/order-wire.js'
+import { orderFromText } from '../bus-schemas/order-wire.js'
 import type { Address, Hex } from '../core/action.js'
 import { exactNumber } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
@@ -158,8 +157,6 @@ interface TradeRow {
   readonly blockNumber: bigint
 }
 
-const orderOf = (body: string): Order => orderFromWire(JSON.parse(body) as OrderWire)
-
 function prepareTradeReads(
   db: Database,
 ): Pick<AuditScratch, 'trades' | 'order' | 'orders' | 'settledOnChain'> {
@@ -188,8 +185,8 @@ function prepareTradeReads(
       trades.all(ordinal, after, limit).map((row) => ({
         tradeId: exactNumber(row.tradeId),
         settlementId: row.settlementId,
-        maker: orderOf(row.maker),
-        taker: orderOf(row.taker),
+        maker: orderFromText(row.maker),
+        taker: orderFromText(row.taker),
         takerSide: row.takerSide,
         price: priceE18(BigInt(row.price)),
         amount: amountE18(BigInt(row.amount)),
@@ -199,12 +196,15 @@ function prepareTradeReads(
       })),
     order: (orderId) => {
       const body = order.get(orderId)
-      return body === undefined ? undefined : orderOf(body)
+      return body === undefined ? undefined : orderFromText(body)
     },
     orders: (ordinal, after, limit) =>
       orders
         .all(ordinal, after, limit)
-        .map(({ order_key, body }) => ({ orderKey: exactNumber(order_key), order: orderOf(body) })),
+        .map(({ order_key, body }) => ({
+          orderKey: exactNumber(order_key),
+          order: orderFromText(body),
+        })),
     settledOnChain: (orderKey) =>
       amounts.all(orderKey, orderKey).reduce((sum, amount) => sum + BigInt(amount), 0n),
   }

@@ -1,5 +1,4 @@
-import { orderFromWire } from '../bus-schemas/order-wire.js'
-import type { OrderWire } from '../bus-schemas/order-wire.js'
+import { orderFromText } from '../bus-schemas/order-wire.js'
 import type { HoldReason } from '../core/change.js'
 import { amountE18, quoteE18 } from '../core/money.js'
 import type { Order, OrderProgress, OrderStatus } from '../core/order.js'
@@ -26,10 +25,8 @@ export interface OrderRow {
   readonly cancelledAtMs: number | null
 }
 
-/** The signed order of a row: what the projector wrote, so it is not checked again. */
-export function orderOf(row: OrderRow): Order {
-  return orderFromWire(JSON.parse(row.body) as OrderWire)
-}
+/** The order of a row. */
+export const orderOf = (row: OrderRow): Order => orderFromText(row.body)
 
 /** Where the order of a row stands. */
 export function progressOf(row: OrderRow): OrderProgress {

@@ -1,5 +1,5 @@
 import type { AccountReader } from '../../chain/read-account.js'
-import type { Order } from '../../core/order.js'
+import type { Action } from '../../core/action.js'
 import { type Refusal, notInCustody, notSubaccountOwner, refusals } from '../../core/refusals.js'
 
 /** What the chain says about who may place an order. */
@@ -15,18 +15,16 @@ export type CustodyVerdict =
  */
 export async function checkCustody(
   accounts: AccountReader,
-  order: Order,
+  { owner, signer, subaccountId }: Action,
   nowMs: number,
 ): Promise<CustodyVerdict> {
   const [facts, keyExpirySec] = await Promise.all([
-    accounts.readAccount(order.subaccountId),
-    order.signer === order.owner
-      ? NO_KEY_NEEDED
-      : accounts.readSessionKeyExpiry(order.owner, order.signer),
+    accounts.readAccount(subaccountId),
+    signer === owner ? NO_KEY_NEEDED : accounts.readSessionKeyExpiry(owner, signer),
   ])
-  if (facts !== undefined && !facts.inCustody) return refused(notInCustody(order.subaccountId))
-  if (facts !== undefined && facts.recordedOwner !== order.owner) {
-    return refused(notSubaccountOwner(order.subaccountId))
+  if (facts !== undefined && !facts.inCustody) return refused(notInCustody(subaccountId))
+  if (facts !== undefined && facts.recordedOwner !== owner) {
+    return refused(notSubaccountOwner(subaccountId))
   }
   if (keyExpirySec !== undefined && keyExpirySec * 1_000n <= BigInt(nowMs)) {
     return refused(refusals.sessionKey)

@@ -114,7 +114,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
 
 /** About the bytes of the encoded command at their most: the checks bound every text of an order. */
 function weightOf({ command }: LogEntry): number {
-  return 3_072 + (command.kind === 'PlaceOrder' ? command.order.signature.length : 0)
+  return 2_048 + (command.kind === 'PlaceOrder' ? command.order.statement.length : 0)
 }
 
 /** Answers what has waited too long and returns the rest. */

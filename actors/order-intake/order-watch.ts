@@ -1,6 +1,7 @@
 import type { Address, Hex } from '../../core/action.js'
 import type { Block, Change } from '../../core/change.js'
 import type { Order } from '../../core/order.js'
+import { readStatement, signerOf } from '../../core/order-statement.js'
 import { type UncheckedCount, createUncheckedCount } from './unchecked-count.js'
 
 /** A live order as far as its signature goes. */
@@ -11,7 +12,7 @@ export interface WatchedOrder {
   readonly signer: Address
   /** What the signature is over; worked out when asked, because a plain key is seldom asked about twice. */
   readonly digest: () => Hex
-  readonly signature: Hex
+  readonly signature: () => Hex
   /** Position of its placement in the feed. */
   readonly placedAt: number
   /** The market holds it until the chain has vouched for it. */
@@ -125,7 +126,9 @@ interface MarketWatch {
 type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
 function watched(order: Order, placed: Placed, digestOf: (order: Order) => Hex): WatchedOrder {
-  const { orderId, owner, signer, signature } = order
+  const { orderId, owner, statement } = order
+  const signer = signerOf(statement)
+  const signature = (): Hex => readStatement(statement).signature
   let known: Hex | undefined
   const digest = (): Hex => (known ??= digestOf(order))
   return { ...placed, orderId, owner, signer, digest, signature, unchecked: false }

@@ -57,10 +57,10 @@ export async function checkPlacement(
   const nowMs = deps.nowMs()
   const valid = validateOrder(body, { markets: deps.markets, nowMs })
   if ('refusal' in valid) return valid
-  const { order, action } = valid
+  const { order, action, signature } = valid
   const [custody, verdict, account] = await Promise.all([
-    soon<CustodyVerdict>(checkCustody(deps.accounts, order, nowMs), { kind: 'unreadable' }),
-    soon(deps.verifier.verify(action, order.signature), NO_VERDICT),
+    soon<CustodyVerdict>(checkCustody(deps.accounts, action, nowMs), { kind: 'unreadable' }),
+    soon(deps.verifier.verify(action, signature), NO_VERDICT),
     soon(readFunds(deps, order), undefined),
   ])
   crash('intake.after_signature')
@@ -70,7 +70,7 @@ export async function checkPlacement(
   }
   const { orderId, owner, nonce } = order
   return {
-    order: { ...order, signatureStatus: signatureStatus(order, custody, verdict) },
+    order: { ...order, signatureStatus: signatureStatus(action, custody, verdict) },
     claim: { orderId, owner, nonce, fingerprint },
     recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
     ...(account === undefined ? {} : { account }),
@@ -88,11 +88,11 @@ async function readFunds(
 
 /** A signature is checked when it is valid and its signer is known to speak for the owner. */
 function signatureStatus(
-  order: Order,
+  { owner, signer }: Action,
   custody: CustodyVerdict,
   verdict: SignatureVerdict,
 ): Order['signatureStatus'] {
-  const mayBeStranger = order.signer !== order.owner && custody.kind === 'unreadable'
+  const mayBeStranger = signer !== owner && custody.kind === 'unreadable'
   return verdict.kind === 'valid' && !mayBeStranger ? 'checked' : 'unchecked'
 }
 

@@ -55,7 +55,7 @@ async function judgeSignature(
   if (contract === undefined) return 'unknown'
   watch.attend(order, contract || order.unchecked || signer !== owner)
   if (!contract && order.recovered) return 'valid'
-  const verdict = await verifier.verifyDigest(signer, digest(), signature)
+  const verdict = await verifier.verifyDigest(signer, digest(), signature())
   if (verdict.kind === 'valid' && verdict.path === 'ecdsa') order.recovered = true
   return verdict.kind
 }

@@ -5,6 +5,7 @@ import type { Hex } from '../../core/action.js'
 import { readAction } from '../../core/action-json.js'
 import { InvariantBroken, assert } from '../../core/assert.js'
 import type { Order } from '../../core/order.js'
+import { readStatement } from '../../core/order-statement.js'
 import type { AccountReader } from '../../chain/read-account.js'
 import type { SignatureVerifier } from '../../chain/verify-signature.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
@@ -81,7 +82,7 @@ function repeatRechecks(
 
 /** The digest that the order's signature is over. Its action was read before, so it can be read again. */
 export function digestOfOrder(verifier: Pick<SignatureVerifier, 'digest'>, order: Order): Hex {
-  const read = readAction(order.action)
+  const read = readAction(readStatement(order.statement).action)
   assert(!('refusal' in read), `the action of order ${order.orderId} cannot be read`)
   return verifier.digest(read.action)
 }

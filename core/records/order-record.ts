@@ -12,13 +12,9 @@ export type OrderRecord = Readonly<Record<string, unknown>> & { readonly order_i
 /** Presents an order and where it stands. */
 export function orderRecord(market: Market, order: Order, progress: OrderProgress): OrderRecord {
   // Spreading several objects into one as large as this costs thirty times what assigning them does.
-  const record: OrderRecord = signedFields(order)
-  return Object.assign(
-    record,
-    progressFields(order, progress),
-    marketFields(market),
-    presentedTerms(market, order),
-  )
+  const record: OrderRecord = termsOf(order)
+  Object.assign(record, JSON.parse(order.statement) as object, progressFields(order, progress))
+  return Object.assign(record, marketFields(market), presentedTerms(market, order))
 }
 
 /** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (decision B11). */
@@ -42,25 +38,16 @@ export function historyRecord(
   return Object.assign(orderRecord(market, order, progress), quote)
 }
 
-function signedFields(order: Order) {
+function termsOf(order: Order) {
   return {
     order_id: order.orderId,
     owner_address: order.owner,
-    signer_address: order.signer,
     subaccount_id: order.subaccountId.toString(),
-    recipient_id: order.recipientId.toString(),
     nonce: order.nonce.toString(),
     side: order.side,
-    asset_address: order.assetAddress,
-    sub_id: order.subId.toString(),
     desired_amount: formatDecimal(order.desiredAmount, 18),
     limit_price: formatDecimal(order.limitPrice, 18),
-    worst_fee: order.worstFee.toString(),
-    expiry: order.expirySec,
-    action_json: order.action,
-    signature: order.signature,
     signature_status: order.signatureStatus,
-    ...(order.warnings === undefined ? {} : { warnings: order.warnings }),
   }
 }
 

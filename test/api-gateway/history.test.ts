@@ -26,9 +26,7 @@ function feed(acts: readonly MarketAct[], owner: Address = frameOwner): Block[] 
       if (named.kind === 'OrderFilled') {
         return { ...named, fill: { ...named.fill, txHash: `0x${'7e'.repeat(32)}` } }
       }
-      return named.kind === 'OrderPlaced'
-        ? { ...named, order: { ...named.order, owner, assetAddress: MARKET.assetAddress } }
-        : named
+      return named.kind === 'OrderPlaced' ? { ...named, order: { ...named.order, owner } } : named
     }),
   }))
 }

@@ -18,10 +18,12 @@ import {
   encodeOrderRequest,
 } from '../../bus-schemas/order-requests.js'
 import {
+  orderFromText,
   orderFromWire,
-  orderToWire,
+  orderJson,
+  orderText,
   progressFromWire,
-  progressToWire,
+  progressJson,
 } from '../../bus-schemas/order-wire.js'
 import { decodePingAnswer, encodePingAnswer } from '../../bus-schemas/ping.js'
 import { MAX_MESSAGE_BYTES, MalformedMessage } from '../../bus-schemas/wire.js'
@@ -53,11 +55,10 @@ const tick = (sourceNo: number): LoggedCommand => ({
 })
 
 describe('wire form of orders', () => {
-  it('gives the order back after a trip through JSON', () => {
+  it('gives the order back after a trip through its text', () => {
     fc.assert(
       fc.property(anyOrder(), (order) => {
-        const wire: unknown = JSON.parse(JSON.stringify(orderToWire(order)))
-        expect(orderFromWire(wire)).to.deep.equal(order)
+        expect(orderFromText(orderText(order))).to.deep.equal(order)
       }),
     )
   })
@@ -65,20 +66,27 @@ describe('wire form of orders', () => {
   it('gives the progress back after a trip through JSON', () => {
     fc.assert(
       fc.property(anyProgress, (progress) => {
-        const wire: unknown = JSON.parse(JSON.stringify(progressToWire(progress)))
+        const wire: unknown = JSON.parse(progressJson(progress))
         expect(progressFromWire(wire)).to.deep.equal(progress)
       }),
     )
   })
 
+  const [order] = fc.sample(anyOrder(), { numRuns: 1, seed: 1 })
+  const { statement } = order!
   for (const amount of ['01', '-1', '1.5', '1e3', ' 1', '', '0x1', '9'.repeat(79)]) {
     it(`refuses ${JSON.stringify(amount)} as an amount`, () => {
-      const [order] = fc.sample(anyOrder(), { numRuns: 1, seed: 1 })
-      expect(order).to.not.equal(undefined)
-      const wire = { ...orderToWire(order!), desired_amount: amount }
-      expect(() => orderFromWire(wire)).to.throw(MalformedMessage)
+      const wire = { ...(JSON.parse(orderJson(order!)) as object), desired_amount: amount }
+      expect(() => orderFromWire(wire, { statement: () => statement })).to.throw(MalformedMessage)
     })
   }
+
+  it('refuses a text that is not terms and a statement', () => {
+    const terms = orderJson(order!)
+    for (const bad of [terms, `${terms}\n`, `${terms}\n{}`, `${terms}\n${statement} `]) {
+      expect(() => orderFromText(bad), bad).to.throw(MalformedMessage)
+    }
+  })
 })
 
 describe('command messages', () => {
@@ -224,11 +232,11 @@ describe('reading what was not written by this build', () => {
   }
   for (const [name, decode] of Object.entries(decoders)) {
     it(`${name} stops at an unknown version and names it`, () => {
-      expect(() => decode(bytes('{"v":2,"commands":[]}'))).to.throw(InvariantBroken, 'version 2')
+      expect(() => decode(bytes('{"v":1,"commands":[]}'))).to.throw(InvariantBroken, 'version 1')
     })
 
     it(`${name} refuses what is not its message`, () => {
-      for (const bad of ['', 'nonsense', 'null', '[]', '{}', '{"v":1}', '{"v":1,"surplus":true}']) {
+      for (const bad of ['', 'nonsense', 'null', '[]', '{}', '{"v":2}', '{"v":2,"surplus":true}']) {
         expect(() => decode(bytes(bad)), bad).to.throw(MalformedMessage)
       }
       expect(() => decode(Uint8Array.of(0x22, 0xff, 0x22))).to.throw(MalformedMessage)

@@ -20,6 +20,7 @@ import {
   anyProgress,
   anyText,
 } from '../support/arbitraries.js'
+import { statementOf } from '../support/builders.js'
 import {
   answerMessage,
   blockMessage,
@@ -34,7 +35,10 @@ interface Kind {
   readonly valid: fc.Arbitrary<Uint8Array>
   /** The message that gives what was read, as it would be written. */
   readonly again: (data: Uint8Array) => Uint8Array
+  /** Of its head. */
   readonly schema: z.ZodType
+  /** How many lines belong behind a head that the schema takes. */
+  readonly lines: (head: never) => number
 }
 
 const anyRequest: fc.Arbitrary<OrderRequest> = fc.record(
@@ -71,21 +75,27 @@ const KINDS: Readonly<Record<string, Kind>> = {
     valid: fc.array(anyLoggedCommand, { minLength: 1, maxLength: 3 }).map(encodeCommands),
     again: (data) => encodeCommands(decodeCommands(data)),
     schema: commandMessage,
+    lines: ({ commands }: { commands: { command: { kind: string } }[] }) =>
+      commands.filter(({ command }) => command.kind === 'PlaceOrder').length,
   },
   blocks: {
     valid: fc.oneof({ weight: 9, arbitrary: anyBlock }, leads).map(encodeBlock),
     again: (data) => encodeBlock(decodeBlock(data)),
     schema: blockMessage,
+    lines: ({ changes }: { changes: { kind: string }[] }) =>
+      changes.filter(({ kind }) => kind === 'OrderPlaced').length,
   },
   'order requests': {
     valid: anyRequest.map(encodeOrderRequest),
     again: (data) => encodeOrderRequest(decodeOrderRequest(data)),
     schema: requestMessage,
+    lines: () => 1,
   },
   'order answers': {
     valid: anyAnswer.map(encodeOrderAnswer),
     again: (data) => encodeOrderAnswer(decodeOrderAnswer(data)),
     schema: answerMessage,
+    lines: ({ kind }: { kind: string }) => (kind === 'order' ? 1 : 0),
   },
 }
 
@@ -162,12 +172,18 @@ function put(holder: object, name: string, value: Json): void {
   Object.defineProperty(holder, name, { value, ...own })
 }
 
-const parsed = (data: Uint8Array): Json => JSON.parse(Buffer.from(data).toString('utf8')) as Json
+const parsed = (head: string): Json => JSON.parse(head) as Json
 
-/** What was read, as the message that says it; undefined when it was refused. */
+/** A message's head, and the lines behind it. */
+function opened(data: Uint8Array): [head: string, ...lines: string[]] {
+  const [head = '', ...lines] = Buffer.from(data).toString('utf8').split('\n')
+  return [head, ...lines]
+}
+
+/** What was read, as the head that says it; undefined when it was refused. */
 function readAgain({ again }: Kind, data: Uint8Array): Json | undefined {
   try {
-    return parsed(again(data))
+    return parsed(opened(again(data))[0])
   } catch (error) {
     if (error instanceof MalformedMessage) return undefined
     throw error
@@ -183,7 +199,7 @@ describe('readers of messages', () => {
     it(`take ${name} as zod does and lose nothing of them`, () => {
       fc.assert(
         fc.property(kind.valid, (data) => {
-          expect(kind.schema.safeParse(parsed(data)).error).to.equal(undefined)
+          expect(kind.schema.safeParse(parsed(opened(data)[0])).error).to.equal(undefined)
           expect(Buffer.from(kind.again(data)).equals(data)).to.equal(true)
         }),
       )
@@ -192,18 +208,63 @@ describe('readers of messages', () => {
     it(`refuse ${name} that zod refuses, and no others`, () => {
       const mutations = fc.array(anyMutation, { minLength: 1, maxLength: 2 })
       const check = (data: Uint8Array, acts: Mutation[]): void => {
-        const message = parsed(data)
+        const [head, ...lines] = opened(data)
+        const message = parsed(head)
         for (const act of acts) mutate(message, act)
-        const altered = Buffer.from(JSON.stringify(message))
-        const expected = kind.schema.safeParse(parsed(altered)).success ? message : undefined
+        const isRight = kind.schema.safeParse(message).success
+        const behind = isRight ? linesOf(kind, message) : lines
+        const altered = Buffer.from([JSON.stringify(message), ...behind].join('\n'))
         try {
-          expect(readAgain(kind, altered)).to.deep.equal(expected)
+          expect(readAgain(kind, altered)).to.deep.equal(isRight ? message : undefined)
         } catch (error) {
           if (!isPurposeless(error)) throw error
-          expect(expected).to.not.equal(undefined)
+          expect(isRight).to.equal(true)
         }
       }
       fc.assert(fc.property(kind.valid, mutations, check), { numRuns: 800 })
     })
+
+    it(`refuse ${name} with a line too many, too few or changed`, () => {
+      fc.assert(
+        fc.property(kind.valid, fc.constantFrom('', ' ', STATEMENT), (data, surplus) => {
+          const [head, ...lines] = opened(data)
+          const refused = (...behind: string[]): void => {
+            const altered = Buffer.from([head, ...behind].join('\n'))
+            expect(readAgain(kind, altered), altered.toString('utf8')).to.equal(undefined)
+          }
+          if (name !== 'order requests') refused(...lines, surplus)
+          if (lines.length > 0) refused(...lines.slice(1))
+          if (lines.length > 0 && name !== 'order requests') {
+            refused(...lines.slice(1), lines[0] ?? '', '')
+            for (const bad of [
+              '',
+              '{}',
+              `${STATEMENT} `,
+              ` ${STATEMENT}`,
+              STATEMENT.replace('1', 'é'),
+            ]) {
+              refused(bad, ...lines.slice(1))
+            }
+          }
+        }),
+      )
+    })
   }
+
+  it('refuse bytes that are no UTF-8, wherever they stand', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.values(KINDS)), fc.nat(), (kind, place) => {
+        const [data = new Uint8Array()] = fc.sample(kind.valid, { numRuns: 1, seed: place })
+        const at = place % (data.length + 1)
+        const altered = Buffer.concat([data.subarray(0, at), Buffer.of(0xff), data.subarray(at)])
+        expect(readAgain(kind, altered)).to.equal(undefined)
+      }),
+    )
+  })
 })
+
+const STATEMENT = statementOf({ owner: `0x${'1'.repeat(40)}`, subaccountId: 1n, nonce: 1n })
+
+/** The lines that belong behind a head that was altered. */
+const linesOf = (kind: Kind, head: Json): string[] =>
+  Array.from({ length: kind.lines(head as never) }, () => STATEMENT)

@@ -89,11 +89,11 @@ describe('messages of deposits and withdrawals', () => {
 
   it('refuse a lookup of what is no hash, and fields nobody knows', () => {
     const lookup = (action_hash: string): Uint8Array =>
-      bytesOf(JSON.stringify({ v: 1, request_id: 'r', action_hash }))
+      bytesOf(JSON.stringify({ v: 2, request_id: 'r', action_hash }))
     for (const hash of ['0x12', `0x${'AB'.repeat(32)}`, 'ab'.repeat(32)]) {
       expect(() => decodeTransferLookup(lookup(hash))).to.throw(MalformedMessage)
     }
-    const request = { v: 1, request_id: 'r', client_address: '::1', body: '{}', more: 1 }
+    const request = { v: 2, request_id: 'r', client_address: '::1', body: '{}', more: 1 }
     expect(() => decodeTransferRequest(bytesOf(JSON.stringify(request)))).to.throw(MalformedMessage)
   })
 

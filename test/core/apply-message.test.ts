@@ -8,6 +8,7 @@ import { emptyMatcherState } from '../../core/matcher-state.js'
 import { amountE18, E18 } from '../../core/money.js'
 import { SWEEP_MAX_MATCHES } from '../../core/matching-limits.js'
 import { commandOf, marketActs, type MarketAct } from '../support/market-commands.js'
+import { statementOf } from '../support/builders.js'
 import { matcherOrder, START_MS, testMatcher } from '../support/matching.js'
 
 const rules = { market: 'cNGN-USDC', ordinal: 1, takerFeeBps: 25 }
@@ -80,10 +81,10 @@ describe('apply-message', () => {
   it('cuts a long message into blocks that the bus can carry, at the same places every time', () => {
     const longest = (index: number) => `${'€'.repeat(120)}${index}`
     const place = (index: number, side: 'buy' | 'sell', fields = {}) => {
-      const signature = `0x${'ab'.repeat(4_000)}` as const
-      const orderId = longest(index)
-      const order = matcherOrder({ orderId, side, signature, nonce: BigInt(index), ...fields })
-      return at(index, { kind: 'PlaceOrder', order })
+      const terms = { orderId: longest(index), side, nonce: BigInt(index), ...fields }
+      const order = matcherOrder(terms)
+      const statement = statementOf(order, { signature: `0x${'ab'.repeat(4_000)}` })
+      return at(index, { kind: 'PlaceOrder', order: { ...order, statement } })
     }
     const resting = Array.from({ length: 2 * SWEEP_MAX_MATCHES }, (_, index) =>
       place(index + 1, 'sell', { subaccountId: 2n }),

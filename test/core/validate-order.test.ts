@@ -6,6 +6,7 @@ import { E18 } from '../../core/money.js'
 import { decodeTradeData, encodeTradeData } from '../../core/trade-data.js'
 import type { TradeData } from '../../core/action.js'
 import { readOrderIdentity, validateOrder } from '../../core/validate-order.js'
+import { readStatement } from '../../core/order-statement.js'
 import {
   aFuture,
   aMarket,
@@ -44,21 +45,26 @@ describe('validateOrder accepts', () => {
       orderId: 'order-1',
       market: 'cNGN-USDC',
       owner: body.owner_address.toLowerCase(),
-      signer: body.owner_address.toLowerCase(),
       subaccountId: 7n,
-      recipientId: 7n,
       nonce: 1n,
       side: 'buy',
-      subId: 0n,
       desiredAmount: 153_000n * E18,
       initialFilled: 0n,
       limitPrice: 650_000_000_000_000n,
       worstFee: 1_950_000_000_000n,
       signatureStatus: 'unchecked',
     })
-    expect(order.action).to.deep.equal(body.action_json)
-    expect(order.signature).to.equal(body.signature)
-    expect(order).not.to.have.any.keys('uiIntent', 'warnings')
+    expect(order).not.to.have.property('uiIntent')
+    expect(readStatement(order.statement)).to.deep.equal({
+      signer: body.owner_address.toLowerCase(),
+      recipientId: 7n,
+      assetAddress: body.asset_address.toLowerCase(),
+      subId: 0n,
+      worstFee: 1_950_000_000_000n,
+      expirySec: body.expiry,
+      action: body.action_json,
+      signature: body.signature,
+    })
   })
 
   it('an order entered as an intent, with everything else derived', async () => {
@@ -100,14 +106,16 @@ describe('validateOrder accepts', () => {
       reduce_only: false,
       unknown: { deep: true },
     })
-    expect(order.action).to.deep.equal(body.action_json)
+    expect(readStatement(order.statement).action).to.deep.equal(body.action_json)
   })
 
   it('orders of a perpetual and of a future at their own scales', async () => {
     const perp = await signedOrderBody({ market: aPerp() })
     expect(accepted({ ...perp, reduce_only: true }).market).to.equal('cNGN-PERP')
     const future = await signedOrderBody({ market: aFuture(), price: '1530.5', amount: '3' })
-    expect(accepted(future)).to.deep.include({ desiredAmount: 3n * E18, subId: 1_796_047_200n })
+    const ofFuture = accepted(future)
+    expect(ofFuture).to.deep.include({ desiredAmount: 3n * E18 })
+    expect(readStatement(ofFuture.statement).subId).to.equal(1_796_047_200n)
     const entered = await signedIntentBody(
       { side: 'buy', price: '0.00065', size: '10' },
       { market: aPerp() },
@@ -131,16 +139,19 @@ describe('validateOrder accepts', () => {
     const body = await signedOrderBody({ expirySec: nowSec + 100 })
     expect(accepted({ ...body, expiry: nowSec + 50 }).goodUntilSec).to.equal(nowSec + 50)
     const later = accepted({ ...body, expiry: nowSec + 500 })
-    expect([later.goodUntilSec, later.expirySec]).to.deep.equal([nowSec + 100, nowSec + 500])
+    const { expirySec } = readStatement(later.statement)
+    expect([later.goodUntilSec, expirySec]).to.deep.equal([nowSec + 100, nowSec + 500])
     const endless = withAction(body, { expiry: (2n ** 256n - 1n).toString() })
     expect(accepted(endless).goodUntilSec).to.equal(nowSec + 100)
   })
 
   it('a fee bound below the schedule, with a warning', async () => {
     const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n }))
-    expect(enough).not.to.have.property('warnings')
+    expect(readStatement(enough.statement)).not.to.have.property('warnings')
     const short = accepted(await signedOrderBody({ worstFee: 1_624_999_999_999n }))
-    expect(short.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
+    expect(readStatement(short.statement).warnings).to.deep.equal([
+      'worst_fee_below_taker_schedule',
+    ])
   })
 
   it('every well-formed order on the grid', async () => {

@@ -12,6 +12,7 @@ import type {
 } from '../../core/command.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../../core/order.js'
+import { type StatedTerms, writeStatement } from '../../core/order-statement.js'
 
 const MAX_UINT256 = 2n ** 256n - 1n
 const MARKETS = ['cNGN-USDC', 'cNGN-PERP', 'USDC-cNGN-30NOV26']
@@ -43,14 +44,17 @@ export const anyAddress: fc.Arbitrary<Address> = hexDigits('0123456789abcdef', 4
 export const anyHash: fc.Arbitrary<Hex> = hexDigits('0123456789abcdef', 64, 64)
 export const anyHex: fc.Arbitrary<Hex> = hexDigits('0123456789abcdefABCDEF', 0, 200)
 
+/** Any text again, short enough for all the texts of a statement to fit it. */
+const anyShortText = fc.string({ unit: 'grapheme', maxLength: 10 })
+
 export const anyActionJson: fc.Arbitrary<ActionJson> = fc.record({
-  subaccount_id: anyText,
-  nonce: anyText,
-  module: anyText,
-  data: anyText,
-  expiry: anyText,
-  owner: anyText,
-  signer: anyText,
+  subaccount_id: anyShortText,
+  nonce: anyShortText,
+  module: anyShortText,
+  data: anyShortText,
+  expiry: anyShortText,
+  owner: anyShortText,
+  signer: anyShortText,
 })
 
 const anyUiIntent: fc.Arbitrary<UiIntent> = fc.record({
@@ -59,33 +63,42 @@ const anyUiIntent: fc.Arbitrary<UiIntent> = fc.record({
   size: anyText,
 })
 
+/** What an order may state, of any content. */
+export const anyStatedTerms: fc.Arbitrary<StatedTerms> = withOptional<StatedTerms, 'warnings'>(
+  {
+    signer: anyAddress,
+    recipientId: anyUint,
+    assetAddress: anyAddress,
+    subId: anyUint,
+    worstFee: anyAmount.map(feePerUnitE18),
+    expirySec: anySec,
+    action: anyActionJson,
+    signature: anyHex,
+    warnings: fc.array(anyShortText, { maxLength: 3 }),
+  },
+  ['warnings'],
+)
+
 /** An order of any content; it need not be one that the venue would accept. */
 export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbitrary<Order> =>
-  withOptional<Order, 'uiIntent' | 'warnings'>(
+  withOptional<Order, 'uiIntent'>(
     {
       orderId: anyText,
       market,
       owner: anyAddress,
-      signer: anyAddress,
       subaccountId: anyUint,
-      recipientId: anyUint,
       nonce: anyUint,
       side: anySide,
-      assetAddress: anyAddress,
-      subId: anyUint,
       desiredAmount: anyAmount.map(amountE18),
       initialFilled: anyAmount.map(amountE18),
       limitPrice: anyAmount.map(priceE18),
       worstFee: anyAmount.map(feePerUnitE18),
-      expirySec: anySec,
       goodUntilSec: anySec,
-      action: anyActionJson,
-      signature: anyHex,
       uiIntent: anyUiIntent,
       signatureStatus: fc.constantFrom('checked', 'unchecked'),
-      warnings: fc.array(anyText, { maxLength: 3 }),
+      statement: anyStatedTerms.map(writeStatement),
     },
-    ['uiIntent', 'warnings'],
+    ['uiIntent'],
   )
 
 const anyHold = fc.constantFrom<HoldReason>(

@@ -5,6 +5,11 @@ import { formatDecimal, parseDecimal } from '../../core/decimal.js'
 import type { Market } from '../../core/market.js'
 import { amountE18, E18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { Order, OrderProgress, Side } from '../../core/order.js'
+import {
+  type OrderStatement,
+  type StatedTerms,
+  writeStatement,
+} from '../../core/order-statement.js'
 import { encodeTradeData } from '../../core/trade-data.js'
 import { intentToEngine } from '../../core/translation.js'
 import { loadMarkets } from '../../data/load-markets.js'
@@ -235,25 +240,37 @@ export async function signedIntentBody(
 export function anOrder(overrides: Partial<Order> = {}): Order {
   const market = aMarket()
   const owner = repeated('aa')
-  const subaccountId = overrides.subaccountId ?? 7n
-  const nonce = overrides.nonce ?? 1n
   return {
     orderId: 'order-1',
     market: market.market,
     owner,
-    signer: owner,
-    subaccountId,
-    recipientId: subaccountId,
-    nonce,
+    subaccountId: 7n,
+    nonce: 1n,
     side: 'buy',
-    assetAddress: market.assetAddress,
-    subId: market.subId,
     desiredAmount: amountE18(153_000n * E18),
     initialFilled: amountE18(0n),
     limitPrice: priceE18(readE18('0.00065')),
     worstFee: feePerUnitE18(defaults.worstFee),
-    expirySec: farFutureSec,
     goodUntilSec: farFutureSec,
+    signatureStatus: 'checked',
+    statement: statementOf({ owner, subaccountId: 7n, nonce: 1n, ...overrides }),
+    ...overrides,
+  }
+}
+
+/** What an order with these terms states: signed by its owner, as far as nothing is overridden. */
+export function statementOf(
+  { owner, subaccountId, nonce }: Pick<Order, 'owner' | 'subaccountId' | 'nonce'>,
+  overrides: Partial<StatedTerms> = {},
+): OrderStatement {
+  const market = aMarket()
+  return writeStatement({
+    signer: owner,
+    recipientId: subaccountId,
+    assetAddress: market.assetAddress,
+    subId: market.subId,
+    worstFee: feePerUnitE18(defaults.worstFee),
+    expirySec: farFutureSec,
     action: {
       subaccount_id: subaccountId.toString(),
       nonce: nonce.toString(),
@@ -264,9 +281,8 @@ export function anOrder(overrides: Partial<Order> = {}): Order {
       signer: owner,
     },
     signature: `0x${'5a'.repeat(65)}`,
-    signatureStatus: 'checked',
     ...overrides,
-  }
+  })
 }
 
 /** Where an untouched order stands, with whatever is overridden. */

@@ -51,7 +51,7 @@ function inMarket(target: FeedMarket, command: Command): Command {
   }
   if (command.kind !== 'PlaceOrder') return command
   const orderId = `${market}/${command.order.orderId}`
-  return { ...command, order: { ...command.order, orderId, market, owner, signer: owner } }
+  return { ...command, order: { ...command.order, orderId, market, owner } }
 }
 
 /** A market day of so many blocks that always is the same and has placements, cancels, fills and reverts in it. */

@@ -5,6 +5,7 @@ import type { Command } from '../../core/command.js'
 import { emptyMatcherState, type MatcherState } from '../../core/matcher-state.js'
 import { amountE18, E18, feePerUnitE18, priceE18 } from '../../core/money.js'
 import type { Order } from '../../core/order.js'
+import { statementOf } from './builders.js'
 
 /** Market time at which every test market begins: 2026-01-01T00:00:00Z. */
 export const START_MS = 1_767_225_600_000
@@ -18,32 +19,19 @@ export function matcherOrder(fields: OrderFields): Order {
   nonces += 1n
   const owner = fields.owner ?? `0x${'a'.repeat(40)}`
   const goodUntilSec = fields.goodUntilSec ?? START_MS / 1000 + 86_400
+  const [subaccountId, nonce] = [fields.subaccountId ?? 1n, fields.nonce ?? nonces]
   return {
     market: 'cNGN-USDC',
     owner,
-    signer: owner,
-    subaccountId: 1n,
-    recipientId: fields.subaccountId ?? 1n,
-    nonce: nonces,
-    assetAddress: `0x${'c'.repeat(40)}`,
-    subId: 0n,
+    subaccountId,
+    nonce,
     desiredAmount: amountE18(10n * E18),
     initialFilled: amountE18(0n),
     limitPrice: priceE18(E18),
     worstFee: feePerUnitE18(10n ** 30n),
-    expirySec: goodUntilSec,
     goodUntilSec,
-    action: {
-      subaccount_id: `${fields.subaccountId ?? 1n}`,
-      nonce: `${fields.nonce ?? nonces}`,
-      module: `0x${'d'.repeat(40)}`,
-      data: `0x${'0'.repeat(7 * 64)}`,
-      expiry: `${goodUntilSec}`,
-      owner,
-      signer: owner,
-    },
-    signature: `0x${'e'.repeat(130)}`,
     signatureStatus: 'checked',
+    statement: statementOf({ owner, subaccountId, nonce }),
     ...fields,
   }
 }

@@ -223,7 +223,6 @@ export function sampleOrder(number: number, side: Side, price: number, size: num
   return anOrder({
     orderId: `order-${number}`,
     owner,
-    signer: owner,
     subaccountId: BigInt(number % 10) + 1n,
     nonce: BigInt(number),
     side,

@@ -1,5 +1,5 @@
 /**
- * The messages of the order path as zod describes them, one schema for each reader in bus-schemas/: what a reader takes
+ * The heads of the order path's messages as zod describes them, one schema for each reader in bus-schemas/: what a reader takes
  * and what it refuses is compared with these.
  */
 import { z } from 'zod'
@@ -26,41 +26,23 @@ const holdWire = z.enum([
   'not_in_custody',
 ])
 
-const actionWire = z.strictObject({
-  subaccount_id: z.string(),
-  nonce: z.string(),
-  module: z.string(),
-  data: z.string(),
-  expiry: z.string(),
-  owner: z.string(),
-  signer: z.string(),
-})
-
-/** An order as messages and stored rows hold it: amounts at 1e18 in decimal text, the signed action as it came. */
+/** The terms of an order as messages and stored rows hold them, amounts at 1e18 in decimal text. */
 const orderWire = z.strictObject({
   order_id: z.string(),
   market: z.string(),
   owner: addressText,
-  signer: addressText,
   subaccount_id: uintText,
-  recipient_id: uintText,
   nonce: uintText,
   side: sideWire,
-  asset_address: addressText,
-  sub_id: uintText,
   desired_amount: uintText,
   initial_filled: uintText,
   limit_price: uintText,
   worst_fee: uintText,
-  expiry_sec: wholeNumber,
   good_until_sec: wholeNumber,
-  action: actionWire,
-  signature: hexText,
+  signature_status: z.enum(['checked', 'unchecked']),
   ui_intent: z
     .strictObject({ side: sideWire, price: z.string(), size: z.string() })
     .exactOptional(),
-  signature_status: z.enum(['checked', 'unchecked']),
-  warnings: z.array(z.string()).readonly().exactOptional(),
 })
 /** Where an order stands, amounts at 1e18 in decimal text. */
 const progressWire = z.strictObject({
@@ -243,7 +225,6 @@ const version = { v: z.literal(WIRE_VERSION) }
 export const requestMessage = z.strictObject({
   ...version,
   request_id: z.string(),
-  body: z.string(),
   service_auth: z.string().exactOptional(),
 })
 export const answerMessage = z.discriminatedUnion('kind', [

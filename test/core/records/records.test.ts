@@ -4,6 +4,7 @@ import { bookRecord } from '../../../core/records/book-record.js'
 import { marketEntries, marketEntry } from '../../../core/records/market-entry.js'
 import { orderLookup, orderRecord } from '../../../core/records/order-record.js'
 import { tradeRecord, tradesRecord } from '../../../core/records/trade-record.js'
+import { readStatement } from '../../../core/order-statement.js'
 import {
   aFill,
   aFuture,
@@ -11,6 +12,7 @@ import {
   anOrder,
   farFutureSec,
   progressOf,
+  statementOf,
 } from '../../support/builders.js'
 
 const market = aMarket()
@@ -95,8 +97,8 @@ describe('order record', () => {
       limit_price: '0.00065',
       worst_fee: '1950000000000',
       expiry: farFutureSec,
-      action_json: order.action,
-      signature: order.signature,
+      action_json: readStatement(order.statement).action,
+      signature: readStatement(order.statement).signature,
       signature_status: 'checked',
       status: 'active',
       filled_amount: '0',
@@ -139,10 +141,11 @@ describe('order record', () => {
 
   it('echoes a sent intent and the warnings', () => {
     const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
-    const sent = anOrder({ uiIntent, warnings: ['worst_fee_below_taker_schedule'] })
+    const warnings = ['worst_fee_below_taker_schedule']
+    const sent = anOrder({ uiIntent, statement: statementOf(order, { warnings }) })
     const record = orderRecord(market, sent, progressOf(sent))
     expect(record).to.have.nested.property('spot_contract.ui_intent').that.deep.equals(uiIntent)
-    expect(record.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
+    expect(record.warnings).to.deep.equal(warnings)
   })
 
   it('carries reason and time of a cancel', () => {
