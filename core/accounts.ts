@@ -1,7 +1,6 @@
 import type { AccountObservation, FundedAsset, Funds } from './account.js'
-import { assert } from './assert.js'
 import type { Match } from './change.js'
-import { unmatched, type LiveOrder } from './live-order.js'
+import type { LiveOrder } from './live-order.js'
 import type { MatcherState } from './matcher-state.js'
 import { ACCOUNTS_IDLE_MAX, REORG_BLOCKS, SETTLED_BLOCKS_MAX } from './matching-limits.js'
 import { notionalFloor } from './money.js'
@@ -15,37 +14,57 @@ export interface SettledMove extends Funds {
 export interface Account {
   readonly subaccountId: bigint
   /** What the chain was last seen to hold; absent while nobody has read it. */
-  observed?: AccountObservation
+  observed: AccountObservation | undefined
   /** By block, ascending: what an observation of an earlier block does not show. */
   readonly settled: SettledMove[]
   /** What the account's matches that await settlement would take from it. Follows from them. */
-  pending: Funds
-  /** The account's live orders. Follows from them. */
-  readonly orders: Set<LiveOrder>
+  promisedBase: bigint
+  promisedQuote: bigint
+  /** What it can still promise of each: its holdings without what is promised. Follows; unknown while unobserved. */
+  freeBase: bigint | undefined
+  freeQuote: bigint | undefined
+  /** The account's live orders, linked from the earliest on. Follows from them. */
+  first: LiveOrder | undefined
+  last: LiveOrder | undefined
   /** Orders that wait for the account to change: a reminder to look at them, their hold says whether they still do. */
   readonly waiting: Set<LiveOrder>
 }
 
-const NO_FUNDS: Funds = { base: 0n, quote: 0n }
-
-/** Takes an order under its account, which is remembered from its first order on. */
-export function joinAccount(state: MatcherState, live: LiveOrder): Account {
-  const { subaccountId } = live.order
+/** The account of an order that is about to come, which is remembered from its first order on. */
+export function accountFor(state: MatcherState, subaccountId: bigint): Account {
   const known = state.accounts.get(subaccountId)
-  const account = known ?? newAccount(subaccountId)
-  if (known === undefined) state.accounts.set(subaccountId, account)
-  else if (known.orders.size === 0) state.idleAccounts.delete(subaccountId)
-  account.orders.add(live)
+  if (known !== undefined) return known
+  const account = newAccount(subaccountId)
+  state.accounts.set(subaccountId, account)
   return account
+}
+
+/** Takes a new order under its account, behind the others. */
+export function joinAccount(state: MatcherState, live: LiveOrder): void {
+  const { account } = live
+  const { last } = account
+  if (last === undefined) {
+    if (state.idleAccounts.size > 0) state.idleAccounts.delete(account.subaccountId)
+    account.first = live
+  } else {
+    last.nextOfAccount = live
+    live.previousOfAccount = last
+  }
+  account.last = live
 }
 
 /** An account without observation, settlements and orders. */
 export function newAccount(subaccountId: bigint): Account {
   return {
     subaccountId,
+    observed: undefined,
     settled: [],
-    pending: NO_FUNDS,
-    orders: new Set(),
+    promisedBase: 0n,
+    promisedQuote: 0n,
+    freeBase: undefined,
+    freeQuote: undefined,
+    first: undefined,
+    last: undefined,
     waiting: new Set(),
   }
 }
@@ -55,11 +74,19 @@ export function newAccount(subaccountId: bigint): Account {
  * missing in what is read of it next.
  */
 export function leaveAccount(state: MatcherState, live: LiveOrder): void {
-  const account = accountOf(state, live)
-  account.orders.delete(live)
-  account.waiting.delete(live)
-  if (account.orders.size > 0) return
-  state.idleAccounts.add(account.subaccountId)
+  const { account, previousOfAccount: previous, nextOfAccount: next } = live
+  if (account.waiting.size > 0) account.waiting.delete(live)
+  if (previous === undefined) account.first = next
+  else previous.nextOfAccount = next
+  if (next === undefined) account.last = previous
+  else next.previousOfAccount = previous
+  live.previousOfAccount = undefined
+  live.nextOfAccount = undefined
+  if (account.first === undefined) keepIdle(state, account)
+}
+
+function keepIdle(state: MatcherState, { subaccountId }: Account): void {
+  state.idleAccounts.add(subaccountId)
   if (state.idleAccounts.size <= ACCOUNTS_IDLE_MAX) return
   const [oldest] = state.idleAccounts
   if (oldest === undefined) return
@@ -68,27 +95,36 @@ export function leaveAccount(state: MatcherState, live: LiveOrder): void {
   state.reviews.delete(oldest)
 }
 
-/** The account of an order that the matcher keeps. */
-export function accountOf(state: MatcherState, live: LiveOrder): Account {
-  const account = state.accounts.get(live.order.subaccountId)
-  assert(account !== undefined, `order ${live.order.orderId} has no account`)
-  return account
+/** The account's live orders in the order of their placement. */
+export function* ordersOfAccount(account: Account): Generator<LiveOrder> {
+  for (let live = account.first; live !== undefined; live = live.nextOfAccount) yield live
 }
 
 /** What the account has when all that is settled is counted: the observation and what settled after it. */
 export function holdings(account: Account, asset: FundedAsset): bigint | undefined {
-  const { observed } = account
-  if (observed === undefined) return undefined
-  let held: bigint = observed[asset]
-  for (const move of account.settled)
-    if (move.blockNumber > observed.blockNumber) held += move[asset]
-  return held
+  const free = available(account, asset)
+  if (free === undefined) return undefined
+  return free + (asset === 'base' ? account.promisedBase : account.promisedQuote)
 }
 
 /** What the account can still promise: its holdings without what is promised already. Undefined when not known. */
 export function available(account: Account, asset: FundedAsset): bigint | undefined {
-  const held = holdings(account, asset)
-  return held === undefined ? undefined : held - account.pending[asset]
+  return asset === 'base' ? account.freeBase : account.freeQuote
+}
+
+/** Counts anew what the account can promise, from what was observed, settled and promised. */
+export function countFree(account: Account): void {
+  const { observed, settled } = account
+  if (observed === undefined) return
+  let base: bigint = observed.base
+  let quote: bigint = observed.quote
+  for (const move of settled) {
+    if (move.blockNumber <= observed.blockNumber) continue
+    base += move.base
+    quote += move.quote
+  }
+  account.freeBase = base - account.promisedBase
+  account.freeQuote = quote - account.promisedQuote
 }
 
 /** The asset that an order pays with. */
@@ -98,53 +134,42 @@ export const paidAsset = ({ order }: LiveOrder): FundedAsset =>
 /** What a match takes from one of its orders; a selling taker's fee comes out of what it receives. */
 export function matchCost({ order }: LiveOrder, match: Match): bigint {
   if (order.side === 'sell') return match.amount
-  const fee = match.takerOrderId === order.orderId ? match.takerFee : 0n
-  return notionalFloor(match.price, match.amount) + fee
+  const notional = notionalFloor(match.price, match.amount)
+  return match.takerOrderId === order.orderId ? notional + match.takerFee : notional
 }
 
 /** What all that is unmatched of a resting order takes from its account when it is hit. */
-export function restCost(live: LiveOrder): bigint {
-  const { side, limitPrice } = live.order
-  return side === 'sell' ? unmatched(live) : notionalFloor(limitPrice, unmatched(live))
+export function restCost({ order, unmatched }: LiveOrder): bigint {
+  return order.side === 'sell' ? unmatched : notionalFloor(order.limitPrice, unmatched)
 }
 
-/** Counts a match as promised by one of its orders. */
-export function promise(account: Account, live: LiveOrder, match: Match): void {
-  addPending(account, paidAsset(live), matchCost(live, match))
+/** Counts so much of what the order pays with as promised by its account. */
+export function promise({ account, order }: LiveOrder, cost: bigint): void {
+  if (order.side === 'buy') {
+    account.promisedQuote += cost
+    if (account.freeQuote !== undefined) account.freeQuote -= cost
+  } else {
+    account.promisedBase += cost
+    if (account.freeBase !== undefined) account.freeBase -= cost
+  }
 }
 
 /** The match has an outcome and is no promise any more. */
-export function unpromise(account: Account, live: LiveOrder, match: Match): void {
-  addPending(account, paidAsset(live), -matchCost(live, match))
-}
-
-function addPending(account: Account, asset: FundedAsset, amount: bigint): void {
-  const { base, quote } = account.pending
-  account.pending =
-    asset === 'base' ? { base: base + amount, quote } : { base, quote: quote + amount }
+export function unpromise(live: LiveOrder, match: Match): void {
+  promise(live, -matchCost(live, match))
 }
 
 /** Notes what a settled match moved in its block. */
-export function recordSettled(
-  account: Account,
-  live: LiveOrder,
-  match: Match,
-  blockNumber: bigint,
-): void {
-  addMove(account.settled, moveOf(live, match, blockNumber))
-  forgetSettled(account)
+export function recordSettled(live: LiveOrder, match: Match, blockNumber: bigint): void {
+  addMove(live.account.settled, moveOf(live, match, blockNumber))
+  forgetSettled(live.account)
 }
 
 /** The match moved nothing after all: the chain has lost it. */
-export function recordReversed(
-  account: Account,
-  live: LiveOrder,
-  match: Match,
-  blockNumber: bigint,
-): void {
+export function recordReversed(live: LiveOrder, match: Match, blockNumber: bigint): void {
   const { base, quote } = moveOf(live, match, blockNumber)
-  addMove(account.settled, { blockNumber, base: -base, quote: -quote })
-  forgetSettled(account)
+  addMove(live.account.settled, { blockNumber, base: -base, quote: -quote })
+  forgetSettled(live.account)
 }
 
 function moveOf(live: LiveOrder, match: Match, blockNumber: bigint): SettledMove {
@@ -180,6 +205,7 @@ function forgetSettled(account: Account): void {
   const isSure = (move: SettledMove | undefined): boolean =>
     move !== undefined && move.blockNumber + REORG_BLOCKS <= observed.blockNumber
   while (isSure(settled[0])) settled.shift()
+  countFree(account)
 }
 
 /** Replaces what is known of the account; an earlier block than before is as good, for the chain may go back. */
@@ -189,7 +215,7 @@ export function setObserved(account: Account, observation: AccountObservation): 
 }
 
 /** Whether the account is known not to be at the order's owner's disposal. */
-export function isOutOfCustody(account: Account, { order }: LiveOrder): boolean {
+export function isOutOfCustody({ account, order }: LiveOrder): boolean {
   const { observed } = account
   return observed !== undefined && (observed.leaving || observed.custodyOwner !== order.owner)
 }

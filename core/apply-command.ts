@@ -5,10 +5,11 @@ import { applySettlement } from './apply-settlement.js'
 import { applyTime } from './apply-time.js'
 import type { Change } from './change.js'
 import type { Command, LoggedCommand } from './command.js'
-import { emitChange, markCancelled, type Step } from './emit-change.js'
+import { beginStep, cancelOrder, emitChange, type Step } from './emit-change.js'
 import { progressOf, statusOf } from './live-order.js'
-import { ownerNonceKey, type MatcherState } from './matcher-state.js'
+import type { MatcherState } from './matcher-state.js'
 import type { Order, OrderProgress } from './order.js'
+import { findByNonce } from './owner-orders.js'
 import { releaseHold } from './release-hold.js'
 import { continueReviews, observeAccount } from './review-account.js'
 
@@ -39,7 +40,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   if (logged.sourceNo <= (state.lastSourceNo.get(logged.source) ?? 0)) return NOTHING
   state.lastSourceNo.set(logged.source, logged.sourceNo)
   state.nowMs = Math.max(state.nowMs, logged.atMs)
-  const step: Step = { state, changes: [], met: 0, reviewed: 0, continueOrderIds: [] }
+  const step = beginStep(state)
   const timeIsDue = applyTime(step)
   continueReviews(step)
   const answer = applyOne(step, logged.command)
@@ -85,12 +86,11 @@ type Cancel = Extract<Command, { kind: 'CancelOrder' }>
 /** Cancels what is open of an active order; what is pending still settles (decision B4). */
 function applyCancel(step: Step, { owner, nonce, reason }: Cancel): CommandAnswer {
   const { state } = step
-  const live = state.orders.get(state.orderIdByNonce.get(ownerNonceKey(owner, nonce)) ?? '')
+  const live = findByNonce(state.owners.get(owner), nonce)
   if (live === undefined || statusOf(live) !== 'active') {
     return { kind: 'refused', code: 'active_order_not_found' }
   }
-  markCancelled(step, live, reason)
-  emitChange(step, live, { kind: 'OrderCancelled', cancelReason: reason })
+  cancelOrder(step, live, reason)
   return { kind: 'order', order: live.order, progress: progressOf(live) }
 }
 
@@ -110,8 +110,7 @@ function applySignatureCheck(step: Step, orderId: string, valid: boolean): void 
   if (valid) {
     if (live.hold?.reason === 'signature_unchecked') releaseHold(step, live)
   } else if (statusOf(live) === 'active') {
-    markCancelled(step, live, 'signature_revoked')
-    emitChange(step, live, { kind: 'OrderCancelled', cancelReason: 'signature_revoked' })
+    cancelOrder(step, live, 'signature_revoked')
   } else if (live.hold === undefined) {
     live.hold = { reason: 'signature_unchecked' }
     emitChange(step, live, { kind: 'OrderHeld', hold: 'signature_unchecked' })

@@ -1,10 +1,12 @@
-import { joinAccount } from './accounts.js'
+import { accountFor, joinAccount } from './accounts.js'
 import type { Command } from './command.js'
-import { emitChange, markCancelled, standing, type Step } from './emit-change.js'
+import { emitPlaced, markCancelled, type Step } from './emit-change.js'
 import { isExpired, isExpiring, newLiveOrder, progressOf, type LiveOrder } from './live-order.js'
 import { matchIncoming } from './match-incoming.js'
-import { ownerNonceKey, scheduleOrder } from './matcher-state.js'
+import { scheduleOrder, type MatcherState } from './matcher-state.js'
 import { LIVE_ORDERS_MAX } from './matching-limits.js'
+import type { Order } from './order.js'
+import { findByNonce, joinOwner } from './owner-orders.js'
 import { observeIfNewer } from './review-account.js'
 import type { CommandAnswer } from './apply-command.js'
 
@@ -13,24 +15,33 @@ type Placement = Extract<Command, { kind: 'PlaceOrder' }>
 /** Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. */
 export function applyPlacement(step: Step, { order, account }: Placement): CommandAnswer {
   const { state } = step
-  const nonceKey = ownerNonceKey(order.owner, order.nonce)
-  if (state.orders.has(order.orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
-  if (state.orderIdByNonce.has(nonceKey)) return { kind: 'refused', code: 'duplicate_nonce' }
-  state.rank += 1
-  const live = newLiveOrder(order, state.rank, state.nowMs)
-  state.orders.set(order.orderId, live)
-  state.orderIdByNonce.set(nonceKey, order.orderId)
-  const own = joinAccount(state, live)
-  if (account !== undefined) observeIfNewer(step, own, account)
+  const { orderId, owner, nonce } = order
+  if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
+  if (findByNonce(state.owners.get(owner), nonce) !== undefined) {
+    return { kind: 'refused', code: 'duplicate_nonce' }
+  }
+  const live = join(state, order)
+  if (account !== undefined) observeIfNewer(step, live.account, account)
   enter(step, live)
-  emitChange(step, live, { kind: 'OrderPlaced', order, rank: live.rank, ...standing(live) })
+  emitPlaced(step, live)
   scheduleOrder(state, live)
   return { kind: 'order', order, progress: progressOf(live) }
 }
 
+/** Makes a new order known under its id, its owner and its account. */
+function join(state: MatcherState, order: Order): LiveOrder {
+  state.rank += 1
+  const account = accountFor(state, order.subaccountId)
+  const live = newLiveOrder(order, { account, rank: state.rank, nowMs: state.nowMs })
+  state.orders.set(order.orderId, live)
+  joinOwner(state.owners, live)
+  joinAccount(state, live)
+  return live
+}
+
 function enter(step: Step, live: LiveOrder): void {
   const { state } = step
-  if (live.filled === live.order.desiredAmount) return
+  if (live.unmatched === 0n) return
   if (isExpired(live, state.nowMs)) {
     live.gone = 'expired'
   } else if (state.orders.size > LIVE_ORDERS_MAX) {

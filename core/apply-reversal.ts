@@ -1,12 +1,13 @@
-import { accountOf, recordReversed, recordSettled } from './accounts.js'
+import { recordReversed, recordSettled } from './accounts.js'
 import { assert } from './assert.js'
 import type { Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
 import { emitChange, emitEnded, standing, type Step } from './emit-change.js'
-import { isExpired, isExpiring, unmatched, type LiveOrder } from './live-order.js'
+import { fillsOf } from './fill-legs.js'
+import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { scheduleOrder, type MatcherState } from './matcher-state.js'
 import { REVERSALS_BEYOND_MAX } from './matching-limits.js'
-import { amountE18, quoteE18 } from './money.js'
+import { amountE18 } from './money.js'
 import { releaseHold } from './release-hold.js'
 import { releaseWaiting } from './review-account.js'
 
@@ -77,38 +78,27 @@ function legOf(state: MatcherState, told: ReversedLeg): Leg | undefined {
 }
 
 function unfilledOf({ told, live }: Leg): bigint {
-  if (live !== undefined) return unmatched(live)
+  if (live !== undefined) return live.unmatched
   return told.desired - (told.ended?.filled ?? told.desired)
 }
-
-/** Both legs of the settlement, the maker's first, as a fill tells them. */
-function fillsOf({ match, taker }: SettlementReversal, told: ToldFields): [Fill, Fill] {
-  const shared = { ...match, ...told, takerSide: taker.side }
-  return [
-    { ...shared, liquidity: 'maker', fee: quoteE18(0n) },
-    { ...shared, liquidity: 'taker', fee: match.takerFee },
-  ]
-}
-
-type ToldFields = Pick<Fill, 'txHash' | 'blockNumber' | 'tradeId'>
 
 /** The maker's change, then the taker's, with nothing between, like those of any other fill. */
 function fillLate(
   step: Step,
-  reversal: SettlementReversal,
+  { match, taker }: SettlementReversal,
   { legs, now }: { readonly legs: Legs; readonly now: Now<'success'> },
 ): void {
   const { state } = step
   const { txHash, blockNumber } = now
   const tradeId = (state.seq + 2) * 256 + state.rules.ordinal
-  const [ofMaker, ofTaker] = fillsOf(reversal, { txHash, blockNumber, tradeId })
+  const [ofMaker, ofTaker] = fillsOf(match, { txHash, blockNumber, tradeId }, taker.side)
   for (const [{ told, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
     if (live === undefined) {
       emitEnded(step, told, { filled: fill.amount, facts: { kind: 'OrderFilled', fill } })
       continue
     }
-    live.filled = amountE18(live.filled + fill.amount)
-    recordSettled(accountOf(state, live), live, fill, blockNumber)
+    addFilled(live, fill.amount)
+    recordSettled(live, fill, blockNumber)
     emitChange(step, live, { kind: 'OrderFilled', fill })
   }
 }
@@ -120,12 +110,12 @@ function fillLate(
  */
 function takeBack(
   step: Step,
-  reversal: SettlementReversal,
+  { match, taker }: SettlementReversal,
   { legs, now }: { readonly legs: Legs; readonly now: Now<'reverted'> },
 ): void {
   const { state } = step
   const { revert } = now
-  const [ofMaker, ofTaker] = fillsOf(reversal, now.told)
+  const [ofMaker, ofTaker] = fillsOf(match, now.told, taker.side)
   const touched: LiveOrder[] = []
   for (const [{ told, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
     if (live === undefined) {
@@ -137,12 +127,10 @@ function takeBack(
       })
       continue
     }
-    assert(
-      live.filled >= live.order.initialFilled + fill.amount,
-      `${told.orderId} has no fill to lose`,
-    )
-    live.filled = amountE18(live.filled - fill.amount)
-    recordReversed(accountOf(state, live), live, fill, fill.blockNumber)
+    const mayLose = live.filled >= live.order.initialFilled + fill.amount
+    assert(mayLose, `${told.orderId} has no fill to lose`)
+    addFilled(live, amountE18(0n - fill.amount))
+    recordReversed(live, fill, fill.blockNumber)
     prepareReturn(live, state.nowMs)
     emitChange(step, live, { kind: 'FillReversed', fill, revert, ...standing(live) })
     touched.push(live)
@@ -161,7 +149,7 @@ function prepareReturn(live: LiveOrder, nowMs: number): void {
   if (live.gone !== undefined) return
   if (isExpired(live, nowMs)) {
     live.gone = 'expired'
-    delete live.hold
+    live.hold = undefined
   } else if (isExpiring(live, nowMs)) {
     live.hold = { reason: 'expiring' }
   } else {
@@ -178,8 +166,5 @@ function returnAll(step: Step, touched: readonly LiveOrder[]): void {
       releaseHold(step, live)
     }
   }
-  for (const live of touched) {
-    const account = state.accounts.get(live.order.subaccountId)
-    if (account !== undefined) releaseWaiting(step, account)
-  }
+  for (const { account } of touched) releaseWaiting(step, account)
 }

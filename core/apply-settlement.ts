@@ -1,12 +1,18 @@
-import { accountOf, recordSettled, unpromise } from './accounts.js'
+import { recordSettled, unpromise } from './accounts.js'
 import type { Match } from './change.js'
 import type { SettlementOutcome } from './command.js'
 import { emitChange, markCancelled, standing, type Step } from './emit-change.js'
-import { isExpired, isExpiring, type LiveOrder } from './live-order.js'
+import { fillsOf } from './fill-legs.js'
+import {
+  isExpired,
+  isExpiring,
+  returnPending,
+  settlePending,
+  type LiveOrder,
+} from './live-order.js'
 import { matchIncoming } from './match-incoming.js'
 import { knownOrder, scheduleOrder } from './matcher-state.js'
 import { REFUSALS_MAX, REFUSALS_SPAN_MS, REFUSAL_HOLD_MS } from './matching-limits.js'
-import { amountE18, quoteE18 } from './money.js'
 import { cancelReasonOfRevert } from './revert-reason.js'
 import { releaseWaiting } from './review-account.js'
 
@@ -22,14 +28,12 @@ export function applySettlement(
   state.matches.delete(settlementId)
   const maker = knownOrder(state, match.makerOrderId)
   const taker = knownOrder(state, match.takerOrderId)
-  const accounts = [accountOf(state, maker), accountOf(state, taker)]
-  for (const live of [maker, taker]) {
-    live.pending = amountE18(live.pending - match.amount)
-    unpromise(accountOf(state, live), live, match)
-  }
+  unpromise(maker, match)
+  unpromise(taker, match)
   if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
   else revert(step, match, { maker, taker, outcome })
-  for (const account of accounts) releaseWaiting(step, account)
+  releaseWaiting(step, maker.account)
+  releaseWaiting(step, taker.account)
 }
 
 interface Legs<Kind extends SettlementOutcome['kind']> {
@@ -41,32 +45,27 @@ interface Legs<Kind extends SettlementOutcome['kind']> {
 /** The maker's change, then the taker's, with nothing between (decision A1). */
 function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success'>): void {
   const { state } = step
-  const shared = {
-    ...match,
+  const told = {
     txHash: outcome.txHash,
     blockNumber: outcome.blockNumber,
     tradeId: (state.seq + 2) * 256 + state.rules.ordinal,
-    takerSide: taker.order.side,
   }
-  maker.filled = amountE18(maker.filled + match.amount)
-  taker.filled = amountE18(taker.filled + match.amount)
-  for (const live of [maker, taker]) {
-    recordSettled(accountOf(state, live), live, match, outcome.blockNumber)
-  }
-  emitChange(step, maker, {
-    kind: 'OrderFilled',
-    fill: { ...shared, liquidity: 'maker', fee: quoteE18(0n) },
-  })
-  emitChange(step, taker, {
-    kind: 'OrderFilled',
-    fill: { ...shared, liquidity: 'taker', fee: match.takerFee },
-  })
+  const takerSide = taker.order.side
+  settlePending(maker, match.amount)
+  settlePending(taker, match.amount)
+  recordSettled(maker, match, outcome.blockNumber)
+  recordSettled(taker, match, outcome.blockNumber)
+  const [ofMaker, ofTaker] = fillsOf(match, told, takerSide)
+  emitChange(step, maker, { kind: 'OrderFilled', fill: ofMaker })
+  emitChange(step, taker, { kind: 'OrderFilled', fill: ofTaker })
 }
 
 /** The guilty order is held back first, so that the innocent one does not meet it again at once (decision B6). */
 function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
   const { guilty, revert: name } = outcome
   const legs = guilty === 'taker' ? [taker, maker] : [maker, taker]
+  returnPending(maker, match.amount)
+  returnPending(taker, match.amount)
   for (const live of legs) {
     const innocent = guilty === (live === maker ? 'taker' : 'maker')
     if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : name)
@@ -83,7 +82,7 @@ function returnOrder(step: Step, live: LiveOrder, revert: string | undefined): v
     markCancelled(step, live, cancelReasonOfRevert(revert))
   } else if (isExpired(live, nowMs)) {
     live.gone = 'expired'
-    delete live.hold
+    live.hold = undefined
   } else if (isExpiring(live, nowMs)) {
     live.hold = { reason: 'expiring' }
   } else if (revert !== undefined) {

@@ -1,5 +1,5 @@
 import { emitChange, type Step } from './emit-change.js'
-import { takeDueDeadline } from './deadlines.js'
+import { earliestMs, takeDueDeadline } from './deadlines.js'
 import { isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
 import { holdExpiring } from './match-incoming.js'
 import { nextDeadlineMs } from './matcher-state.js'
@@ -12,6 +12,7 @@ import { releaseHold } from './release-hold.js'
  */
 export function applyTime(step: Step): boolean {
   const { state } = step
+  if (earliestMs(state.deadlines) > state.nowMs) return false
   for (let done = 0; done < DEADLINES_MAX_PER_STEP; done++) {
     const deadline = takeDueDeadline(state.deadlines, state.nowMs)
     if (deadline === undefined) return false
@@ -20,7 +21,7 @@ export function applyTime(step: Step): boolean {
       applyDeadline(step, live)
     }
   }
-  return (state.deadlines[0]?.atMs ?? Infinity) <= state.nowMs
+  return earliestMs(state.deadlines) <= state.nowMs
 }
 
 function applyDeadline(step: Step, live: LiveOrder): void {
@@ -37,6 +38,6 @@ function applyDeadline(step: Step, live: LiveOrder): void {
 
 function expire(step: Step, live: LiveOrder): void {
   live.gone = 'expired'
-  delete live.hold
+  live.hold = undefined
   emitChange(step, live, { kind: 'OrderExpired' })
 }

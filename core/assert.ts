@@ -3,7 +3,10 @@ export class InvariantBroken extends Error {
   override readonly name = 'InvariantBroken'
 }
 
-/** Throws InvariantBroken unless the condition holds. For our own mistakes, never for bad input. */
+/**
+ * Throws InvariantBroken unless the condition holds. For our own mistakes, never for bad input. Where it matters how long
+ * a step takes, the message is made behind a condition: making it costs more than most checks.
+ */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new InvariantBroken(message)
 }

@@ -50,13 +50,13 @@ function findLevel(ladder: Ladder, price: PriceE18): number {
 
 /** Puts an order at its price in the place that its rank gives it, also when later ones already wait there. */
 export function addToBook(book: Book, live: LiveOrder): void {
-  assert(live.level === undefined, `order ${live.order.orderId} is already in the book`)
+  if (live.level !== undefined) assert(false, `order ${live.order.orderId} is already in the book`)
   const ladder = book[live.order.side]
   const at = findLevel(ladder, live.order.limitPrice)
   const found = ladder.levels[at]
   if (found?.price !== live.order.limitPrice) {
     const level: Level = { price: live.order.limitPrice, first: live, last: live }
-    ladder.levels.splice(at, 0, level)
+    insertAt(ladder.levels, at, level)
     live.level = level
     return
   }
@@ -80,16 +80,27 @@ function linkAfter(level: Level, before: LiveOrder | undefined, live: LiveOrder)
   }
 }
 
+/** What splice does, without the list of what was removed. Nearly always there is little behind the place. */
+function insertAt(levels: Level[], at: number, level: Level): void {
+  levels.push(level)
+  for (let to = levels.length - 1; to > at; to--) levels[to] = levels[to - 1] as Level
+  levels[at] = level
+}
+
+function removeAt(levels: Level[], at: number): void {
+  for (let from = at + 1; from < levels.length; from++) levels[from - 1] = levels[from] as Level
+  levels.pop()
+}
+
 /** Takes an order out of the book; a level that becomes empty goes with it. */
 export function removeFromBook(book: Book, live: LiveOrder): void {
   const { level, previous, next } = live
-  assert(level !== undefined, `order ${live.order.orderId} is not in the book`)
+  if (level === undefined) return assert(false, `order ${live.order.orderId} is not in the book`)
   if (previous === undefined && next === undefined) {
     const ladder = book[live.order.side]
     const at = findLevel(ladder, level.price)
-    // The message is made only when it is needed: turning a price into text costs more than the rest.
     if (ladder.levels[at] !== level) assert(false, `level ${level.price} is not where it belongs`)
-    ladder.levels.splice(at, 1)
+    removeAt(ladder.levels, at)
   } else {
     if (previous === undefined) level.first = next as LiveOrder
     else previous.next = next

@@ -1,5 +1,12 @@
 import type { Funds } from './account.js'
-import { isOutOfCustody, matchCost, paidAsset, type Account } from './accounts.js'
+import {
+  countFree,
+  isOutOfCustody,
+  matchCost,
+  ordersOfAccount,
+  paidAsset,
+  type Account,
+} from './accounts.js'
 import { assert } from './assert.js'
 import { openAmount, type LiveOrder } from './live-order.js'
 import type { MatcherState } from './matcher-state.js'
@@ -23,22 +30,35 @@ export function checkAccounts(state: MatcherState): void {
   for (const account of state.accounts.values()) {
     const { subaccountId } = account
     const { base, quote } = pending.get(subaccountId) ?? NO_FUNDS
-    const agrees = account.pending.base === base && account.pending.quote === quote
+    const agrees = account.promisedBase === base && account.promisedQuote === quote
     assert(agrees, `what account ${subaccountId} has promised does not add up`)
-    const isIdle = account.orders.size === 0
+    const isIdle = account.first === undefined
     assert(state.idleAccounts.has(subaccountId) === isIdle, `account ${subaccountId} is mislaid`)
-    orders += account.orders.size
-    for (const live of account.orders) checkOrder(state, account, live)
+    for (const live of ordersOfAccount(account)) {
+      orders += 1
+      checkOrder(state, account, live)
+    }
+    checkFree(account)
   }
   assert(orders === state.orders.size, 'an order is missing from its account')
 }
 
+function checkFree(account: Account): void {
+  const { freeBase, freeQuote } = account
+  countFree(account)
+  const agrees = account.freeBase === freeBase && account.freeQuote === freeQuote
+  assert(agrees, `what account ${account.subaccountId} can promise does not add up`)
+}
+
 function checkOrder(state: MatcherState, account: Account, live: LiveOrder): void {
-  const { orderId } = live.order
-  assert(state.orders.get(orderId) === live, `account of ${orderId} keeps another order`)
+  const { order } = live
+  const { orderId } = order
+  const isKnown = state.orders.get(orderId) === live && live.account === account
+  assert(isKnown, `account of ${orderId} keeps another order`)
+  assert(order.subaccountId === account.subaccountId, `${orderId} is under another account`)
   const reason = live.hold?.reason
   const waits = reason === 'insufficient_balance' || reason === 'not_in_custody'
   assert(!waits || account.waiting.has(live), `${orderId} waits and nobody knows`)
-  const lost = openAmount(live) > 0n && isOutOfCustody(account, live)
+  const lost = openAmount(live) > 0n && isOutOfCustody(live)
   assert(!lost || state.reviews.has(account.subaccountId), `${orderId} is open out of custody`)
 }

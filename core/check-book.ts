@@ -1,9 +1,10 @@
 import { assert } from './assert.js'
 import { bestOf, ordersOf } from './book.js'
 import { checkAccounts } from './check-accounts.js'
-import { openAmount, statusOf, unmatched, type LiveOrder } from './live-order.js'
+import { openAmount, statusOf, type LiveOrder } from './live-order.js'
 import type { MatcherState } from './matcher-state.js'
 import type { Side } from './order.js'
+import { findByNonce, ordersOfOwner } from './owner-orders.js'
 
 /**
  * Throws unless everything a market's state promises holds: the book sorted by price and rank, never crossed, holding
@@ -21,7 +22,20 @@ export function checkBook(state: MatcherState): void {
   }
   checkPending(state)
   checkAccounts(state)
-  assert(state.orderIdByNonce.size === state.orders.size, 'an order is missing from the nonces')
+  checkOwners(state)
+}
+
+function checkOwners({ owners, orders }: MatcherState): void {
+  let count = 0
+  for (const own of owners.values()) {
+    for (const live of ordersOfOwner(own)) {
+      const { orderId, owner, nonce } = live.order
+      assert(orders.get(orderId) === live && live.own === own, `${orderId} is not known`)
+      assert(owner === own.owner && findByNonce(own, nonce) === live, `${orderId} is mislaid`)
+      count += 1
+    }
+  }
+  assert(count === orders.size, 'an order is missing from its owner')
 }
 
 function checkSide(state: MatcherState, side: Side): number {
@@ -56,7 +70,9 @@ function checkPending(state: MatcherState): void {
   for (const live of state.orders.values()) {
     const { orderId } = live.order
     assert(live.pending === (pending.get(orderId) ?? 0n), `pending of ${orderId} does not add up`)
-    assert(unmatched(live) >= 0n, `${orderId} is matched beyond what it asked for`)
+    const isWhole = live.filled + live.pending + live.unmatched === live.order.desiredAmount
+    assert(isWhole, `the parts of ${orderId} are not all of it`)
+    assert(live.unmatched >= 0n, `${orderId} is matched beyond what it asked for`)
     assert(statusOf(live) !== 'filled', `${orderId} is filled and still known`)
     pending.delete(orderId)
   }

@@ -1,6 +1,5 @@
 /**
- * A queue of moments, earliest first; equal moments by rank, so that the order in which they come out follows from
- * their content alone. An entry is a reminder to look at an order, not a promise that something is due: whoever takes
+ * A moment at which an order is to be looked at. It is a reminder, not a promise that something is due: whoever takes
  * it out asks the order itself.
  */
 export interface Deadline {
@@ -9,45 +8,94 @@ export interface Deadline {
   readonly orderId: string
 }
 
-/** A binary heap of deadlines. */
-export type Deadlines = Deadline[]
+/**
+ * A queue of moments, earliest first; equal moments by rank, so that the order in which they come out follows from
+ * their content alone. It is a binary heap whose entries stand in three arrays: as objects, which outlive many steps,
+ * the garbage collector would have to move them.
+ */
+export interface Deadlines {
+  readonly atMs: number[]
+  readonly rank: number[]
+  readonly orderId: string[]
+}
 
-const isBefore = (a: Deadline, b: Deadline): boolean =>
-  a.atMs < b.atMs || (a.atMs === b.atMs && a.rank < b.rank)
+export const noDeadlines = (): Deadlines => ({ atMs: [], rank: [], orderId: [] })
 
 export function addDeadline(heap: Deadlines, deadline: Deadline): void {
-  let at = heap.length
-  heap.push(deadline)
+  let at = heap.atMs.length
+  heap.atMs.push(deadline.atMs)
+  heap.rank.push(deadline.rank)
+  heap.orderId.push(deadline.orderId)
   while (at > 0) {
     const parent = (at - 1) >>> 1
-    const above = heap[parent] as Deadline
-    if (!isBefore(deadline, above)) break
-    heap[at] = above
+    if (!isBefore(heap, at, parent)) return
+    swap(heap, at, parent)
     at = parent
   }
-  heap[at] = deadline
+}
+
+/** When the earliest one is; never when there is none. */
+export function earliestMs({ atMs }: Deadlines): number {
+  return atMs.length === 0 ? Infinity : (atMs[0] as number)
 }
 
 /** Removes and returns the earliest deadline that is not later than `nowMs`. */
 export function takeDueDeadline(heap: Deadlines, nowMs: number): Deadline | undefined {
-  const first = heap[0]
-  if (first === undefined || first.atMs > nowMs) return undefined
-  const last = heap.pop() as Deadline
-  if (heap.length > 0) siftDown(heap, last)
-  return first
+  if (earliestMs(heap) > nowMs || heap.atMs.length === 0) return undefined
+  swap(heap, 0, heap.atMs.length - 1)
+  const taken = {
+    atMs: heap.atMs.pop() as number,
+    rank: heap.rank.pop() as number,
+    orderId: heap.orderId.pop() as string,
+  }
+  siftDown(heap)
+  return taken
 }
 
-function siftDown(heap: Deadlines, moved: Deadline): void {
+function siftDown(heap: Deadlines): void {
+  const { length } = heap.atMs
   let at = 0
   for (;;) {
     let child = 2 * at + 1
-    if (child >= heap.length) break
-    const right = heap[child + 1]
-    if (right !== undefined && isBefore(right, heap[child] as Deadline)) child++
-    const below = heap[child] as Deadline
-    if (!isBefore(below, moved)) break
-    heap[at] = below
+    if (child >= length) return
+    if (child + 1 < length && isBefore(heap, child + 1, child)) child += 1
+    if (!isBefore(heap, child, at)) return
+    swap(heap, child, at)
     at = child
   }
-  heap[at] = moved
+}
+
+/** All of them as they stand. */
+export function listDeadlines({ atMs, rank, orderId }: Deadlines): Deadline[] {
+  return orderId.map((id, at) => ({
+    atMs: atMs[at] as number,
+    rank: rank[at] as number,
+    orderId: id,
+  }))
+}
+
+/** The inverse of listDeadlines. */
+export function deadlinesOf(list: readonly Deadline[]): Deadlines {
+  return {
+    atMs: list.map(({ atMs }) => atMs),
+    rank: list.map(({ rank }) => rank),
+    orderId: list.map(({ orderId }) => orderId),
+  }
+}
+
+function isBefore({ atMs, rank }: Deadlines, a: number, b: number): boolean {
+  const [atA, atB] = [atMs[a] as number, atMs[b] as number]
+  return atA < atB || (atA === atB && (rank[a] as number) < (rank[b] as number))
+}
+
+function swap(heap: Deadlines, a: number, b: number): void {
+  swapIn(heap.atMs, a, b)
+  swapIn(heap.rank, a, b)
+  swapIn(heap.orderId, a, b)
+}
+
+function swapIn<T>(list: T[], a: number, b: number): void {
+  const kept = list[a] as T
+  list[a] = list[b] as T
+  list[b] = kept
 }

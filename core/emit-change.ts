@@ -2,21 +2,42 @@ import { leaveAccount } from './accounts.js'
 import { assert } from './assert.js'
 import { addToBook, removeFromBook } from './book.js'
 import type { ReversedLeg } from './command.js'
-import type { Change, ChangeBase, ChangeFacts } from './change.js'
-import { isFinished, openAmount, statusOf, unmatched, type LiveOrder } from './live-order.js'
+import type { Change, ChangeBase, ChangeFacts, ChangeKind, Match } from './change.js'
+import { isFinished, openAmount, statusOf, type LiveOrder } from './live-order.js'
 import { amountE18 } from './money.js'
-import { ownerNonceKey, type MatcherState } from './matcher-state.js'
+import type { MatcherState } from './matcher-state.js'
+import { leaveOwner } from './owner-orders.js'
 
 /** One application of a command: the state it works on and the changes it has made so far. */
 export interface Step {
   readonly state: MatcherState
-  readonly changes: Change[]
+  changes: Change[]
   /** Counterparts that incoming orders have met in this step, all of them together. */
   met: number
   /** Orders that left or returned in this step because their account changed. */
   reviewed: number
   /** Orders that stopped at the sweep limit and are to go on by ContinueOrder. */
-  readonly continueOrderIds: string[]
+  continueOrderIds: string[]
+}
+
+/** What a step begins with, and most leave so: no step adds to it. */
+const NO_CHANGES: Change[] = []
+const NO_IDS: string[] = []
+
+export function beginStep(state: MatcherState): Step {
+  return { state, changes: NO_CHANGES, met: 0, reviewed: 0, continueOrderIds: NO_IDS }
+}
+
+function addChange(step: Step, change: Change): void {
+  // A list that begins with one has room for one; most steps make no second.
+  if (step.changes === NO_CHANGES) step.changes = [change]
+  else step.changes.push(change)
+}
+
+/** The order is to go on by ContinueOrder. */
+export function continueLater(step: Step, orderId: string): void {
+  if (step.continueOrderIds === NO_IDS) step.continueOrderIds = [orderId]
+  else step.continueOrderIds.push(orderId)
 }
 
 /**
@@ -24,31 +45,74 @@ export interface Step {
  * where the book follows an order's open amount, so that book, feed and state cannot disagree.
  */
 export function emitChange(step: Step, live: LiveOrder, facts: ChangeFacts): void {
-  const { state } = step
+  const change = standingAfter(step.state, live)
+  // Spreading into so wide a literal costs several times as much.
+  record(step, live, Object.assign(change, facts))
+}
+
+/** The same of the kinds that happen most, whose facts are set one by one. */
+export function emitPlaced(step: Step, live: LiveOrder): void {
+  const change = standingAfter(step.state, live) as Mutable<Of<'OrderPlaced'>>
+  change.kind = 'OrderPlaced'
+  change.order = live.order
+  change.rank = live.rank
+  if (live.hold !== undefined) change.hold = live.hold.reason
+  if (live.cancelReason !== undefined) change.cancelReason = live.cancelReason
+  record(step, live, change)
+}
+
+/** A resting order was hit. */
+export function emitMatched(step: Step, live: LiveOrder, match: Match): void {
+  const change = standingAfter(step.state, live) as Mutable<Of<'OrderMatched'>>
+  change.kind = 'OrderMatched'
+  change.match = match
+  record(step, live, change)
+}
+
+/** Cancels what is open of an order and says so. */
+export function cancelOrder(step: Step, live: LiveOrder, reason: string): void {
+  markCancelled(step, live, reason)
+  const change = standingAfter(step.state, live) as Mutable<Of<'OrderCancelled'>>
+  change.kind = 'OrderCancelled'
+  change.cancelReason = reason
+  record(step, live, change)
+}
+
+type Of<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
+/** Takes the book along and advances `seq`; what it gives is a change but for its kind. */
+function standingAfter(state: MatcherState, live: LiveOrder): ChangeBase {
+  const { order, shownOpen } = live
   const open = openAmount(live)
-  assert(live.pending >= 0n && unmatched(live) >= 0n, `amounts of ${live.order.orderId} are broken`)
+  if (live.pending < 0n || live.unmatched < 0n) {
+    assert(false, `amounts of ${order.orderId} are broken`)
+  }
   live.updatedAtMs = state.nowMs
-  if (open > 0n && live.level === undefined) addToBook(state.book, live)
-  if (open === 0n && live.level !== undefined) removeFromBook(state.book, live)
+  if (open !== 0n) {
+    if (live.level === undefined) addToBook(state.book, live)
+  } else if (live.level !== undefined) removeFromBook(state.book, live)
+  live.shownOpen = open
   state.seq += 1
-  const standing: ChangeBase = {
+  return {
     seq: state.seq,
     atMs: state.nowMs,
-    orderId: live.order.orderId,
-    owner: live.order.owner,
-    side: live.order.side,
-    limitPrice: live.order.limitPrice,
-    desired: live.order.desiredAmount,
+    orderId: order.orderId,
+    owner: order.owner,
+    side: order.side,
+    limitPrice: order.limitPrice,
+    desired: order.desiredAmount,
     filled: live.filled,
     pending: live.pending,
     open,
-    openDelta: open - live.shownOpen,
+    openDelta: open - shownOpen,
     status: statusOf(live),
   }
-  // Spreading into so wide a literal costs several times as much.
-  step.changes.push(Object.assign(standing, facts))
-  live.shownOpen = open
-  if (isFinished(live)) forget(state, live)
+}
+
+function record(step: Step, live: LiveOrder, change: Change): void {
+  addChange(step, change)
+  if (isFinished(live)) forget(step.state, live)
 }
 
 /** What is said of an order that has ended: by how much its settled amount moves, and why. */
@@ -72,7 +136,7 @@ export function emitEnded(
   assert(filled >= 0n && filled <= order.desired, `amounts of ${order.orderId} are broken`)
   const isShort = ended.status === 'filled' && filled < order.desired
   state.seq += 1
-  step.changes.push({
+  addChange(step, {
     ...order,
     seq: state.seq,
     atMs: state.nowMs,
@@ -87,7 +151,7 @@ export function emitEnded(
 
 function forget(state: MatcherState, live: LiveOrder): void {
   state.orders.delete(live.order.orderId)
-  state.orderIdByNonce.delete(ownerNonceKey(live.order.owner, live.order.nonce))
+  leaveOwner(state.owners, live)
   leaveAccount(state, live)
 }
 
@@ -96,7 +160,7 @@ export function markCancelled(step: Step, live: LiveOrder, reason: string): void
   live.gone = 'cancelled'
   live.cancelReason = reason
   live.cancelledAtMs = step.state.nowMs
-  if (live.hold !== undefined) delete live.hold
+  live.hold = undefined
 }
 
 const NO_REASONS = {}

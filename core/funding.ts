@@ -1,44 +1,31 @@
-import {
-  accountOf,
-  available,
-  holdings,
-  isOutOfCustody,
-  matchCost,
-  paidAsset,
-  restCost,
-  type Account,
-} from './accounts.js'
-import type { Match } from './change.js'
+import { available, holdings, isOutOfCustody, paidAsset, restCost } from './accounts.js'
 import type { Hold, LiveOrder } from './live-order.js'
-import type { MatcherState } from './matcher-state.js'
 
 const OUT_OF_CUSTODY: Hold = { reason: 'not_in_custody' }
 
-/** Why one side of a match cannot carry it, as far as its account is known; undefined when nothing speaks against it. */
-export function whyNotMatched(
-  state: MatcherState,
-  live: LiveOrder,
-  match: Match,
-): Hold | undefined {
-  const account = accountOf(state, live)
-  if (isOutOfCustody(account, live)) return OUT_OF_CUSTODY
-  return ifShort(available(account, paidAsset(live)), matchCost(live, match))
+/**
+ * Why one side of a match cannot carry what that takes from it, as far as its account is known; undefined when nothing
+ * speaks against it.
+ */
+export function whyNotMatched(live: LiveOrder, cost: bigint): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  return ifShort(available(live.account, paidAsset(live)), cost)
 }
 
 /** Why an order may not be open: its account could not pay if all of it were hit. */
-export function whyNotOpen(state: MatcherState, live: LiveOrder): Hold | undefined {
-  const account = accountOf(state, live)
-  if (isOutOfCustody(account, live)) return OUT_OF_CUSTODY
-  return ifShort(available(account, paidAsset(live)), restCost(live))
+export function whyNotOpen(live: LiveOrder): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  const has = available(live.account, paidAsset(live))
+  return has === undefined ? undefined : ifShort(has, restCost(live))
 }
 
 /**
  * Why an open order may not stay so. What is promised counts as still there: its settlement may be in the observation
  * already and be reported only next, and an order must not leave and return for that.
  */
-export function whyNotStay(account: Account, live: LiveOrder): Hold | undefined {
-  if (isOutOfCustody(account, live)) return OUT_OF_CUSTODY
-  return ifShort(holdings(account, paidAsset(live)), restCost(live))
+export function whyNotStay(live: LiveOrder): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  return ifShort(holdings(live.account, paidAsset(live)), restCost(live))
 }
 
 function ifShort(has: bigint | undefined, needed: bigint): Hold | undefined {
@@ -47,16 +34,16 @@ function ifShort(has: bigint | undefined, needed: bigint): Hold | undefined {
 }
 
 /** Whether an order that waits for its account has got what it waits for. */
-export function mayReturn(account: Account, live: LiveOrder): boolean {
+export function mayReturn(live: LiveOrder): boolean {
   const { reason, needed = 0n } = live.hold ?? {}
-  if (isOutOfCustody(account, live)) return false
+  if (isOutOfCustody(live)) return false
   if (reason === 'not_in_custody') return true
-  const has = available(account, paidAsset(live))
+  const has = available(live.account, paidAsset(live))
   return reason === 'insufficient_balance' && (has === undefined || has >= needed)
 }
 
 /** Holds an order until its account has changed. Emits nothing. */
-export function holdForAccount(state: MatcherState, live: LiveOrder, hold: Hold): void {
+export function holdForAccount(live: LiveOrder, hold: Hold): void {
   live.hold = hold
-  accountOf(state, live).waiting.add(live)
+  live.account.waiting.add(live)
 }

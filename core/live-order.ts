@@ -1,10 +1,12 @@
+import type { Account } from './accounts.js'
+import type { Level } from './book.js'
 import type { HoldReason } from './change.js'
+import { isLiving } from './held-reason.js'
+import { EXPIRY_MARGIN_MS } from './matching-limits.js'
 import type { AmountE18 } from './money.js'
 import { amountE18 } from './money.js'
 import type { Order, OrderProgress, OrderStatus } from './order.js'
-import type { Level } from './book.js'
-import { isLiving } from './held-reason.js'
-import { EXPIRY_MARGIN_MS } from './matching-limits.js'
+import type { OwnerOrders } from './owner-orders.js'
 
 /** Why an order rests without being open, and what ends that. */
 export interface Hold {
@@ -15,7 +17,11 @@ export interface Hold {
   readonly needed?: bigint
 }
 
-/** An order while the matcher has to know it: it can still be hit, is held, or has something pending. */
+/**
+ * An order while the matcher has to know it: it can still be hit, is held, or has something pending. Every field is
+ * always set, to `undefined` if to nothing: one that came or went would change the object's layout and make each
+ * access slower.
+ */
 export interface LiveOrder {
   readonly order: Order
   /** Time priority: number of placement in the market's log. Never changes, whatever happens to the order. */
@@ -24,52 +30,102 @@ export interface LiveOrder {
   updatedAtMs: number
   filled: AmountE18
   pending: AmountE18
+  /** What is neither settled nor awaiting settlement. Follows from the other two. */
+  unmatched: AmountE18
   /** What the book showed of it after its last change. */
   shownOpen: AmountE18
   /** Set once the order will never be hit again, whatever is still pending. */
-  gone?: 'cancelled' | 'expired'
-  cancelReason?: string
-  cancelledAtMs?: number
-  hold?: Hold
+  gone: 'cancelled' | 'expired' | undefined
+  cancelReason: string | undefined
+  cancelledAtMs: number | undefined
+  hold: Hold | undefined
   refusals: number
   firstRefusedAtMs: number
-  /** Place in the book; undefined when nothing of it is open. Always set: deleting would make the object a slow one. */
+  /** Its account, and its neighbours among the orders of that. */
+  readonly account: Account
+  previousOfAccount: LiveOrder | undefined
+  nextOfAccount: LiveOrder | undefined
+  /** All orders of its owner, and its neighbours among them. */
+  own: OwnerOrders | undefined
+  newerOfOwner: LiveOrder | undefined
+  olderOfOwner: LiveOrder | undefined
+  /** Place in the book; undefined when nothing of it is open. */
   level: Level | undefined
   previous: LiveOrder | undefined
   next: LiveOrder | undefined
 }
 
-export function newLiveOrder(order: Order, rank: number, nowMs: number): LiveOrder {
+/** What an order is placed with. */
+interface Placed {
+  readonly account: Account
+  readonly rank: number
+  readonly nowMs: number
+}
+
+/** An order that nothing has happened to, and that nobody knows yet. */
+export function newLiveOrder(order: Order, { account, rank, nowMs }: Placed): LiveOrder {
   return {
     order,
     rank,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
     filled: order.initialFilled,
-    pending: amountE18(0n),
-    shownOpen: amountE18(0n),
+    pending: NOTHING,
+    unmatched: amountE18(order.desiredAmount - order.initialFilled),
+    shownOpen: NOTHING,
+    gone: undefined,
+    cancelReason: undefined,
+    cancelledAtMs: undefined,
+    hold: undefined,
     refusals: 0,
     firstRefusedAtMs: 0,
+    account,
+    previousOfAccount: undefined,
+    nextOfAccount: undefined,
+    own: undefined,
+    newerOfOwner: undefined,
+    olderOfOwner: undefined,
     level: undefined,
     previous: undefined,
     next: undefined,
   }
 }
 
-/** What is neither settled nor awaiting settlement. */
-export function unmatched(live: LiveOrder): AmountE18 {
-  return amountE18(live.order.desiredAmount - live.filled - live.pending)
+const NOTHING = amountE18(0n)
+
+/** So much of it is matched now, and awaits settlement. */
+export function addPending(live: LiveOrder, amount: AmountE18): void {
+  live.pending = amountE18(live.pending + amount)
+  live.unmatched = amountE18(live.unmatched - amount)
+}
+
+/** So much of what was pending has come to nothing. */
+export function returnPending(live: LiveOrder, amount: AmountE18): void {
+  live.pending = amountE18(live.pending - amount)
+  live.unmatched = amountE18(live.unmatched + amount)
+}
+
+/** So much of what was pending is settled. */
+export function settlePending(live: LiveOrder, amount: AmountE18): void {
+  live.pending = amountE18(live.pending - amount)
+  live.filled = amountE18(live.filled + amount)
+}
+
+/** So much of it is settled that was not pending; or is not settled any more, when the amount is negative. */
+export function addFilled(live: LiveOrder, amount: AmountE18): void {
+  live.filled = amountE18(live.filled + amount)
+  live.unmatched = amountE18(live.unmatched - amount)
 }
 
 /** What can be hit: nothing of an order that is gone or held. */
 export function openAmount(live: LiveOrder): AmountE18 {
-  return live.gone !== undefined || live.hold !== undefined ? amountE18(0n) : unmatched(live)
+  return live.gone !== undefined || live.hold !== undefined ? NOTHING : live.unmatched
 }
 
 export function statusOf(live: LiveOrder): OrderStatus {
   if (live.gone !== undefined) return live.gone
-  if (live.filled === live.order.desiredAmount) return 'filled'
-  return unmatched(live) === 0n ? 'matching' : 'active'
+  if (live.unmatched !== 0n) return 'active'
+  return live.pending === 0n ? 'filled' : 'matching'
 }
 
 /** The last seconds of its life, in which it is no longer matched. */
@@ -83,7 +139,7 @@ export function isExpired(live: LiveOrder, nowMs: number): boolean {
 
 /** Whether the matcher may forget the order: nothing open, nothing held, nothing pending. */
 export function isFinished(live: LiveOrder): boolean {
-  return live.pending === 0n && (live.gone !== undefined || statusOf(live) === 'filled')
+  return live.pending === 0n && (live.gone !== undefined || live.unmatched === 0n)
 }
 
 export function progressOf(live: LiveOrder): OrderProgress {

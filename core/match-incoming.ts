@@ -1,11 +1,18 @@
-import { accountOf, promise } from './accounts.js'
+import { matchCost, promise } from './accounts.js'
 import { bestOf, removeFromBook } from './book.js'
 import type { Match } from './change.js'
-import { emitChange, markCancelled, type Step } from './emit-change.js'
+import {
+  cancelOrder,
+  continueLater,
+  emitChange,
+  emitMatched,
+  markCancelled,
+  type Step,
+} from './emit-change.js'
 import { holdForAccount, whyNotMatched, whyNotOpen } from './funding.js'
-import { isExpiring, openAmount, unmatched, type LiveOrder } from './live-order.js'
+import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
 import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './matching-limits.js'
-import { amountE18, feePerUnitFloor, takerFeeFloor } from './money.js'
+import { feePerUnitFloor, takerFeeFloor } from './money.js'
 import { scheduleOrder } from './matcher-state.js'
 
 /**
@@ -19,21 +26,21 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
   if (incoming.level !== undefined) removeFromBook(state.book, incoming)
   const opposite = incoming.order.side === 'buy' ? 'sell' : 'buy'
-  while (unmatched(incoming) > 0n) {
+  while (incoming.unmatched > 0n) {
     const resting = bestOf(state.book, opposite)
     if (resting === undefined || !crosses(incoming, resting)) {
-      const unfit = whyNotOpen(state, incoming)
-      if (unfit !== undefined) holdForAccount(state, incoming, unfit)
+      const unfit = whyNotOpen(incoming)
+      if (unfit !== undefined) holdForAccount(incoming, unfit)
       return
     }
     // An order that is no longer matched steps aside below; being one's own, it is no reason to cancel.
-    if (isOwn(incoming, resting) && !isExpiring(resting, state.nowMs)) {
+    if (incoming.account === resting.account && !isExpiring(resting, state.nowMs)) {
       markCancelled(step, incoming, 'self_trade')
       return
     }
     if (step.met === SWEEP_MAX_MATCHES) {
       incoming.hold = { reason: 'continuing' }
-      step.continueOrderIds.push(incoming.order.orderId)
+      continueLater(step, incoming.order.orderId)
       return
     }
     if (state.matches.size >= PENDING_MATCHES_MAX) {
@@ -45,9 +52,6 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     if (incoming.gone !== undefined || incoming.hold !== undefined) return
   }
 }
-
-const isOwn = (incoming: LiveOrder, resting: LiveOrder): boolean =>
-  incoming.order.subaccountId === resting.order.subaccountId
 
 function crosses(incoming: LiveOrder, resting: LiveOrder): boolean {
   const limit = incoming.order.limitPrice
@@ -66,46 +70,49 @@ function meet(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
   const match = proposeMatch(step, incoming, resting)
   const taker = match.takerOrderId === incoming.order.orderId ? incoming : resting
   if (feePerUnitFloor(match.takerFee, match.amount) > taker.order.worstFee) {
-    markCancelled(step, taker, 'fee_bound_too_low')
-    if (taker === resting) {
-      emitChange(step, resting, { kind: 'OrderCancelled', cancelReason: 'fee_bound_too_low' })
-    }
+    if (taker === resting) cancelOrder(step, resting, 'fee_bound_too_low')
+    else markCancelled(step, incoming, 'fee_bound_too_low')
     return
   }
-  if (holdUnfit(step, { match, incoming, resting })) return
-  for (const live of [incoming, resting]) {
-    live.pending = amountE18(live.pending + match.amount)
-    promise(accountOf(state, live), live, match)
-  }
+  const ofIncoming = matchCost(incoming, match)
+  const ofResting = matchCost(resting, match)
+  if (holdUnfit(step, { incoming, resting, ofIncoming, ofResting })) return
+  addPending(incoming, match.amount)
+  addPending(resting, match.amount)
+  promise(incoming, ofIncoming)
+  promise(resting, ofResting)
   state.matches.set(match.settlementId, match)
-  emitChange(step, resting, { kind: 'OrderMatched', match })
+  emitMatched(step, resting, match)
 }
 
 /** Holds the incoming order, or else the resting one, when its account is known not to carry the match. */
-function holdUnfit(step: Step, { match, incoming, resting }: Meeting): boolean {
-  const { state } = step
-  const ofIncoming = whyNotMatched(state, incoming, match)
-  if (ofIncoming !== undefined) {
-    holdForAccount(state, incoming, ofIncoming)
+function holdUnfit(step: Step, { incoming, resting, ofIncoming, ofResting }: Meeting): boolean {
+  const unfit = whyNotMatched(incoming, ofIncoming)
+  if (unfit !== undefined) {
+    holdForAccount(incoming, unfit)
     return true
   }
-  const ofResting = whyNotMatched(state, resting, match)
-  if (ofResting === undefined) return false
-  holdForAccount(state, resting, ofResting)
-  emitChange(step, resting, { kind: 'OrderHeld', hold: ofResting.reason })
+  const unfitToo = whyNotMatched(resting, ofResting)
+  if (unfitToo === undefined) return false
+  holdForAccount(resting, unfitToo)
+  emitChange(step, resting, { kind: 'OrderHeld', hold: unfitToo.reason })
   return true
 }
 
 interface Meeting {
-  readonly match: Match
   readonly incoming: LiveOrder
   readonly resting: LiveOrder
+  /** What the match takes from each. */
+  readonly ofIncoming: bigint
+  readonly ofResting: bigint
 }
 
 function proposeMatch(step: Step, incoming: LiveOrder, resting: LiveOrder): Match {
   const { rules, seq } = step.state
-  const [maker, taker] = resting.rank < incoming.rank ? [resting, incoming] : [incoming, resting]
-  const wanted = unmatched(incoming)
+  const isMaker = resting.rank < incoming.rank
+  const maker = isMaker ? resting : incoming
+  const taker = isMaker ? incoming : resting
+  const wanted = incoming.unmatched
   const offered = openAmount(resting)
   const amount = wanted < offered ? wanted : offered
   const price = maker.order.limitPrice

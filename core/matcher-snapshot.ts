@@ -1,20 +1,46 @@
-import { accountOf, type Account } from './accounts.js'
+import { countFree, joinAccount, newAccount, type Account, type SettledMove } from './accounts.js'
+import { assert } from './assert.js'
 import { addToBook, emptyBook } from './book.js'
 import type { Match } from './change.js'
-import type { Deadline } from './deadlines.js'
-import { openAmount, type LiveOrder } from './live-order.js'
-import { knownOrder, ownerNonceKey, type MarketRules, type MatcherState } from './matcher-state.js'
+import type { AccountObservation, Funds } from './account.js'
+import { deadlinesOf, listDeadlines, type Deadline } from './deadlines.js'
+import { newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
+import { amountE18 } from './money.js'
+import { joinOwner } from './owner-orders.js'
+import { knownOrder, type MarketRules, type MatcherState } from './matcher-state.js'
 
-/** An order as it is kept: everything but its place in the book, which follows from its price, rank and open amount. */
-export type OrderSnapshot = Readonly<Omit<LiveOrder, 'level' | 'previous' | 'next'>>
+/** What follows of an order from the rest: its places in the book, under its account and its owner, and what is left. */
+type DerivedOfOrder =
+  | 'unmatched'
+  | 'account'
+  | 'previousOfAccount'
+  | 'nextOfAccount'
+  | 'own'
+  | 'newerOfOwner'
+  | 'olderOfOwner'
+  | 'level'
+  | 'previous'
+  | 'next'
+type KeptOfOrder = Omit<LiveOrder, DerivedOfOrder>
+type Seldom = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold'
+
+/** An order as it is kept: everything that does not follow from the rest. */
+export type OrderSnapshot = Readonly<Omit<KeptOfOrder, Seldom>> & {
+  readonly [Key in Seldom]?: NonNullable<LiveOrder[Key]>
+}
 
 /** An account as it is kept: its orders follow from the orders, those that wait are named. */
-export type AccountSnapshot = Readonly<Omit<Account, 'orders' | 'waiting'>> & {
+export interface AccountSnapshot {
+  readonly subaccountId: bigint
+  readonly observed?: AccountObservation
+  readonly settled: readonly SettledMove[]
+  /** What it has promised. */
+  readonly pending: Funds
   readonly waiting: readonly string[]
 }
 
 /** Parts of the state that are made anew from the others. */
-type DerivedPart = 'book' | 'orderIdByNonce'
+type DerivedPart = 'book' | 'owners'
 type KeptPart = Exclude<keyof MatcherState, DerivedPart>
 
 /** A market's state at one moment, which later steps leave alone: restoring it gives a state that goes on alike. */
@@ -53,7 +79,7 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
     nowMs: state.nowMs,
     orders: Array.from(state.orders.values(), orderSnapshot),
     matches: [...state.matches.values()],
-    deadlines: state.deadlines.slice(),
+    deadlines: listDeadlines(state.deadlines),
     accounts: Array.from(state.accounts.values(), accountSnapshot),
     idleAccounts: [...state.idleAccounts],
     reviews: [...state.reviews],
@@ -62,7 +88,6 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
   } satisfies Record<KeptPart, unknown>
 }
 
-/** Without the place in the book, which is made anew. */
 function orderSnapshot(live: LiveOrder): OrderSnapshot {
   const { gone, cancelReason, cancelledAtMs, hold } = live
   return {
@@ -79,45 +104,44 @@ function orderSnapshot(live: LiveOrder): OrderSnapshot {
     ...(hold !== undefined && { hold }),
     refusals: live.refusals,
     firstRefusedAtMs: live.firstRefusedAtMs,
-  } satisfies Record<Exclude<keyof OrderSnapshot, OptionalKey>, unknown>
+  } satisfies Record<Exclude<keyof KeptOfOrder, Seldom>, unknown>
 }
 
-type OptionalKey = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold'
-
 function accountSnapshot(account: Account): AccountSnapshot {
-  const { subaccountId, observed, settled, pending, waiting } = account
+  const { subaccountId, observed, settled, promisedBase, promisedQuote, waiting } = account
   return {
     subaccountId,
     ...(observed !== undefined && { observed }),
     settled: settled.slice(),
-    pending,
+    pending: { base: promisedBase, quote: promisedQuote },
     waiting: Array.from(waiting, ({ order }) => order.orderId),
-  } satisfies Record<Exclude<keyof Account, 'orders' | 'observed'>, unknown>
+  }
 }
 
 /** The state of the snapshot. It shares nothing with it that a step would change. */
 export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
-  const orders = snapshot.orders.map(withoutPlace)
   const state: MatcherState = {
     rules: snapshot.rules,
     seq: snapshot.seq,
     rank: snapshot.rank,
     nowMs: snapshot.nowMs,
-    orders: new Map(orders.map((live) => [live.order.orderId, live])),
-    orderIdByNonce: new Map(
-      orders.map(({ order }) => [ownerNonceKey(order.owner, order.nonce), order.orderId]),
-    ),
+    orders: new Map(),
+    owners: new Map(),
     book: emptyBook(),
     matches: new Map(snapshot.matches.map((match) => [match.settlementId, match])),
-    deadlines: snapshot.deadlines.slice(),
+    deadlines: deadlinesOf(snapshot.deadlines),
     accounts: new Map(),
     idleAccounts: new Set(snapshot.idleAccounts),
     reviews: new Set(snapshot.reviews),
     lastSourceNo: new Map(snapshot.lastSourceNo),
     reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
   }
-  for (const account of snapshot.accounts) restoreAccount(state, account)
-  for (const live of orders) accountOf(state, live).orders.add(live)
+  for (const kept of snapshot.accounts) restoreAccount(state, kept)
+  const orders = snapshot.orders.map((kept) => restoreOrder(state, kept))
+  for (const { subaccountId, waiting } of snapshot.accounts) {
+    const account = knownAccount(state, subaccountId)
+    for (const orderId of waiting) account.waiting.add(knownOrder(state, orderId))
+  }
   // From the worst price to the best, so that each level is put at the end of its ladder.
   const resting = orders.filter((live) => openAmount(live) > 0n).sort(fromWorst)
   for (const live of resting) addToBook(state.book, live)
@@ -125,18 +149,32 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
 }
 
 function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
-  const waiting = kept.waiting.map((orderId) => knownOrder(state, orderId))
-  const account: Account = {
-    ...kept,
-    settled: kept.settled.slice(),
-    orders: new Set(),
-    waiting: new Set(waiting),
-  }
+  const account = newAccount(kept.subaccountId)
+  account.observed = kept.observed
+  account.settled.push(...kept.settled)
+  account.promisedBase = kept.pending.base
+  account.promisedQuote = kept.pending.quote
+  countFree(account)
   state.accounts.set(account.subaccountId, account)
 }
 
-function withoutPlace(kept: OrderSnapshot): LiveOrder {
-  return { ...kept, level: undefined, previous: undefined, next: undefined }
+function restoreOrder(state: MatcherState, kept: OrderSnapshot): LiveOrder {
+  const { order, rank, createdAtMs } = kept
+  const account = knownAccount(state, order.subaccountId)
+  const live = newLiveOrder(order, { account, rank, nowMs: createdAtMs })
+  const { gone, cancelReason, cancelledAtMs, hold, filled, pending } = kept
+  Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold })
+  live.unmatched = amountE18(order.desiredAmount - filled - pending)
+  state.orders.set(order.orderId, live)
+  joinOwner(state.owners, live)
+  joinAccount(state, live)
+  return live
+}
+
+function knownAccount(state: MatcherState, subaccountId: bigint): Account {
+  const account = state.accounts.get(subaccountId)
+  assert(account !== undefined, `account ${subaccountId} is not known`)
+  return account
 }
 
 function fromWorst(a: LiveOrder, b: LiveOrder): number {

@@ -2,9 +2,10 @@ import type { Account } from './accounts.js'
 import { assert } from './assert.js'
 import { emptyBook, type Book } from './book.js'
 import type { Match } from './change.js'
-import { addDeadline, type Deadlines } from './deadlines.js'
+import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import type { LiveOrder } from './live-order.js'
 import { EXPIRY_MARGIN_MS } from './matching-limits.js'
+import type { Owners } from './owner-orders.js'
 
 /** What matching needs to know of a market; the rest of its description never enters the step. */
 export interface MarketRules {
@@ -23,8 +24,8 @@ export interface MatcherState {
   /** Market time: the greatest time seen in the log, unix milliseconds. */
   nowMs: number
   readonly orders: Map<string, LiveOrder>
-  /** Live orders by owner and nonce, as `ownerNonceKey` spells it. */
-  readonly orderIdByNonce: Map<string, string>
+  /** The same by owner and nonce. */
+  readonly owners: Owners
   readonly book: Book
   /** Matches awaiting settlement, by settlement id. */
   readonly matches: Map<string, Match>
@@ -53,10 +54,10 @@ export function emptyMatcherState(rules: MarketRules): MatcherState {
     rank: 0,
     nowMs: 0,
     orders: new Map(),
-    orderIdByNonce: new Map(),
+    owners: new Map(),
     book: emptyBook(),
     matches: new Map(),
-    deadlines: [],
+    deadlines: noDeadlines(),
     accounts: new Map(),
     idleAccounts: new Set(),
     reviews: new Set(),
@@ -65,14 +66,10 @@ export function emptyMatcherState(rules: MarketRules): MatcherState {
   }
 }
 
-export function ownerNonceKey(owner: string, nonce: bigint): string {
-  return `${owner}:${nonce}`
-}
-
 /** The order, which must be known: a match refers to it. */
 export function knownOrder(state: MatcherState, orderId: string): LiveOrder {
   const live = state.orders.get(orderId)
-  assert(live !== undefined, `order ${orderId} has a match but is not known`)
+  if (live === undefined) assert(false, `order ${orderId} has a match but is not known`)
   return live
 }
 
@@ -92,11 +89,12 @@ export function scheduleOrder(state: MatcherState, live: LiveOrder): void {
   const atMs = nextDeadlineMs(live)
   if (atMs === undefined) return
   addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.order.orderId })
-  if (state.deadlines.length > 2 * state.orders.size + STALE_DEADLINES_MIN) rebuildDeadlines(state)
+  if (state.deadlines.atMs.length > 2 * state.orders.size + STALE_DEADLINES_MIN)
+    rebuildDeadlines(state)
 }
 
 function rebuildDeadlines(state: MatcherState): void {
-  state.deadlines = []
+  state.deadlines = noDeadlines()
   for (const live of state.orders.values()) {
     const atMs = nextDeadlineMs(live)
     if (atMs !== undefined) {

@@ -9,7 +9,7 @@ import { scheduleOrder } from './matcher-state.js'
  */
 export function releaseHold(step: Step, live: LiveOrder): void {
   const { hold: before, pending } = live
-  delete live.hold
+  live.hold = undefined
   if (isExpiring(live, step.state.nowMs)) {
     holdExpiring(step, live)
     return

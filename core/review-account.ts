@@ -31,13 +31,13 @@ export function observeIfNewer(
 
 /** Open orders that the account cannot pay for any more leave the book, those that waited for it return. */
 export function reviewAccount(step: Step, account: Account): void {
-  step.state.reviews.delete(account.subaccountId)
-  for (const live of account.orders) {
+  if (step.state.reviews.size > 0) step.state.reviews.delete(account.subaccountId)
+  for (let live = account.first; live !== undefined; live = live.nextOfAccount) {
     if (live.level === undefined) continue
-    const unfit = whyNotStay(account, live)
+    const unfit = whyNotStay(live)
     if (unfit === undefined) continue
     if (!mayReview(step, account)) return
-    holdForAccount(step.state, live, unfit)
+    holdForAccount(live, unfit)
     emitChange(step, live, { kind: 'OrderHeld', hold: unfit.reason })
   }
   releaseWaiting(step, account)
@@ -51,7 +51,7 @@ export function releaseWaiting(step: Step, account: Account): void {
   if (account.waiting.size === 0) return
   for (const live of [...account.waiting].sort((a, b) => a.rank - b.rank)) {
     if (!isWaiting(live)) account.waiting.delete(live)
-    else if (mayReturn(account, live)) {
+    else if (mayReturn(live)) {
       if (!mayReview(step, account)) return
       account.waiting.delete(live)
       releaseHold(step, live)
