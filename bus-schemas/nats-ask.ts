@@ -8,6 +8,7 @@ import {
   isGroupToken,
   splitReply,
 } from './ask-group.js'
+import { createDeadlines } from './ask-deadlines.js'
 import { NoAnswer } from './bus.js'
 
 /** Questions that may await their answer at one time; the next one gets NoAnswer. */
@@ -24,11 +25,14 @@ export interface Asker {
   close(): void
 }
 
-interface Waiting {
+/** A question whose answer is awaited. */
+interface Waiting extends Addressed {
+  readonly subject: string
+  readonly timeoutMs: number
+  readonly resolve: (data: Uint8Array) => void
+  readonly reject: (error: NoAnswer) => void
   /** Token of the message that it went with. */
-  group?: string
-  readonly settle: (data: Uint8Array) => void
-  readonly giveUp: (why: string) => void
+  group: string | undefined
 }
 
 export interface AskerDeps {
@@ -38,7 +42,7 @@ export interface AskerDeps {
 
 export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   const inbox = createInbox()
-  const waiting = new Map<string, Waiting>()
+  const waiting = createWaiting()
   let asked = 0
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) =>
@@ -50,27 +54,15 @@ export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   const ask: Asker['ask'] = (subject, data, timeoutMs) =>
     new Promise((resolve, reject) => {
       if (!isConnected()) return reject(new NoAnswer(`${subject}: disconnected`))
-      if (waiting.size >= MAX_QUESTIONS_IN_FLIGHT) {
-        reject(new NoAnswer(`${subject}: ${waiting.size} questions await their answer`))
+      if (waiting.count() >= MAX_QUESTIONS_IN_FLIGHT) {
+        reject(new NoAnswer(`${subject}: ${waiting.count()} questions await their answer`))
         return
       }
       asked += 1
       const token = asked.toString(36)
-      const over = (): void => {
-        clearTimeout(timer)
-        waiting.delete(token)
-      }
-      const giveUp = (why: string): void => {
-        over()
-        reject(new NoAnswer(`${subject}: ${why}`))
-      }
-      const timer = setTimeout(() => giveUp(`no answer within ${timeoutMs} ms`), timeoutMs)
-      const settle = (answered: Uint8Array): void => {
-        over()
-        resolve(answered)
-      }
-      waiting.set(token, { settle, giveUp })
-      question(subject, { token, data })
+      const one = { token, data, subject, timeoutMs, resolve, reject, group: undefined }
+      waiting.add(one)
+      question(subject, one)
     })
 
   return {
@@ -81,42 +73,85 @@ export function createAsker({ connection, isConnected }: AskerDeps): Asker {
     },
     close: () => {
       subscription.unsubscribe()
-      for (const { giveUp } of [...waiting.values()]) giveUp('the bus is closing')
+      waiting.close()
     },
   }
 }
 
-type WaitingByToken = ReadonlyMap<string, Waiting>
-/** Sends what one turn had for one place. */
-type SendTurn = (place: string, items: readonly Addressed[]) => void
-
-/** What came to the inbox: an answer, several, or that nobody listens. */
-function receive(waiting: WaitingByToken, token: string, { headers, data }: Msg): void {
-  if (headers?.code === STATUS_NO_RESPONDERS) giveUpOn(waiting, token, 'nobody listens')
-  else if (!isGroupToken(token)) waiting.get(token)?.settle(data)
-  else for (const each of decodeGroup(data)) waiting.get(each.token)?.settle(each.data)
+/** The questions that await their answer, by their tokens; each until it is settled, given up or out of time. */
+interface WaitingQuestions {
+  readonly count: () => number
+  readonly add: (one: Waiting) => void
+  readonly has: (token: string) => boolean
+  readonly settle: (token: string, data: Uint8Array) => void
+  readonly giveUp: (token: string, why: string) => void
+  /** Gives up on all that went with one message. */
+  readonly giveUpGroup: (group: string, why: string) => void
+  readonly close: () => void
 }
 
-function giveUpOn(waiting: WaitingByToken, token: string, why: string): void {
-  if (!isGroupToken(token)) return waiting.get(token)?.giveUp(why)
-  for (const one of [...waiting.values()]) if (one.group === token) one.giveUp(why)
+function createWaiting(): WaitingQuestions {
+  const byToken = new Map<string, Waiting>()
+  const take = (token: string): Waiting | undefined => {
+    const one = byToken.get(token)
+    if (one === undefined) return undefined
+    byToken.delete(token)
+    deadlines.remove(one)
+    return one
+  }
+  const giveUp = (token: string, why: string): void => {
+    const one = take(token)
+    one?.reject(new NoAnswer(`${one.subject}: ${why}`))
+  }
+  const deadlines = createDeadlines<Waiting>(({ token, timeoutMs }) =>
+    giveUp(token, `no answer within ${timeoutMs} ms`),
+  )
+  return {
+    count: () => byToken.size,
+    add: (one) => {
+      byToken.set(one.token, one)
+      deadlines.add(one)
+    },
+    has: (token) => byToken.has(token),
+    settle: (token, data) => take(token)?.resolve(data),
+    giveUp,
+    giveUpGroup: (group, why) => {
+      for (const one of [...byToken.values()]) if (one.group === group) giveUp(one.token, why)
+    },
+    close: () => {
+      for (const token of [...byToken.keys()]) giveUp(token, 'the bus is closing')
+      deadlines.clear()
+    },
+  }
+}
+
+/** Sends what one turn had for one place. */
+type SendTurn<Item extends Addressed> = (place: string, items: readonly Item[]) => void
+
+/** What came to the inbox: an answer, several, or that nobody listens. */
+function receive(waiting: WaitingQuestions, token: string, { headers, data }: Msg): void {
+  if (headers?.code === STATUS_NO_RESPONDERS) giveUpOn(waiting, token, 'nobody listens')
+  else if (!isGroupToken(token)) waiting.settle(token, data)
+  else for (const each of decodeGroup(data)) waiting.settle(each.token, each.data)
+}
+
+function giveUpOn(waiting: WaitingQuestions, token: string, why: string): void {
+  if (isGroupToken(token)) waiting.giveUpGroup(token, why)
+  else waiting.giveUp(token, why)
 }
 
 /** A question that timed out meanwhile is not put. */
 function sendQuestions(
   connection: NatsConnection,
-  waiting: WaitingByToken,
+  waiting: WaitingQuestions,
   inbox: string,
-): SendTurn {
+): SendTurn<Waiting> {
   let groups = 0
   return (subject, questions) => {
     for (const group of inGroups(questions.filter(({ token }) => waiting.has(token)))) {
       groups += 1
       const token = single(group)?.token ?? groupToken(groups)
-      for (const each of group) {
-        const one = waiting.get(each.token)
-        if (one !== undefined) one.group = token
-      }
+      for (const one of group) one.group = token
       try {
         const data = single(group)?.data ?? encodeGroup(group)
         connection.publish(subject, data, { reply: `${inbox}.${token}` })
@@ -127,7 +162,7 @@ function sendQuestions(
   }
 }
 
-function sendAnswers(connection: NatsConnection, isConnected: () => boolean): SendTurn {
+function sendAnswers(connection: NatsConnection, isConnected: () => boolean): SendTurn<Addressed> {
   return (prefix, answers) => {
     if (!isConnected()) return
     for (const group of inGroups(answers)) {
@@ -142,8 +177,10 @@ const single = (group: readonly Addressed[]): Addressed | undefined =>
   group.length === 1 ? group[0] : undefined
 
 /** Gathers what one turn of the event loop has for the same place, and hands it over at the turn's end, in order. */
-function createTurnGroups(send: SendTurn): (place: string, item: Addressed) => void {
-  let places = new Map<string, Addressed[]>()
+function createTurnGroups<Item extends Addressed>(
+  send: SendTurn<Item>,
+): (place: string, item: Item) => void {
+  let places = new Map<string, Item[]>()
   const flush = (): void => {
     const due = places
     places = new Map()

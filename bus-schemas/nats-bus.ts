@@ -113,8 +113,9 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
   const followers = new Set<Subscription>()
   const asker = createAsker({ connection, isConnected })
   let closed = false
+  const isClosed = (): BusUnavailable => new BusUnavailable('the bus is closed')
   const assertOpen = (): void => {
-    if (closed) throw new BusUnavailable('the bus is closed')
+    if (closed) throw isClosed()
   }
   return {
     isConnected,
@@ -126,10 +127,8 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
       void follower.ended.then(() => followers.delete(follower))
       return Promise.resolve(follower)
     },
-    ask: async (subject, data, timeoutMs) => {
-      assertOpen()
-      return asker.ask(subject, data, timeoutMs)
-    },
+    ask: (subject, data, timeoutMs) =>
+      closed ? Promise.reject(isClosed()) : asker.ask(subject, data, timeoutMs),
     answer: async (subject, queue, onAsk) => {
       assertOpen()
       return listen(deps, { subject, queue }, onAsk)

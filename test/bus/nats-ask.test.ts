@@ -67,6 +67,23 @@ describe('questions over NATS', () => {
     expect(subjects()).to.deep.equal([])
   })
 
+  it('are given up after their time, each in the words of its own, and never answered then', async () => {
+    const { connection, messages, deliverLast } = silentConnection()
+    const asker = createAsker({ connection, isConnected: () => true })
+    const failures = ['a', 'b'].map((subject) => failure(asker.ask(subject, nothing, 30)))
+    const patient = asker.ask('c', nothing, 60_000)
+    const errors = await Promise.all(failures)
+    expect(errors.map(String)).to.deep.equal([
+      'NoAnswer: a: no answer within 30 ms',
+      'NoAnswer: b: no answer within 30 ms',
+    ])
+    for (const { reply } of [...messages]) asker.reply(reply, bytes('late'))
+    await new Promise(setImmediate)
+    deliverLast()
+    expect(textOf(await patient)).to.equal('late')
+    asker.close()
+  })
+
   it('are refused when too many await their answer', async () => {
     const { connection } = silentConnection()
     const asker = createAsker({ connection, isConnected: () => true })
