@@ -45,9 +45,15 @@ export function createHttpServer(
 
 /** Exactly one Host: with two, a proxy in front and we could each believe another one. */
 function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host')
-  return hosts.length === 1 || (hosts.length === 0 && httpVersion === '1.0')
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
 }
+
+const HOST = 'host'
 
 const CLIENT_ERRORS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

@@ -1,5 +1,5 @@
+import { isAscii } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import getRawBody from 'raw-body'
 import { type Refusal, refusals } from '../core/refusals.js'
 import type { GatewayContext } from './context.js'
 
@@ -24,30 +24,47 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export async function readJsonBody(
   ctx: GatewayContext,
 ): Promise<JsonBody | { readonly refusal: Refusal }> {
-  const encoding = ctx.get('content-encoding')
-  if (encoding !== '' && encoding.toLowerCase() !== 'identity') {
+  const encoding = ctx.req.headers['content-encoding']
+  if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return { refusal: refusals.contentEncoding }
   }
   const bytes = await readBytes(ctx.req)
-  if (bytes === undefined) return { refusal: refusals.bodyTooLarge }
+  if (bytes === undefined) {
+    await discard(ctx.req)
+    return { refusal: refusals.bodyTooLarge }
+  }
   ctx.state.bodyRead = true
   return parseObject(bytes) ?? { refusal: refusals.invalidJsonBody }
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
-  try {
-    const length = request.headers['content-length']
-    return await getRawBody(request, {
-      limit: MAX_BODY_BYTES,
-      ...(length !== undefined && { length }),
-    })
-  } catch (error) {
-    if (!(error instanceof Error && 'type' in error && error.type === 'entity.too.large')) {
-      throw error
+/** The client went away before its body was complete. */
+export class RequestAborted extends Error {
+  override readonly name = 'RequestAborted'
+}
+
+/** The whole body, which mostly comes in one piece; undefined when it is too large, the rest of it unread. */
+function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > MAX_BODY_BYTES) return resolve(undefined)
+    const chunks: Buffer[] = []
+    let length = 0
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length
+      if (length > MAX_BODY_BYTES) {
+        request.off('data', onData).off('end', onEnd)
+        request.pause()
+        resolve(undefined)
+      } else chunks.push(chunk)
     }
-    await discard(request)
-    return undefined
-  }
+    const onEnd = (): void => {
+      const [first] = chunks
+      resolve(chunks.length === 1 ? first : Buffer.concat(chunks, length))
+    }
+    request.on('data', onData)
+    request.on('end', onEnd)
+    // After the end it comes too, and then says nothing.
+    request.on('close', () => reject(new RequestAborted('the client went away')))
+  })
 }
 
 function discard(request: IncomingMessage): Promise<void> {
@@ -71,7 +88,7 @@ function discard(request: IncomingMessage): Promise<void> {
 
 function parseObject(bytes: Buffer): JsonBody | undefined {
   try {
-    const text = decoder.decode(bytes)
+    const text = isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes)
     if (nestsDeeperThan(text, MAX_BODY_DEPTH)) return undefined
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
@@ -81,8 +98,25 @@ function parseObject(bytes: Buffer): JsonBody | undefined {
   }
 }
 
-/** Counts brackets outside strings: parsing first would build the depth, and printing it overflows the stack. */
+/** Parsing first would build the depth, and printing it overflows the stack. */
 function nestsDeeperThan(text: string, limit: number): boolean {
+  return hasMoreThan(text, limit) && opensMoreThan(text, limit)
+}
+
+/** Whether there are more brackets than so many, wherever: nothing nests deeper than it has brackets. */
+function hasMoreThan(text: string, limit: number): boolean {
+  let found = 0
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      found += 1
+      if (found > limit) return true
+    }
+  }
+  return false
+}
+
+/** Counts brackets outside strings. */
+function opensMoreThan(text: string, limit: number): boolean {
   let depth = 0
   let inString = false
   for (let i = 0; i < text.length; i += 1) {

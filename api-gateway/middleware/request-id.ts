@@ -6,11 +6,11 @@ import type { GatewayState } from '../context.js'
 const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/
 
 /** Names every request, in `ctx.state.requestId` and in the answer's `X-Request-Id`. */
-export const requestId: Koa.Middleware<GatewayState> = async (ctx, next) => {
-  const sent = ctx.get('x-request-id')
-  ctx.state.requestId = ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID()
+export const requestId: Koa.Middleware<GatewayState> = (ctx, next) => {
+  const sent = ctx.req.headers['x-request-id']
+  const isAccepted = typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent)
+  ctx.state.requestId = isAccepted ? sent : randomUUID()
   ctx.state.logged = {}
   ctx.state.bodyRead = false
-  ctx.set('X-Request-Id', ctx.state.requestId)
-  await next()
+  return next()
 }

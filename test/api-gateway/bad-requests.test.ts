@@ -43,6 +43,19 @@ describe('requests that the gateway does not pass on', () => {
     expect(gateway.asked[0]?.body).to.equal(JSON.stringify(body))
   })
 
+  it('puts a body together that comes in pieces, characters cut in the middle', async () => {
+    gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'seen' } })
+    const body = Buffer.from('{"order_id":"₦🙂"}')
+    const pieces = [...body].map((byte) => Buffer.from([byte]))
+    const answer = await gateway.inPieces([
+      'POST /v1/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n`,
+      ...pieces,
+    ])
+    expect(answer).to.contain('"error":"seen"')
+    expect(gateway.asked.map((request) => request.body)).to.deep.equal([body.toString()])
+  })
+
   it('refuses a body above 64 KiB by its header, unread', async () => {
     const answer = await post(`{"a":"${'x'.repeat(70_000)}"}`, { 'content-length': '70008' })
     expect(answer.status).to.equal(413)

@@ -74,6 +74,8 @@ export interface GatewayStage {
   send(method: string, path: string, options?: SendOptions): Promise<Answered>
   /** Writes raw bytes onto a connection and resolves with everything that came back until it closed. */
   raw(bytes: string | readonly string[]): Promise<string>
+  /** The same with each piece in a turn of its own. */
+  inPieces(pieces: readonly (string | Buffer)[]): Promise<string>
   close(): Promise<void>
 }
 
@@ -123,6 +125,7 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
     },
     send: (method, path, options) => send(port, { method, path, ...options }),
     raw: (bytes) => raw(port, bytes),
+    inPieces: (pieces) => raw(port, pieces, true),
     close: () => closeServer(server, 0),
   }
 }
@@ -162,14 +165,24 @@ export function send(
   })
 }
 
-function raw(port: number, bytes: string | readonly string[]): Promise<string> {
+function raw(
+  port: number,
+  bytes: string | readonly (string | Buffer)[],
+  isSlow = false,
+): Promise<string> {
   return new Promise((resolve) => {
-    const socket = createConnection({ host: '127.0.0.1', port })
+    const socket = createConnection({ host: '127.0.0.1', port, noDelay: true })
     let received = ''
     socket.on('data', (chunk) => (received += chunk.toString()))
     // The gateway may cut a connection that goes on sending; what it had said by then counts.
     socket.on('error', () => undefined)
     socket.on('close', () => resolve(received))
-    for (const part of [bytes].flat()) socket.write(part)
+    const write = async (): Promise<void> => {
+      for (const part of [bytes].flat()) {
+        socket.write(part)
+        if (isSlow) await new Promise((next) => setTimeout(next, 1))
+      }
+    }
+    void write()
   })
 }
