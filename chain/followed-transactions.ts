@@ -50,6 +50,7 @@ const UNSENT = { sentAtMs: undefined, outSince: undefined, taken: false }
 
 export function createFollowedTransactions(): FollowedTransactions {
   const byNonce = new Map<number, Followed>()
+  const nonceOf = new Map<string, number>()
   const all = (): Followed[] =>
     [...byNonce.values()].sort((a, b) => a.transaction.evmNonce - b.transaction.evmNonce)
   const open = (): Followed[] => [...byNonce.values()].filter(isOpen)
@@ -59,7 +60,17 @@ export function createFollowedTransactions(): FollowedTransactions {
     const nothingKnown = { consumer: undefined, doubt: NO_DOUBT, ...told }
     const followed: Followed = { transaction, mined, ...nothingKnown, ...UNSENT }
     byNonce.set(transaction.evmNonce, followed)
+    for (const intentId of transaction.intentIds) nonceOf.set(intentId, transaction.evmNonce)
     return followed
+  }
+
+  function remove(evmNonce: number): void {
+    const followed = byNonce.get(evmNonce)
+    byNonce.delete(evmNonce)
+    for (const intentId of followed?.transaction.intentIds ?? []) {
+      // One that was displaced may have come under another nonce since.
+      if (nonceOf.get(intentId) === evmNonce) nonceOf.delete(intentId)
+    }
   }
 
   return {
@@ -67,13 +78,15 @@ export function createFollowedTransactions(): FollowedTransactions {
     replace(unsettled) {
       const before = new Map(byNonce)
       byNonce.clear()
+      nonceOf.clear()
       for (const one of unsettled) {
         const known = before.get(one.transaction.evmNonce)
-        if (known === undefined) add(one)
-        else byNonce.set(one.transaction.evmNonce, Object.assign(known, { mined: one.mined }))
+        add(one)
+        if (known === undefined) continue
+        byNonce.set(one.transaction.evmNonce, Object.assign(known, { mined: one.mined }))
       }
     },
-    remove: (evmNonce) => byNonce.delete(evmNonce),
+    remove,
     addAttempt(evmNonce, attempt) {
       const followed = byNonce.get(evmNonce)
       if (followed === undefined) return
@@ -86,8 +99,10 @@ export function createFollowedTransactions(): FollowedTransactions {
     },
     has: (evmNonce) => byNonce.has(evmNonce),
     all,
-    find: (intentId) =>
-      [...byNonce.values()].find((f) => f.transaction.intentIds.includes(intentId)),
+    find: (intentId) => {
+      const evmNonce = nonceOf.get(intentId)
+      return evmNonce === undefined ? undefined : byNonce.get(evmNonce)
+    },
     openCount: () => open().length,
     reservedWei: () => open().reduce((sum, f) => sum + highestCost(f.transaction), 0n),
   }

@@ -65,7 +65,9 @@ export function createTransactionTracker(options: TrackerOptions): TransactionTr
       broadcast(tracking, followed.add({ transaction })).catch(onFatal)
     },
     waitFor(intentId, timeoutMs) {
-      const state = journal.find(intentId)?.state
+      const open = followed.find(intentId)
+      // What is open has no result, and its record is as long as its whole transaction.
+      const state = open !== undefined && isOpen(open) ? undefined : journal.find(intentId)?.state
       if (state?.kind === 'mined') return Promise.resolve(state.transaction)
       if (stopping.signal.aborted) return Promise.resolve(undefined)
       return waiters.wait(intentId, timeoutMs)
