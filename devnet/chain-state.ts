@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import type { Hex } from '../core/action.js'
 import { ChainRpcError, callChain } from './chain-rpc.js'
 import { writeFileDurably } from './write-file.js'
 
@@ -17,6 +18,9 @@ const TRACES = '"traces":['
 const WENT_THROUGH = ['],"exit":"Return"', '],"exit":"Stop"']
 /** The whole state is written each time: a large one is written less often, at most a tenth of the time. */
 const PAUSE_PER_SAVE_TIME = 9
+/** While blocks are so full, a dump would hold up the next ones for seconds, so that saving waits. */
+const BUSY_PERCENT = 25n
+const WAITS_AT_MOST_MS = 60_000
 
 /**
  * Writes the chain's whole state, blocks and receipts included, to a file that is never half written and that
@@ -113,6 +117,12 @@ async function dumpState(rpcUrl: string): Promise<Buffer> {
   return unzip(Buffer.from(dump.slice(2), 'hex'))
 }
 
+async function newestBlock(rpcUrl: string) {
+  const block = await callChain(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+  const { hash, gasUsed, gasLimit } = block as Record<'hash' | 'gasUsed' | 'gasLimit', Hex>
+  return { hash, isBusy: BigInt(gasUsed) * 100n >= BigInt(gasLimit) * BUSY_PERCENT }
+}
+
 export interface ChainStateKeeper {
   /** Ends the rhythm and saves a last time; throws ChainRpcError when the chain no longer answers. */
   finish(): Promise<void>
@@ -128,16 +138,19 @@ export interface KeepChainStateOptions {
   readonly onBroken: (error: unknown) => void
 }
 
-/** Saves the chain's state again and again, whenever there is a new block. */
+/** Saves the chain's state again and again, whenever there is a new block; once a minute while blocks are busy. */
 export function keepChainState(options: KeepChainStateOptions): ChainStateKeeper {
   const { rpcUrl, file, saveEveryMs = SAVE_EVERY_MS, onFailure, onBroken } = options
   const stopping = new AbortController()
-  let savedBlock: unknown
+  let saved: Hex | undefined
+  let savedAtMs = performance.now()
   const saveIfNew = async () => {
-    const block = await callChain(rpcUrl, 'eth_blockNumber')
-    if (block === savedBlock) return
+    const { hash, isBusy } = await newestBlock(rpcUrl)
+    if (hash === saved) return
+    if (isBusy && performance.now() - savedAtMs < WAITS_AT_MOST_MS) return
     await saveChainState(rpcUrl, file)
-    savedBlock = block
+    saved = hash
+    savedAtMs = performance.now()
   }
   const rhythm = async () => {
     let pauseMs = saveEveryMs

@@ -16,8 +16,8 @@ export interface BatchDeps {
   readonly sender: Address
 }
 
-/** As many as two full transactions hold. */
-const MAX_GROUP = 64
+/** As many as three full transactions hold, and the gas of one call. */
+const MAX_GROUP = 112
 /** What a node can try out within the gas of one call, with room for the group. */
 const MAX_AHEAD = 24
 /** Nodes take no transaction of more than 128 kilobytes. */

@@ -27,7 +27,7 @@ export interface SettlementQueue {
 }
 
 /** Settlements that wait at once; further ones are told to come again. */
-export const MAX_WAITING = 2_048
+export const MAX_WAITING = 4_096
 /** Pause between two looks when everything waits for the chain. */
 const LOOK_AGAIN_MS = 100
 const STOPPING = 'the executor is stopping'

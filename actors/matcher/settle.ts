@@ -12,7 +12,7 @@ export class SettlementConflict extends Error {
 }
 
 /** Settlements asked of the executor at once; the others wait in the order of their matches. */
-export const SETTLEMENTS_MAX_IN_FLIGHT = 1_024
+export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 5_000
 const LATE_LOOK_MS = 1_000

@@ -149,7 +149,7 @@ describe('devnet/chain-state', () => {
     chain.child.signal('SIGKILL')
     await chain.child.exited
     await waitFor('a failure', 5_000, () => Promise.resolve(failures.length > 0 || undefined))
-    expect(failures[0]).to.match(/eth_blockNumber: no answer/)
+    expect(failures[0]).to.match(/eth_getBlockByNumber: no answer/)
 
     const again = await start(port)
     const { hash } = await pay(again.rpcUrl)
