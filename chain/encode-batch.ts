@@ -1,14 +1,7 @@
-import {
-  decodeEventLog,
-  decodeFunctionData,
-  decodeFunctionResult,
-  encodeFunctionData,
-  getAbiItem,
-  toEventSelector,
-  toFunctionSelector,
-} from 'viem'
+import { decodeFunctionData, getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
 import type { Address, Hex } from '../core/action.js'
 import { batchExecutorAbi } from './abi/batch-executor.js'
+import { bytesAt, bytesWords, lengthAt, listWords, tuple, word, wordAt } from './abi-text.js'
 import type { OutcomesOf } from './mining-outcomes.js'
 import type { ReceiptLog } from './read-receipt.js'
 import type { IntentOutcome } from './transaction-journal.js'
@@ -29,14 +22,19 @@ export type BatchOutcome =
 const MATCH_TRIED = toEventSelector(getAbiItem({ abi: batchExecutorAbi, name: 'MatchTried' }))
 const TRY_ALL = toFunctionSelector(getAbiItem({ abi: batchExecutorAbi, name: 'tryAll' }))
 
+const WORD = 32
+
 /** As the contract numbers its outcomes. */
-const SUCCESS = 0
-const REVERTED = 1
-const RAN_OUT = 2
+const SUCCESS = 0n
+const REVERTED = 1n
+const RAN_OUT = 2n
 
 /** Calldata of tryAll. */
 export function encodeBatch(matches: readonly BatchItem[]): Hex {
-  return encodeFunctionData({ abi: batchExecutorAbi, functionName: 'tryAll', args: [matches] })
+  const items = matches.map(({ gasLimit, call }) =>
+    tuple([word(gasLimit), { tail: bytesWords(call) }]),
+  )
+  return `${TRY_ALL}${tuple([{ tail: listWords(items) }])}`
 }
 
 /** Whether calldata is that of a batch. */
@@ -49,21 +47,23 @@ export function decodeBatch(data: Hex): readonly BatchItem[] {
   return args[0]
 }
 
-/** What a call of tryAll answered, by position. */
+/** What a call of tryAll answered, by position; throws for anything but such an answer. */
 export function decodeBatchAnswer(data: Hex): BatchOutcome[] {
-  const results = decodeFunctionResult({ abi: batchExecutorAbi, functionName: 'tryAll', data })
-  return results.map(outcomeOf)
+  const list = placeAt(data, 0, 0)
+  const count = lengthAt(data, list)
+  const items = list + WORD
+  const outcomes: BatchOutcome[] = []
+  for (let i = 0; i < count; i += 1) {
+    outcomes.push(outcomeAt(data, placeAt(data, items + i * WORD, items)))
+  }
+  return outcomes
 }
 
 /** What the logs of a mined batch say about its matches, in their order. */
 export function readBatchLogs(logs: readonly ReceiptLog[], batchExecutor: Address): BatchOutcome[] {
   return logs.flatMap(({ address, topics, data }) => {
     if (address.toLowerCase() !== batchExecutor || topics[0] !== MATCH_TRIED) return []
-    const [, ...indexed] = topics
-    const log = { topics: [MATCH_TRIED, ...indexed] as [Hex, ...Hex[]], data }
-    return [
-      outcomeOf(decodeEventLog({ abi: batchExecutorAbi, eventName: 'MatchTried', ...log }).args),
-    ]
+    return [outcomeAt(data, 0)]
   })
 }
 
@@ -83,15 +83,16 @@ function intentOutcome(outcome: BatchOutcome): IntentOutcome {
   return { status: 'reverted', revert: outcome.kind === 'untried' ? NOT_TRIED : outcome.revert }
 }
 
-interface Told {
-  readonly outcome: number
-  readonly gasUsed: bigint
-  readonly revertData: Hex
+/** Outcome, gas and revert data, as the answer and the event have them. */
+function outcomeAt(data: Hex, at: number): BatchOutcome {
+  const outcome = wordAt(data, at)
+  if (outcome === SUCCESS) return { kind: 'success', gasUsed: wordAt(data, at + WORD) }
+  if (outcome === RAN_OUT) return { kind: 'reverted', revert: OUT_OF_GAS }
+  if (outcome !== REVERTED) return { kind: 'untried' }
+  const revertAt = placeAt(data, at + 2 * WORD, at)
+  const length = lengthAt(data, revertAt)
+  return { kind: 'reverted', revert: revertName(bytesAt(data, revertAt + WORD, length)) }
 }
 
-function outcomeOf({ outcome, gasUsed, revertData }: Told): BatchOutcome {
-  if (outcome === SUCCESS) return { kind: 'success', gasUsed }
-  if (outcome === REVERTED) return { kind: 'reverted', revert: revertName(revertData) }
-  if (outcome === RAN_OUT) return { kind: 'reverted', revert: OUT_OF_GAS }
-  return { kind: 'untried' }
-}
+/** Where something dynamic begins whose offset is the word at a byte, counted from `from`. */
+const placeAt = (data: Hex, at: number, from: number): number => from + lengthAt(data, at)

@@ -1,8 +1,8 @@
-import { encodeAbiParameters, encodeFunctionData } from 'viem'
+import { getAbiItem, toFunctionSelector } from 'viem'
 import type { Action, Hex } from '../core/action.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../core/money.js'
 import { matchingAbi } from './abi/matching.js'
-import { ORDER_DATA } from './abi/payloads.js'
+import { addressWord, bytesWords, listWords, tuple, word } from './abi-text.js'
 
 /** What one maker gives or takes; `fee` is its total. */
 export interface FillDetail {
@@ -30,11 +30,42 @@ export interface MatchCall {
   readonly orderData: OrderData
 }
 
+const VERIFY_AND_MATCH = toFunctionSelector(
+  getAbiItem({ abi: matchingAbi, name: 'verifyAndMatch' }),
+)
+
 /** Calldata of verifyAndMatch. Whether the chain will like it is not judged here. */
 export function encodeMatch({ actions, signatures, orderData }: MatchCall): Hex {
-  return encodeFunctionData({
-    abi: matchingAbi,
-    functionName: 'verifyAndMatch',
-    args: [actions, signatures, encodeAbiParameters(ORDER_DATA, [orderData])],
-  })
+  const args = tuple([
+    { tail: listWords(actions.map(actionWords)) },
+    { tail: listWords(signatures.map(bytesWords)) },
+    { tail: bytesWords(encodeOrderData(orderData)) },
+  ])
+  return `${VERIFY_AND_MATCH}${args}`
+}
+
+function actionWords(action: Action): string {
+  return tuple([
+    word(action.subaccountId),
+    word(action.nonce),
+    addressWord(action.module),
+    { tail: bytesWords(action.data) },
+    word(action.expiry),
+    addressWord(action.owner),
+    addressWord(action.signer),
+  ])
+}
+
+function encodeOrderData({ takerAccount, takerFee, fillDetails, managerData }: OrderData): Hex {
+  const fills = fillDetails.map(
+    ({ filledAccount, amountFilled, price, fee }) =>
+      word(filledAccount) + word(amountFilled) + word(price) + word(fee),
+  )
+  const order = tuple([
+    word(takerAccount),
+    word(takerFee),
+    { tail: word(fills.length) + fills.join('') },
+    { tail: bytesWords(managerData) },
+  ])
+  return `0x${tuple([{ tail: order }])}`
 }

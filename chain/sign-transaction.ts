@@ -1,10 +1,10 @@
 import secp256k1 from 'secp256k1'
-import { parseTransaction, serializeTransaction } from 'viem'
-import type { TransactionSerializableEIP1559 } from 'viem'
+import { parseTransaction } from 'viem'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { keccak256 } from './keccak.js'
 import { addressOfPublicKey } from './recover-strict.js'
+import { rlpInteger, rlpItem, rlpList } from './rlp.js'
 import { bytesToHex, hexToBytes } from './typed-data.js'
 
 /** A call as one transaction of the fee market; amounts in wei. */
@@ -26,21 +26,26 @@ export interface TransactionSigner {
   readonly sign: (request: TransactionRequest) => { readonly hash: Hex; readonly raw: Hex }
 }
 
+/** The type of a transaction of the fee market, which stands in front of its list. */
+const FEE_MARKET = Uint8Array.of(2)
+
 /** `privateKey` is 32 bytes of the curve's range; throws for another. */
 export function createTransactionSigner(privateKey: Hex, chainId: number): TransactionSigner {
   const key = hexToBytes(privateKey)
   return {
     address: addressOfPublicKey(secp256k1.publicKeyCreate(key, false)),
     sign: (request) => {
-      const transaction = unsigned(request, chainId)
-      const digest = keccak256(hexToBytes(serializeTransaction(transaction)))
+      const fields = unsigned(request, chainId)
+      const digest = keccak256(FEE_MARKET, ...rlpList(fields))
       const { signature, recid } = secp256k1.ecdsaSign(digest, key)
-      const raw = serializeTransaction(transaction, {
-        r: bytesToHex(signature.subarray(0, 32)),
-        s: bytesToHex(signature.subarray(32)),
-        yParity: recid,
-      })
-      return { raw, hash: bytesToHex(keccak256(hexToBytes(raw))) }
+      const signed = [
+        ...fields,
+        ...rlpInteger(BigInt(recid)),
+        ...rlpInteger(BigInt(bytesToHex(signature.subarray(0, 32)))),
+        ...rlpInteger(BigInt(bytesToHex(signature.subarray(32)))),
+      ]
+      const raw = Buffer.concat([FEE_MARKET, ...rlpList(signed)])
+      return { raw: bytesToHex(raw), hash: bytesToHex(keccak256(raw)) }
     },
   }
 }
@@ -54,17 +59,18 @@ export function requestOf(raw: Hex): TransactionRequest {
   return { to, data, value, evmNonce, gasLimit: gas, maxFeePerGas, maxPriorityFeePerGas }
 }
 
-function unsigned(request: TransactionRequest, chainId: number): TransactionSerializableEIP1559 {
+/** The fields that are signed, in their order; the last is the list of accesses, which is empty. */
+function unsigned(request: TransactionRequest, chainId: number): Uint8Array[] {
   const { to, data, value = 0n, evmNonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = request
-  return {
-    type: 'eip1559',
-    chainId,
-    to,
-    data,
-    nonce: evmNonce,
-    gas: gasLimit,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    value,
-  }
+  return [
+    ...rlpInteger(BigInt(chainId)),
+    ...rlpInteger(BigInt(evmNonce)),
+    ...rlpInteger(maxPriorityFeePerGas),
+    ...rlpInteger(maxFeePerGas),
+    ...rlpInteger(gasLimit),
+    ...rlpItem(hexToBytes(to)),
+    ...rlpInteger(value),
+    ...rlpItem(hexToBytes(data)),
+    ...rlpList([]),
+  ]
 }

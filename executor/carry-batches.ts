@@ -28,6 +28,7 @@ const MAX_MATCH_GAS = 15_000_000n
 const TRANSACTION_GAS = 21_000n
 const ZERO_BYTE_GAS = 4n
 const BYTE_GAS = 16n
+const ZERO_DIGIT = 0x30
 /** Offsets, lengths and the gas limit beside each call. */
 const WRAPPING_GAS = 3_000n
 /** What the batch executor spends on a match beside its call, and keeps back before it tries one. */
@@ -102,10 +103,10 @@ function limitOf(gas: bigint): bigint {
 }
 
 function calldataGas(data: Hex): bigint {
-  let zeros = 0n
+  let zeros = 0
   for (let at = 2; at < data.length; at += 2) {
-    if (data[at] === '0' && data[at + 1] === '0') zeros += 1n
+    if (data.charCodeAt(at) === ZERO_DIGIT && data.charCodeAt(at + 1) === ZERO_DIGIT) zeros += 1
   }
-  const bytes = BigInt(data.length / 2 - 1)
-  return zeros * ZERO_BYTE_GAS + (bytes - zeros) * BYTE_GAS
+  const rest = data.length / 2 - 1 - zeros
+  return BigInt(zeros) * ZERO_BYTE_GAS + BigInt(rest) * BYTE_GAS
 }

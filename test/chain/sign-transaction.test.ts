@@ -34,4 +34,17 @@ describe('transaction signer', () => {
     })
     await fc.assert(property, { numRuns: 100 })
   })
+
+  it('signs calldata of any length a node takes', async () => {
+    const key = `0x${'01'.repeat(32)}` as const
+    const to = `0x${'bb'.repeat(20)}` as const
+    const [account, signer] = [privateKeyToAccount(key), createTransactionSigner(key, 1)]
+    for (const length of [0, 1, 55, 56, 255, 256, 65_535, 65_536, 110_000]) {
+      const data = `0x${'7f'.repeat(length)}` as const
+      const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }
+      const { raw } = signer.sign({ to, data, evmNonce: 0, gasLimit: 21_000n, ...fees })
+      const terms = { to, data, nonce: 0, gas: 21_000n, chainId: 1, ...fees } as const
+      expect(raw).to.equal(await account.signTransaction({ ...terms, type: 'eip1559' }))
+    }
+  })
 })
