@@ -3,6 +3,7 @@ import type { Address, Hex } from '../core/action.js'
 import { batchExecutorAbi } from './abi/batch-executor.js'
 import { bytesAt, bytesWords, lengthAt, listWords, tuple, word, wordAt } from './abi-text.js'
 import type { OutcomesOf } from './mining-outcomes.js'
+import type { EventPerIntent } from './read-event-receipts.js'
 import type { ReceiptLog } from './read-receipt.js'
 import type { IntentOutcome } from './transaction-journal.js'
 import { NOT_TRIED, OUT_OF_GAS, revertName } from './revert-name.js'
@@ -76,6 +77,11 @@ export function outcomesOfBatch(batchExecutor: Address): OutcomesOf {
     if (to?.toLowerCase() !== batchExecutor) return intentIds.map(() => ({ status: 'success' }))
     return readBatchLogs(logs, batchExecutor).map(intentOutcome)
   }
+}
+
+/** The event by which a batch tells of each of its matches. */
+export const eventOfBatch = (batchExecutor: Address): EventPerIntent => {
+  return { address: batchExecutor, topic: MATCH_TRIED }
 }
 
 function intentOutcome(outcome: BatchOutcome): IntentOutcome {

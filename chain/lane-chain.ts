@@ -8,6 +8,8 @@ import { explainRevert } from './explain-revert.js'
 import { findConsumer } from './find-consumer.js'
 import { createGasReader } from './read-gas.js'
 import type { GasReader } from './read-gas.js'
+import { readEventReceipts } from './read-event-receipts.js'
+import type { EventPerIntent, EventReceipts, Span } from './read-event-receipts.js'
 import { readReceipt } from './read-receipt.js'
 import type { Receipt } from './read-receipt.js'
 import { sendTransaction } from './send-transaction.js'
@@ -29,6 +31,11 @@ export interface LaneChain {
   /** Height of the newest block that the chain itself calls final. */
   readonly finalized: () => Promise<bigint>
   readonly receipt: (transaction: OpenTransaction) => Promise<Receipt | undefined>
+  /**
+   * Receipts, by nonce, of those that are known to be mined in the blocks from one height to another; may lack any of
+   * them, which is then to be asked for by itself. Never rejects.
+   */
+  readonly receiptsIn: (span: Span, mined: readonly OpenTransaction[]) => Promise<EventReceipts>
   /** Name of the revert of a mined transaction; never rejects. */
   readonly revertOf: (receipt: Receipt) => Promise<string>
   /** Whether the node holds the transaction, mined or not. */
@@ -40,8 +47,12 @@ export interface LaneChain {
   readonly send: (transaction: OpenTransaction) => Promise<Broadcast>
 }
 
-/** The chain behind an address, for one key. */
-export function connectLane(rpcUrl: string, address: Address): LaneChain {
+/** The chain behind an address, for one key. `eventPerIntent` as a lane is told. */
+export function connectLane(
+  rpcUrl: string,
+  address: Address,
+  eventPerIntent?: EventPerIntent,
+): LaneChain {
   const read = createChainClient(rpcUrl, 'read')
   const submit = createChainClient(rpcUrl, 'submit')
   // A batch leaves a receipt of hundreds of kilobytes: many of those in one answer are more than a client takes.
@@ -53,6 +64,10 @@ export function connectLane(rpcUrl: string, address: Address): LaneChain {
     finalized: async () =>
       (await orUnreachable('final block', fetchBlock(read, 'finalized'))).number,
     receipt: (transaction) => readReceipt(long, transaction),
+    receiptsIn: async (span, mined) =>
+      eventPerIntent === undefined
+        ? new Map()
+        : readEventReceipts(long, { span, mined, event: eventPerIntent }),
     revertOf: ({ hash, blockNumber }) => explainRevert(read, hash, blockNumber),
     isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
     consumerOf: (evmNonce, head) => findConsumer(read, { from: address, evmNonce, head }),

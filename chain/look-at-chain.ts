@@ -4,6 +4,7 @@ import { isOpen } from './followed-transactions.js'
 import type { Followed } from './followed-transactions.js'
 import type { ChainHead, LaneChain } from './lane-chain.js'
 import type { LanePolicy } from './lane-policy.js'
+import type { Span } from './read-event-receipts.js'
 import type { Receipt } from './read-receipt.js'
 import type { Tracking } from './tracking.js'
 
@@ -13,21 +14,25 @@ import type { Tracking } from './tracking.js'
  */
 const MAX_NEWEST_BLOCKS = 16
 const MAX_OLDEST_BLOCKS = 16
+/** Blocks whose events are asked for at once: each may have hundreds. */
+const MAX_NEWEST_BLOCKS_ASKED = 4n
 /** Receipts asked for side by side: those of full batches are long. */
 const RECEIPTS_AT_ONCE = 16
 
 /** Asks for all that can tell what has become of the followed transactions. Rejects with ChainUnreachable. */
 export async function lookAtChain(
-  { chain, policy, followed, highest }: Tracking,
+  tracking: Tracking,
   { head, nowMs }: { head: ChainHead; nowMs: number },
 ): Promise<ChainView> {
+  const { chain, policy, followed, highest } = tracking
   const all = followed.all()
   const [count, finalHeight] = await Promise.all([
     chain.countAt(head.hash),
     finalHeightOf(chain, policy, head),
   ])
   const receipts = await readReceipts(
-    chain,
+    tracking,
+    head,
     all.filter((it) => isOpen(it) && (it.transaction.evmNonce < count || it.consumer)),
   )
   const heights = new Set([
@@ -49,10 +54,18 @@ async function finalHeightOf(
 }
 
 async function readReceipts(
-  chain: LaneChain,
-  asked: readonly Followed[],
+  { chain, head: before }: Tracking,
+  head: ChainHead,
+  wanted: readonly Followed[],
 ): Promise<Map<number, Receipt>> {
   const found = new Map<number, Receipt>()
+  if (wanted.length === 0) return found
+  const told = await chain.receiptsIn(
+    newBlocks(before, head),
+    wanted.map(({ transaction }) => transaction),
+  )
+  for (const [evmNonce, receipt] of told) found.set(evmNonce, receipt)
+  const asked = wanted.filter(({ transaction }) => !told.has(transaction.evmNonce))
   for (let at = 0; at < asked.length; at += RECEIPTS_AT_ONCE) {
     const some = asked.slice(at, at + RECEIPTS_AT_ONCE)
     const receipts = await Promise.all(some.map(({ transaction }) => chain.receipt(transaction)))
@@ -62,6 +75,13 @@ async function readReceipts(
     }
   }
   return found
+}
+
+/** The blocks since the last look, of those the newest; at least the newest block. */
+function newBlocks(before: ChainHead | undefined, { number: to }: ChainHead): Span {
+  const after = before === undefined || before.number >= to ? to : before.number + 1n
+  const oldest = to - MAX_NEWEST_BLOCKS_ASKED + 1n
+  return { from: after > oldest ? after : oldest, to }
 }
 
 function minedHeights(all: readonly Followed[]): bigint[] {

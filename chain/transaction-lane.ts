@@ -11,6 +11,7 @@ import type { LanePolicy } from './lane-policy.js'
 import type { OutcomesOf } from './mining-outcomes.js'
 import { openNonceLane } from './nonce-lane.js'
 import type { IntendedCall } from './nonce-lane.js'
+import type { EventPerIntent } from './read-event-receipts.js'
 import type { GasFacts, GasReader } from './read-gas.js'
 import type { TransactionSigner } from './sign-transaction.js'
 import { createTransactionTracker } from './track-transactions.js'
@@ -37,6 +38,11 @@ export interface LaneOptions {
   readonly acceptNonces?: number
   /** What a transaction that went through did with each of its intents; all succeed unless told. */
   readonly outcomesOf?: OutcomesOf
+  /**
+   * What such a transaction leaves once for each intent, and tells what `outcomesOf` asks: then its receipt need not be
+   * read. Without it every receipt is.
+   */
+  readonly eventPerIntent?: EventPerIntent
   /**
    * Passes when the chain is still the right one: asked every hour and after each silence of the chain, before anything
    * more is taken. Rejects with ChainUnreachable when that cannot be said; whatever else it throws is fatal.
@@ -108,7 +114,7 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
   const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
   assertKnown(options, minedNonces)
   const nonces = openNonceLane({ signer, journal, minedNonces })
-  const chain = connectLane(rpcUrl, address)
+  const chain = connectLane(rpcUrl, address, options.eventPerIntent)
   const policy = { ...LANE_POLICY, ...options.policy }
   const nowMs = () => performance.now()
   const tracker = createTransactionTracker({ ...options, reserve, nonces, chain, policy, nowMs })

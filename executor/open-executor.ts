@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { TradingDeployment } from '../chain/check-deployment.js'
 import { createChainClient } from '../chain/client.js'
 import type { ChainClient } from '../chain/client.js'
-import { outcomesOfBatch } from '../chain/encode-batch.js'
+import { eventOfBatch, outcomesOfBatch } from '../chain/encode-batch.js'
 import { createGuiltyFinder } from '../chain/find-guilty.js'
 import { createBalanceReader } from '../chain/read-balances.js'
 import { isUnchanged, readHead } from '../chain/read-head.js'
@@ -110,7 +110,10 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
-    ...(batchExecutor !== undefined && { outcomesOf: outcomesOfBatch(batchExecutor) }),
+    ...(batchExecutor !== undefined && {
+      outcomesOf: outcomesOfBatch(batchExecutor),
+      eventPerIntent: eventOfBatch(batchExecutor),
+    }),
   })
   const queue = openQueue(options, { journal, lane, client })
   const executions = createExecute({

@@ -117,6 +117,19 @@ export function createScriptedChain(): ScriptedChain {
         const { number: blockNumber, hash: blockHash } = found.block
         return { status, hash: minedHash, blockNumber, blockHash, to: null, logs: [] }
       }),
+    receiptsIn: ({ from, to }, mined) =>
+      ask((seen, { forgetful }) => {
+        const inSpan = seen.filter(({ number }) => number >= from && number <= to)
+        const receipts = mined.flatMap(({ evmNonce, attempts }) => {
+          const isIt = (it: ScriptedTransaction) => attempts.some(({ hash }) => hash === it.hash)
+          const found = forgetful === true ? undefined : findIn(inSpan, isIt)
+          if (found?.it.status !== 'success') return []
+          const { number: blockNumber, hash: blockHash } = found.block
+          const place = { hash: found.it.hash, blockNumber, blockHash, to: null, logs: [] }
+          return [[evmNonce, { status: 'success' as const, ...place }] as const]
+        })
+        return new Map(receipts)
+      }).catch(() => new Map()),
     revertOf: () => Promise.resolve('scripted'),
     isHeld: (wanted) =>
       ask((seen) => {
