@@ -1,13 +1,19 @@
 import { assert } from './assert.js'
 import { MAX_NUMBER_DIGITS, UINT256_MAX } from './limits.js'
 
+const ZERO = 0x30
+
 /** Writes a scaled integer as decimal text without trailing zeros; `-` in front of negative values. */
 export function formatDecimal(value: bigint, decimals: number): string {
-  const negative = value < 0n
-  const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
-  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  if (value < 0n) return `-${formatDecimal(-value, decimals)}`
+  const text = value.toString()
+  const digits = text.length > decimals ? text : text.padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  // A pattern for the zeros would cost more than all the rest, and every frame and record has several of these.
+  let end = digits.length
+  while (end > point && digits.charCodeAt(end - 1) === ZERO) end -= 1
+  const whole = digits.slice(0, point)
+  return end === point ? whole : `${whole}.${digits.slice(point, end)}`
 }
 
 /** Writes a scaled integer that is not negative as decimal text with every one of its decimals. */

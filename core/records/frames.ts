@@ -1,9 +1,10 @@
-import type { Change } from '../change.js'
+import type { Change, ChangeBase } from '../change.js'
 import { formatDecimal } from '../decimal.js'
 import { completedTrade } from '../feed.js'
 import type { Market } from '../market.js'
 import type { OrderStatus } from '../order.js'
 import { isoTime } from './iso-time.js'
+import type { Trade } from './trade-record.js'
 
 /** What every update frame says besides its data (interface 6.3, decision A1). */
 interface UpdateFrame<Channel extends string, Data> {
@@ -67,7 +68,7 @@ export type OrdersUpdate = UpdateFrame<
 /** The `orders` frame of a change, for its owner only: every change has exactly one. */
 export function ordersUpdate(
   market: Market,
-  change: Change,
+  change: ChangeBase,
   previousOwnerSeq: number,
 ): OrdersUpdate {
   return {
@@ -90,11 +91,11 @@ export function ordersUpdate(
 }
 
 /** Exact: a limit price off the tick is refused before it can be placed. */
-const priceTicks = (market: Market, { limitPrice }: Change): string =>
+const priceTicks = (market: Market, { limitPrice }: ChangeBase): string =>
   (limitPrice / market.tickSize).toString()
 
 /** The `book` frame of a change: every change has exactly one. */
-export function bookUpdate(market: Market, change: Change): BookUpdate {
+export function bookUpdate(market: Market, change: ChangeBase): BookUpdate {
   return {
     type: 'update',
     channel: 'book',
@@ -120,7 +121,11 @@ export function tradesUpdate(
   previousTradeSeq: number,
 ): TradesUpdate | undefined {
   const trade = completedTrade(change)
-  if (trade === undefined) return undefined
+  return trade === undefined ? undefined : tradeUpdate(market, trade, previousTradeSeq)
+}
+
+/** The `trades` frame of a trade. */
+export function tradeUpdate(market: Market, trade: Trade, previousTradeSeq: number): TradesUpdate {
   const at = isoTime(trade.atMs)
   return {
     type: 'update',
