@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import { MAX_TURN_BYTES } from './limits.js'
+import { MAX_TURN_CHANGES } from './limits.js'
 import { frameOf, type ChangeFrames, type Channel, type Topic } from './topic.js'
 
 /** Somebody who takes complete frames as bytes. Must not throw and must not block. */
@@ -24,72 +24,129 @@ interface Taste {
 }
 
 const BIT: Readonly<Record<Channel, number>> = { book: 1, trades: 2, orders: 4 }
+const PUBLIC = BIT.book | BIT.trades
 const NOTHING: Taste = { channels: 0, owner: undefined }
+
+type Groups<Key> = Map<Key, Set<Listener>>
+
+/** Everybody with what they follow, and the same listeners by their public channels and by whose orders they follow. */
+interface Followers {
+  readonly tastes: Map<Listener, Taste>
+  readonly byPublic: Groups<number>
+  readonly byOwner: Groups<Address>
+}
 
 /**
  * Who follows a market. Every change keeps its own frame; what is joined is only the write, because a write per frame
  * and socket is what a fan-out spends its time on. A listener of several channels gets them in order of sequence.
  */
 export function createAudience(): Audience {
-  const listeners = new Map<Listener, Taste>()
+  const followers: Followers = { tastes: new Map(), byPublic: new Map(), byOwner: new Map() }
+  const tasteOf = (listener: Listener): Taste => followers.tastes.get(listener) ?? NOTHING
   let queued: ChangeFrames[] = []
-  let queuedBytes = 0
 
   function flush(): void {
     if (queued.length === 0) return
     const changes = queued
     queued = []
-    queuedBytes = 0
-    const owners = new Set(changes.map(({ owner }) => owner))
-    const joined = new Map<string, Buffer>()
-    for (const [listener, taste] of listeners) {
-      // Whoever none of this turn's changes belongs to gets what all those get who follow the same public channels.
-      const isOwner = taste.owner !== undefined && owners.has(taste.owner)
-      const key = `${taste.channels & ~BIT.orders} ${isOwner ? taste.owner : ''}`
-      let frames = joined.get(key)
-      if (frames === undefined) joined.set(key, (frames = join(changes, taste)))
-      if (frames.length > 0) listener.deliver(frames)
-    }
+    deliver(followers, changes)
   }
 
   // Whoever joins or leaves does so between changes: what was queued before concerns only those who were there.
-  function setTaste(listener: Listener, taste: Taste): void {
-    flush()
-    if (taste.channels === 0) listeners.delete(listener)
-    else listeners.set(listener, taste)
-  }
-
   function add(topic: Topic, listener: Listener): void {
-    const { channels, owner } = listeners.get(listener) ?? NOTHING
+    flush()
+    const { channels, owner } = tasteOf(listener)
     const added = topic.channel === 'orders' ? topic.owner : owner
     assert(owner === undefined || owner === added, 'a listener follows orders of two owners')
-    setTaste(listener, { channels: channels | BIT[topic.channel], owner: added })
+    setTaste(followers, listener, { channels: channels | BIT[topic.channel], owner: added })
   }
 
   function remove(topic: Topic, listener: Listener): void {
-    const { channels, owner } = listeners.get(listener) ?? NOTHING
+    flush()
+    const { channels, owner } = tasteOf(listener)
     const left = topic.channel === 'orders' ? undefined : owner
-    setTaste(listener, { channels: channels & ~BIT[topic.channel], owner: left })
+    setTaste(followers, listener, { channels: channels & ~BIT[topic.channel], owner: left })
   }
 
   return {
     add,
     remove,
     publish(frames) {
-      if (listeners.size === 0) return
+      if (followers.tastes.size === 0) return
       if (queued.length === 0) setImmediate(flush)
       queued.push(frames)
-      queuedBytes += frames.book.length
-      if (queuedBytes >= MAX_TURN_BYTES) flush()
+      if (queued.length >= MAX_TURN_CHANGES) flush()
     },
   }
 }
 
-function join(changes: readonly ChangeFrames[], { channels, owner }: Taste): Buffer {
+/** Those to whom a change belongs are few and found by it; all others of the same channels get the same bytes. */
+function deliver(followers: Followers, changes: readonly ChangeFrames[]): void {
+  const { tastes, byPublic, byOwner } = followers
+  const owners = new Set<Address>()
+  for (const { owner } of changes) if (byOwner.has(owner)) owners.add(owner)
+  for (const owner of owners) deliverToOwner(followers, changes, owner)
+  for (const [channels, listeners] of byPublic) {
+    const frames = framesFor(changes, { channels, owner: undefined })
+    if (frames === undefined) continue
+    for (const listener of listeners) {
+      const owner = owners.size === 0 ? undefined : tastes.get(listener)?.owner
+      if (owner === undefined || !owners.has(owner)) listener.deliver(frames)
+    }
+  }
+}
+
+function deliverToOwner(
+  { tastes, byOwner }: Followers,
+  changes: readonly ChangeFrames[],
+  owner: Address,
+): void {
+  const joined = new Map<number, Buffer | undefined>()
+  for (const listener of byOwner.get(owner) ?? []) {
+    const { channels } = tastes.get(listener) ?? NOTHING
+    if (!joined.has(channels)) joined.set(channels, framesFor(changes, { channels, owner }))
+    const frames = joined.get(channels)
+    if (frames !== undefined) listener.deliver(frames)
+  }
+}
+
+function setTaste({ tastes, byPublic, byOwner }: Followers, listener: Listener, taste: Taste) {
+  const before = tastes.get(listener) ?? NOTHING
+  leave(byPublic, before.channels & PUBLIC, listener)
+  if (before.owner !== undefined) leave(byOwner, before.owner, listener)
+  if ((taste.channels & PUBLIC) !== 0) join(byPublic, taste.channels & PUBLIC, listener)
+  if (taste.owner !== undefined) join(byOwner, taste.owner, listener)
+  if (taste.channels === 0) tastes.delete(listener)
+  else tastes.set(listener, taste)
+}
+
+function join<Key>(groups: Groups<Key>, key: Key, listener: Listener): void {
+  const group = groups.get(key)
+  if (group === undefined) groups.set(key, new Set([listener]))
+  else group.add(listener)
+}
+
+function leave<Key>(groups: Groups<Key>, key: Key, listener: Listener): void {
+  const group = groups.get(key)
+  group?.delete(listener)
+  if (group?.size === 0) groups.delete(key)
+}
+
+/** The frames of the changes that meet a taste, in order, as one; undefined when there are none. */
+function framesFor(
+  changes: readonly ChangeFrames[],
+  { channels, owner }: Taste,
+): Buffer | undefined {
   const topics: Topic[] = []
   if (channels & BIT.book) topics.push({ channel: 'book' })
   if (channels & BIT.trades) topics.push({ channel: 'trades' })
   if (owner !== undefined) topics.push({ channel: 'orders', owner })
-  const frames = changes.flatMap((change) => topics.map((topic) => frameOf(topic, change)))
-  return Buffer.concat(frames.filter((frame) => frame !== undefined))
+  const frames: Buffer[] = []
+  for (const change of changes) {
+    for (const topic of topics) {
+      const frame = frameOf(topic, change)
+      if (frame !== undefined) frames.push(frame)
+    }
+  }
+  return frames.length > 1 ? Buffer.concat(frames) : frames[0]
 }

@@ -45,7 +45,7 @@ export function createConnection({ ws, socket, limits }: ConnectionParts): Conne
 
   function closeSlow(): void {
     if (!isOpen()) return
-    socket.write(textFrame(Buffer.from(errorFrame('slow_consumer'))))
+    socket.write(textFrame(errorFrame('slow_consumer')))
     close(1013, 'slow_consumer')
   }
 
@@ -91,7 +91,7 @@ export function createConnection({ ws, socket, limits }: ConnectionParts): Conne
   keepAlive(ws, { limits, isBusy: () => bulkBytes > 0, onDead: () => close(1001, 'no pong') })
   return {
     isOpen,
-    send: (text) => deliver(textFrame(Buffer.from(text))),
+    send: (text) => deliver(textFrame(text)),
     deliver,
     writeBulk,
     pause: () => ws.pause(),

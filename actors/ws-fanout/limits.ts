@@ -25,8 +25,8 @@ export const LINKED_CHANGES = 2 ** 24
 export const MAX_KEPT_SNAPSHOTS = 256
 /** Places in a market's stream from which a replay can start; they thin out as the stream grows. */
 export const MAX_MARKS = 4_096
-/** Frames of one turn of the event loop leave early when they come to this. */
-export const MAX_TURN_BYTES = 256 * 1024
+/** Frames of one turn of the event loop leave early when they are of so many changes. */
+export const MAX_TURN_CHANGES = 512
 /** Blocks read from the stream at once. */
 export const STREAM_PAGE_BLOCKS = 32
 /** Frames of a replay written before the client must have taken them. */

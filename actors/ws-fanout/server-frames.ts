@@ -60,17 +60,31 @@ const FINAL_TEXT = 0x81
  * A complete unmasked text message (RFC 6455, 5.2). A server's frames are the same for every client, so they are
  * framed once and written to each socket as they are, many of them in one write.
  */
-export function textFrame(payload: Buffer): Buffer {
-  const header = frameHeader(payload.length)
-  return Buffer.concat([header, payload], header.length + payload.length)
+export function textFrame(payload: string | Buffer): Buffer {
+  const length = Buffer.byteLength(payload)
+  const start = headerLength(length)
+  const frame = Buffer.allocUnsafe(start + length)
+  writeHeader(frame, length)
+  if (typeof payload === 'string') frame.write(payload, start)
+  else payload.copy(frame, start)
+  return frame
 }
 
-function frameHeader(length: number): Buffer {
-  if (length < 126) return Buffer.from([FINAL_TEXT, length])
-  if (length < 65_536) return Buffer.from([FINAL_TEXT, 126, length >> 8, length & 0xff])
-  const header = Buffer.alloc(10)
-  header[0] = FINAL_TEXT
-  header[1] = 127
-  header.writeBigUInt64BE(BigInt(length), 2)
-  return header
+/** Lengths that a header's second byte holds, or that it says the width of. */
+const SHORT = 126
+const MEDIUM = 65_536
+
+const headerLength = (length: number): number => (length < SHORT ? 2 : length < MEDIUM ? 4 : 10)
+
+function writeHeader(frame: Buffer, length: number): void {
+  frame[0] = FINAL_TEXT
+  if (length < SHORT) {
+    frame[1] = length
+  } else if (length < MEDIUM) {
+    frame[1] = 126
+    frame.writeUInt16BE(length, 2)
+  } else {
+    frame[1] = 127
+    frame.writeBigUInt64BE(BigInt(length), 2)
+  }
 }
