@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import type { Address } from '../core/action.js'
 import { openReadModel, type ReadModel } from '../data/read-model.js'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { benchMarket } from './bench-market.js'
-import { fillHistory, type FilledHistory, ownerOf } from './fill-history.js'
+import { fillHistory, type FilledHistory, type HistorySize } from './fill-history.js'
 import { createRandom } from './random.js'
 import { interleaved, ratio, took } from './rounds.js'
 
@@ -14,8 +15,16 @@ export const read: Bench = {
   run,
 }
 
-const SHORT = { tiny: 2_000, usual: 100_000, full: 100_000 }
-const LONG = { tiny: 4_000, usual: 1_000_000, full: 10_000_000 }
+const SHORT = {
+  tiny: { days: 2, pairsADay: 500 },
+  usual: { days: 20, pairsADay: 2_500 },
+  full: { days: 20, pairsADay: 2_500 },
+}
+const LONG = {
+  tiny: { days: 4, pairsADay: 500 },
+  usual: { days: 200, pairsADay: 2_500 },
+  full: { days: 2_000, pairsADay: 2_500 },
+}
 const CALLS = { tiny: 5, usual: 200, full: 200 }
 const PAGE = 50
 const BOOK_DEPTH = 100
@@ -30,36 +39,44 @@ type Random = (below: number) => number
 type Question = (history: History, random: Random) => number
 
 const { market } = benchMarket()
-/** A trade somewhere in the history, and a moment. */
-const someTrade = ({ trades }: History, random: Random): number =>
-  (6 * (Math.floor(trades / 4) + random(trades / 2)) + 4) * 256 + 256
-const someMoment = ({ orders }: History, random: Random) => ({
-  atMs: 1_790_000_000_000 + (orders / 4 + random(orders / 2)) * 1_000,
+
+/** From one half around the middle. */
+function somewhere([first, last]: readonly [number, number], random: Random): number {
+  const quarter = Math.floor((last - first) / 4)
+  return first + quarter + random(2 * quarter)
+}
+const someMoment = ({ atMs }: History, random: Random) => ({
+  atMs: somewhere(atMs, random),
   key: 0,
 })
+const someOwner = ({ owners }: History, random: Random): Address => {
+  const owner = owners[random(owners.length)]
+  if (owner === undefined) throw new Error('the history is nobody’s')
+  return owner
+}
 
 const QUESTIONS: Readonly<Record<string, Question>> = {
   'the book': ({ model }) => model.openOrders(market, BOOK_DEPTH).length / 2,
   'newest trades': ({ model }) => model.trades(market, PAGE).length,
   'trades from somewhere on': (history, random) =>
-    history.model.trades(market, PAGE, someTrade(history, random)).length,
-  'newest orders of an owner': ({ model, owners }, random) =>
-    model.orderHistory(ownerOf(random(owners)), { limit: PAGE }).length,
+    history.model.trades(market, PAGE, somewhere(history.tradeIds, random)).length,
+  'newest orders of an owner': (history, random) =>
+    history.model.orderHistory(someOwner(history, random), { limit: PAGE }).length,
   'orders of an owner from somewhere on': (history, random) => {
     const page = { limit: PAGE, before: someMoment(history, random) }
-    return history.model.orderHistory(ownerOf(random(history.owners)), page).length
+    return history.model.orderHistory(someOwner(history, random), page).length
   },
   'fills of an owner from somewhere on': (history, random) => {
     const page = { limit: PAGE, before: someMoment(history, random) }
-    return history.model.fills(ownerOf(random(history.owners)), page).length
+    return history.model.fills(someOwner(history, random), page).length
   },
 }
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
-  const open = (orders: number): History => {
+  const open = (size: HistorySize): History => {
     const start = performance.now()
-    const filled = fillHistory(join(dir, `${orders}.db`), orders)
-    say(`${orders} orders written in ${Math.round((performance.now() - start) / 1000)} s`)
+    const filled = fillHistory(join(dir, `${size.days}.db`), size)
+    say(`${filled.orders} orders written in ${Math.round((performance.now() - start) / 1000)} s`)
     return { ...filled, model: openReadModel(filled.path) }
   }
   const [short, long] = [open(SHORT[size]), open(LONG[size])]
@@ -78,7 +95,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   return {
     rows,
     notes: [
-      `Processor time of one page of ${PAGE} rows, of the best ${BOOK_DEPTH} orders of each side for the book. Each round asks the same ${CALLS[size]} questions. \`--full\` reads behind ${LONG.full} orders.`,
+      `Processor time of one page of ${PAGE} rows, of the best ${BOOK_DEPTH} orders of each side for the book. Each round asks the same ${CALLS[size]} questions. \`--full\` reads behind ten million orders.`,
     ],
   }
 }
@@ -90,7 +107,7 @@ async function usPerCall(history: History, question: Question, calls: number): P
   const { cpuMs } = await took(() => {
     for (let call = 0; call < calls; call += 1) {
       const rows = question(history, random)
-      if (rows >= Math.min(PAGE, history.orders / history.owners / 8)) wanted += 1
+      if (rows >= Math.min(PAGE, history.orders / history.owners.length / 8)) wanted += 1
     }
   })
   if (wanted !== calls) throw new Error(`${calls - wanted} of ${calls} pages are short`)
