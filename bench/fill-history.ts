@@ -38,7 +38,7 @@ export function fillHistory(path: string, { days, pairsADay }: HistorySize): Fil
     const traffic = createTraffic(pairsADay)
     projection.applyBatch(traffic.day(0))
     const owners = ownersIn(db)
-    withoutJournal(db, () => copyDays(db, days - 1, traffic.skip(days - 1)))
+    withoutLog(db, () => copyDays(db, days - 1, traffic.skip(days - 1)))
     const tradeIds = tradeIdsIn(db)
     projection.applyBatch(traffic.lastDay(days))
     db.pragma('wal_checkpoint(TRUNCATE)')
@@ -50,16 +50,21 @@ export function fillHistory(path: string, { days, pairsADay }: HistorySize): Fil
   }
 }
 
-/** Nobody needs the file if this process dies, and what the copy refers to is there. */
-function withoutJournal(db: Database.Database, work: () => void): void {
-  db.pragma('journal_mode = OFF')
+/** Every page goes to the file once; nobody needs it if this process dies, and what the copy refers to is there. */
+function withoutLog(db: Database.Database, work: () => void): void {
+  setJournal(db, 'memory')
   db.pragma('synchronous = OFF')
   db.pragma('foreign_keys = OFF')
   db.pragma(`cache_size = -${CACHE_KIB}`)
   work()
   db.pragma('foreign_keys = ON')
   db.pragma('synchronous = NORMAL')
-  db.pragma('journal_mode = WAL')
+  setJournal(db, 'wal')
+}
+
+function setJournal(db: Database.Database, mode: 'memory' | 'wal'): void {
+  const now = db.pragma(`journal_mode = ${mode}`, { simple: true })
+  if (now !== mode) throw new Error(`the journal is ${String(now)} and does not become ${mode}`)
 }
 
 /** What the kernel still has to write would disturb what is measured next. */

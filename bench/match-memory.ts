@@ -7,7 +7,7 @@ import { benchMarket } from './bench-market.js'
 import { benchOrder, logged, placing } from './bench-orders.js'
 
 /** A market keeps at most LIVE_ORDERS_MAX orders; the million is five markets in one process. */
-const ORDERS = { tiny: 1_000, usual: LIVE_ORDERS_MAX, full: 5 * LIVE_ORDERS_MAX }
+const ORDERS = { tiny: 1_000, usual: 5 * LIVE_ORDERS_MAX, full: 5 * LIVE_ORDERS_MAX }
 const BATCH = 64
 const LEVELS = 500
 const MIB = 2 ** 20
@@ -28,7 +28,7 @@ export async function memoryAtRest(size: Size): Promise<{ rows: Row[]; note: str
       { what: `memory at ${orders} resting orders`, unit: 'MiB', values: [bytes / MIB] },
       { what: 'memory per resting order', unit: 'bytes', values: [bytes / orders] },
     ],
-    note: `Memory is the heap's, once, after collecting garbage, in ${states.length} market${states.length === 1 ? '' : 's'}: one keeps at most ${LIVE_ORDERS_MAX} orders; \`--full\` fills five with a million.`,
+    note: `Memory is the heap's, once, after collecting garbage, in ${states.length} market${states.length === 1 ? '' : 's'}: one keeps at most ${LIVE_ORDERS_MAX} orders.`,
   }
 }
 
