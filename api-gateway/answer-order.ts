@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OrderAnswer } from '../bus-schemas/order-requests.js'
 import { assert } from '../core/assert.js'
-import { type OrderRecord, orderRecord } from '../core/records/order-record.js'
+import { orderRecordJson } from '../core/records/order-record.js'
 import type { Market } from '../core/market.js'
+import { answerJson } from './answer-json.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { refuse } from './refuse.js'
 
@@ -27,14 +28,14 @@ export async function answerOrder(
   const market = marketNamed(deps, answer.market)
   ctx.state.logged.order_id = order.orderId
   ctx.state.logged.market = answer.market
-  ctx.body = { order: orderRecord(market, order, progress) }
+  answerJson(ctx, `{"order":${orderRecordJson(market, order, progress)}}`)
 }
 
 /**
  * The order that a repeat repeats. Its first submission may still be on its way through the market; whoever is told
  * that it exists should then find it.
  */
-async function storedSoon(deps: GatewayDeps, orderId: string): Promise<OrderRecord | undefined> {
+async function storedSoon(deps: GatewayDeps, orderId: string): Promise<object | undefined> {
   const deadline = performance.now() + REPEAT_WAIT_MS
   for (;;) {
     const record = storedRecord(deps, orderId)
@@ -44,10 +45,11 @@ async function storedSoon(deps: GatewayDeps, orderId: string): Promise<OrderReco
 }
 
 /** The order as the projection has it. */
-function storedRecord(deps: GatewayDeps, orderId: string): OrderRecord | undefined {
+function storedRecord(deps: GatewayDeps, orderId: string): object | undefined {
   const stored = deps.readModel.order(orderId)
   if (stored === undefined) return undefined
-  return orderRecord(marketNamed(deps, stored.order.market), stored.order, stored.progress)
+  const { order, progress } = stored
+  return JSON.parse(orderRecordJson(marketNamed(deps, order.market), order, progress)) as object
 }
 
 /** The market of an order the venue holds. */

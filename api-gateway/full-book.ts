@@ -1,5 +1,5 @@
 import type { Market } from '../core/market.js'
-import { bookRecord } from '../core/records/book-record.js'
+import { bookRecordJson } from '../core/records/book-record.js'
 import type { ReadModel } from '../data/read-model.js'
 
 /** A larger book is presented afresh each time rather than kept. */
@@ -25,8 +25,7 @@ export function createFullBook(
     const last = kept.get(name)
     if (last?.seq === seq) return last.bytes
     const lastTradeSec = readModel.lastTradeSec(name)
-    const record = bookRecord(market, readModel.openOrders(name), { lastTradeSec })
-    const bytes = Buffer.from(JSON.stringify(record))
+    const bytes = Buffer.from(bookRecordJson(market, readModel.openOrders(name), { lastTradeSec }))
     if (bytes.length <= maxKeptBytes) kept.set(name, { seq, bytes })
     else kept.delete(name)
     return bytes

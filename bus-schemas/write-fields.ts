@@ -4,9 +4,13 @@
  * client or another system chose goes through `quoted`.
  */
 
+/** Text that is the same in JSON, between quotes. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
 /** Any text as JSON. */
-export const quoted = (text: string): string => JSON.stringify(text)
+export const quoted = (text: string): string =>
+  PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 
 /** `,"name":<text as JSON>`, or nothing for an absent text. */
 export const optionalText = (name: string, text: string | undefined): string =>
-  text === undefined ? '' : `,"${name}":${JSON.stringify(text)}`
+  text === undefined ? '' : `,"${name}":${quoted(text)}`

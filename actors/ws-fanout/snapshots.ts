@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
 import { openOrders, ordersOf, type MarketView } from '../../core/feed.js'
-import { bookRecord } from '../../core/records/book-record.js'
-import { orderRecord } from '../../core/records/order-record.js'
+import { bookRecordJson } from '../../core/records/book-record.js'
+import { orderRecordJson } from '../../core/records/order-record.js'
 import { tradeRecord } from '../../core/records/trade-record.js'
 import { MAX_KEPT_SNAPSHOTS } from './limits.js'
 import type { Topic } from './topic.js'
@@ -28,34 +28,36 @@ export function createSnapshots(view: MarketView, maxBytes: number): (topic: Top
     const key = topic.channel === 'orders' ? topic.owner : topic.channel
     const known = kept.get(key)
     if (known !== undefined) return known
-    const snapshot = { seq, data: serialised(dataOf(view, topic), maxBytes) }
+    const snapshot = { seq, data: serialised(() => dataOf(view, topic), maxBytes) }
     kept.set(key, snapshot)
     return snapshot
   }
 }
 
-function dataOf(view: MarketView, topic: Topic): unknown {
+/** As JSON. */
+function dataOf(view: MarketView, topic: Topic): string {
   if (topic.channel === 'book') return bookData(view)
   if (topic.channel === 'orders') return ordersData(view, topic.owner)
-  return view.trades.map((trade) => tradeRecord(view.market, trade))
+  return JSON.stringify(view.trades.map((trade) => tradeRecord(view.market, trade)))
 }
 
-function bookData(view: MarketView): unknown {
+function bookData(view: MarketView): string {
   const { lastTradeAtMs } = view
   const options = lastTradeAtMs === undefined ? {} : { lastTradeSec: wholeSeconds(lastTradeAtMs) }
-  return bookRecord(view.market, openOrders(view), options)
+  return bookRecordJson(view.market, openOrders(view), options)
 }
 
-function ordersData(view: MarketView, owner: Address): unknown {
-  return ordersOf(view, owner).map(({ order, progress }) =>
-    orderRecord(view.market, order, progress),
+function ordersData(view: MarketView, owner: Address): string {
+  const records = ordersOf(view, owner).map(({ order, progress }) =>
+    orderRecordJson(view.market, order, progress),
   )
+  return `[${records.join(',')}]`
 }
 
-function serialised(data: unknown, maxBytes: number): Buffer {
+function serialised(write: () => string, maxBytes: number): Buffer {
   let bytes: Buffer
   try {
-    bytes = Buffer.from(JSON.stringify(data))
+    bytes = Buffer.from(write())
   } catch (cause) {
     // A text longer than the platform can hold.
     if (cause instanceof RangeError) throw new SnapshotFailed('too long to be text', { cause })

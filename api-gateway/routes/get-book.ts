@@ -1,6 +1,7 @@
-import { bookRecord } from '../../core/records/book-record.js'
+import { bookRecordJson } from '../../core/records/book-record.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
 import type { GatewayDeps, Handler } from '../context.js'
+import { answerJson } from '../answer-json.js'
 import { askedMarket } from '../asked-market.js'
 import { createFullBook } from '../full-book.js'
 import { refuse } from '../refuse.js'
@@ -22,10 +23,9 @@ export function getBook(deps: GatewayDeps): Handler {
       ctx.body = fullBook(market)
       return
     }
-    ctx.body = bookRecord(market, deps.readModel.openOrders(market.market, depth), {
-      lastTradeSec: deps.readModel.lastTradeSec(market.market),
-      depth,
-    })
+    const lastTradeSec = deps.readModel.lastTradeSec(market.market)
+    const orders = deps.readModel.openOrders(market.market, depth)
+    answerJson(ctx, bookRecordJson(market, orders, { lastTradeSec, depth }))
   }
 }
 

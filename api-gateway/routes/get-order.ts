@@ -1,5 +1,6 @@
-import { orderLookup } from '../../core/records/order-record.js'
+import { orderLookupJson } from '../../core/records/order-record.js'
 import { refusals } from '../../core/refusals.js'
+import { answerJson } from '../answer-json.js'
 import { marketNamed } from '../answer-order.js'
 import type { GatewayDeps, Handler } from '../context.js'
 import { refuse } from '../refuse.js'
@@ -11,6 +12,6 @@ export function getOrder(deps: GatewayDeps): Handler {
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
     if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
     const { order, progress } = stored
-    ctx.body = orderLookup(marketNamed(deps, order.market), order, progress)
+    answerJson(ctx, orderLookupJson(marketNamed(deps, order.market), order, progress))
   }
 }

@@ -1,5 +1,6 @@
-import { historyRecord } from '../../core/records/order-record.js'
+import { historyRecordJson } from '../../core/records/order-record.js'
 import { refusals } from '../../core/refusals.js'
+import { answerJson } from '../answer-json.js'
 import { marketNamed } from '../answer-order.js'
 import type { GatewayDeps, Handler } from '../context.js'
 import { nextBefore, readHistoryPage } from '../history-page.js'
@@ -15,9 +16,11 @@ export function getOrders(deps: GatewayDeps): Handler {
     if ('refusal' in page) return refuse(ctx, page.refusal)
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const orders = deps.readModel.orderHistory(auth.owner, page)
-    ctx.body = {
-      orders: orders.map((stored) => historyRecord(marketNamed(deps, stored.order.market), stored)),
-      ...nextBefore('orders', orders, page),
-    }
+    const records = orders.map((stored) =>
+      historyRecordJson(marketNamed(deps, stored.order.market), stored),
+    )
+    const { next_before: next } = nextBefore('orders', orders, page)
+    const more = next === undefined ? '' : `,"next_before":"${next}"`
+    answerJson(ctx, `{"orders":[${records.join(',')}]${more}}`)
   }
 }

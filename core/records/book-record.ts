@@ -1,9 +1,7 @@
 import type { Market } from '../market.js'
 import type { Order, OrderProgress, Side } from '../order.js'
 import { marketEntry } from './market-entry.js'
-import type { MarketEntry } from './market-entry.js'
-import { orderRecord } from './order-record.js'
-import type { OrderRecord } from './order-record.js'
+import { orderRecordJson } from './order-record.js'
 
 /** An order that can be hit, with what its place in the book follows from. */
 export interface OpenOrder {
@@ -14,33 +12,25 @@ export interface OpenOrder {
 }
 
 /**
- * The body of `GET /v1/book`, which is also the `book` channel's snapshot (interface 2.7, decision D2): bids high to
- * low, asks low to high, then time priority. `depth` keeps that many orders of each side.
+ * The body of `GET /v1/book`, which is also the `book` channel's snapshot (interface 2.7, decision D2), as JSON text: bids
+ * high to low, asks low to high, then time priority. `depth` keeps that many orders of each side. The open orders of the
+ * market may come in whatever order.
  */
-export interface BookRecord {
-  readonly market_presentation: MarketEntry
-  readonly bids: readonly OrderRecord[]
-  readonly asks: readonly OrderRecord[]
-}
-
-/** Presents the open orders of a market, in whatever order they come. */
-export function bookRecord(
+export function bookRecordJson(
   market: Market,
   openOrders: Iterable<OpenOrder>,
   options: { readonly lastTradeSec?: number | undefined; readonly depth?: number | undefined },
-): BookRecord {
+): string {
   const all = [...openOrders]
-  const side = (wanted: Side): OrderRecord[] =>
+  const side = (wanted: Side): string =>
     all
       .filter((open) => open.order.side === wanted)
       .sort(byPriority)
       .slice(0, options.depth)
-      .map(({ order, progress }) => orderRecord(market, order, progress))
-  return {
-    market_presentation: marketEntry(market, options.lastTradeSec),
-    bids: side('buy'),
-    asks: side('sell'),
-  }
+      .map(({ order, progress }) => orderRecordJson(market, order, progress))
+      .join(',')
+  const presentation = JSON.stringify(marketEntry(market, options.lastTradeSec))
+  return `{"market_presentation":${presentation},"bids":[${side('buy')}],"asks":[${side('sell')}]}`
 }
 
 /** Best price first, then the earlier order; both orders are on the same side. */

@@ -3,13 +3,13 @@ import type { Address } from '../../core/action.js'
 import type { Change } from '../../core/change.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { applyChange, emptyView } from '../../core/feed.js'
-import { orderRecord } from '../../core/records/order-record.js'
 import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
 import { alicesKey, bobsKey, signedAuth } from '../support/auth-frames.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../support/socket-client.js'
 import { alice, bob, historyOfTwo } from '../support/two-owners.js'
+import { orderFields } from '../support/order-record.js'
 
 const MARKET = 'cNGN-USDC'
 const PERP = 'cNGN-PERP'
@@ -44,7 +44,7 @@ describe('ws-fanout orders', () => {
     const own = [...view.live.values()].filter(({ order }) => order.owner === owner)
     const newestFirst = own.sort((a, b) => b.rank - a.rank)
     expect(newestFirst.length).to.be.greaterThan(3)
-    return newestFirst.map(({ order, progress }) => orderRecord(rig.market, order, progress))
+    return newestFirst.map(({ order, progress }) => orderFields(rig.market, order, progress))
   }
 
   it('begins with the own active and matching orders as REST shows them, newest first', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createFullBook } from '../../api-gateway/full-book.js'
-import { bookRecord, type OpenOrder } from '../../core/records/book-record.js'
+import { bookRecordJson, type OpenOrder } from '../../core/records/book-record.js'
 import { aMarket, anOrder, progressOf } from '../support/builders.js'
 
 const market = aMarket()
@@ -25,7 +25,7 @@ function countedModel() {
 }
 
 const presented = (orders: readonly OpenOrder[]): string =>
-  JSON.stringify(bookRecord(market, orders, { lastTradeSec: 1_700_000_000 }))
+  bookRecordJson(market, orders, { lastTradeSec: 1_700_000_000 })
 
 describe('the full book', () => {
   it('is presented once for each projected seq, and always as it is', () => {

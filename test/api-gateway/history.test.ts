@@ -3,7 +3,7 @@ import type { Address } from '../../core/action.js'
 import type { Block, Change } from '../../core/change.js'
 import { amountE18, E18, notionalFloor, priceE18 } from '../../core/money.js'
 import { formatDecimal } from '../../core/decimal.js'
-import { historyRecord } from '../../core/records/order-record.js'
+import { historyRecordJson } from '../../core/records/order-record.js'
 import { openReadModel } from '../../data/read-model.js'
 import { aMarket } from '../support/builders.js'
 import {
@@ -97,9 +97,7 @@ describe('the private histories', () => {
     const reads = openReadModel(gateway.history.path)
     try {
       const stored = reads.orderHistory(frameOwner, { limit: 9 })
-      const presented: unknown = JSON.parse(
-        JSON.stringify(stored.map((order) => historyRecord(MARKET, order))),
-      )
+      const presented = stored.map((order): unknown => JSON.parse(historyRecordJson(MARKET, order)))
       expect(await rowsOf('/v1/orders')).to.deep.equal(presented)
     } finally {
       reads.close()

@@ -5,10 +5,10 @@ import { progressOf } from '../../core/live-order.js'
 import { applyChange, emptyView, openOrders } from '../../core/feed.js'
 import { priceE18, E18 } from '../../core/money.js'
 import type { Side } from '../../core/order.js'
-import { bookRecord } from '../../core/records/book-record.js'
 import { aMarket } from '../support/builders.js'
 import { type FundedAct, fundedActs, fundedCommandOf } from '../support/funded-acts.js'
 import { testMatcher } from '../support/matching.js'
+import { shownBook } from '../support/order-record.js'
 
 const market = aMarket({ tickSize: priceE18(E18 / 100n) })
 
@@ -47,7 +47,7 @@ describe('feed of the matcher', () => {
             if (heldReason !== 'expiring') expect(shown?.heldReason).to.equal(heldReason)
             else if (stand.status !== 'matching') expect(shown?.heldReason).not.to.equal(undefined)
           }
-          const { bids, asks } = bookRecord(market, openOrders(view), {})
+          const { bids, asks } = shownBook(market, openOrders(view), {})
           const own = (side: Side): string[] =>
             [...ordersOf(matcher.state.book, side)].map(({ order }) => order.orderId)
           expect(bids.map((order) => order.order_id)).to.deep.equal(own('buy'))

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { bookRecord } from '../../core/records/book-record.js'
 import { priceE18 } from '../../core/money.js'
 import { openReadModel } from '../../data/read-model.js'
 import { aMarket } from '../support/builders.js'
 import { openHistory, streamed } from '../support/history.js'
 import { marketActs } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
+import { shownBook } from '../support/order-record.js'
 
 const market = aMarket()
 
@@ -23,7 +23,7 @@ describe('the stored book', () => {
           )
           history.projection.applyBatch(streamed(feedOf(market, spread)))
           const all = reads.openOrders(market.market)
-          const sorted = bookRecord(market, all, {})
+          const sorted = shownBook(market, all, {})
           const idsOf = (orders: readonly { readonly order_id: string }[]): string[] =>
             orders.map(({ order_id }) => order_id)
           expect(all.map(({ order }) => order.orderId)).to.deep.equal([

@@ -1,19 +1,27 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
+import { formatDecimal } from '../../../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
-import { bookRecord } from '../../../core/records/book-record.js'
 import { marketEntries, marketEntry } from '../../../core/records/market-entry.js'
-import { orderLookup, orderRecord } from '../../../core/records/order-record.js'
+import {
+  historyRecordJson,
+  orderLookupJson,
+  orderRecordJson,
+} from '../../../core/records/order-record.js'
 import { tradeRecord, tradesRecord } from '../../../core/records/trade-record.js'
 import { readStatement } from '../../../core/order-statement.js'
+import { anyOrder, anyProgress, anyUint } from '../../support/arbitraries.js'
 import {
   aFill,
   aFuture,
   aMarket,
+  aPerp,
   anOrder,
   farFutureSec,
   progressOf,
   statementOf,
 } from '../../support/builders.js'
+import { orderFields, shownBook } from '../../support/order-record.js'
 
 const market = aMarket()
 const owner = `0x${'aa'.repeat(20)}`
@@ -79,8 +87,38 @@ describe('market entry', () => {
   })
 })
 
+/** A price is never zero: the trader's is one divided by it. */
+const anyPricedOrder = anyOrder().filter(({ limitPrice }) => limitPrice > 0n)
+
+const parsed = (json: string) => JSON.parse(json) as Record<string, unknown>
+
 describe('order record', () => {
   const order = anOrder()
+  const orderRecord = (...args: Parameters<typeof orderRecordJson>) =>
+    parsed(orderRecordJson(...args))
+
+  it('says what an object of its fields would say, of any order anywhere', () => {
+    const markets = fc.constantFrom(market, aPerp(), aFuture())
+    fc.assert(
+      fc.property(markets, anyPricedOrder, anyProgress, anyUint, (of, any, progress, quote) => {
+        const fields = orderFields(of, any, progress)
+        expect(orderRecord(of, any, progress)).to.deep.equal(fields)
+        const { cancelReason = '' } = progress
+        expect(parsed(orderLookupJson(of, any, progress))).to.deep.equal({
+          ...fields,
+          cancel_reason: cancelReason,
+          order: fields,
+        })
+        const stored = { order: any, progress }
+        expect(parsed(historyRecordJson(of, stored))).to.deep.equal(fields)
+        const filled = { ...stored, filledQuote: quoteE18(quote) }
+        expect(parsed(historyRecordJson(of, filled))).to.deep.equal({
+          ...fields,
+          filled_quote: formatDecimal(quote, 18),
+        })
+      }),
+    )
+  })
 
   it('states every field, numbers as text without trailing zeros', () => {
     expect(orderRecord(market, order, progressOf(order))).to.deep.equal({
@@ -166,7 +204,7 @@ describe('order record', () => {
 
   it('is looked up flat and once more as order, with an empty reason when there is none', () => {
     const record = orderRecord(market, order, progressOf(order))
-    expect(orderLookup(market, order, progressOf(order))).to.deep.equal({
+    expect(parsed(orderLookupJson(market, order, progressOf(order)))).to.deep.equal({
       ...record,
       cancel_reason: '',
       order: record,
@@ -190,13 +228,13 @@ describe('book record', () => {
   const ids = (records: readonly { order_id: string }[]) => records.map((each) => each.order_id)
 
   it('sorts bids high to low, asks low to high, then by time', () => {
-    const book = bookRecord(market, orders, {})
+    const book = shownBook(market, orders, {})
     expect(ids(book.bids)).to.deep.equal(['bid-high-early', 'bid-high-late', 'bid-low'])
     expect(ids(book.asks)).to.deep.equal(['ask-low-early', 'ask-low-late', 'ask-high'])
   })
 
   it('trims each side to the depth and presents the market', () => {
-    const book = bookRecord(market, orders, { depth: 1, lastTradeSec: 5 })
+    const book = shownBook(market, orders, { depth: 1, lastTradeSec: 5 })
     expect(ids(book.bids)).to.deep.equal(['bid-high-early'])
     expect(ids(book.asks)).to.deep.equal(['ask-low-early'])
     expect(book.market_presentation).to.deep.equal(marketEntry(market, 5))
