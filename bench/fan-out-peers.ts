@@ -7,7 +7,6 @@ import { decodePingAnswer } from '../bus-schemas/ping.js'
 import { askPing } from '../bus-schemas/subjects.js'
 import type { Peer } from './measure-peer.js'
 import { freePort } from './own-bus.js'
-import { residentKibOf } from './process-usage.js'
 
 const LOOK_EVERY_MS = 50
 /** Sockets that are let in: more than any bench opens. */
@@ -68,7 +67,7 @@ function running(child: ChildProcess, port: number): RunningPeer {
   process.once('exit', kill)
   const pid = child.pid ?? 0
   return {
-    ...{ pid, port, emptyKib: residentKibOf(pid).now },
+    ...{ pid, port },
     end: async () => {
       const exited = once(child, 'exit')
       kill()

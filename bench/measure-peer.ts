@@ -13,8 +13,6 @@ import type { Received, SubscribersTask } from './subscriber-messages.js'
 export interface Peer {
   readonly pid: number
   readonly port: number
-  /** Memory before the first subscriber came. */
-  readonly emptyKib: number
 }
 
 export interface Measurement {
@@ -28,8 +26,8 @@ export interface Measurement {
   readonly p99Ms: number
   /** Processor time of the peer during the burst. */
   readonly cpuMs: number
-  /** Memory at the most so far, by socket, beyond what the peer had before the first subscriber ever came. */
-  readonly kibPerSocket: number
+  /** Memory of the peer when all had subscribed and nothing had been sent. */
+  readonly residentKib: number
 }
 
 export interface Burst {
@@ -42,15 +40,13 @@ export interface Burst {
 }
 
 /** Has subscribers connect to a peer, appends the blocks, and waits until all have it all. */
-export async function measurePeer(
-  { pid, port, emptyKib }: Peer,
-  burst: Burst,
-): Promise<Measurement> {
+export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
   const { blocks, processes, socketsEach: sockets } = burst
   const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
   const task = { port, sockets, firstSeq: blocks[0]?.firstSeq ?? 1, changes }
   const children = Array.from({ length: processes }, () => startSubscribers(task))
   await all(children)
+  const residentKib = residentKibOf(pid)
   const cpuBefore = cpuMsOf(pid)
   const begun = performance.now()
   const receiving = all(children)
@@ -61,13 +57,11 @@ export async function measurePeer(
   const answers = all<Received>(children)
   for (const child of children) child.send(appendedMs)
   const received = await answers
-  const gainedKib = Math.max(1, residentKibOf(pid).peak - emptyKib)
   return {
     deliveries: changes * processes * sockets,
     gaps: sum(received.map(({ gaps }) => gaps)),
     duplicates: sum(received.map(({ duplicates }) => duplicates)),
-    ...{ tookMs, cpuMs, ...percentiles(received) },
-    kibPerSocket: gainedKib / (processes * sockets),
+    ...{ tookMs, cpuMs, residentKib, ...percentiles(received) },
   }
 }
 

@@ -12,9 +12,8 @@ export function cpuMsOf(pid: number): number {
   return times.reduce((sum, ms) => sum + ms, 0)
 }
 
-/** Memory of a process that is in RAM, and the most that ever was, in KiB. */
-export function residentKibOf(pid: number): { readonly now: number; readonly peak: number } {
+/** Memory of a process that is in RAM, in KiB. */
+export function residentKibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const read = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1])
-  return { now: read('VmRSS'), peak: read('VmHWM') }
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])
 }
