@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Hex } from '../../core/action.js'
 import type { SettlementOutcome } from '../../core/command.js'
 import type { ExecutePayload } from './execute-payload.js'
+import { createPoster } from './post-text.js'
 
 /** What the executor said about a settlement; `undecided` means: ask again with the same key (decision B5). */
 export type ExecutorAnswer =
@@ -17,6 +18,9 @@ export type AskExecutor = (
   payload: ExecutePayload,
   signal: AbortSignal,
 ) => Promise<ExecutorAnswer>
+
+/** Settlements asked of the executor at once; the others wait in the order of their matches. */
+export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
 
 const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value))
 const guiltySide = z.enum(['maker', 'taker']).optional()
@@ -45,30 +49,19 @@ export interface ExecutorAddress {
 }
 
 /** Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. */
-export function askExecutorAt(address: ExecutorAddress): AskExecutor {
+export function askExecutorAt({ url, secret, timeoutMs }: ExecutorAddress): AskExecutor {
+  const post = createPoster({
+    ...{ url: new URL('/execute', url), timeoutMs },
+    maxKept: SETTLEMENTS_MAX_IN_FLIGHT,
+  })
+  const authorization = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   return async (settlementId, payload, signal) => {
-    // One controller for each question: joined to a signal that lives long, AbortSignal.any would never be freed.
-    const giveUp = new AbortController()
-    const abort = (): void => giveUp.abort()
-    const timer = setTimeout(abort, address.timeoutMs)
-    signal.addEventListener('abort', abort)
     try {
-      const response = await fetch(new URL('/execute', address.url), {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'idempotency-key': settlementId,
-          ...(address.secret !== undefined && { authorization: `Bearer ${address.secret}` }),
-        },
-        body: JSON.stringify(payload),
-        signal: giveUp.signal,
-      })
-      return readAnswer(response.status, await response.json())
+      const headers = { 'idempotency-key': settlementId, ...authorization }
+      const { status, text } = await post(JSON.stringify(payload), headers, signal)
+      return readAnswer(status, JSON.parse(text))
     } catch (error) {
       return { kind: 'undecided', why: `no answer: ${(error as Error).message}` }
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
     }
   }
 }

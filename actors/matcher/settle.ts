@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Match } from '../../core/change.js'
 import type { SettlementOutcome } from '../../core/command.js'
 import { crash } from '../../core/crash-point.js'
+import { SETTLEMENTS_MAX_IN_FLIGHT } from './ask-executor.js'
 import type { AskExecutor } from './ask-executor.js'
 import type { ExecutePayload } from './execute-payload.js'
 import type { Unanswered } from './unanswered.js'
@@ -11,8 +12,6 @@ export class SettlementConflict extends Error {
   override readonly name = 'SettlementConflict'
 }
 
-/** Settlements asked of the executor at once; the others wait in the order of their matches. */
-export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 5_000
 const LATE_LOOK_MS = 1_000

@@ -1,5 +1,9 @@
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import { readAnswer } from '../../actors/matcher/ask-executor.js'
+import { askExecutorAt, readAnswer } from '../../actors/matcher/ask-executor.js'
+import type { ExecutePayload } from '../../actors/matcher/execute-payload.js'
 
 const hash = `0x${'a'.repeat(64)}`
 const field = (name: string) => ({ details: [{ field: name, message: 'bad' }] })
@@ -52,5 +56,79 @@ describe('answers of the executor', () => {
   it('a block number that is no number is never read', () => {
     const body = { tx_hash: hash, receipt_status: 'success', block_number: '-1' }
     expect(() => readAnswer(200, body)).to.throw()
+  })
+})
+
+describe('asking the executor', () => {
+  const payload = { market: 'cNGN-USDC' } as ExecutePayload
+
+  async function asked(answer: RequestListener, timeoutMs = 10_000) {
+    const server = createServer(answer)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const stopping = new AbortController()
+    const ask = askExecutorAt({ url: `http://127.0.0.1:${port}`, secret: 'word', timeoutMs })
+    return {
+      ask: (id: string) => ask(id, payload, stopping.signal),
+      abort: () => stopping.abort(),
+      stop: () => {
+        server.closeAllConnections()
+        return new Promise((resolve) => server.close(resolve))
+      },
+    }
+  }
+
+  it('posts the payload under its key, and reads the answer, on a connection that is kept', async () => {
+    const seen: [IncomingHttpHeaders, string][] = []
+    const ports = new Set<number | undefined>()
+    const executor = await asked((request, response) => {
+      let text = ''
+      request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      request.on('end', () => {
+        seen.push([request.headers, text])
+        ports.add(request.socket.remotePort)
+        const body = { tx_hash: hash, receipt_status: 'success', block_number: '7' }
+        response.end(JSON.stringify(body))
+      })
+    })
+    const success = { kind: 'success', txHash: hash, blockNumber: 7n }
+    expect(await executor.ask('a:1')).to.deep.equal(success)
+    expect(await executor.ask('a:2')).to.deep.equal(success)
+    await executor.stop()
+    expect(ports.size).to.equal(1)
+    expect(seen.map(([, text]) => text)).to.deep.equal(Array(2).fill('{"market":"cNGN-USDC"}'))
+    expect(seen[1]?.[0]).to.include({
+      ...{ 'idempotency-key': 'a:2', authorization: 'Bearer word' },
+      'content-type': 'application/json',
+    })
+  })
+
+  it('knows nothing when the answer does not come, breaks off or is no answer', async () => {
+    const silent = await asked(() => undefined, 50)
+    expect((await silent.ask('a:1')).kind).to.equal('undecided')
+    await silent.stop()
+    expect((await silent.ask('a:2')).kind, 'nobody listens').to.equal('undecided')
+    const broken = await asked((_, response) => {
+      response.setHeader('content-length', 100)
+      response.write('{"tx_', () => response.destroy())
+    })
+    expect((await broken.ask('a:1')).kind).to.equal('undecided')
+    await broken.stop()
+    const other = await asked((_, response) => response.end('<html>'))
+    expect((await other.ask('a:1')).kind).to.equal('undecided')
+    await other.stop()
+  })
+
+  it('lets go of every question when it is stopped, and takes no other', async () => {
+    const arrived: string[] = []
+    const executor = await asked(({ headers }) => {
+      arrived.push(String(headers['idempotency-key']))
+      if (arrived.length === 2) executor.abort()
+    })
+    const answers = await Promise.all([executor.ask('a:1'), executor.ask('a:2')])
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(['undecided', 'undecided'])
+    expect((await executor.ask('a:3')).kind).to.equal('undecided')
+    expect(arrived.length).to.equal(2)
+    await executor.stop()
   })
 })
