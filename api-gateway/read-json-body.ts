@@ -62,8 +62,9 @@ function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
     }
     request.on('data', onData)
     request.on('end', onEnd)
-    // After the end it comes too, and then says nothing.
-    request.on('close', () => reject(new RequestAborted('the client went away')))
+    request.on('close', () => {
+      if (!request.readableEnded) reject(new RequestAborted('the client went away'))
+    })
   })
 }
 
