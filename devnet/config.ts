@@ -31,6 +31,7 @@ export const launcherEnv = z.object({
     1,
     LONGEST_BLOCK_TIME_S,
   ).default(2),
+  DEVNET_SAVE_CHAIN: flag.default(true),
   DEMO_MAKER: flag.default(true),
   AUTH_DOMAIN: z.string().default('localhost'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -70,6 +71,8 @@ export interface LauncherConfig {
   /** Absolute. */
   readonly dataDir: string
   readonly blockTimeS: number
+  /** Without its state the local chain is gone when it ends, and the venue cannot be started again on its data. */
+  readonly savesChain: boolean
   readonly demoMaker: boolean
   readonly authDomain: string
   readonly logLevel: string
@@ -107,6 +110,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     }),
     dataDir: resolve(values.DATA_DIR),
     blockTimeS: values.DEVNET_BLOCK_TIME,
+    savesChain: values.DEVNET_SAVE_CHAIN,
     demoMaker: values.DEMO_MAKER,
     authDomain: values.AUTH_DOMAIN,
     logLevel: values.LOG_LEVEL,

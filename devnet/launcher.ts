@@ -161,7 +161,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
   running.chain = chain
   await console.step(`start the local chain on 127.0.0.1:${port}`, () => chain.ready)
   const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
-  running.keeper = keeper
+  if (keeper !== undefined) running.keeper = keeper
   const { privateKey } = roles.demo_maker
   const demoMaker = { privateKey, subaccountId: facts.demo_maker_subaccount_id }
   return {

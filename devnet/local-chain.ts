@@ -30,8 +30,8 @@ export interface LocalChainOptions {
 
 export interface LocalChain {
   readonly facts: DevnetFacts
-  /** Saves the chain's state from now on; `finish` it before the chain is stopped. */
-  readonly keeper: ChainStateKeeper
+  /** Saves the chain's state from now on; `finish` it before the chain is stopped. Undefined where it is not saved. */
+  readonly keeper: ChainStateKeeper | undefined
 }
 
 /** `DATA_DIR/chain-state.json`: the local chain as it was a moment ago. */
@@ -81,6 +81,7 @@ export async function settleDeployment(options: LocalChainOptions): Promise<Loca
     : await console.step('deploy the contracts and fund the accounts', () =>
         deployAndSave(options, rpcUrl),
       )
+  if (!config.savesChain) return { facts, keeper: undefined }
   const keeper = keepChainState({
     rpcUrl,
     file,
@@ -93,10 +94,10 @@ export async function settleDeployment(options: LocalChainOptions): Promise<Loca
 
 /** The state is written last: a chain state on disk means that its deployment was complete. */
 async function deployAndSave(options: LocalChainOptions, rpcUrl: string): Promise<DevnetFacts> {
-  const { dataDir } = options.keeping.config
+  const { dataDir, savesChain } = options.keeping.config
   const facts = await options.deploy(rpcUrl, options.roles, options.traders)
   await writeJsonDurably(factsFile(dataDir), facts)
-  await saveChainState(rpcUrl, chainStateFile(dataDir))
+  if (savesChain) await saveChainState(rpcUrl, chainStateFile(dataDir))
   return facts
 }
 

@@ -9,7 +9,8 @@ describe('devnet/config', () => {
   it('has the documented defaults, for absent and for empty variables', () => {
     const config = readLauncherConfig({ GATEWAY_PORT: '', DEMO_MAKER: '' })
     expect(config.ports).to.deep.equal({ gateway: 8080, executor: 8081, nats: 4322, chain: 8645 })
-    expect(config).to.include({ blockTimeS: 2, demoMaker: true, logLevel: 'info' })
+    expect(config).to.include({ blockTimeS: 2, savesChain: true, demoMaker: true })
+    expect(config.logLevel).to.equal('info')
     expect(config.dataDir).to.match(/^\/.*\/var$/)
     expect(config.existing).to.equal(undefined)
   })

@@ -1,0 +1,92 @@
+import { decodeBlock } from '../bus-schemas/block-message.js'
+import type { Bus } from '../bus-schemas/bus.js'
+import { feedStream } from '../bus-schemas/subjects.js'
+
+const MARKET = 'cNGN-USDC'
+/** Matches that fill a block of 240M gas. */
+const BLOCK_HOLDS = 857
+
+/** What the market's feed told of matches since it was last told to forget. */
+export interface Settlements {
+  /** When each match was proposed, by the clock, in ms. */
+  readonly proposedAtMs: readonly number[]
+  /** Settled matches by block of the chain. */
+  readonly settled: ReadonlyMap<bigint, number>
+  forget(): void
+}
+
+export interface SettledBlock {
+  readonly settled: number
+  readonly gasShare: number
+}
+
+export async function followSettlements(bus: Bus): Promise<Settlements> {
+  const proposedAtMs: number[] = []
+  const settled = new Map<bigint, number>()
+  await bus.follow({
+    stream: feedStream(MARKET),
+    fromSeq: 1,
+    onMessage: ({ data }) => {
+      for (const change of decodeBlock(data).changes) {
+        if (change.kind === 'OrderMatched' && change.orderId === change.match.takerOrderId) {
+          proposedAtMs.push(Date.now())
+        } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
+          const { blockNumber } = change.fill
+          settled.set(blockNumber, (settled.get(blockNumber) ?? 0) + 1)
+        }
+      }
+    },
+    onError: (error) => {
+      throw error
+    },
+  })
+  const forget = (): void => {
+    proposedAtMs.length = 0
+    settled.clear()
+  }
+  return { proposedAtMs, settled, forget }
+}
+
+/**
+ * The blocks that could be filled, whether they were or not: when the one before each was made, at least a block's worth of
+ * matches waited. All from the first to the last with matches where that is true of none.
+ */
+export async function blocksUnderLoad(
+  rpcUrl: string,
+  { proposedAtMs, settled }: Settlements,
+): Promise<SettledBlock[]> {
+  const numbers = [...settled.keys()].sort((a, b) => Number(a - b))
+  const [first = 0n] = numbers
+  const last = numbers.at(-1) ?? 0n
+  const all: SettledBlock[] = []
+  const loaded: SettledBlock[] = []
+  let { atMs: begunMs } = await blockOf(rpcUrl, first - 1n)
+  let done = 0
+  for (let number = first; number <= last; number += 1n) {
+    const { atMs, gasShare } = await blockOf(rpcUrl, number)
+    const block = { settled: settled.get(number) ?? 0, gasShare }
+    const proposed = proposedAtMs.filter((ms) => ms <= begunMs).length
+    all.push(block)
+    if (proposed - done >= BLOCK_HOLDS) loaded.push(block)
+    done += block.settled
+    begunMs = atMs
+  }
+  return loaded.length > 0 ? loaded : all
+}
+
+async function blockOf(rpcUrl: string, number: bigint) {
+  const params = [`0x${number.toString(16)}`, false]
+  const answer = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params }),
+  })
+  const { result } = (await answer.json()) as {
+    readonly result: Readonly<Record<'gasUsed' | 'gasLimit' | 'timestamp', string>>
+  }
+  return {
+    gasShare: Number(result.gasUsed) / Number(result.gasLimit),
+    // The second in which it was made, so that no match counts as waiting that came later.
+    atMs: Number(result.timestamp) * 1000,
+  }
+}
