@@ -67,8 +67,9 @@ const ruleOf = (column: string): string =>
 /** Puts a table's rows of the first day aside, and gives the statement that writes them moved on. */
 function createCopy(db: Database, table: string): string {
   const columns = columnsOf(db, table)
-  const key = columns.filter(({ pk }) => pk > 0n).map(({ name }) => name)
-  db.exec(`CREATE TEMP TABLE day_${table} AS SELECT * FROM main.${table} ORDER BY ${key.join()}`)
+  // The last column of a key is the one that grows with the feed.
+  const key = columns.reduce((last, column) => (column.pk > last.pk ? column : last))
+  db.exec(`CREATE TEMP TABLE day_${table} AS SELECT * FROM main.${table} ORDER BY ${key.name}`)
   return `INSERT INTO main.${table} (${columns.map(({ name }) => name).join()})
     SELECT ${columns.map(({ name }) => ruleOf(name)).join()} FROM temp.day_${table} ORDER BY rowid`
 }

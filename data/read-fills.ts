@@ -3,7 +3,6 @@ import type { Address } from '../core/action.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import type { Side } from '../core/order.js'
 import type { OwnFill } from '../core/records/fill-record.js'
-import { oppositeSide } from '../core/translation.js'
 import { blobOf, hexOf } from './bytes.js'
 import { boundsOf } from './history-page.js'
 import type { HistoryPage, HistoryPosition } from './history-page.js'
@@ -14,15 +13,20 @@ export interface HistoryFill extends OwnFill {
   readonly position: HistoryPosition
 }
 
-/** The query behind fills: the page's legs through the owner's index, then trade, order and market by key. */
+/**
+ * The query behind fills: the page's legs as they lie side by side. Whether one was reversed says an index of those that
+ * were, since the trades themselves lie all over the history.
+ */
 export const FILLS_SQL = `
-  SELECT fill_key AS fillKey, trade_id AS tradeId, order_id AS orderId, markets.market, liquidity,
-    taker_side AS takerSide, price, amount, fee, fills.at_ms AS atMs, tx_hash AS txHash,
-    reversed_at_ms AS reversedAtMs
-  FROM fills JOIN trades USING (trade_id) JOIN orders USING (order_key)
-    JOIN markets ON markets.market_id = trades.market_id
-  WHERE fills.owner = ? AND (fills.at_ms, fill_key) < (?, ?)
-  ORDER BY fills.at_ms DESC, fill_key DESC
+  SELECT fill_key AS fillKey, trade_id AS tradeId, order_id AS orderId, markets.market, liquidity, side,
+    price, amount, fee, at_ms AS atMs, tx_hash AS txHash,
+    EXISTS (
+      SELECT 1 FROM trades INDEXED BY trades_reversed
+      WHERE trades.trade_id = fills.trade_id AND reversed_at_ms IS NOT NULL
+    ) AS reversed
+  FROM fills JOIN markets USING (market_id)
+  WHERE owner = ? AND (at_ms, fill_key) < (?, ?)
+  ORDER BY at_ms DESC, fill_key DESC
   LIMIT ?`
 
 interface FillRow {
@@ -31,13 +35,13 @@ interface FillRow {
   readonly orderId: string
   readonly market: string
   readonly liquidity: 'maker' | 'taker'
-  readonly takerSide: Side
+  readonly side: Side
   readonly price: string
   readonly amount: string
   readonly fee: string
   readonly atMs: number
   readonly txHash: Buffer
-  readonly reversedAtMs: number | null
+  readonly reversed: 0 | 1
 }
 
 /** What an owner's orders traded, one row for each order's leg, newest first. Costs the page, however far back. */
@@ -54,13 +58,13 @@ function fillOf(row: FillRow): HistoryFill {
     tradeId: row.tradeId,
     orderId: row.orderId,
     liquidity: row.liquidity,
-    side: row.liquidity === 'taker' ? row.takerSide : oppositeSide(row.takerSide),
+    side: row.side,
     price: priceE18(BigInt(row.price)),
     amount: amountE18(BigInt(row.amount)),
     fee: quoteE18(BigInt(row.fee)),
     atMs: row.atMs,
     txHash: hexOf(row.txHash),
-    ...(row.reversedAtMs === null ? {} : { reversed: true }),
+    ...(row.reversed === 0 ? {} : { reversed: true }),
     market: row.market,
     position: { atMs: row.atMs, key: row.fillKey },
   }

@@ -30,8 +30,9 @@ export interface FillWriter {
  */
 export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): FillWriter {
   const insertFill = db.prepare(
-    `INSERT INTO fills (fill_key, trade_id, order_key, owner, liquidity, fee, at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO fills (owner, at_ms, fill_key, trade_id, market_id, order_id, liquidity, side, price,
+       amount, fee, tx_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const writeTrade = createTradeWriter(db, keyOf)
   let waiting: unknown[] | undefined
@@ -43,10 +44,10 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): Fil
     begin: () => (waiting = undefined),
     flush,
     write(ordinal, change, orderKey) {
-      const { fill, seq, atMs, owner } = change
+      const { fill, seq, atMs } = change
       const key = logKey(seq, ordinal)
       const { tradeId, liquidity } = fill
-      const leg = [key, tradeId, orderKey, blobOf(owner), liquidity, String(fill.fee), atMs]
+      const leg = legOf(ordinal, change)
       if (liquidity === 'maker') {
         flush()
         waiting = leg
@@ -60,6 +61,15 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): Fil
       candles.add(ordinal, { atMs, tradeId, price: fill.price, amount: fill.amount })
     },
   }
+}
+
+/** The row of a leg, in the order of the insert. */
+function legOf(ordinal: number, { fill, seq, atMs, owner, orderId, side }: Filling): unknown[] {
+  return [
+    ...[blobOf(owner), atMs, logKey(seq, ordinal), fill.tradeId, ordinal],
+    ...[orderId, fill.liquidity, side, String(fill.price), String(fill.amount)],
+    ...[String(fill.fee), blobOf(fill.txHash)],
+  ]
 }
 
 /** Takes a trade out of all that counts, with the maker's leg, which comes first; the row stays, marked. */

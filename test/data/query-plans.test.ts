@@ -48,7 +48,7 @@ describe('query plans of the read model', () => {
     },
     'a page of fills': {
       sql: FILLS_SQL,
-      first: /^SEARCH fills USING INDEX fills_by_owner \(owner=\? AND at_ms<\?\)/,
+      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
     },
     'orders that leave': {
       sql: LEAVING_SQL,
