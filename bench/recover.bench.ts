@@ -27,7 +27,7 @@ export const recover: Bench = {
 }
 
 /** Commands that are replayed, and with a checkpoint behind them those that are not. */
-const COMMANDS = { tiny: 1_000, usual: 50_000, full: 950_000 }
+const COMMANDS = { tiny: 1_000, usual: 950_000, full: 950_000 }
 /** Commands behind the newest checkpoint when the matcher dies: half of what may gather there. */
 const TAIL = { tiny: 500, usual: 50_000, full: 50_000 }
 const SEED = 3
@@ -98,7 +98,7 @@ function report({ commands, tail, cold, warm }: Measured): Report {
       },
     ],
     notes: [
-      `From the start of the matcher until it leads and is live. The log has ${commands} commands, and ${commands + tail} with a checkpoint behind the first ${commands}: a walk with settlements, ${BATCH} in a message. \`--full\` makes it a million. The processor time is the matcher's; the server's is in the wall time.`,
+      `From the start of the matcher until it leads and is live. The log has ${commands} commands, and ${commands + tail} with a checkpoint behind the first ${commands}: a walk with settlements, ${BATCH} in a message. The processor time is the matcher's; the server's is in the wall time.`,
     ],
   }
 }
