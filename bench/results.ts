@@ -1,15 +1,25 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { KeptReport } from './bench.js'
+import type { KeptReport, Row } from './bench.js'
+import { median } from './rounds.js'
+import { isReached } from './table.js'
 
 /** Where reports are kept; not part of the repository. */
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url))
+
+/** A row with what the table says of it, for whoever reads the file. */
+export function summed(row: Row) {
+  const { values, goal } = row
+  const spread = { median: median(values), min: Math.min(...values), max: Math.max(...values) }
+  return { ...row, ...spread, ...(goal !== undefined && { reached: isReached(values, goal) }) }
+}
 
 /** Keeps a report in place of the bench's last one, and gives the path. */
 export function keepReport(report: KeptReport): string {
   mkdirSync(RESULTS, { recursive: true })
   const path = `${RESULTS}${report.name}.json`
-  writeFileSync(path, `${JSON.stringify(report, undefined, 2)}\n`)
+  const kept = { ...report, rows: report.rows.map(summed) }
+  writeFileSync(path, `${JSON.stringify(kept, undefined, 2)}\n`)
   return path
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { interleaved, median, percentile, ratio } from '../../bench/rounds.js'
+import { summed } from '../../bench/results.js'
 import { isReached, tableOf } from '../../bench/table.js'
 
 describe('figures of the benches', () => {
@@ -44,5 +45,10 @@ describe('figures of the benches', () => {
       '| venue, µs | 11.0 | 10.0 – 12.0 | | |',
       '| peer / venue | 3.00x | 2.00 – 4.00 | ≥ 5x | missed |',
     ])
+  })
+  it('a kept row has what the table says, beside the values of the rounds', () => {
+    const row = { what: 'venue', unit: 'µs', values: [10, 14, 11] }
+    expect(summed(row)).to.deep.equal({ ...row, median: 11, min: 10, max: 14 })
+    expect(summed({ ...row, goal: { atMost: 11 } })).to.include({ median: 11, reached: true })
   })
 })
