@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { decodeCommands } from '../../bus-schemas/command-message.js'
+import { MAX_MESSAGE_BYTES } from '../../bus-schemas/wire.js'
+import type { OrderStatement } from '../../core/order-statement.js'
 import {
   type IntakeRegistry,
   type LogEntry,
@@ -168,10 +170,10 @@ describe('the registry of order intake', () => {
   })
 
   it('takes nothing when the message cannot be stored', () => {
-    const signature = `0x${'ab'.repeat(2_000_000)}` as const
+    const statement = 'x'.repeat(MAX_MESSAGE_BYTES) as OrderStatement
     const { command, ...entry } = placing(1)
     if (command.kind !== 'PlaceOrder') throw new Error('expected an order')
-    const tooLong = { ...entry, command: { ...command, order: { ...command.order, signature } } }
+    const tooLong = { ...entry, command: { ...command, order: { ...command.order, statement } } }
     expect(() => commit([placing(2), tooLong])).to.throw()
     expect(registry.lastNo()).to.equal(0)
     expect(registry.outbox(market)).to.deep.equal([])
