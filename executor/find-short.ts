@@ -9,7 +9,10 @@ export interface ShortQuestion<Match extends MatchTerms> {
   readonly inFlight: InFlight
   /** Balances at 1e18 by position, in the block that `inFlight` is seen from. */
   readonly balancesOf: (ids: readonly BalanceId[]) => Promise<bigint[]>
-  /** What earlier matches of the list take counts like what is in flight. */
+  /**
+   * Whether an account that only earlier matches of the list touch counts like one in flight. Of one in flight, what
+   * they take counts in any case: each could be paid beside what is in flight, and all of them together not.
+   */
   readonly countEarlier: boolean
 }
 
@@ -24,7 +27,7 @@ export async function findShort<Match extends MatchTerms>(
   const { matches, inFlight, countEarlier } = question
   const left = await readLeft(question, sharedAccounts(question))
   const short = new Map<Match, ReadonlySet<bigint>>()
-  /** Accounts of earlier matches that are not short themselves. */
+  /** Accounts of earlier matches that are not short themselves, where they count. */
   const taken = new Set<bigint>()
   const isTouched = (accountId: bigint): boolean =>
     taken.has(accountId) || inFlight.lastTouching([accountId]) !== undefined
@@ -32,10 +35,10 @@ export async function findShort<Match extends MatchTerms>(
     const lacking = lackingAccounts(match, left).filter(isTouched)
     if (lacking.length > 0) {
       short.set(match, new Set(lacking))
-    } else if (countEarlier) {
-      take(left, match.payments ?? [])
-      for (const accountId of match.accountIds) taken.add(accountId)
+      continue
     }
+    take(left, match.payments ?? [])
+    if (countEarlier) for (const accountId of match.accountIds) taken.add(accountId)
   }
   return short
 }

@@ -115,6 +115,16 @@ describe('a group of settlements', () => {
     expect([ahead, answers.get('b')?.kind]).to.deep.equal([['f0', 'f1'], 'sent'])
   })
 
+  it('puts them ahead too where only all matches of the group together leave too little', async () => {
+    inFlight(2)
+    await settle([waitingFor(paying('a', 1n, 30n)), waitingFor(paying('b', 1n, 11n))])
+    expect(ahead).to.deep.equal(['f0', 'f1'])
+    book = createInFlightBook()
+    inFlight(2)
+    await settle([waitingFor(paying('c', 1n, 30n)), waitingFor(paying('d', 1n, 10n))])
+    expect(ahead).to.deep.equal([])
+  })
+
   it('lets a match wait that depends on more than a trial can hold', async () => {
     inFlight(MAX_AHEAD + 1)
     const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
