@@ -84,7 +84,11 @@ export function changeJson(change: Change): string {
 
 function placedJson(change: ChangeOf<'OrderPlaced'>): string {
   assertPlacementAgrees(change)
-  return `{"kind":"OrderPlaced",${standingJson(change)},"rank":${change.rank}${reasonsJson(change)},"order":${orderJson(change.order)}}`
+  const { order, desired } = change
+  // Nearly all of its amounts are nothing, or all of it.
+  const all = String(desired)
+  const amount = (value: bigint): string => (value === desired ? all : String(value))
+  return `{"kind":"OrderPlaced","at_ms":${change.atMs},"filled":"${change.filled}","pending":"${change.pending}","open":"${amount(change.open)}","open_delta":"${amount(change.openDelta)}","status":"${change.status}","rank":${change.rank}${reasonsJson(change)},"order":${orderJson(order, all)}}`
 }
 
 function assertPlacementAgrees(change: ChangeOf<'OrderPlaced'>): void {

@@ -69,11 +69,14 @@ interface ProgressWire {
   readonly cancelled_at_ms?: number | undefined
 }
 
-/** The terms of an order as JSON; equal terms give equal JSON. Whoever writes them puts the statement behind the head. */
-export function orderJson(order: Order): string {
+/**
+ * The terms of an order as JSON; equal terms give equal JSON. Whoever writes them puts the statement behind the head, and
+ * gives the desired amount's text if it is at hand.
+ */
+export function orderJson(order: Order, desired = String(order.desiredAmount)): string {
   const { uiIntent } = order
   const intent = uiIntent === undefined ? '' : `,"ui_intent":${intentJson(uiIntent)}`
-  return `{"order_id":${quoted(order.orderId)},"market":${quoted(order.market)},"owner":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${order.desiredAmount}","initial_filled":"${order.initialFilled}","limit_price":"${order.limitPrice}","worst_fee":"${order.worstFee}","good_until_sec":${order.goodUntilSec},"signature_status":"${order.signatureStatus}"${intent}}`
+  return `{"order_id":${quoted(order.orderId)},"market":${quoted(order.market)},"owner":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","initial_filled":"${order.initialFilled}","limit_price":"${order.limitPrice}","worst_fee":"${order.worstFee}","good_until_sec":${order.goodUntilSec},"signature_status":"${order.signatureStatus}"${intent}}`
 }
 
 /** The inverse of orderJson for parsed JSON, given the lines behind the head. Throws MalformedMessage unless it is one. */
