@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.js'
 import type { Block, Leader } from '../core/change.js'
 import type { OrderStatement } from '../core/order-statement.js'
+import { jsonText } from '../core/json-text.js'
 import { changeFromWire, changeJson } from './change-wire.js'
 import { type Lines, framed } from './frame.js'
 import {
@@ -14,7 +15,6 @@ import {
 } from './read-fields.js'
 import { readMessage } from './read-message.js'
 import { MAX_MESSAGE_BYTES, WIRE_VERSION } from './wire.js'
-import { quoted } from './write-fields.js'
 
 /**
  * One message of a market's feed. Equal blocks give equal bytes, so that a replay can be compared with what is stored.
@@ -35,13 +35,13 @@ export function encodeBlock(block: Block): Uint8Array {
   const { market, commandSeq, commandIndex, firstSeq, leader } = block
   const place = `"command_seq":${commandSeq},"command_index":${commandIndex},"first_seq":${firstSeq}`
   const lead = leader === undefined ? '' : `,"leader":${leaderJson(leader)}`
-  const head = `{"v":${WIRE_VERSION},"market":${quoted(market)},${place},"changes":[${changes}]${lead}}`
+  const head = `{"v":${WIRE_VERSION},"market":${jsonText(market)},${place},"changes":[${changes}]${lead}}`
   const data = framed(head, statements)
   assert(data.length <= MAX_MESSAGE_BYTES, `block ${block.firstSeq} has ${data.length} bytes`)
   return data
 }
 
-const leaderJson = ({ term, id }: Leader): string => `{"term":${term},"id":${quoted(id)}}`
+const leaderJson = ({ term, id }: Leader): string => `{"term":${term},"id":${jsonText(id)}}`
 
 /** The inverse of encodeBlock. Throws MalformedMessage, or InvariantBroken on an unknown version. */
 export function decodeBlock(data: Uint8Array): Block {

@@ -2,6 +2,7 @@ import { assert } from '../core/assert.js'
 import type { Change, ChangeBase, ChangeKind, HoldReason } from '../core/change.js'
 import { amountE18, priceE18 } from '../core/money.js'
 import type { OrderStatus, Side } from '../core/order.js'
+import { jsonText } from '../core/json-text.js'
 import type { Lines } from './frame.js'
 import { fillFromWire, fillJson, matchFromWire, matchJson } from './match-wire.js'
 import { HOLDS, SIDES, STATUSES, orderFromWire, orderJson } from './order-wire.js'
@@ -17,7 +18,7 @@ import {
   readUint,
   readWhole,
 } from './read-fields.js'
-import { optionalText, quoted } from './write-fields.js'
+import { optionalText } from './write-fields.js'
 
 /** Where the order stands after the change; `seq` follows from the change's place in its block. */
 interface StandingWire {
@@ -68,15 +69,15 @@ export function changeJson(change: Change): string {
     case 'OrderFilled':
       return `${laterJson(change)},"fill":${fillJson(change.fill)}}`
     case 'MatchReverted':
-      return `${laterJson(change)},"settlement_id":${quoted(change.settlementId)},"revert":${quoted(change.revert)}${reasonsJson(change)}}`
+      return `${laterJson(change)},"settlement_id":${jsonText(change.settlementId)},"revert":${jsonText(change.revert)}${reasonsJson(change)}}`
     case 'FillReversed':
-      return `${laterJson(change)},"fill":${fillJson(change.fill)},"revert":${quoted(change.revert)}${reasonsJson(change)}}`
+      return `${laterJson(change)},"fill":${fillJson(change.fill)},"revert":${jsonText(change.revert)}${reasonsJson(change)}}`
     case 'OrderHeld':
       return `${laterJson(change)},"hold":"${change.hold}"}`
     case 'OrderReleased':
       return `${laterJson(change)}${reasonsJson(change)}}`
     case 'OrderCancelled':
-      return `${laterJson(change)},"cancel_reason":${quoted(change.cancelReason)}}`
+      return `${laterJson(change)},"cancel_reason":${jsonText(change.cancelReason)}}`
     case 'OrderExpired':
       return `${laterJson(change)}}`
   }
@@ -105,7 +106,7 @@ function assertPlacementAgrees(change: ChangeOf<'OrderPlaced'>): void {
 
 /** What all changes but placements say, without the end of the object. */
 function laterJson(change: Change): string {
-  return `{"kind":"${change.kind}","order_id":${quoted(change.orderId)},"owner":"${change.owner}","side":"${change.side}","limit_price":"${change.limitPrice}","desired":"${change.desired}",${standingJson(change)}`
+  return `{"kind":"${change.kind}","order_id":${jsonText(change.orderId)},"owner":"${change.owner}","side":"${change.side}","limit_price":"${change.limitPrice}","desired":"${change.desired}",${standingJson(change)}`
 }
 
 const standingJson = (change: ChangeBase): string =>

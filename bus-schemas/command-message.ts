@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.js'
 import type { Command, LoggedCommand, SettlementOutcome } from '../core/command.js'
 import type { OrderStatement } from '../core/order-statement.js'
+import { jsonText } from '../core/json-text.js'
 import type { BusMessage } from './bus.js'
 import { accountFromWire, accountJson } from './account-wire.js'
 import { type Lines, framed } from './frame.js'
@@ -22,7 +23,7 @@ import {
 } from './read-fields.js'
 import { readMessage } from './read-message.js'
 import { MAX_MESSAGE_BYTES, WIRE_VERSION } from './wire.js'
-import { optionalText, quoted } from './write-fields.js'
+import { optionalText } from './write-fields.js'
 
 /** Most commands in one message of the log; one fsync carries them all. */
 export const MAX_COMMANDS_PER_MESSAGE = 256
@@ -99,7 +100,7 @@ function loggedCommandJson(logged: LoggedCommand): string {
   const { source, sourceNo, atMs, command } = logged
   const asked =
     optionalText('reply_to', logged.replyTo) + optionalText('request_id', logged.requestId)
-  return `{"source":${quoted(source)},"source_no":${sourceNo},"at_ms":${atMs}${asked},"command":${commandJson(command)}}`
+  return `{"source":${jsonText(source)},"source_no":${sourceNo},"at_ms":${atMs}${asked},"command":${commandJson(command)}}`
 }
 
 interface LoggedCommandWire {
@@ -142,13 +143,13 @@ function commandJson(command: Command): string {
       return `{"kind":"PlaceOrder","order":${orderJson(order)}${seen}}`
     }
     case 'CancelOrder':
-      return `{"kind":"CancelOrder","owner":"${command.owner}","nonce":"${command.nonce}","reason":${quoted(command.reason)}}`
+      return `{"kind":"CancelOrder","owner":"${command.owner}","nonce":"${command.nonce}","reason":${jsonText(command.reason)}}`
     case 'Tick':
       return '{"kind":"Tick"}'
     case 'ContinueOrder':
-      return `{"kind":"ContinueOrder","order_id":${quoted(command.orderId)}}`
+      return `{"kind":"ContinueOrder","order_id":${jsonText(command.orderId)}}`
     case 'SignatureChecked':
-      return `{"kind":"SignatureChecked","order_id":${quoted(command.orderId)},"valid":${command.valid}}`
+      return `{"kind":"SignatureChecked","order_id":${jsonText(command.orderId)},"valid":${command.valid}}`
     case 'AccountObserved':
       return `{"kind":"AccountObserved","account":${accountJson(command.account)}}`
     case 'SettlementReversed':
@@ -156,7 +157,7 @@ function commandJson(command: Command): string {
     case 'ReversalsRead':
       return `{"kind":"ReversalsRead","up_to":${command.upTo}}`
     case 'SettlementReported':
-      return `{"kind":"SettlementReported","settlement_id":${quoted(command.settlementId)},"outcome":${outcomeJson(command.outcome)}}`
+      return `{"kind":"SettlementReported","settlement_id":${jsonText(command.settlementId)},"outcome":${outcomeJson(command.outcome)}}`
   }
 }
 
@@ -241,7 +242,7 @@ function outcomeJson(outcome: SettlementOutcome): string {
     return `{"kind":"success","tx_hash":"${txHash}","block_number":"${outcome.blockNumber}"}`
   }
   const sent = txHash === undefined ? '' : `,"tx_hash":"${txHash}"`
-  return `{"kind":"reverted","revert":${quoted(outcome.revert)},"guilty":"${outcome.guilty}"${sent}}`
+  return `{"kind":"reverted","revert":${jsonText(outcome.revert)},"guilty":"${outcome.guilty}"${sent}}`
 }
 
 function outcomeFromWire(value: unknown): SettlementOutcome {

@@ -1,6 +1,7 @@
 import type { Fill, Match } from '../core/change.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import type { Side } from '../core/order.js'
+import { jsonText } from '../core/json-text.js'
 import { SIDES } from './order-wire.js'
 import {
   assertClosed,
@@ -11,7 +12,6 @@ import {
   readUint,
   readWhole,
 } from './read-fields.js'
-import { quoted } from './write-fields.js'
 
 /** A match as messages hold it: amounts at 1e18 in decimal text. */
 interface MatchWire {
@@ -39,7 +39,7 @@ const LIQUIDITIES: readonly Fill['liquidity'][] = ['maker', 'taker']
 export const matchJson = (match: Match): string => `{${matchMembers(match)}}`
 
 const matchMembers = (match: Match): string =>
-  `"settlement_id":${quoted(match.settlementId)},"maker_order_id":${quoted(match.makerOrderId)},"taker_order_id":${quoted(match.takerOrderId)},"price":"${match.price}","amount":"${match.amount}","taker_fee":"${match.takerFee}"`
+  `"settlement_id":${jsonText(match.settlementId)},"maker_order_id":${jsonText(match.makerOrderId)},"taker_order_id":${jsonText(match.takerOrderId)},"price":"${match.price}","amount":"${match.amount}","taker_fee":"${match.takerFee}"`
 
 /** The inverse of matchJson for parsed JSON. Throws MalformedMessage unless it is a match's wire form. */
 export function matchFromWire(value: unknown): Match {

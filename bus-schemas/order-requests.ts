@@ -1,5 +1,6 @@
 import type { Order, OrderProgress } from '../core/order.js'
 import type { Refusal } from '../core/refusals.js'
+import { jsonText } from '../core/json-text.js'
 import { type Lines, framed } from './frame.js'
 import { orderFromWire, orderJson, progressFromWire, progressJson } from './order-wire.js'
 import {
@@ -13,7 +14,7 @@ import {
 } from './read-fields.js'
 import { readMessage } from './read-message.js'
 import { WIRE_VERSION, bytesOf, encodeMessage } from './wire.js'
-import { optionalText, quoted } from './write-fields.js'
+import { optionalText } from './write-fields.js'
 
 /** A request as the gateway passes it on: the body is the client's own JSON text, judged by the intake alone. */
 export interface OrderRequest {
@@ -42,7 +43,7 @@ export type OrderAnswer =
 /** The body travels behind the head as it is, so that nobody escapes it. */
 export function encodeOrderRequest({ request_id, body, service_auth }: OrderRequest): Uint8Array {
   const auth = optionalText('service_auth', service_auth)
-  return bytesOf(`{"v":${WIRE_VERSION},"request_id":${quoted(request_id)}${auth}}\n${body}`)
+  return bytesOf(`{"v":${WIRE_VERSION},"request_id":${jsonText(request_id)}${auth}}\n${body}`)
 }
 
 /** Throws MalformedMessage, or InvariantBroken on an unknown version; the body inside may still be anything. */
@@ -64,7 +65,7 @@ function requestFromWire(message: object, lines: Lines): OrderRequest {
 export function encodeOrderAnswer(answer: OrderAnswer): Uint8Array {
   if (answer.kind === 'order') {
     const { feed_seq, market, order, progress } = answer
-    const head = `{"v":${WIRE_VERSION},"kind":"order","feed_seq":${feed_seq},"market":${quoted(market)},"order":${orderJson(order)},"progress":${progressJson(progress)}}`
+    const head = `{"v":${WIRE_VERSION},"kind":"order","feed_seq":${feed_seq},"market":${jsonText(market)},"order":${orderJson(order)},"progress":${progressJson(progress)}}`
     return framed(head, [order.statement])
   }
   const { code, status, message, field, detail, existingOrderId } = answer.refusal

@@ -2,6 +2,7 @@ import type { HoldReason } from '../core/change.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
 import { asStatement } from '../core/order-statement.js'
 import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/order.js'
+import { jsonText } from '../core/json-text.js'
 import type { Lines } from './frame.js'
 import {
   assertClosed,
@@ -14,7 +15,7 @@ import {
   readUint,
   readWhole,
 } from './read-fields.js'
-import { optionalText, quoted } from './write-fields.js'
+import { optionalText } from './write-fields.js'
 
 /** The texts of a closed set; one that is missing does not compile. */
 const textsOf = <T extends string>(texts: Readonly<Record<T, true>>): readonly T[] =>
@@ -76,7 +77,7 @@ interface ProgressWire {
 export function orderJson(order: Order, desired = String(order.desiredAmount)): string {
   const { uiIntent } = order
   const intent = uiIntent === undefined ? '' : `,"ui_intent":${intentJson(uiIntent)}`
-  return `{"order_id":${quoted(order.orderId)},"market":${quoted(order.market)},"owner":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","initial_filled":"${order.initialFilled}","limit_price":"${order.limitPrice}","worst_fee":"${order.worstFee}","good_until_sec":${order.goodUntilSec},"signature_status":"${order.signatureStatus}"${intent}}`
+  return `{"order_id":${jsonText(order.orderId)},"market":${jsonText(order.market)},"owner":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","initial_filled":"${order.initialFilled}","limit_price":"${order.limitPrice}","worst_fee":"${order.worstFee}","good_until_sec":${order.goodUntilSec},"signature_status":"${order.signatureStatus}"${intent}}`
 }
 
 /** The inverse of orderJson for parsed JSON, given the lines behind the head. Throws MalformedMessage unless it is one. */
@@ -147,7 +148,7 @@ export function progressFromWire(value: unknown): OrderProgress {
 }
 
 const intentJson = ({ side, price, size }: UiIntent): string =>
-  `{"side":"${side}","price":${quoted(price)},"size":${quoted(size)}}`
+  `{"side":"${side}","price":${jsonText(price)},"size":${jsonText(size)}}`
 
 function intentFromWire(value: unknown): UiIntent {
   const wire = fieldsOf<UiIntent>(value, 'ui_intent')

@@ -22,11 +22,6 @@ export function formatFixed(value: bigint, decimals: number): string {
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
-/** As formatDecimal, with `+` in front of positive values. */
-export function formatSigned(value: bigint, decimals: number): string {
-  return `${value > 0n ? '+' : ''}${formatDecimal(value, decimals)}`
-}
-
 // The point and a minus sign may stand beside the digits.
 const MAX_TEXT_LENGTH = MAX_NUMBER_DIGITS + 2
 

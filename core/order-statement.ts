@@ -1,5 +1,6 @@
 import type { ActionJson, Address, Hex } from './action.js'
 import { assert } from './assert.js'
+import { asciiJsonText } from './json-text.js'
 import type { FeePerUnitE18 } from './money.js'
 import { MAX_SIGNATURE_BYTES } from './limits.js'
 
@@ -47,30 +48,16 @@ const ADDRESS_LENGTH = 42
 
 /** Writes the statement of an order; equal terms give equal texts. Terms beyond MAX_STATEMENT_LENGTH break an invariant. */
 export function writeStatement(terms: StatedTerms): OrderStatement {
-  const { action } = terms
-  const json: StatementJson = {
-    signer_address: terms.signer,
-    recipient_id: terms.recipientId.toString(),
-    asset_address: terms.assetAddress,
-    sub_id: terms.subId.toString(),
-    worst_fee: terms.worstFee.toString(),
-    expiry: terms.expirySec,
-    action_json: {
-      subaccount_id: action.subaccount_id,
-      nonce: action.nonce,
-      module: action.module,
-      data: action.data,
-      expiry: action.expiry,
-      owner: action.owner,
-      signer: action.signer,
-    },
-    signature: terms.signature,
-    warnings: terms.warnings,
-  }
-  const text = JSON.stringify(json).replace(BEYOND_ASCII, escaped)
+  const { warnings } = terms
+  const warned =
+    warnings === undefined ? '' : `,"warnings":[${warnings.map(asciiJsonText).join(',')}]`
+  const text = `${BEFORE_SIGNER}${terms.signer}","recipient_id":"${terms.recipientId}","asset_address":"${terms.assetAddress}","sub_id":"${terms.subId}","worst_fee":"${terms.worstFee}","expiry":${terms.expirySec},"action_json":${actionText(terms.action)},"signature":"${terms.signature}"${warned}}`
   assert(text.length <= MAX_STATEMENT_LENGTH, `a statement of ${text.length} characters`)
   return text as OrderStatement
 }
+
+const actionText = (action: ActionJson): string =>
+  `{"subaccount_id":${asciiJsonText(action.subaccount_id)},"nonce":${asciiJsonText(action.nonce)},"module":${asciiJsonText(action.module)},"data":${asciiJsonText(action.data)},"expiry":${asciiJsonText(action.expiry)},"owner":${asciiJsonText(action.owner)},"signer":${asciiJsonText(action.signer)}}`
 
 /** What writeStatement was given. */
 export function readStatement(statement: OrderStatement): StatedTerms {
@@ -101,6 +88,3 @@ export function asStatement(text: string): OrderStatement | undefined {
     ? (text as OrderStatement)
     : undefined
 }
-
-const BEYOND_ASCII = /[^\0-\x7f]/g
-const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -1,4 +1,4 @@
-import { divHalfUp, formatDecimal, formatSigned } from './decimal.js'
+import { divHalfUp, formatDecimal } from './decimal.js'
 import type { Market, OrderEntrySpec } from './market.js'
 import { amountE18, E18, mulDivCeil, mulDivFloor, priceE18 } from './money.js'
 import type { AmountE18, PriceE18 } from './money.js'
@@ -86,41 +86,41 @@ export function spotContract(
 ): SpotContract | undefined {
   if (market.orderEntry === undefined) return undefined
   const { name, orientation } = market.orderEntry
+  const price = formatDecimal(order.price, 18)
+  const amount = formatDecimal(order.amount, 18)
   // price × amount is at 1e36; dividing by 1e30 leaves the token's six decimals.
-  const usdc6 = divHalfUp(order.price * order.amount, 10n ** 30n)
+  const usdc = formatDecimal(divHalfUp(order.price * order.amount, E30), UI_SIZE_DECIMALS)
   const bought = order.side === 'buy'
   return {
     spec: name,
-    ui_intent: sent ?? engineToIntent(orientation, order, usdc6),
-    engine_order: {
-      side: order.side,
-      price: formatDecimal(order.price, 18),
-      amount: formatDecimal(order.amount, 18),
-    },
-    balance_delta: {
-      usdc: formatSigned(bought ? -usdc6 : usdc6, UI_SIZE_DECIMALS),
-      cngn: formatSigned(bought ? order.amount : 0n - order.amount, 18),
-    },
+    ui_intent: sent ?? engineToIntent(orientation, order, { price, amount, usdc }),
+    engine_order: { side: order.side, price, amount },
+    balance_delta: { usdc: signed(usdc, !bought), cngn: signed(amount, bought) },
   }
+}
+
+const E30 = 10n ** 30n
+/** Over a price at 1e18 it gives the inverse price at UI_PRICE_DECIMALS. */
+const UI_PRICE_INVERSE = 10n ** 28n
+
+/** The text of an amount that is not negative, with the sign of gaining or losing it. */
+function signed(amount: string, gained: boolean): string {
+  if (amount === '0') return amount
+  return gained ? `+${amount}` : `-${amount}`
 }
 
 function engineToIntent(
   orientation: OrderEntrySpec['orientation'],
   order: EngineOrder,
-  usdc6: bigint,
+  texts: { readonly price: string; readonly amount: string; readonly usdc: string },
 ): UiIntent {
   if (orientation === 'identity') {
-    return {
-      side: order.side,
-      price: formatDecimal(order.price, 18),
-      size: formatDecimal(order.amount, 18),
-    }
+    return { side: order.side, price: texts.price, size: texts.amount }
   }
-  // 1 / price at 10 decimals: 10^10 × 10^18 / priceE18.
-  const uiPrice = divHalfUp(10n ** 28n, order.price)
+  const uiPrice = divHalfUp(UI_PRICE_INVERSE, order.price)
   return {
     side: oppositeSide(order.side),
     price: formatDecimal(uiPrice, UI_PRICE_DECIMALS),
-    size: formatDecimal(usdc6, UI_SIZE_DECIMALS),
+    size: texts.usdc,
   }
 }

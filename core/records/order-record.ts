@@ -1,4 +1,5 @@
 import { formatDecimal } from '../decimal.js'
+import { jsonText } from '../json-text.js'
 import type { Market } from '../market.js'
 import type { QuoteE18 } from '../money.js'
 import type { Order, OrderProgress } from '../order.js'
@@ -45,7 +46,7 @@ const statementRest = ({ statement }: Order): string => statement.slice(1)
 function recordMembers(market: Market, order: Order, progress: OrderProgress): Members {
   const desired = formatDecimal(order.desiredAmount, 18)
   const limit = formatDecimal(order.limitPrice, 18)
-  const terms = `"order_id":${JSON.stringify(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
+  const terms = `"order_id":${jsonText(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
   return `${terms}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
 }
 
@@ -63,8 +64,7 @@ function progressMembers(order: Order, progress: OrderProgress, desired: string)
 /** Nearly always none of them is there. */
 function reasonMembers({ heldReason, cancelReason, cancelledAtMs }: OrderProgress): Members {
   const held = heldReason === undefined ? '' : `"held_reason":"${heldReason}",`
-  const reason =
-    cancelReason === undefined ? '' : `"cancel_reason":${JSON.stringify(cancelReason)},`
+  const reason = cancelReason === undefined ? '' : `"cancel_reason":${jsonText(cancelReason)},`
   const at = cancelledAtMs === undefined ? '' : `"cancelled_at":"${isoTime(cancelledAtMs)}",`
   return held + reason + at
 }
@@ -86,5 +86,7 @@ function presentedTerms(market: Market, order: Order): Members {
     { side: order.side, price: order.limitPrice, amount: order.desiredAmount },
     order.uiIntent,
   )
-  return contract === undefined ? '' : `"spot_contract":${JSON.stringify(contract)},`
+  if (contract === undefined) return ''
+  const { spec, ui_intent: intent, engine_order: engine, balance_delta: delta } = contract
+  return `"spot_contract":{"spec":${jsonText(spec)},"ui_intent":{"side":"${intent.side}","price":${jsonText(intent.price)},"size":${jsonText(intent.size)}},"engine_order":{"side":"${engine.side}","price":"${engine.price}","amount":"${engine.amount}"},"balance_delta":{"usdc":"${delta.usdc}","cngn":"${delta.cngn}"}},`
 }

@@ -5,7 +5,6 @@ import {
   divHalfUp,
   exactNumber,
   formatDecimal,
-  formatSigned,
   isNegativeDecimal,
   parseDecimal,
   parseInteger,
@@ -59,12 +58,6 @@ describe('formatDecimal', () => {
     expect(formatDecimal(0n, 18)).to.equal('0')
     expect(formatDecimal(-1n, 18)).to.equal('-0.000000000000000001')
     expect(formatDecimal(42n, 0)).to.equal('42')
-  })
-
-  it('marks positive values when asked for a sign', () => {
-    expect(formatSigned(15n, 1)).to.equal('+1.5')
-    expect(formatSigned(-15n, 1)).to.equal('-1.5')
-    expect(formatSigned(0n, 1)).to.equal('0')
   })
 })
 
