@@ -37,6 +37,8 @@ export interface GatewayState {
   requestId: string
   /** What the request's log line says besides method, path, status and time. */
   logged: Record<string, unknown>
+  /** The answer's body where it is JSON text already; it goes before what Koa has for a body. */
+  json: string | undefined
   /** The declared body was read to its end, so that the connection may be used again. */
   bodyRead: boolean
 }

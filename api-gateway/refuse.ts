@@ -9,5 +9,6 @@ export function refuse(
 ): void {
   ctx.status = refusal.status
   ctx.body = { ...refusalBody(refusal, ctx.state.requestId), ...extra }
+  ctx.state.json = undefined
   ctx.state.logged.code = refusal.code
 }

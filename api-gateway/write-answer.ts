@@ -8,19 +8,22 @@ type Answered = Koa.ParameterizedContext<GatewayState>
  * own. Koa would set header by header and then have each of them found again.
  */
 export function writeAnswer(ctx: Answered): void {
-  if (hasUnreadBody(ctx)) ctx.res.setHeader('Connection', 'close')
-  if (Buffer.isBuffer(ctx.body)) {
-    ctx.res.setHeader('X-Request-Id', ctx.state.requestId)
-    ctx.res.end(ctx.body)
+  const { res, state } = ctx
+  if (hasUnreadBody(ctx)) res.setHeader('Connection', 'close')
+  if (state.json !== undefined) return writeJson(ctx, state.json)
+  const { body } = ctx
+  if (Buffer.isBuffer(body)) {
+    res.setHeader('X-Request-Id', state.requestId)
+    res.end(body)
     return
   }
-  writeJson(ctx, JSON.stringify(ctx.body))
+  // What Koa took it for when the body was set.
+  res.removeHeader('Content-Type')
+  writeJson(ctx, JSON.stringify(body))
 }
 
 function writeJson({ res, state }: Answered, text: string): void {
   const length = Buffer.byteLength(text)
-  // What Koa took it for when the body was set.
-  res.removeHeader('Content-Type')
   res.writeHead(res.statusCode, [
     ...['X-Request-Id', state.requestId],
     ...['Content-Type', 'application/json; charset=utf-8'],

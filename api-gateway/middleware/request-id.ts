@@ -9,8 +9,10 @@ const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/
 export const requestId: Koa.Middleware<GatewayState> = (ctx, next) => {
   const sent = ctx.req.headers['x-request-id']
   const isAccepted = typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent)
-  ctx.state.requestId = isAccepted ? sent : randomUUID()
-  ctx.state.logged = {}
-  ctx.state.bodyRead = false
+  const { state } = ctx
+  state.requestId = isAccepted ? sent : randomUUID()
+  state.logged = {}
+  state.json = undefined
+  state.bodyRead = false
   return next()
 }
