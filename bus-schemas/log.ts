@@ -1,5 +1,6 @@
-import { pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { pino, stdSerializers } from 'pino'
 import type { DestinationStream, Logger as PinoLogger } from 'pino'
+import { isoTime } from '../core/records/iso-time.js'
 import { redacted } from './redacted.js'
 
 /** Writes lines; it makes no children, whose own fields would pass unredacted. */
@@ -18,7 +19,7 @@ export function createLog(name: string, level: string, destination?: Destination
     name,
     level,
     base: { pid: process.pid },
-    timestamp: stdTimeFunctions.isoTime,
+    timestamp: () => `,"time":"${isoTime(Date.now())}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redactedFields },
     // An error's message and stack are not fields of it: it is redacted once the serializer has made them so.
     serializers: { err: (error: Error) => redacted(stdSerializers.err(error)) },

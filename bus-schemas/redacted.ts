@@ -28,7 +28,10 @@ export function redacted(value: unknown, depth = 0): unknown {
     return shown === value ? value : redacted(shown, depth)
   }
   let copy: object | undefined
-  for (const [key, field] of Object.entries(value)) {
+  const fields = value as Readonly<Record<string, unknown>>
+  for (const key in fields) {
+    if (!Object.hasOwn(fields, key)) continue
+    const field = fields[key]
     const shown = SECRET_KEYS.has(key) ? '[redacted]' : redacted(field, depth + 1)
     if (shown === field) continue
     copy ??= Array.isArray(value) ? [...(value as unknown[])] : { ...value }
