@@ -3,6 +3,7 @@ import type { OrderAnswer } from '../bus-schemas/order-requests.js'
 import { assert } from '../core/assert.js'
 import { orderRecordJson } from '../core/records/order-record.js'
 import type { Market } from '../core/market.js'
+import type { Refusal } from '../core/refusals.js'
 import { answerJson } from './answer-json.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { refuse } from './refuse.js'
@@ -11,24 +12,27 @@ import { refuse } from './refuse.js'
 const REPEAT_WAIT_MS = 500
 const REPEAT_POLL_MS = 50
 
-/** Answers `{order}`, or the refusal; remembers what was shown, so that later reads show it too. */
-export async function answerOrder(
-  ctx: GatewayContext,
-  deps: GatewayDeps,
-  answer: OrderAnswer,
-): Promise<void> {
-  if (answer.kind === 'refused') {
-    const { existingOrderId } = answer.refusal
-    const existing = existingOrderId && (await storedSoon(deps, existingOrderId))
-    refuse(ctx, answer.refusal, existing ? { order: existing } : {})
-    return
-  }
+type Taken = Extract<OrderAnswer, { readonly kind: 'order' }>
+
+/** Answers `{order}`; remembers what was shown, so that later reads show it too. */
+export function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
   deps.ownWrites.answered(answer.market, answer.feed_seq)
   const { order, progress } = answer
   const market = marketNamed(deps, answer.market)
   ctx.state.logged.order_id = order.orderId
   ctx.state.logged.market = answer.market
   answerJson(ctx, `{"order":${orderRecordJson(market, order, progress)}}`)
+}
+
+/** Answers the refusal, with the order beside it that a repeat repeats. */
+export async function refuseOrder(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  refusal: Refusal,
+): Promise<void> {
+  const { existingOrderId } = refusal
+  const existing = existingOrderId && (await storedSoon(deps, existingOrderId))
+  refuse(ctx, refusal, existing ? { order: existing } : {})
 }
 
 /**

@@ -12,29 +12,46 @@ export const MAX_BODY_DEPTH = 8
 const MAX_DISCARDED_BYTES = 1024 * 1024
 const MAX_DISCARDING_MS = 250
 
-/** A body that is a JSON object: its text as it came, and read. */
-export interface JsonBody {
-  readonly text: string
-  readonly value: Readonly<Record<string, unknown>>
-}
-
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Reads the request's body as a JSON object, or says why it is refused. Throws when the client goes away. */
-export async function readJsonBody(
-  ctx: GatewayContext,
-): Promise<JsonBody | { readonly refusal: Refusal }> {
-  const encoding = ctx.req.headers['content-encoding']
+type Read = { readonly text: string } | { readonly refusal: Refusal }
+
+/**
+ * Reads the request's body as text that may be parsed without harm, or says why it is refused; whether it is JSON is left
+ * to whoever is asked about it. Throws when the client goes away.
+ */
+export async function readBodyText({ req, state }: GatewayContext): Promise<Read> {
+  const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return { refusal: refusals.contentEncoding }
   }
-  const bytes = await readBytes(ctx.req)
+  const bytes = await readBytes(req)
   if (bytes === undefined) {
-    await discard(ctx.req)
+    await discard(req)
     return { refusal: refusals.bodyTooLarge }
   }
-  ctx.state.bodyRead = true
-  return parseObject(bytes) ?? { refusal: refusals.invalidJsonBody }
+  state.bodyRead = true
+  const text = textOf(bytes)
+  const isHarmless = text !== undefined && !nestsDeeperThan(text, MAX_BODY_DEPTH)
+  return isHarmless ? { text } : { refusal: refusals.invalidJsonBody }
+}
+
+/** Reads the request's body as the text of a JSON object, or says why it is refused. Throws when the client goes away. */
+export async function readJsonBody(ctx: GatewayContext): Promise<Read> {
+  const read = await readBodyText(ctx)
+  if ('refusal' in read || jsonObjectOf(read.text) !== undefined) return read
+  return { refusal: refusals.invalidJsonBody }
+}
+
+/** What a text says, when it is a JSON object. */
+export function jsonObjectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    return value as Record<string, unknown>
+  } catch {
+    return undefined
+  }
 }
 
 /** The client went away before its body was complete. */
@@ -87,13 +104,10 @@ function discard(request: IncomingMessage): Promise<void> {
   })
 }
 
-function parseObject(bytes: Buffer): JsonBody | undefined {
+function textOf(bytes: Buffer): string | undefined {
+  if (isAscii(bytes)) return bytes.toString('latin1')
   try {
-    const text = isAscii(bytes) ? bytes.toString('latin1') : decoder.decode(bytes)
-    if (nestsDeeperThan(text, MAX_BODY_DEPTH)) return undefined
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    return { text, value: value as Record<string, unknown> }
+    return decoder.decode(bytes)
   } catch {
     return undefined
   }

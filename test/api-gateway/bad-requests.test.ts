@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { refusals } from '../../core/refusals.js'
 import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
 
 describe('requests that the gateway does not pass on', () => {
@@ -14,24 +15,40 @@ describe('requests that the gateway does not pass on', () => {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     gateway.send('POST', '/v1/orders', { body, headers })
 
-  const notJson: [string, string | Buffer][] = [
+  const refusedAtOnce: [string, string | Buffer][] = [
+    ['bytes that are not UTF-8', Buffer.from('{"order_id":"\xff"}', 'latin1')],
+    ['nesting beyond eight levels', `{"a":${'['.repeat(8)}${']'.repeat(8)}}`],
+    ['nesting of thousands of levels', `{"ui_intent":${'['.repeat(20_000)}`],
+  ]
+  const notJson: [string, string][] = [
     ['a torn object', '{"order_id":'],
     ['nothing', ''],
     ['an array', '[]'],
     ['null', 'null'],
     ['a number', '7'],
     ['a string', '"x"'],
-    ['bytes that are not UTF-8', Buffer.from('{"order_id":"\xff"}', 'latin1')],
-    ['nesting beyond eight levels', `{"a":${'['.repeat(8)}${']'.repeat(8)}}`],
-    ['nesting of thousands of levels', `{"ui_intent":${'['.repeat(20_000)}`],
   ]
   for (const path of ['/v1/orders', '/v1/orders/cancel']) {
-    for (const [what, body] of notJson) {
-      it(`POST ${path} with ${what} is 400 invalid JSON body`, async () => {
-        const answer = await gateway.send('POST', path, { body })
-        expect(answer.status).to.equal(400)
-        expect(answer.json).to.include({ error: 'invalid JSON body', code: 'invalid_json' })
+    const expectInvalid = async (body: string | Buffer): Promise<void> => {
+      const answer = await gateway.send('POST', path, { body })
+      expect(answer.status).to.equal(400)
+      expect(answer.json).to.include({ error: 'invalid JSON body', code: 'invalid_json' })
+    }
+    for (const [what, body] of refusedAtOnce) {
+      it(`POST ${path} with ${what} is 400 invalid JSON body, unasked`, async () => {
+        await expectInvalid(body)
         expect(gateway.asked).to.deep.equal([])
+      })
+    }
+    for (const [what, body] of notJson) {
+      it(`POST ${path} with ${what} is 400 invalid JSON body, whatever becomes of the question`, async () => {
+        gateway.answerWith({ kind: 'refused', refusal: refusals.invalidJsonBody })
+        await expectInvalid(body)
+        expect(gateway.asked.map((request) => request.body)).to.deep.equal([body])
+        gateway.answerWith({ kind: 'refused', refusal: refusals.internal })
+        await expectInvalid(body)
+        gateway.bus.setConnected(false)
+        await expectInvalid(body)
       })
     }
   }
