@@ -2,7 +2,7 @@ import type { Bus } from '../bus-schemas/bus.js'
 import { NoAnswer } from '../bus-schemas/bus.js'
 import {
   type OrderAnswer,
-  type OrderRequest,
+  type OrderQuestion,
   decodeOrderAnswer,
   encodeOrderRequest,
 } from '../bus-schemas/order-requests.js'
@@ -18,7 +18,7 @@ export const ANSWER_TIMEOUT_MS = 3_000
 export async function askIntake(
   bus: Pick<Bus, 'ask' | 'isConnected'>,
   subject: string,
-  request: OrderRequest,
+  request: OrderQuestion,
 ): Promise<OrderAnswer | undefined> {
   if (!bus.isConnected()) return undefined
   try {

@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer'
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refusals } from '../core/refusals.js'
 import type { GatewayContext } from './context.js'
@@ -12,15 +12,16 @@ export const MAX_BODY_DEPTH = 8
 const MAX_DISCARDED_BYTES = 1024 * 1024
 const MAX_DISCARDING_MS = 250
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-type Read = { readonly text: string } | { readonly refusal: Refusal }
+type Refused = { readonly refusal: Refusal }
 
 /**
- * Reads the request's body as text that may be parsed without harm, or says why it is refused; whether it is JSON is left
- * to whoever is asked about it. Throws when the client goes away.
+ * Reads the request's body as bytes of UTF-8 that may be parsed without harm, or says why it is refused; whether they are
+ * JSON is left to whoever is asked about them. Throws when the client goes away.
  */
-export async function readBodyText({ req, state }: GatewayContext): Promise<Read> {
+export async function readBody({
+  req,
+  state,
+}: GatewayContext): Promise<{ readonly body: Buffer } | Refused> {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return { refusal: refusals.contentEncoding }
@@ -31,16 +32,19 @@ export async function readBodyText({ req, state }: GatewayContext): Promise<Read
     return { refusal: refusals.bodyTooLarge }
   }
   state.bodyRead = true
-  const text = textOf(bytes)
-  const isHarmless = text !== undefined && !nestsDeeperThan(text, MAX_BODY_DEPTH)
-  return isHarmless ? { text } : { refusal: refusals.invalidJsonBody }
+  const body = withoutMark(bytes)
+  const isHarmless = isUtf8(body) && !nestsDeeperThan(body, MAX_BODY_DEPTH)
+  return isHarmless ? { body } : { refusal: refusals.invalidJsonBody }
 }
 
 /** Reads the request's body as the text of a JSON object, or says why it is refused. Throws when the client goes away. */
-export async function readJsonBody(ctx: GatewayContext): Promise<Read> {
-  const read = await readBodyText(ctx)
-  if ('refusal' in read || jsonObjectOf(read.text) !== undefined) return read
-  return { refusal: refusals.invalidJsonBody }
+export async function readJsonBody(
+  ctx: GatewayContext,
+): Promise<{ readonly text: string } | Refused> {
+  const read = await readBody(ctx)
+  if ('refusal' in read) return read
+  const text = read.body.toString()
+  return jsonObjectOf(text) === undefined ? { refusal: refusals.invalidJsonBody } : { text }
 }
 
 /** What a text says, when it is a JSON object. */
@@ -104,25 +108,20 @@ function discard(request: IncomingMessage): Promise<void> {
   })
 }
 
-function textOf(bytes: Buffer): string | undefined {
-  if (isAscii(bytes)) return bytes.toString('latin1')
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
+/** What some programs put before UTF-8 says nothing. */
+const withoutMark = (bytes: Buffer): Buffer =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 
 /** Parsing first would build the depth, and printing it overflows the stack. */
-function nestsDeeperThan(text: string, limit: number): boolean {
-  return hasMoreThan(text, limit) && opensMoreThan(text, limit)
+function nestsDeeperThan(json: Buffer, limit: number): boolean {
+  return hasMoreThan(json, limit) && opensMoreThan(json, limit)
 }
 
 /** Whether there are more brackets than so many, wherever: nothing nests deeper than it has brackets. */
-function hasMoreThan(text: string, limit: number): boolean {
+function hasMoreThan(json: Buffer, limit: number): boolean {
   let found = 0
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+  for (const bracket of [OPEN_BRACE, OPEN_BRACKET]) {
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {
       found += 1
       if (found > limit) return true
     }
@@ -130,12 +129,12 @@ function hasMoreThan(text: string, limit: number): boolean {
   return false
 }
 
-/** Counts brackets outside strings. */
-function opensMoreThan(text: string, limit: number): boolean {
+/** Counts brackets outside strings. No byte of a longer character is one of those that are looked for. */
+function opensMoreThan(json: Buffer, limit: number): boolean {
   let depth = 0
   let inString = false
-  for (let i = 0; i < text.length; i += 1) {
-    const char = text.charCodeAt(i)
+  for (let i = 0; i < json.length; i += 1) {
+    const char = json[i]
     if (inString) {
       if (char === BACKSLASH) i += 1
       else if (char === QUOTE) inString = false

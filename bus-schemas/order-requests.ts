@@ -40,10 +40,21 @@ export type OrderAnswer =
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** The body travels behind the head as it is, so that nobody escapes it. */
-export function encodeOrderRequest({ request_id, body, service_auth }: OrderRequest): Uint8Array {
+/** The same before it is put, with the body as text or as the bytes of its UTF-8. */
+export interface OrderQuestion extends Omit<OrderRequest, 'body'> {
+  readonly body: string | Uint8Array
+}
+
+/** The body travels behind the head as it is, so that nobody escapes it, and whoever has it as bytes need not read it. */
+export function encodeOrderRequest({ request_id, body, service_auth }: OrderQuestion): Uint8Array {
   const auth = optionalText('service_auth', service_auth)
-  return bytesOf(`{"v":${WIRE_VERSION},"request_id":${jsonText(request_id)}${auth}}\n${body}`)
+  const head = `{"v":${WIRE_VERSION},"request_id":${jsonText(request_id)}${auth}}\n`
+  const bodyBytes = typeof body === 'string' ? bytesOf(body) : body
+  const headLength = Buffer.byteLength(head)
+  const bytes = Buffer.allocUnsafe(headLength + bodyBytes.length)
+  bytes.write(head, 'utf8')
+  bytes.set(bodyBytes, headLength)
+  return bytes
 }
 
 /** Throws MalformedMessage, or InvariantBroken on an unknown version; the body inside may still be anything. */

@@ -3,7 +3,7 @@ import { refusals } from '../../core/refusals.js'
 import { answerOrder, refuseOrder } from '../answer-order.js'
 import { askIntake } from '../ask-intake.js'
 import type { GatewayDeps, Handler } from '../context.js'
-import { jsonObjectOf, readBodyText } from '../read-json-body.js'
+import { jsonObjectOf, readBody } from '../read-json-body.js'
 import { refuse } from '../refuse.js'
 
 const LOGGED_ID_LENGTH = 128
@@ -14,12 +14,13 @@ const LOGGED_ID_LENGTH = 128
  */
 export function postOrders(deps: GatewayDeps): Handler {
   return async (ctx) => {
-    const body = await readBodyText(ctx)
-    if ('refusal' in body) return refuse(ctx, body.refusal)
-    const request = { request_id: ctx.state.requestId, body: body.text }
+    const read = await readBody(ctx)
+    if ('refusal' in read) return refuse(ctx, read.refusal)
+    const { body } = read
+    const request = { request_id: ctx.state.requestId, body }
     const answer = await askIntake(deps.bus, askPlaceOrder, request)
     if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
-    const fields = jsonObjectOf(body.text)
+    const fields = jsonObjectOf(body.toString())
     if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)
     const { order_id } = fields
     if (typeof order_id === 'string') {

@@ -60,6 +60,12 @@ describe('requests that the gateway does not pass on', () => {
     expect(gateway.asked[0]?.body).to.equal(JSON.stringify(body))
   })
 
+  it('takes the mark that some programs put before UTF-8 off a body', async () => {
+    gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'seen' } })
+    expect((await post(Buffer.from('\ufeff{"order_id":"₦"}'))).json.error).to.equal('seen')
+    expect(gateway.asked[0]?.body).to.equal('{"order_id":"₦"}')
+  })
+
   it('puts a body together that comes in pieces, characters cut in the middle', async () => {
     gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'seen' } })
     const body = Buffer.from('{"order_id":"₦🙂"}')

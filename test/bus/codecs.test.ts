@@ -187,6 +187,8 @@ describe('order requests and answers', () => {
           { request_id, body, service_auth },
         ]) {
           expect(decodeOrderRequest(encodeOrderRequest(request))).to.deep.equal(request)
+          const inBytes = { ...request, body: Buffer.from(body) }
+          expect(decodeOrderRequest(encodeOrderRequest(inBytes))).to.deep.equal(request)
         }
       }),
     )
