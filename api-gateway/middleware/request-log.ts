@@ -10,17 +10,20 @@ export function requestLog(log: Logger): Koa.Middleware<GatewayState> {
   return async (ctx, next) => {
     const startedAt = performance.now()
     await next()
+    const { path } = ctx
+    const { method } = ctx.req
+    const { statusCode: status } = ctx.res
     const line = {
       request_id: ctx.state.requestId,
-      method: ctx.method,
-      path: ctx.path.slice(0, 200),
-      status: ctx.status,
+      method,
+      path: path.slice(0, 200),
+      status,
       ms: Math.round((performance.now() - startedAt) * 10) / 10,
       ...ctx.state.logged,
     }
-    const probe = ctx.path === '/readyz'
-    if (ctx.status >= 500 && !probe) log.warn(line, 'request answered')
-    else if (ctx.method === 'POST') log.info(line, 'request answered')
+    const probe = path === '/readyz'
+    if (status >= 500 && !probe) log.warn(line, 'request answered')
+    else if (method === 'POST') log.info(line, 'request answered')
     else log.debug(line, 'request answered')
   }
 }
