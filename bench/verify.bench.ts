@@ -4,7 +4,7 @@ import type { OrderBody } from '../client/records.js'
 import { createSignatureVerifier, type SignatureVerifier } from '../chain/verify-signature.js'
 import { readAction } from '../core/action-json.js'
 import type { Address, Hex } from '../core/action.js'
-import { readOrderIdentity, validateOrder } from '../core/validate-order.js'
+import { judgeOrder, readSubmittedOrder } from '../core/validate-order.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { BENCH_DOMAIN, benchMarket } from './bench-market.js'
 import { interleaved, ratio, took } from './rounds.js'
@@ -87,8 +87,9 @@ function wholeCheck(): Verify {
   const verifier = aVerifier()
   const context = { markets: [benchMarket()], nowMs: Date.now() }
   return async (body) => {
-    if ('refusal' in readOrderIdentity(body)) return false
-    const valid = validateOrder(body, context)
+    const submitted = readSubmittedOrder(body)
+    if ('refusal' in submitted) return false
+    const valid = judgeOrder(submitted, context)
     if ('refusal' in valid) return false
     return (await verifier.verify(valid.action, valid.signature)).kind === 'valid'
   }

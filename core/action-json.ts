@@ -1,4 +1,4 @@
-import type { Action, ActionJson, Address, Hex } from './action.js'
+import type { Action, ActionJson, Hex } from './action.js'
 import type { Checked } from './checked.js'
 import { parseInteger } from './decimal.js'
 import { asJsonObject, fieldOf, parseAddress } from './json-fields.js'
@@ -13,8 +13,6 @@ export interface ReadAction {
   readonly action: Action
 }
 
-const integerFields = ['subaccount_id', 'nonce', 'expiry'] as const
-const addressFields = ['module', 'owner', 'signer'] as const
 /** The seven fields of an action on the wire. */
 export const actionFields = [
   'subaccount_id',
@@ -44,33 +42,45 @@ export interface ActionPlace {
 
 /** Reads the seven fields of an action; refusals name them by the place where the action stands. */
 export function readActionFields(fields: JsonFields, place: ActionPlace): Checked<ReadAction> {
-  const refusal = refuseField(fields, place)
-  if (refusal !== undefined) return { refusal }
+  const { path, dataNotText } = place
+  const missing = actionFields.find((name) => fieldOf(fields, name) === undefined)
+  if (missing !== undefined) return { refusal: fieldRequired(`${path}.${missing}`) }
 
-  // Every field is a string from here on: refuseField has seen each of them.
-  const text = (name: keyof ActionJson): string => fields[name] as string
-  const json: ActionJson = {
-    subaccount_id: text('subaccount_id'),
-    nonce: text('nonce'),
-    module: text('module'),
-    data: text('data'),
-    expiry: text('expiry'),
-    owner: text('owner'),
-    signer: text('signer'),
-  }
+  // Every field is a string once it is read, or has passed for one.
+  const json = fields as unknown as ActionJson
+  const subaccountId = parseInteger(json.subaccount_id)
+  if (subaccountId === undefined) return malformedInteger(fields, path, 'subaccount_id')
+  const nonce = parseInteger(json.nonce)
+  if (nonce === undefined) return malformedInteger(fields, path, 'nonce')
+  const expiry = parseInteger(json.expiry)
+  if (expiry === undefined) return malformedInteger(fields, path, 'expiry')
+  const module = parseAddress(json.module)
+  if (module === undefined) return { refusal: invalidAddress(`${path}.module`) }
+  const owner = parseAddress(json.owner)
+  if (owner === undefined) return { refusal: invalidAddress(`${path}.owner`) }
+  const signer = json.signer === json.owner ? owner : parseAddress(json.signer)
+  if (signer === undefined) return { refusal: invalidAddress(`${path}.signer`) }
+  if (typeof json.data !== 'string') return { refusal: dataNotText }
+  const data = json.data.toLowerCase() as Hex
   return {
-    json,
-    action: {
-      subaccountId: BigInt(json.subaccount_id),
-      nonce: BigInt(json.nonce),
-      module: json.module.toLowerCase() as Address,
-      data: json.data.toLowerCase() as Hex,
-      expiry: BigInt(json.expiry),
-      owner: json.owner.toLowerCase() as Address,
-      signer: json.signer.toLowerCase() as Address,
+    json: {
+      subaccount_id: json.subaccount_id,
+      nonce: json.nonce,
+      module: json.module,
+      data: json.data,
+      expiry: json.expiry,
+      owner: json.owner,
+      signer: json.signer,
     },
+    action: { subaccountId, nonce, module, data, expiry, owner, signer },
   }
 }
+
+const malformedInteger = (
+  fields: JsonFields,
+  path: string,
+  name: keyof ActionJson,
+): { readonly refusal: Refusal } => ({ refusal: invalidInteger(`${path}.${name}`, fields[name]) })
 
 /** Text that is not JSON is refused like any other value that is no object. */
 function parseJson(text: string): unknown {
@@ -81,35 +91,18 @@ function parseJson(text: string): unknown {
   }
 }
 
-function refuseField(fields: JsonFields, { path, dataNotText }: ActionPlace): Refusal | undefined {
-  const missing = actionFields.find((name) => fieldOf(fields, name) === undefined)
-  if (missing !== undefined) return fieldRequired(`${path}.${missing}`)
-  for (const name of integerFields) {
-    if (parseInteger(fields[name]) === undefined) {
-      return invalidInteger(`${path}.${name}`, fields[name])
-    }
-  }
-  const address = addressFields.find((name) => parseAddress(fields[name]) === undefined)
-  if (address !== undefined) return invalidAddress(`${path}.${address}`)
-  return typeof fields.data === 'string' ? undefined : dataNotText
-}
-
 /**
  * The signed content of an order as one text: equal for two bodies that carry the same action and signature, however
- * they spell hex digits and leading zeros. Undefined when the action cannot be read.
+ * they spell hex digits and leading zeros.
  */
-export function signedOrderText(actionJson: unknown, signature: string): string | undefined {
-  const read = readAction(actionJson)
-  if ('refusal' in read) return undefined
-  const { action } = read
-  return [
-    action.subaccountId,
-    action.nonce,
-    action.module,
-    action.data,
-    action.expiry,
-    action.owner,
-    action.signer,
-    signature.toLowerCase(),
-  ].join(' ')
+export function signedOrderText({ json, action }: ReadAction, signature: string): string {
+  const { module, data, owner, signer } = action
+  const subaccountId = canonical(json.subaccount_id, action.subaccountId)
+  const nonce = canonical(json.nonce, action.nonce)
+  const expiry = canonical(json.expiry, action.expiry)
+  return `${subaccountId} ${nonce} ${module} ${data} ${expiry} ${owner} ${signer} ${signature.toLowerCase()}`
 }
+
+/** The integer without leading zeros, which nearly always is how it was written. */
+const canonical = (text: string, value: bigint): string =>
+  text.startsWith('0') ? value.toString() : text

@@ -30,29 +30,50 @@ const MAX_TEXT_LENGTH = MAX_NUMBER_DIGITS + 2
  * exponents, blanks, a bare point, more than 78 digits, or more decimals than the scale holds. Never rounds.
  */
 export function parseDecimal(text: unknown, decimals: number): bigint | undefined {
-  // The length comes first, so that neither the pattern nor BigInt ever sees a huge text.
+  // The length comes first, so that neither the loops nor BigInt ever see a huge text.
   if (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH) return undefined
-  if (!/^[0-9]+(\.[0-9]+)?$/.test(text)) return undefined
-  const [whole = '', fraction = ''] = text.split('.')
-  if (whole.length + fraction.length > MAX_NUMBER_DIGITS || fraction.length > decimals) {
-    return undefined
+  const point = text.indexOf('.')
+  if (point === -1) {
+    const integer = readDigits(text)
+    return integer === undefined ? undefined : integer * powerOfTen(decimals)
   }
-  return BigInt(whole + fraction.padEnd(decimals, '0'))
+  const whole = text.slice(0, point)
+  const fraction = text.slice(point + 1)
+  if (whole === '' || fraction === '' || fraction.length > decimals) return undefined
+  const digits = readDigits(whole + fraction)
+  return digits === undefined ? undefined : digits * powerOfTen(decimals - fraction.length)
+}
+
+const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent))
+
+const powerOfTen = (exponent: number): bigint => POWERS_OF_TEN[exponent] ?? 10n ** BigInt(exponent)
+
+/** So many digits are exact as a number, which costs less than parsing a bigint. */
+const EXACT_DIGITS = 15
+
+/** The value of 1 to 78 digits and nothing else; undefined for any other text. */
+function readDigits(text: string): bigint | undefined {
+  const { length } = text
+  if (length === 0 || length > MAX_NUMBER_DIGITS) return undefined
+  let number = 0
+  for (let at = 0; at < length; at += 1) {
+    const digit = text.charCodeAt(at) - ZERO
+    if (digit < 0 || digit > 9) return undefined
+    number = number * 10 + digit
+  }
+  return length <= EXACT_DIGITS ? BigInt(number) : BigInt(text)
 }
 
 /** Whether the text is a well-formed decimal behind a minus sign: a negative number rather than no number. */
 export function isNegativeDecimal(text: unknown): boolean {
-  return (
-    typeof text === 'string' && text.length <= MAX_TEXT_LENGTH && /^-[0-9]+(\.[0-9]+)?$/.test(text)
-  )
+  if (typeof text !== 'string' || !text.startsWith('-')) return false
+  return text.length <= MAX_TEXT_LENGTH && /^-[0-9]+(\.[0-9]+)?$/.test(text)
 }
 
 /** Reads a string of base-10 digits from 0 to `max` (uint256 unless told); undefined for anything else. */
 export function parseInteger(text: unknown, max: bigint = UINT256_MAX): bigint | undefined {
-  if (typeof text !== 'string' || text.length > MAX_NUMBER_DIGITS) return undefined
-  if (!/^[0-9]+$/.test(text)) return undefined
-  const value = BigInt(text)
-  return value <= max ? value : undefined
+  const value = typeof text === 'string' ? readDigits(text) : undefined
+  return value === undefined || value > max ? undefined : value
 }
 
 /** A bigint as a number, for counts and seconds; a value that a number cannot hold exactly is a broken invariant. */

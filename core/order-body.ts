@@ -44,59 +44,45 @@ const requiredAfterPrice = [
   'worst_fee',
 ] as const
 
-/** Reads the body of `POST /v1/orders`: an object with every required field, identifiers in their form. */
+/**
+ * Reads the body of `POST /v1/orders`: an object with every required field, identifiers in their form. Each field is read
+ * once, because every order passes here; what is wrong is only looked for when something is.
+ */
 export function readOrderBody(body: unknown): Checked<OrderBody> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
-  const missing = requiredFields(fields).find((name) => fieldOf(fields, name) === undefined)
+  const missing = missingField(fields)
   if (missing !== undefined) return { refusal: fieldRequired(missing) }
-  const malformed = refuseForm(fields)
-  return malformed === undefined ? wellFormed(fields) : { refusal: malformed }
-}
 
-function requiredFields(fields: JsonFields): readonly string[] {
-  // Side, price and amount may be derived from the intent; whether they can be is the translation's question.
-  const derived =
-    fieldOf(fields, 'order_entry_spec') !== undefined || fieldOf(fields, 'ui_intent') !== undefined
-  return derived
-    ? [...requiredBeforePrice, ...requiredAfterPrice]
-    : [...requiredBeforePrice, ...derivable, ...requiredAfterPrice, 'side']
-}
-
-const integerFields = ['nonce', 'subaccount_id', 'recipient_id', 'worst_fee'] as const
-const addressFields = ['owner_address', 'signer_address'] as const
-
-function refuseForm(fields: JsonFields): Refusal | undefined {
-  const orderId = fieldOf(fields, 'order_id')
-  if (typeof orderId !== 'string') return notAString('order_id')
-  // Control characters and lone surrogates would not survive logs, headers and UTF-8.
-  if (orderId.length > MAX_ORDER_ID_LENGTH || /[\p{Cc}\p{Cs}]/u.test(orderId)) {
-    return refusals.orderIdForm
-  }
-  const integer = integerFields.find((name) => parseInteger(fields[name]) === undefined)
-  if (integer !== undefined) return invalidInteger(integer, fields[integer])
-  const address = addressFields.find((name) => parseAddress(fields[name]) === undefined)
-  if (address !== undefined) return invalidAddress(address)
-  if (readSubId(fields) === undefined) return invalidInteger('sub_id', fields.sub_id)
-  return isSignatureText(fields.signature) ? undefined : refusals.signatureForm
-}
-
-const readSubId = (fields: JsonFields): bigint | undefined =>
-  parseInteger(fieldOf(fields, 'sub_id') ?? '0', SUB_ID_MAX)
-
-/** Every cast here was checked by refuseForm. */
-function wellFormed(fields: JsonFields): OrderBody {
-  const text = (name: string): string => fields[name] as string
+  const orderId = fields.order_id
+  if (typeof orderId !== 'string') return { refusal: notAString('order_id') }
+  if (!isOrderId(orderId)) return { refusal: refusals.orderIdForm }
+  const nonce = parseInteger(fields.nonce)
+  if (nonce === undefined) return malformedInteger(fields, 'nonce')
+  const subaccountId = parseInteger(fields.subaccount_id)
+  if (subaccountId === undefined) return malformedInteger(fields, 'subaccount_id')
+  const recipientId = parseInteger(fields.recipient_id)
+  if (recipientId === undefined) return malformedInteger(fields, 'recipient_id')
+  const worstFee = parseInteger(fields.worst_fee)
+  if (worstFee === undefined) return malformedInteger(fields, 'worst_fee')
+  const owner = parseAddress(fields.owner_address)
+  if (owner === undefined) return { refusal: invalidAddress('owner_address') }
+  const signer = parseAddress(fields.signer_address)
+  if (signer === undefined) return { refusal: invalidAddress('signer_address') }
+  const subId = parseInteger(fieldOf(fields, 'sub_id') ?? '0', SUB_ID_MAX)
+  if (subId === undefined) return malformedInteger(fields, 'sub_id')
+  const { signature } = fields
+  if (!isSignatureText(signature)) return { refusal: refusals.signatureForm }
   return {
-    orderId: text('order_id'),
-    owner: text('owner_address').toLowerCase() as Address,
-    signer: text('signer_address').toLowerCase() as Address,
-    subaccountId: BigInt(text('subaccount_id')),
-    recipientId: BigInt(text('recipient_id')),
-    nonce: BigInt(text('nonce')),
-    worstFee: BigInt(text('worst_fee')),
-    subId: readSubId(fields) ?? 0n,
-    signature: text('signature') as Hex,
+    orderId,
+    owner,
+    signer,
+    subaccountId,
+    recipientId,
+    nonce,
+    worstFee,
+    subId,
+    signature,
     assetAddress: fieldOf(fields, 'asset_address'),
     expiry: fieldOf(fields, 'expiry'),
     actionJson: fieldOf(fields, 'action_json'),
@@ -109,3 +95,33 @@ function wellFormed(fields: JsonFields): OrderBody {
     reduceOnly: fieldOf(fields, 'reduce_only'),
   }
 }
+
+/** The first field that is required and not there. */
+function missingField(fields: JsonFields): string | undefined {
+  const isAbsent = (name: string): boolean => fieldOf(fields, name) === undefined
+  const early = requiredBeforePrice.find(isAbsent)
+  if (early !== undefined) return early
+  // Side, price and amount may be derived from the intent; whether they can be is the translation's question.
+  const isDerived = !isAbsent('order_entry_spec') || !isAbsent('ui_intent')
+  const underived = isDerived ? undefined : derivable.find(isAbsent)
+  if (underived !== undefined) return underived
+  const late = requiredAfterPrice.find(isAbsent)
+  return late === undefined && !isDerived && isAbsent('side') ? 'side' : late
+}
+
+const SPACE = 0x20
+const TILDE = 0x7e
+
+/** Control characters and lone surrogates would not survive logs, headers and UTF-8. */
+function isOrderId(text: string): boolean {
+  if (text.length > MAX_ORDER_ID_LENGTH) return false
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit < SPACE || unit > TILDE) return !/[\p{Cc}\p{Cs}]/u.test(text)
+  }
+  return true
+}
+
+const malformedInteger = (fields: JsonFields, name: string): { readonly refusal: Refusal } => ({
+  refusal: invalidInteger(name, fields[name]),
+})

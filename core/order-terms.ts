@@ -49,13 +49,13 @@ export function readOrderTerms(
   if (prices.value.some((price) => !fitsChain(price, signedAmount(market, desired.value)))) {
     return { refusal: refusals.notionalRange }
   }
-  return {
+  const terms = {
     side: engineSide,
     prices: prices.value,
     desired: desired.value,
     initialFilled: filled.value,
-    ...(intent === undefined ? {} : { uiIntent: intent }),
   }
+  return intent === undefined ? terms : { ...terms, uiIntent: intent }
 }
 
 /** The amount as the signed word carries it; exact, since steps are whole units of the market's scale. */
@@ -120,9 +120,10 @@ function readFilled(
   sent: unknown,
   desired: AmountE18,
 ): Checked<{ readonly value: AmountE18 }> {
+  if (sent === undefined) return { value: amountE18(0n) }
   const step = market.minSize
   if (isNegativeDecimal(sent)) return { refusal: refusals.filledNegative }
-  const value = parseDecimal(sent ?? '0', 18)
+  const value = parseDecimal(sent, 18)
   if (value === undefined) return { refusal: invalidDecimal('filled_amount', sent, 18) }
   if (value > desired) return { refusal: refusals.filledExceeds }
   if (value % step !== 0n) {

@@ -1,7 +1,7 @@
 import type { Hex, TradeData } from './action.js'
 import { dataInvariant, dataNotHex, refusals } from './refusals.js'
 import type { Refusal } from './refusals.js'
-import { addressOfWord, isHexText, readWords, writeWords } from './words.js'
+import { addressAt, isHexText, isWords, wordAt, writeWords } from './words.js'
 
 const WORDS = 7
 
@@ -12,23 +12,21 @@ const WORDS = 7
 export function decodeTradeData(data: string): { data: TradeData } | { refusal: Refusal } {
   if (!data.startsWith('0x')) return { refusal: dataNotHex('missing 0x prefix') }
   if (data.length % 2 !== 0) return { refusal: dataNotHex('odd number of hex digits') }
-  const words = readWords(data, WORDS)
-  if (words === undefined) {
+  if (!isWords(data, WORDS)) {
     return { refusal: isHexText(data) ? refusals.tradeDataWords : dataNotHex('not a hex digit') }
   }
-  const [asset = 0n, subId = 0n, limitPrice = 0n, desiredAmount = 0n] = words
-  const [worstFee = 0n, recipientId = 0n, flag = 0n] = words.slice(4)
-  const assetAddress = addressOfWord(asset)
-  if (assetAddress === undefined) return { refusal: dataInvariant('asset is not an address') }
+  const asset = addressAt(data, 0)
+  if (asset === undefined) return { refusal: dataInvariant('asset is not an address') }
+  const flag = wordAt(data, 6)
   if (flag > 1n) return { refusal: dataInvariant('isBid is neither 0 nor 1') }
   return {
     data: {
-      asset: assetAddress,
-      subId,
-      limitPrice: BigInt.asIntN(256, limitPrice),
-      desiredAmount: BigInt.asIntN(256, desiredAmount),
-      worstFee,
-      recipientId,
+      asset,
+      subId: wordAt(data, 1),
+      limitPrice: BigInt.asIntN(256, wordAt(data, 2)),
+      desiredAmount: BigInt.asIntN(256, wordAt(data, 3)),
+      worstFee: wordAt(data, 4),
+      recipientId: wordAt(data, 5),
       isBid: flag === 1n,
     },
   }

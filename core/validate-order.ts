@@ -1,7 +1,6 @@
 import { readAction, signedOrderText } from './action-json.js'
 import type { ReadAction } from './action-json.js'
 import type { Action, Address, Hex, TradeData } from './action.js'
-import { firstBroken } from './checked.js'
 import type { Checked } from './checked.js'
 import { exactNumber } from './decimal.js'
 import { findInstrument } from './find-market.js'
@@ -15,7 +14,7 @@ import { readOrderTerms, signedAmount } from './order-terms.js'
 import type { OrderTerms } from './order-terms.js'
 import { writeStatement } from './order-statement.js'
 import type { OrderStatement } from './order-statement.js'
-import type { Order, Side } from './order.js'
+import type { Order, Side, UiIntent } from './order.js'
 import { notAligned, refusals, wrongModule } from './refusals.js'
 import type { Refusal } from './refusals.js'
 import { decodeTradeData } from './trade-data.js'
@@ -31,8 +30,7 @@ export interface ValidationContext {
 export interface ClaimedIdentity {
   readonly orderId: string
   readonly owner: Address
-  /** Base-10 without leading zeros. */
-  readonly nonce: string
+  readonly nonce: bigint
   /**
    * The signed content and the signature as one text, equal for a repeat of the same signed order; undefined when the
    * body's action cannot be read, and then it is no repeat of any order.
@@ -40,44 +38,55 @@ export interface ClaimedIdentity {
   readonly signedText: string | undefined
 }
 
+/** An order whose `signatureStatus` is still to be set. */
+export type UnjudgedOrder = Order & { signatureStatus: Order['signatureStatus'] }
+
 /** An order that passed every check a body alone can fail. */
 export interface ValidOrder {
-  /** Its `signatureStatus` is `unchecked` until the intake has asked the chain. */
-  readonly order: Order
+  /** Nobody else holds it; its `signatureStatus` is `unchecked` until the intake has asked the chain. */
+  readonly order: UnjudgedOrder
   readonly market: Market
   /** The signed action with its numbers read, and its signature, as the signature check takes them. */
   readonly action: Action
   readonly signature: Hex
 }
 
+/** A body whose required fields are there and well-formed, and its action as far as it can be read. */
+export interface SubmittedOrder {
+  readonly identity: ClaimedIdentity
+  readonly fields: OrderBody
+  readonly signed: Checked<ReadAction>
+}
+
 /** Reads who an order claims to be; refuses a body whose required fields are missing or malformed. Pure. */
-export function readOrderIdentity(
-  body: unknown,
-): { readonly identity: ClaimedIdentity } | { readonly refusal: Refusal } {
-  const read = readOrderBody(body)
-  if ('refusal' in read) return read
-  return {
-    identity: {
-      orderId: read.orderId,
-      owner: read.owner,
-      nonce: read.nonce.toString(),
-      signedText: signedOrderText(read.actionJson, read.signature),
-    },
-  }
+export function readSubmittedOrder(body: unknown): Checked<SubmittedOrder> {
+  const fields = readOrderBody(body)
+  if ('refusal' in fields) return fields
+  const { orderId, owner, nonce, signature } = fields
+  const signed = readAction(fields.actionJson)
+  const signedText = 'refusal' in signed ? undefined : signedOrderText(signed, signature)
+  return { identity: { orderId, owner, nonce, signedText }, fields, signed }
+}
+
+/** Checks an order body as judgeOrder does what was read of it. Pure. */
+export function validateOrder(body: unknown, context: ValidationContext): Checked<ValidOrder> {
+  const submitted = readSubmittedOrder(body)
+  return 'refusal' in submitted ? submitted : judgeOrder(submitted, context)
 }
 
 /**
- * Checks a submitted order body against its market, in the order of decision C8, up to and including the decoded
- * data; custody, signature and uniqueness are asked of the world by the intake. Pure.
+ * Checks a submitted order against its market, in the order of decision C8, up to and including the decoded data;
+ * custody, signature and uniqueness are asked of the world by the intake. Pure.
  */
-export function validateOrder(body: unknown, context: ValidationContext): Checked<ValidOrder> {
-  const fields = readOrderBody(body)
-  if ('refusal' in fields) return fields
+export function judgeOrder(
+  { fields, signed }: SubmittedOrder,
+  context: ValidationContext,
+): Checked<ValidOrder> {
   const expiry = readExpiry(fields.expiry, context.nowMs)
   if ('refusal' in expiry) return expiry
-  const signed = readAction(fields.actionJson)
   if ('refusal' in signed) return signed
-  if (isPast(signed.action.expiry, context.nowMs)) return { refusal: refusals.actionExpiryPast }
+  const { action } = signed
+  if (isPast(action.expiry, context.nowMs)) return { refusal: refusals.actionExpiryPast }
   const side = readSide(fields.side)
   if ('refusal' in side) return side
   const instrument = readInstrument(fields, context.markets)
@@ -86,23 +95,19 @@ export function validateOrder(body: unknown, context: ValidationContext): Checke
   const terms = readOrderTerms(market, fields, side.value)
   if ('refusal' in terms) return terms
 
-  const disagreement = firstBroken(agreementRules(market, fields, signed.action))
+  const disagreement = findDisagreement(market, fields, action)
   if (disagreement !== undefined) return { refusal: disagreement }
   const decoded = decodeTradeData(signed.json.data)
   if ('refusal' in decoded) return decoded
-  const wrongWord = firstBroken(wordRules(market, fields, terms, decoded.data))
+  const wrongWord = findWrongWord(market, fields, terms, decoded.data)
   if (wrongWord !== undefined) return { refusal: wrongWord }
   const reduceOnly = refuseReduceOnly(market, fields.reduceOnly)
   if (reduceOnly !== undefined) return { refusal: reduceOnly }
 
   const limitPrice = decoded.data.limitPrice as PriceE18
-  const order = buildOrder(market, fields, {
-    ...terms,
-    signed,
-    limitPrice,
-    expirySec: expiry.value,
-  })
-  return { order, market, action: signed.action, signature: fields.signature }
+  const expirySec = expiry.value
+  const order = buildOrder(market, fields, { terms, signed, limitPrice, expirySec })
+  return { order, market, action, signature: fields.signature }
 }
 
 function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: number }> {
@@ -134,38 +139,38 @@ function readInstrument(
 }
 
 /** The flat fields and the signed action must say the same, and name the module that settles this market. */
-function agreementRules(market: Market, fields: OrderBody, action: Action) {
-  return [
-    [action.subaccountId === fields.subaccountId, refusals.actionSubaccount],
-    [action.nonce === fields.nonce, refusals.actionNonce],
-    [action.owner === fields.owner, refusals.actionOwner],
-    [action.signer === fields.signer, refusals.actionSigner],
-    [fields.recipientId === fields.subaccountId, refusals.recipient],
-    [action.module === market.tradeModuleAddress, wrongModule(market.tradeModuleAddress)],
-  ] as const
+function findDisagreement(market: Market, fields: OrderBody, action: Action): Refusal | undefined {
+  if (action.subaccountId !== fields.subaccountId) return refusals.actionSubaccount
+  if (action.nonce !== fields.nonce) return refusals.actionNonce
+  if (action.owner !== fields.owner) return refusals.actionOwner
+  if (action.signer !== fields.signer) return refusals.actionSigner
+  if (fields.recipientId !== fields.subaccountId) return refusals.recipient
+  const { tradeModuleAddress } = market
+  return action.module === tradeModuleAddress ? undefined : wrongModule(tradeModuleAddress)
 }
 
 /** The seven signed words must be exactly the body's numbers at the chain's scale (decision C2). */
-function wordRules(market: Market, fields: OrderBody, terms: OrderTerms, data: TradeData) {
-  const amount = signedAmount(market, terms.desired)
-  const [expectedPrice = 0n] = terms.prices
-  return [
-    [data.asset === market.assetAddress, refusals.dataAsset],
-    [data.subId === fields.subId, refusals.dataSubId],
-    [data.isBid === (terms.side === 'buy'), refusals.dataIsBid],
-    [data.recipientId === fields.recipientId, refusals.dataRecipient],
-    [data.worstFee === fields.worstFee, refusals.dataWorstFee],
-    [data.limitPrice > 0n, refusals.dataPricePositive],
-    [
-      terms.prices.some((price) => price === data.limitPrice),
-      notAligned('limitPrice', 'limit_price', texts(expectedPrice, data.limitPrice)),
-    ],
-    [data.desiredAmount > 0n, refusals.dataAmountPositive],
-    [
-      data.desiredAmount === amount,
-      notAligned('desiredAmount', 'desired_amount', texts(amount, data.desiredAmount)),
-    ],
-  ] as const
+function findWrongWord(
+  market: Market,
+  fields: OrderBody,
+  { side, prices, desired }: OrderTerms,
+  data: TradeData,
+): Refusal | undefined {
+  if (data.asset !== market.assetAddress) return refusals.dataAsset
+  if (data.subId !== fields.subId) return refusals.dataSubId
+  if (data.isBid !== (side === 'buy')) return refusals.dataIsBid
+  if (data.recipientId !== fields.recipientId) return refusals.dataRecipient
+  if (data.worstFee !== fields.worstFee) return refusals.dataWorstFee
+  const { limitPrice, desiredAmount } = data
+  if (limitPrice <= 0n) return refusals.dataPricePositive
+  if (!prices.some((price) => price === limitPrice)) {
+    const [expected = 0n] = prices
+    return notAligned('limitPrice', 'limit_price', texts(expected, limitPrice))
+  }
+  if (desiredAmount <= 0n) return refusals.dataAmountPositive
+  const amount = signedAmount(market, desired)
+  if (desiredAmount === amount) return undefined
+  return notAligned('desiredAmount', 'desired_amount', texts(amount, desiredAmount))
 }
 
 const texts = (expected: bigint, signed: bigint) => ({
@@ -186,35 +191,38 @@ function refuseReduceOnly(market: Market, value: unknown): Refusal | undefined {
   return reduceOnlyContracts.has(market.contractType) ? undefined : refusals.reduceOnlyUnsupported
 }
 
-interface CheckedTerms extends OrderTerms {
+interface CheckedTerms {
+  readonly terms: OrderTerms
   readonly signed: ReadAction
   readonly limitPrice: PriceE18
   readonly expirySec: number
 }
 
-function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): Order {
-  const { expirySec } = checked
+/** An intent is set afterwards: spreading it in costs as much as all the rest. */
+function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): UnjudgedOrder {
+  const { terms, expirySec } = checked
   const actionExpiry = checked.signed.action.expiry
-  return {
+  const order: UnjudgedOrder & { uiIntent?: UiIntent } = {
     orderId: fields.orderId,
     market: market.market,
     owner: fields.owner,
     subaccountId: fields.subaccountId,
     nonce: fields.nonce,
-    side: checked.side,
-    desiredAmount: checked.desired,
-    initialFilled: checked.initialFilled,
+    side: terms.side,
+    desiredAmount: terms.desired,
+    initialFilled: terms.initialFilled,
     limitPrice: checked.limitPrice,
     worstFee: feePerUnitE18(fields.worstFee),
     goodUntilSec: actionExpiry < BigInt(expirySec) ? exactNumber(actionExpiry) : expirySec,
-    ...(checked.uiIntent === undefined ? {} : { uiIntent: checked.uiIntent }),
     signatureStatus: 'unchecked',
     statement: stateOrder(market, fields, checked),
   }
+  if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
+  return order
 }
 
 function stateOrder(market: Market, fields: OrderBody, checked: CheckedTerms): OrderStatement {
-  const warnings = feeWarnings(market, fields, checked.limitPrice, checked.desired)
+  const warnings = feeWarnings(market, fields, checked.limitPrice, checked.terms.desired)
   return writeStatement({
     signer: fields.signer,
     recipientId: fields.recipientId,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AccountReader } from '../../chain/read-account.js'
 import type { FundsReader } from '../../chain/read-funds.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
@@ -8,11 +8,7 @@ import { crash } from '../../core/crash-point.js'
 import type { Market } from '../../core/market.js'
 import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
-import {
-  type ClaimedIdentity,
-  readOrderIdentity,
-  validateOrder,
-} from '../../core/validate-order.js'
+import { type ClaimedIdentity, judgeOrder, readSubmittedOrder } from '../../core/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { type CustodyVerdict, checkCustody } from './check-custody.js'
 import { NO_VERDICT, soon } from './soon.js'
@@ -48,14 +44,14 @@ export async function checkPlacement(
   deps: PlaceOrderDeps,
   body: unknown,
 ): Promise<Placeable | { readonly refusal: Refusal }> {
-  const read = readOrderIdentity(body)
-  if ('refusal' in read) return read
-  const fingerprint = fingerprintOf(read.identity)
-  const repeated = findRepeated(deps.registry, read.identity, fingerprint)
+  const submitted = readSubmittedOrder(body)
+  if ('refusal' in submitted) return submitted
+  const fingerprint = fingerprintOf(submitted.identity)
+  const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
   if (repeated !== undefined) return { refusal: repeated }
 
   const nowMs = deps.nowMs()
-  const valid = validateOrder(body, { markets: deps.markets, nowMs })
+  const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
   if ('refusal' in valid) return valid
   const { order, action, signature } = valid
   const [custody, verdict, account] = await Promise.all([
@@ -69,8 +65,9 @@ export async function checkPlacement(
     return { refusal: invalidSignature(deps.domain, action, verdict) }
   }
   const { orderId, owner, nonce } = order
+  order.signatureStatus = signatureStatus(action, custody, verdict)
   return {
-    order: { ...order, signatureStatus: signatureStatus(action, custody, verdict) },
+    order,
     claim: { orderId, owner, nonce, fingerprint },
     recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
     ...(account === undefined ? {} : { account }),
@@ -98,9 +95,7 @@ function signatureStatus(
 
 /** A digest of what was signed and the signature; of nothing when the action cannot be read. */
 function fingerprintOf({ signedText }: ClaimedIdentity): Uint8Array {
-  return createHash('sha256')
-    .update(signedText ?? '')
-    .digest()
+  return hash('sha256', signedText ?? '', 'buffer')
 }
 
 /** The answer to a repeat of an order that was taken before; a different order with its id or nonce is judged last. */
@@ -114,7 +109,7 @@ function findRepeated(
   if (sameId !== undefined && isRepeat(fingerprint, sameId)) {
     return duplicate('order_id', sameId, fingerprint)
   }
-  const sameNonce = registry.findNonce(owner, BigInt(nonce))
+  const sameNonce = registry.findNonce(owner, nonce)
   if (sameNonce !== undefined && isRepeat(fingerprint, sameNonce)) {
     return duplicate('nonce', sameNonce, fingerprint)
   }

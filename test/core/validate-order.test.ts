@@ -5,7 +5,7 @@ import type { Market } from '../../core/market.js'
 import { E18 } from '../../core/money.js'
 import { decodeTradeData, encodeTradeData } from '../../core/trade-data.js'
 import type { TradeData } from '../../core/action.js'
-import { readOrderIdentity, validateOrder } from '../../core/validate-order.js'
+import { readSubmittedOrder, validateOrder } from '../../core/validate-order.js'
 import { readStatement } from '../../core/order-statement.js'
 import {
   aFuture,
@@ -225,7 +225,7 @@ describe('validateOrder never throws', () => {
         const body = { ...(inner ? good : engine), [name]: value }
         const result = validateOrder(body, { markets: checkMarkets, nowMs: checkTimeMs })
         expect(Object.keys(result)).to.have.length.greaterThan(0)
-        expect(readOrderIdentity(body)).to.satisfy(
+        expect(readSubmittedOrder(body)).to.satisfy(
           (read: object) => 'identity' in read || 'refusal' in read,
         )
       }),
@@ -234,20 +234,20 @@ describe('validateOrder never throws', () => {
   })
 })
 
-describe('readOrderIdentity', () => {
+describe('readSubmittedOrder', () => {
   it('reads who the order claims to be', async () => {
     const body = { ...(await signedOrderBody({ nonce: 12n })), nonce: '012' }
-    expect(readOrderIdentity(body)).to.deep.nested.include({
+    expect(readSubmittedOrder(body)).to.deep.nested.include({
       'identity.orderId': 'order-1',
       'identity.owner': body.owner_address.toLowerCase(),
-      'identity.nonce': '12',
+      'identity.nonce': 12n,
     })
   })
 
   it('knows the same signed order again, whatever has expired or been reworded since', async () => {
     const body = await signedOrderBody()
     const signedText = (sent: unknown) => {
-      const read = readOrderIdentity(sent)
+      const read = readSubmittedOrder(sent)
       if ('refusal' in read) throw new Error(read.refusal.message)
       return read.identity.signedText
     }
@@ -273,7 +273,7 @@ describe('readOrderIdentity', () => {
 
   it('refuses what lacks a required field, with the same answer as the full check', async () => {
     const body = without(await signedOrderBody({ privateKey: testPrivateKey }), 'nonce')
-    expect(readOrderIdentity(body)).to.deep.equal({ refusal: refused(body) })
+    expect(readSubmittedOrder(body)).to.deep.equal({ refusal: refused(body) })
   })
 })
 
