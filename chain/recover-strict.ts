@@ -15,7 +15,7 @@ export function recoverStrict(digest: Uint8Array, signature: Uint8Array): Addres
   if (signature.length !== SIGNATURE_BYTES) return undefined
   const v = signature[64]
   if (v !== 27 && v !== 28) return undefined
-  if (BigInt(bytesToHex(signature.subarray(32, 64))) > MAX_S) return undefined
+  if (isHigh(signature.subarray(32, 64))) return undefined
   try {
     const key = secp256k1.ecdsaRecover(signature.subarray(0, 64), v - 27, digest, false)
     return addressOfPublicKey(key)
@@ -23,6 +23,14 @@ export function recoverStrict(digest: Uint8Array, signature: Uint8Array): Addres
     // The library throws for r or s out of range and for a point that is not on the curve.
     return undefined
   }
+}
+
+const MAX_S_FIRST_BYTE = 0x7f
+
+/** The first byte tells nearly always. */
+function isHigh(s: Uint8Array): boolean {
+  const [first = 0] = s
+  return first === MAX_S_FIRST_BYTE ? BigInt(bytesToHex(s)) > MAX_S : first > MAX_S_FIRST_BYTE
 }
 
 /** Address of an uncompressed public key (65 bytes, 0x04 first). */

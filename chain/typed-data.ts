@@ -37,8 +37,13 @@ const PREFIX = Buffer.from('1901', 'hex')
 /** The domain separator is computed here, once; each digest then costs two short hashes and one of the data. */
 export function createActionHasher(domain: ActionDomain): ActionHasher {
   const separator = domainSeparator(domain)
-  // Written anew for every action; digest never yields, so one buffer serves all.
+  // Written anew for every action; digest never yields, so one buffer of each serves all.
   const struct = Buffer.alloc(8 * WORD)
+  const signed = Buffer.concat([PREFIX, separator, Buffer.alloc(WORD)])
+  const signedDigest = (hash: Uint8Array): Uint8Array => {
+    signed.set(hash, signed.length - WORD)
+    return keccak256(signed)
+  }
   struct.set(keccakText(ACTION_TYPE), 0)
   const cancel = Buffer.alloc(5 * WORD)
   cancel.set(keccakText(CANCEL_TYPE), 0)
@@ -46,19 +51,19 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
     digest(action) {
       writeWord(struct, 1, action.subaccountId)
       writeWord(struct, 2, action.nonce)
-      writeWord(struct, 3, BigInt(action.module))
+      writeAddress(struct, 3, action.module)
       struct.set(keccak256(hexToBytes(action.data)), 4 * WORD)
       writeWord(struct, 5, action.expiry)
-      writeWord(struct, 6, BigInt(action.owner))
-      writeWord(struct, 7, BigInt(action.signer))
-      return keccak256(PREFIX, separator, keccak256(struct))
+      writeAddress(struct, 6, action.owner)
+      writeAddress(struct, 7, action.signer)
+      return signedDigest(keccak256(struct))
     },
     cancelDigest({ owner, signer, nonce, expiry }) {
-      writeWord(cancel, 1, BigInt(owner))
-      writeWord(cancel, 2, BigInt(signer))
+      writeAddress(cancel, 1, owner)
+      writeAddress(cancel, 2, signer)
       writeWord(cancel, 3, nonce)
       writeWord(cancel, 4, expiry)
-      return keccak256(PREFIX, separator, keccak256(cancel))
+      return signedDigest(keccak256(cancel))
     },
   }
 }
@@ -70,14 +75,32 @@ export function domainSeparator({ chainId, verifyingContract }: ActionDomain): U
   words.set(keccakText('Matching'), WORD)
   words.set(keccakText('1.0'), 2 * WORD)
   writeWord(words, 3, BigInt(chainId))
-  writeWord(words, 4, BigInt(verifyingContract))
+  writeAddress(words, 4, verifyingContract)
   return keccak256(words)
 }
 
+const UINT64_MAX = 2n ** 64n - 1n
+const UINT64_BYTES = 8
+
 function writeWord(target: Buffer, index: number, value: bigint): void {
+  if (value >= 0n && value <= UINT64_MAX) {
+    const end = (index + 1) * WORD
+    target.fill(0, index * WORD, end - UINT64_BYTES)
+    target.writeBigUInt64BE(value, end - UINT64_BYTES)
+    return
+  }
   const digits = value.toString(16).padStart(2 * WORD, '0')
   assert(value >= 0n && digits.length === 2 * WORD, 'value does not fit its word')
   target.write(digits, index * WORD, 'hex')
+}
+
+const ADDRESS_BYTES = 20
+
+/** The rest of an address's word is zero from the beginning, because nothing else is ever written there. */
+function writeAddress(target: Buffer, index: number, address: Address): void {
+  const from = (index + 1) * WORD - ADDRESS_BYTES
+  const written = target.write(address.slice(2), from, ADDRESS_BYTES, 'hex')
+  assert(written === ADDRESS_BYTES && address.length === 42, 'not an address')
 }
 
 /** Bytes of hex text of even length; anything else is our own mistake. */
@@ -88,4 +111,5 @@ export function hexToBytes(hex: Hex): Buffer {
 }
 
 /** Lower-case hex text with `0x` in front. */
-export const bytesToHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
+export const bytesToHex = ({ buffer, byteOffset, byteLength }: Uint8Array): Hex =>
+  `0x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`

@@ -18,9 +18,9 @@ export interface WatchedOrder {
   /** The market holds it until the chain has vouched for it. */
   unchecked: boolean
   /** What the log was last told of it, while that still needs no repeating. */
-  told?: 'valid' | 'invalid'
+  told: 'valid' | 'invalid' | undefined
   /** A plain key's signature over it was recovered; that cannot change, only whether it is what counts. */
-  recovered?: true
+  recovered: boolean
 }
 
 /** The orders whose signatures may stop to count: all that are live, folded from the feeds. */
@@ -71,15 +71,18 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     if (change.status !== 'active' && change.status !== 'matching') return drop(live, change)
     if (change.kind === 'OrderPlaced') {
       const order = watched(change.order, placed, digestOf)
-      if (recovered.delete(order.orderId)) order.recovered = true
+      order.recovered = recovered.delete(order.orderId)
       live.set(order.orderId, order)
       attend(order, order.signer !== order.owner)
+      return hold(order, change)
     }
     const order = live.get(change.orderId)
-    if (order === undefined) return
+    if (order !== undefined) hold(order, change)
+  }
+  const hold = (order: WatchedOrder, change: Change): void => {
     order.unchecked = isUnchecked(order, change)
     // The log may be told again of an order that came back to the book.
-    if (change.status === 'active') delete order.told
+    if (change.status === 'active') order.told = undefined
     if (order.unchecked) {
       unchecked.add(order.owner, order.orderId)
       attend(order, true)
@@ -131,7 +134,18 @@ function watched(order: Order, placed: Placed, digestOf: (order: Order) => Hex):
   const signature = (): Hex => readStatement(statement).signature
   let known: Hex | undefined
   const digest = (): Hex => (known ??= digestOf(order))
-  return { ...placed, orderId, owner, signer, digest, signature, unchecked: false }
+  return {
+    market: placed.market,
+    placedAt: placed.placedAt,
+    orderId,
+    owner,
+    signer,
+    digest,
+    signature,
+    unchecked: false,
+    told: undefined,
+    recovered: false,
+  }
 }
 
 /** Whether the market holds the order for its signature after a change; a fill says nothing about that. */
