@@ -7,14 +7,19 @@ export interface ExpiringCacheOptions {
   readonly nowMs?: () => number
 }
 
+/** Known already, or a promise of it: what is known is not made to wait for a turn of the event loop. */
+export type Answer<Value> = Value | Promise<Value>
+
 /** Remembers what was read from the chain for a moment, and lets concurrent askers share one read. */
 export interface ExpiringCache<Value> {
   /** The remembered value, or what `load` answers. Failures and undefined are not remembered. */
-  get(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined>
+  get(key: string, load: () => Promise<Value | undefined>): Answer<Value | undefined>
 }
 
 interface Entry<Value> {
-  readonly value: Promise<Value | undefined>
+  readonly asking: Promise<Value | undefined>
+  /** Undefined before the answer. */
+  value: Value | undefined
   freshUntilMs: number
 }
 
@@ -27,26 +32,33 @@ export function createExpiringCache<Value>(options: ExpiringCacheOptions): Expir
   }
 
   function load(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
-    const entry: Entry<Value> = { value: read(), freshUntilMs: Number.POSITIVE_INFINITY }
+    const asking = read()
+    const entry: Entry<Value> = {
+      asking,
+      value: undefined,
+      freshUntilMs: Number.POSITIVE_INFINITY,
+    }
     entries.delete(key)
     entries.set(key, entry)
     evictOldest(entries, maxEntries)
     // Age counts from the question, not from the answer: a slow answer is already that old.
     const freshUntilMs = nowMs() + ttlMs
-    entry.value.then(
+    asking.then(
       (value) => {
+        entry.value = value
         if (value === undefined) forget(key, entry)
         else entry.freshUntilMs = freshUntilMs
       },
       () => forget(key, entry),
     )
-    return entry.value
+    return asking
   }
 
   return {
     get: (key, read) => {
       const entry = entries.get(key)
-      return entry !== undefined && nowMs() < entry.freshUntilMs ? entry.value : load(key, read)
+      if (entry === undefined || nowMs() >= entry.freshUntilMs) return load(key, read)
+      return entry.value ?? entry.asking
     },
   }
 }

@@ -4,7 +4,7 @@ import { subAccountsAbi } from './abi/sub-accounts.js'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.js'
 import type { ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
-import { createExpiringCache } from './expiring-cache.js'
+import { type Answer, createExpiringCache } from './expiring-cache.js'
 import { revertOf } from './revert-name.js'
 
 /** What the chain says about a subaccount when asked for an order's custody (decisions C10, C11). */
@@ -20,9 +20,9 @@ export interface AccountFacts {
 
 export interface AccountReader {
   /** Facts at most a block old; undefined when the chain cannot be read. */
-  readAccount(subaccountId: bigint): Promise<AccountFacts | undefined>
+  readAccount(subaccountId: bigint): Answer<AccountFacts | undefined>
   /** Unix seconds until which the key may sign for the owner, 0 when never registered; undefined when unreadable. */
-  readSessionKeyExpiry(owner: Address, key: Address): Promise<bigint | undefined>
+  readSessionKeyExpiry(owner: Address, key: Address): Answer<bigint | undefined>
 }
 
 export interface AccountReaderOptions {

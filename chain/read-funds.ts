@@ -1,6 +1,6 @@
 import type { AccountObservation } from '../core/account.js'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.js'
-import { createExpiringCache } from './expiring-cache.js'
+import { type Answer, createExpiringCache } from './expiring-cache.js'
 import {
   type BlockPlace,
   type MarketAssets,
@@ -11,7 +11,7 @@ import {
 /** Reads what accounts can pay with, for whoever can do without an answer. */
 export interface FundsReader {
   /** The account's observation, at most a block's time old; undefined when the chain cannot be read. */
-  readFunds(subaccountId: bigint, assets: MarketAssets): Promise<AccountObservation | undefined>
+  readFunds(subaccountId: bigint, assets: MarketAssets): Answer<AccountObservation | undefined>
 }
 
 export interface FundsReaderOptions extends Omit<Observing, 'assets'> {
@@ -33,7 +33,7 @@ export function createFundsReader(options: FundsReaderOptions): FundsReader {
     maxEntries: CACHE_ENTRIES,
   })
   const heads = createExpiringCache<BlockPlace>({ ttlMs: HEAD_MS, maxEntries: 1 })
-  const readHead = () => heads.get('', () => unlessUnreadable(() => client.getBlock()))
+  const readHead = async () => heads.get('', () => unlessUnreadable(() => client.getBlock()))
   return {
     readFunds: (subaccountId, assets) =>
       observations.get(`${subaccountId} ${assets.assetAddress} ${assets.subId}`, () =>

@@ -1,5 +1,5 @@
 import type { Action, Address, Hex } from '../core/action.js'
-import { createExpiringCache } from './expiring-cache.js'
+import { type Answer, createExpiringCache } from './expiring-cache.js'
 import { recoverStrict } from './recover-strict.js'
 import { bytesToHex, createActionHasher, hexToBytes } from './typed-data.js'
 import type { ActionDomain, CancelTerms } from './typed-data.js'
@@ -21,13 +21,13 @@ export interface SignatureVerifier {
   /** EIP-712 digest of an action on this venue's domain. */
   readonly digest: (action: Action) => Hex
   /** Never rejects for what the chain or the client does; the signature may be any text. */
-  readonly verify: (action: Action, signature: Hex) => Promise<SignatureVerdict>
+  readonly verify: (action: Action, signature: Hex) => Answer<SignatureVerdict>
   /** Whether there is code at the address, at most a block old; undefined when the chain did not say. */
-  readonly hasCode: (address: Address) => Promise<boolean | undefined>
+  readonly hasCode: (address: Address) => Answer<boolean | undefined>
   /** EIP-712 digest of a cancel on this venue's domain. */
   readonly cancelDigest: (terms: CancelTerms) => Hex
   /** Judges a signature over a digest of this venue as `verify` does. */
-  readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Promise<SignatureVerdict>
+  readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
 }
 
 /** The two questions that only the chain can answer; undefined when it did not. */
@@ -57,7 +57,7 @@ const BLOCK_TIME_MS = 2_000
 const CODE_CACHE_ENTRIES = 10_000
 /** A contract's signature may be long, but not longer than a request body. */
 const MAX_SIGNATURE_DIGITS = 2 * 65_536
-const HEX_BYTES = /^0x([0-9a-fA-F]{2})*$/
+const HEX_BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
 
 /**
  * A verifier for one matching contract. A signer without code passes only with a strict 65-byte signature; a signer
@@ -74,17 +74,23 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
 
   const hasCode = (address: Address) => codes.get(address, () => readCode(address))
 
-  async function verifyDigest(
-    signer: Address,
-    digest: Hex,
-    signature: Hex,
-  ): Promise<SignatureVerdict> {
+  function verifyDigest(signer: Address, digest: Hex, signature: Hex): Answer<SignatureVerdict> {
     if (signature.length > MAX_SIGNATURE_DIGITS || !HEX_BYTES.test(signature)) {
       return { kind: 'invalid', digest, path: 'ecdsa' }
     }
-    const contract = await hasCode(signer)
-    if (contract === true) return askContract(signer, digest, signature)
+    const contract = hasCode(signer)
+    return contract instanceof Promise
+      ? contract.then((known) => judge(known, signer, digest, signature))
+      : judge(contract, signer, digest, signature)
+  }
 
+  function judge(
+    contract: boolean | undefined,
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ): Answer<SignatureVerdict> {
+    if (contract === true) return askContract(signer, digest, signature)
     const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
     if (recovered === signer) return { kind: 'valid', path: 'ecdsa' }
     if (contract === undefined) return unreadable(`no answer whether ${signer} has code`)

@@ -1,5 +1,7 @@
+import type { Answer } from '../../chain/expiring-cache.js'
+import type { Checked } from '../../core/checked.js'
 import type { Command } from '../../core/command.js'
-import { readCancel } from '../../core/read-cancel.js'
+import { type CancelRequest, readCancel } from '../../core/read-cancel.js'
 import { type Refusal, protectedNamespace, refusals } from '../../core/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { type CancelProofDeps, refuseAuthority } from './cancel-proof.js'
@@ -20,16 +22,25 @@ export interface Cancellable {
  * Judges a cancel's body, then who sent it, and only then finds the market of its order. Whether the order is still active is the matcher's to say;
  * an (owner, nonce) that was never taken is in no log.
  */
-export async function checkCancel(
+export function checkCancel(
   deps: CancelOrderDeps,
   body: unknown,
   serviceAuth: string | undefined,
-): Promise<Cancellable | { readonly refusal: Refusal }> {
+): Answer<Checked<Cancellable>> {
   const read = readCancel(body)
   if ('refusal' in read) return read
-  const refusal = await refuseAuthority(deps, read, serviceAuth)
+  const refusal = refuseAuthority(deps, read, serviceAuth)
+  return refusal instanceof Promise
+    ? refusal.then((known) => findTarget(deps, read, known))
+    : findTarget(deps, read, refusal)
+}
+
+function findTarget(
+  deps: CancelOrderDeps,
+  { owner, nonce, reason, serviceTagged }: CancelRequest,
+  refusal: Refusal | undefined,
+): Checked<Cancellable> {
   if (refusal !== undefined) return { refusal }
-  const { owner, nonce, reason, serviceTagged } = read
   const target = deps.registry.findNonce(owner, nonce)
   if (target === undefined) return { refusal: refusals.activeOrderNotFound }
   const prefix = deps.protectedPrefixes.find((each) => target.orderId.startsWith(each))

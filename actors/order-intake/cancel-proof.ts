@@ -1,3 +1,4 @@
+import type { Answer } from '../../chain/expiring-cache.js'
 import type { AccountReader } from '../../chain/read-account.js'
 import type { FrameReading } from '../../chain/read-frame-header.js'
 import type { SignatureVerifier } from '../../chain/verify-signature.js'
@@ -22,23 +23,31 @@ type Proven = 'proven' | 'unreadable' | { readonly refusal: Refusal }
  * Why a cancel may not go on as far as its authority is concerned; undefined when it may. A proof that is there must
  * hold in every mode: whoever sends a wrong one does not mean what arrives. Nothing is said about the order itself.
  */
-export async function refuseAuthority(
+export function refuseAuthority(
   deps: CancelProofDeps,
   request: CancelRequest,
   serviceAuth: string | undefined,
-): Promise<Refusal | undefined> {
+): Answer<Refusal | undefined> {
   const required = deps.cancelAuth === 'required'
   if (serviceAuth !== undefined) {
     const refusal = refuseFrame(deps, request, serviceAuth)
     if (refusal !== undefined) return refusal
   }
   if (request.proof !== undefined) {
-    const proven = await judgeProof(deps, request, request.proof)
-    if (typeof proven === 'object') return proven.refusal
-    const vouchedFor = proven === 'proven' || serviceAuth !== undefined
-    return vouchedFor || !required ? undefined : refusals.cancelProofUnreadable
+    const doubted =
+      required && serviceAuth === undefined ? refusals.cancelProofUnreadable : undefined
+    return refuseProof(judgeProof(deps, request, request.proof), doubted)
   }
   return required && serviceAuth === undefined ? refusals.cancelProofRequired : undefined
+}
+
+async function refuseProof(
+  judging: Promise<Proven>,
+  unreadable: Refusal | undefined,
+): Promise<Refusal | undefined> {
+  const proven = await judging
+  if (typeof proven === 'object') return proven.refusal
+  return proven === 'proven' ? undefined : unreadable
 }
 
 function refuseFrame(

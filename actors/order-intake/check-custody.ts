@@ -1,6 +1,8 @@
-import type { AccountReader } from '../../chain/read-account.js'
+import type { Answer } from '../../chain/expiring-cache.js'
+import type { AccountFacts, AccountReader } from '../../chain/read-account.js'
 import type { Action } from '../../core/action.js'
 import { type Refusal, notInCustody, notSubaccountOwner, refusals } from '../../core/refusals.js'
+import { both } from './soon.js'
 
 /** What the chain says about who may place an order. */
 export type CustodyVerdict =
@@ -13,15 +15,23 @@ export type CustodyVerdict =
  * Asks whether the matching contract holds the order's subaccount for its owner and, when somebody else signed,
  * whether that is a registered, unexpired session key of the owner (decisions C10, C11).
  */
-export async function checkCustody(
+export function checkCustody(
   accounts: AccountReader,
-  { owner, signer, subaccountId }: Action,
+  action: Action,
   nowMs: number,
-): Promise<CustodyVerdict> {
-  const [facts, keyExpirySec] = await Promise.all([
-    accounts.readAccount(subaccountId),
-    signer === owner ? NO_KEY_NEEDED : accounts.readSessionKeyExpiry(owner, signer),
-  ])
+): Answer<CustodyVerdict> {
+  const { owner, signer, subaccountId } = action
+  const facts = accounts.readAccount(subaccountId)
+  const key = signer === owner ? NO_KEY_NEEDED : accounts.readSessionKeyExpiry(owner, signer)
+  return both(facts, key, (known, expirySec) => judge(action, nowMs, known, expirySec))
+}
+
+function judge(
+  { owner, subaccountId }: Action,
+  nowMs: number,
+  facts: AccountFacts | undefined,
+  keyExpirySec: bigint | undefined,
+): CustodyVerdict {
   if (facts !== undefined && !facts.inCustody) return refused(notInCustody(subaccountId))
   if (facts !== undefined && facts.recordedOwner !== owner) {
     return refused(notSubaccountOwner(subaccountId))

@@ -36,7 +36,7 @@ export interface Intake {
 
 /** Decides what becomes of a request: refused here, or left to the matcher. */
 type Decide = (body: unknown, to: Origin, serviceAuth?: string) => Promise<Refusal | undefined>
-type Origin = Pick<LogEntry, 'replyTo' | 'requestId'>
+type Origin = Readonly<Required<Pick<LogEntry, 'replyTo' | 'requestId'>>>
 
 export function createIntake(deps: IntakeDeps): Intake {
   const { log } = deps
@@ -90,17 +90,21 @@ function parseBody({ body }: OrderRequest): unknown {
 
 function placeDecision(deps: IntakeDeps): Decide {
   return async (body, origin) => {
-    const checked = await checkPlacement(deps, body)
+    const checking = checkPlacement(deps, body)
+    // What is known at once goes into the log in the same turn.
+    const checked = checking instanceof Promise ? await checking : checking
     if ('refusal' in checked) return checked.refusal
     const { order, claim, recovered, account } = checked
     if (deps.admission?.trouble(order.market) !== undefined) return refusals.overloaded
     const giveBack = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
     if (giveBack === undefined) return refusals.tooManyUnchecked
-    const seen = account === undefined ? {} : { account }
-    const command = { kind: 'PlaceOrder', order, ...seen } as const
+    const kind = 'PlaceOrder'
+    const command =
+      account === undefined ? ({ kind, order } as const) : ({ kind, order, account } as const)
+    const { replyTo, requestId } = origin
     let outcome: SubmitOutcome | undefined
     try {
-      outcome = await logOf(deps, order.market).submit({ command, claim, ...origin })
+      outcome = await logOf(deps, order.market).submit({ command, claim, replyTo, requestId })
     } finally {
       if (outcome?.kind !== 'logged') giveBack()
     }
@@ -119,10 +123,15 @@ const reserve = ({ watch }: IntakeDeps, { owner, orderId }: Order) => watch.rese
 
 function cancelDecision(deps: IntakeDeps): Decide {
   return async (body, origin, serviceAuth) => {
-    const checked = await checkCancel(deps, body, serviceAuth)
+    const checking = checkCancel(deps, body, serviceAuth)
+    const checked = checking instanceof Promise ? await checking : checking
     if ('refusal' in checked) return checked.refusal
     const { market, command } = checked
-    const outcome = await logOf(deps, market).submit({ command, ...origin })
+    const outcome = await logOf(deps, market).submit({
+      command,
+      replyTo: origin.replyTo,
+      requestId: origin.requestId,
+    })
     return outcome.kind === 'busy' ? refusals.overloaded : undefined
   }
 }

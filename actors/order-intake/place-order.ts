@@ -1,17 +1,24 @@
 import { hash } from 'node:crypto'
+import type { Answer } from '../../chain/expiring-cache.js'
 import type { AccountReader } from '../../chain/read-account.js'
 import type { FundsReader } from '../../chain/read-funds.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
 import type { AccountObservation } from '../../core/account.js'
 import type { Action } from '../../core/action.js'
+import type { Checked } from '../../core/checked.js'
 import { crash } from '../../core/crash-point.js'
 import type { Market } from '../../core/market.js'
 import type { Order } from '../../core/order.js'
 import { type Refusal, refusals } from '../../core/refusals.js'
-import { type ClaimedIdentity, judgeOrder, readSubmittedOrder } from '../../core/validate-order.js'
+import {
+  type ClaimedIdentity,
+  type ValidOrder,
+  judgeOrder,
+  readSubmittedOrder,
+} from '../../core/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { type CustodyVerdict, checkCustody } from './check-custody.js'
-import { NO_VERDICT, soon } from './soon.js'
+import { NO_VERDICT, both, soon } from './soon.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
@@ -40,10 +47,7 @@ export interface Placeable {
  * the body's checks, custody, signature. What the chain could not be asked about does not refuse the order; it
  * enters unchecked, which keeps it out of the book.
  */
-export async function checkPlacement(
-  deps: PlaceOrderDeps,
-  body: unknown,
-): Promise<Placeable | { readonly refusal: Refusal }> {
+export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Checked<Placeable>> {
   const submitted = readSubmittedOrder(body)
   if ('refusal' in submitted) return submitted
   const fingerprint = fingerprintOf(submitted.identity)
@@ -54,31 +58,45 @@ export async function checkPlacement(
   const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
   if ('refusal' in valid) return valid
   const { order, action, signature } = valid
-  const [custody, verdict, account] = await Promise.all([
-    soon<CustodyVerdict>(checkCustody(deps.accounts, action, nowMs), { kind: 'unreadable' }),
-    soon(deps.verifier.verify(action, signature), NO_VERDICT),
-    soon(readFunds(deps, order), undefined),
-  ])
+  const custody = soon(checkCustody(deps.accounts, action, nowMs), UNREADABLE)
+  const verdict = soon<SignatureVerdict>(deps.verifier.verify(action, signature), NO_VERDICT)
+  const account = soon(readFunds(deps, order), undefined)
+  const judged = both(custody, verdict, (known, given) =>
+    judgeOwner(deps, { valid, fingerprint }, known, given),
+  )
+  return both(judged, account, (placeable, seen) => {
+    if (seen === undefined || 'refusal' in placeable) return placeable
+    const { claim, recovered } = placeable
+    return { order: placeable.order, claim, recovered, account: seen }
+  })
+}
+
+const UNREADABLE: CustodyVerdict = { kind: 'unreadable' }
+
+function judgeOwner(
+  { domain }: PlaceOrderDeps,
+  { valid, fingerprint }: { readonly valid: ValidOrder; readonly fingerprint: Uint8Array },
+  custody: CustodyVerdict,
+  verdict: SignatureVerdict,
+): Checked<Placeable> {
   crash('intake.after_signature')
+  const { order, action } = valid
   if (custody.kind === 'refused') return { refusal: custody.refusal }
-  if (verdict.kind === 'invalid') {
-    return { refusal: invalidSignature(deps.domain, action, verdict) }
-  }
+  if (verdict.kind === 'invalid') return { refusal: invalidSignature(domain, action, verdict) }
   const { orderId, owner, nonce } = order
   order.signatureStatus = signatureStatus(action, custody, verdict)
   return {
     order,
     claim: { orderId, owner, nonce, fingerprint },
     recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
-    ...(account === undefined ? {} : { account }),
   }
 }
 
 /** On a spot market an order is paid for with what its account holds; elsewhere margin decides. */
-async function readFunds(
+function readFunds(
   { markets, funds }: PlaceOrderDeps,
   { market, subaccountId }: Order,
-): Promise<AccountObservation | undefined> {
+): Answer<AccountObservation | undefined> {
   const spot = markets.find((each) => each.market === market && each.contractType === 'spot')
   return spot === undefined ? undefined : funds.readFunds(subaccountId, spot)
 }

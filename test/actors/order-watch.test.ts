@@ -45,7 +45,7 @@ describe('the watch over live orders', () => {
     const known = watch.next(1).map(({ orderId, recovered }) => [orderId, recovered])
     expect(known).to.deep.equal([
       ['a', true],
-      ['b', undefined],
+      ['b', false],
     ])
   })
 })

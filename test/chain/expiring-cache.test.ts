@@ -19,6 +19,13 @@ describe('expiring cache', () => {
     expect(await cache.get('a', load)).to.equal(2)
   })
 
+  it('answers at once what it knows', async () => {
+    const { cache, load } = counted()
+    expect(cache.get('a', load)).to.be.instanceOf(Promise)
+    await cache.get('a', load)
+    expect(cache.get('a', load)).to.equal(1)
+  })
+
   it('counts the age of a value from the question', async () => {
     const { cache, load, advance } = counted()
     let answer: (value: number) => void = () => undefined
@@ -37,7 +44,7 @@ describe('expiring cache', () => {
 
   it('remembers neither failures nor answers that are none', async () => {
     const { cache, load } = counted()
-    const failed = cache.get('a', () => Promise.reject(new Error('down')))
+    const failed = Promise.resolve(cache.get('a', () => Promise.reject(new Error('down'))))
     expect(await failed.catch((error: Error) => error.message)).to.equal('down')
     expect(await cache.get('a', () => Promise.resolve(undefined))).to.equal(undefined)
     expect(await cache.get('a', load)).to.equal(1)

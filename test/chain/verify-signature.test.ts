@@ -109,7 +109,7 @@ describe('signature verifier', () => {
   it('asks only the contract when there is code at the signer, even about a correct key', async () => {
     const action = anAction()
     const signature = await signed(action)
-    const verdictOf = (accepts: boolean): Promise<SignatureVerdict> =>
+    const verdictOf = async (accepts: boolean): Promise<SignatureVerdict> =>
       verifierOn({ code: true, accepts }).verify(action, signature)
     expect(await verdictOf(true)).to.deep.equal({ kind: 'valid', path: 'erc1271' })
     expect(await verdictOf(false)).to.include({ kind: 'invalid', path: 'erc1271' })
