@@ -1,13 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import {
   createBlockBatcher,
   MAX_BATCH_BLOCKS,
   MAX_BATCH_CHANGES,
+  type BlockBatcher,
 } from '../../actors/projector/batch-blocks.js'
 import type { StreamedBlock } from '../../data/apply-block.js'
 import { anOrder } from '../support/builders.js'
 import { aBlock, aChange } from '../support/changes.js'
+import { eventually } from '../support/eventually.js'
 
 const change = aChange(1, anOrder(), { kind: 'OrderExpired' })
 const blockOf = (streamSeq: number, changes = 1): StreamedBlock => ({
@@ -18,19 +20,23 @@ const blockOf = (streamSeq: number, changes = 1): StreamedBlock => ({
 describe('batching blocks for the projection', () => {
   let batches: number[][]
   const errors: unknown[] = []
-  const create = (apply: (seqs: number[]) => void = () => undefined) =>
-    createBlockBatcher({
+  /** Rests for so long after a batch that no test sees the end of it. */
+  const create = (restMs = 60_000, apply: (seqs: number[]) => void = () => undefined) =>
+    (batcher = createBlockBatcher({
+      restMs,
       apply: (batch) => {
         const seqs = batch.map(({ streamSeq }) => streamSeq)
         apply(seqs)
         batches.push(seqs)
       },
       onError: (error) => errors.push(error),
-    })
+    }))
+  let batcher: BlockBatcher
   beforeEach(() => {
     batches = []
     errors.length = 0
   })
+  afterEach(() => batcher.stop())
 
   it('applies a lone block in the same turn of the event loop', async () => {
     const batcher = create()
@@ -43,9 +49,31 @@ describe('batching blocks for the projection', () => {
     const batcher = create()
     for (const seq of [1, 2, 3]) void batcher.add(blockOf(seq))
     await nextTurn()
+    expect(batches).to.deep.equal([[1, 2, 3]])
+  })
+
+  it('applies together what comes while it rests, and at once what comes later', async () => {
+    const batcher = create(1)
+    for (const seq of [1, 2, 3]) {
+      void batcher.add(blockOf(seq))
+      await nextTurn()
+    }
+    await eventually(() => batches.flat().length === 3)
+    await delay(20)
     void batcher.add(blockOf(4))
     await nextTurn()
-    expect(batches).to.deep.equal([[1, 2, 3], [4]])
+    expect(batches.at(-1)).to.deep.equal([4])
+  })
+
+  it('does not rest while as much waits as a batch may hold', async () => {
+    const batcher = create()
+    void batcher.add(blockOf(1))
+    await nextTurn()
+    void batcher.add(blockOf(2))
+    await nextTurn()
+    expect(batches).to.deep.equal([[1]])
+    await batcher.add(blockOf(3, MAX_BATCH_CHANGES))
+    expect(batches).to.deep.equal([[1], [2, 3]])
   })
 
   const full: Record<string, StreamedBlock[]> = {
@@ -66,7 +94,7 @@ describe('batching blocks for the projection', () => {
 
   it('applies nothing after a batch that failed', async () => {
     const boom = new Error('boom')
-    const batcher = create(() => {
+    const batcher = create(60_000, () => {
       throw boom
     })
     void batcher.add(blockOf(1))
