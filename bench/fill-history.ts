@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3'
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import type { Address } from '../core/action.js'
 import { createProjection } from '../data/apply-block.js'
-import { HISTORY_MIGRATIONS } from '../data/history-database.js'
+import { HISTORY_FILE } from '../data/history-database.js'
 import { openDatabase } from '../data/open.js'
 import { benchMarket } from './bench-market.js'
 import { copyDays } from './copy-days.js'
@@ -32,7 +32,7 @@ export interface FilledHistory {
  * and the last, and SQL the days between, because it is ten times as fast.
  */
 export function fillHistory(path: string, { days, pairsADay }: HistorySize): FilledHistory {
-  const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+  const db = openDatabase({ path, ...HISTORY_FILE })
   try {
     const projection = createProjection(db, [benchMarket()])
     const traffic = createTraffic(pairsADay)

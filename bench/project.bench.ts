@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { decodeBlock } from '../bus-schemas/block-message.js'
 import { MAX_BATCH_BLOCKS, MAX_BATCH_CHANGES } from '../actors/projector/batch-blocks.js'
 import { createProjection, type StreamedBlock } from '../data/apply-block.js'
-import { HISTORY_MIGRATIONS } from '../data/history-database.js'
+import { HISTORY_FILE } from '../data/history-database.js'
 import { openDatabase } from '../data/open.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { benchMarket } from './bench-market.js'
@@ -93,7 +93,7 @@ function inDatabase(
   work: (db: Database.Database) => void,
 ): () => void {
   return () => {
-    const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous })
+    const db = openDatabase({ path, ...HISTORY_FILE, synchronous })
     try {
       work(db)
     } finally {

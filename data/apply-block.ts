@@ -5,7 +5,7 @@ import type { Market } from '../core/market.js'
 import { createCandleWriter } from './write-candles.js'
 import { createChangeWriter } from './apply-change.js'
 import type { ChangeWriter } from './apply-change.js'
-import { createForgetOrders } from './forget-orders.js'
+import { createForgetOrders, type ForgetOrders } from './forget-orders.js'
 
 /** A block and where it stands in its market's stream. */
 export interface StreamedBlock {
@@ -46,13 +46,21 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
   const applyBatch = db.transaction((batch: readonly StreamedBlock[]) => {
     candles.begin()
     writer.begin()
+    forgetOrders.begin()
+    const positions = new Map<string, Position>()
     for (const { streamSeq, block } of batch) {
-      const ordinal = ordinals.get(block.market)
-      assert(ordinal !== undefined, `market ${block.market} is not projected`)
-      applyBlock({ cursors, writer, forgetOrders, ordinal }, streamSeq, block)
+      const { market } = block
+      const ordinal = ordinals.get(market)
+      assert(ordinal !== undefined, `market ${market} is not projected`)
+      const position = positions.get(market) ?? cursors.read(market)
+      positions.set(
+        market,
+        applyBlock({ writer, forgetOrders, ordinal, position }, streamSeq, block),
+      )
     }
     writer.flush()
     candles.flush()
+    for (const [market, position] of positions) cursors.advance(market, position)
   })
   return {
     applyBatch: (batch) => applyBatch.immediate(batch),
@@ -61,20 +69,21 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
 }
 
 interface BlockContext {
-  readonly cursors: ReturnType<typeof createCursors>
   readonly writer: ChangeWriter
-  readonly forgetOrders: ReturnType<typeof createForgetOrders>
+  readonly forgetOrders: ForgetOrders
   readonly ordinal: number
+  /** Where the market stands before the block. */
+  readonly position: Position
 }
 
-function applyBlock(context: BlockContext, streamSeq: number, block: Block): void {
-  const { cursors, writer, forgetOrders, ordinal } = context
+/** Where the market stands after the block. */
+function applyBlock(context: BlockContext, streamSeq: number, block: Block): Position {
+  const { writer, forgetOrders, ordinal, position } = context
   const { market, firstSeq, changes } = block
-  const position = cursors.read(market)
   const lastSeq = firstSeq + changes.length - 1
   if (streamSeq <= position.streamSeq) {
     assert(lastSeq <= position.feedSeq, `${market}: message ${streamSeq} is not what it was`)
-    return
+    return position
   }
   assert(
     firstSeq === position.feedSeq + 1,
@@ -84,8 +93,8 @@ function applyBlock(context: BlockContext, streamSeq: number, block: Block): voi
     assert(change.seq === firstSeq + index, `${market}: change ${change.seq} is out of place`)
     writer.apply(ordinal, change)
   }
-  forgetOrders(ordinal, block)
-  cursors.advance(market, { streamSeq, feedSeq: lastSeq })
+  forgetOrders.after(ordinal, block)
+  return { streamSeq, feedSeq: lastSeq }
 }
 
 function createCursors(db: Database) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { createProjection, type ProjectedMarket, type Projection } from './apply-block.js'
-import { HISTORY_MIGRATIONS, historyPath } from './history-database.js'
+import { HISTORY_FILE, historyPath } from './history-database.js'
 import { openDatabase } from './open.js'
 
 /** A read model of its own in a temporary directory, empty, for whoever wants to fold the feeds once more. */
@@ -17,7 +17,7 @@ export interface ScratchHistory {
 export function openScratchHistory(markets: readonly ProjectedMarket[]): ScratchHistory {
   const directory = mkdtempSync(join(tmpdir(), 'venue-scratch-'))
   const path = historyPath(directory)
-  const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+  const db = openDatabase({ path, ...HISTORY_FILE })
   return {
     db,
     projection: createProjection(db, markets),

@@ -11,6 +11,10 @@ export interface OpenOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Opens an existing, current file and changes nothing in it. */
   readonly readonly?: boolean
+  /** Size of a page in a file that is made now; SQLite's own unless told. */
+  readonly pageBytes?: number
+  /** Pages of the write-ahead log at which a commit moves them into the file; SQLite's own number unless told. */
+  readonly checkpointPages?: number
 }
 
 /** The file's schema is not the one this build knows: an older or newer release made it, or something else. */
@@ -39,11 +43,15 @@ export function openDatabase(options: OpenOptions): Database.Database {
   const db = new Database(options.path, { readonly, fileMustExist: readonly })
   try {
     db.defaultSafeIntegers(true)
+    // It counts only for an empty file, before anything else is said of it.
+    if (!readonly && options.pageBytes !== undefined) db.pragma(`page_size = ${options.pageBytes}`)
     if (!readonly) db.pragma('journal_mode = WAL')
     db.pragma(`synchronous = ${options.synchronous}`)
     db.pragma('foreign_keys = ON')
     db.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`)
     db.pragma('trusted_schema = OFF')
+    const { checkpointPages } = options
+    if (checkpointPages !== undefined) db.pragma(`wal_autocheckpoint = ${checkpointPages}`)
     assertSettings(db, options.synchronous)
     bringUpToDate(db, options)
     return db

@@ -1,7 +1,7 @@
 import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
 import { createProjection } from '../../data/apply-block.js'
 import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
+import { HISTORY_FILE, historyPath } from '../../data/history-database.js'
 import { openDatabase } from '../../data/open.js'
 import { answerPing } from '../answer-ping.js'
 import { runActor } from '../run-actor.js'
@@ -16,11 +16,7 @@ runActor({
   level: config.LOG_LEVEL,
   start: async ({ log, fail }) => {
     const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
-    const db = openDatabase({
-      path: historyPath(config.DATA_DIR),
-      migrations: HISTORY_MIGRATIONS,
-      synchronous: 'NORMAL',
-    })
+    const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
     const bus = await connectNatsBus({
       url: config.NATS_URL,
       name: PROCESS,

@@ -21,7 +21,7 @@ import { readFrameHeader } from '../../chain/read-frame-header.js'
 import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/market.js'
 import { createProjection } from '../../data/apply-block.js'
-import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
+import { HISTORY_FILE, historyPath } from '../../data/history-database.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
 import { observeExecutor } from '../../executor/observe.js'
@@ -146,7 +146,7 @@ export const projectorSpec: ProcessSpec<object> = {
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, log, dataDir, fail }) => {
     const path = historyPath(dataDir)
-    const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+    const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
       ...{ bus, projection: createProjection(db, [market]), markets: [market.market] },
       ...{ log, onFatal: fail },

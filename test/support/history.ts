@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { createProjection } from '../../data/apply-block.js'
 import type { ProjectedMarket, StreamedBlock } from '../../data/apply-block.js'
 import type { Block } from '../../core/change.js'
-import { HISTORY_MIGRATIONS } from '../../data/history-database.js'
+import { HISTORY_FILE } from '../../data/history-database.js'
 import { openDatabase } from '../../data/open.js'
 import { tempDir } from './temp-dir.js'
 
@@ -11,7 +11,7 @@ import { tempDir } from './temp-dir.js'
 export function openHistory(markets: readonly ProjectedMarket[]) {
   const dir = tempDir()
   const path = join(dir.path, 'history.db')
-  const db = openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+  const db = openDatabase({ path, ...HISTORY_FILE })
   return {
     path,
     db,
