@@ -12,6 +12,9 @@ const LOOK_EVERY_MS = 50
 /** Sockets that are let in: more than any bench opens. */
 const MANY = '10000'
 
+/** What the Procfile gives the fan-out; the peer gets it too. */
+const YOUNG = '--max-semi-space-size=64'
+
 /** Where both peers find the feed. */
 export interface FeedPlace {
   readonly bus: Bus
@@ -41,7 +44,7 @@ export async function startFanOut({
     WS_MAX_SOCKETS: MANY,
     WS_MAX_SOCKETS_PER_ADDRESS: MANY,
   }
-  const child = spawn(process.execPath, [pathOf('../actors/ws-fanout/main.js')], {
+  const child = spawn(process.execPath, [YOUNG, pathOf('../actors/ws-fanout/main.js')], {
     env,
     stdio: 'ignore',
   })
@@ -57,7 +60,7 @@ export async function startFanOut({
 export async function startNaive(place: FeedPlace, fromSeq: number): Promise<RunningPeer> {
   const port = await freePort()
   const args = [place.natsUrl, place.deploymentFile, `${port}`, `${fromSeq}`]
-  const child = fork(pathOf('./naive-fan-out.js'), args)
+  const child = fork(pathOf('./naive-fan-out.js'), args, { execArgv: [YOUNG] })
   await once(child, 'message')
   return running(child, port)
 }

@@ -87,26 +87,24 @@ function applyToOrder(view: MarketView, change: Change): void {
     `${view.market.market}: change ${change.seq} speaks of an order that was never placed`,
   )
   const heldReason = heldReasonAfter(change, known?.progress.heldReason)
-  keep(view, {
-    order,
-    rank,
-    progress: {
-      status: change.status,
-      filled: change.filled,
-      pending: change.pending,
-      open: change.open,
-      createdAtMs: known?.progress.createdAtMs ?? change.atMs,
-      updatedAtMs: change.atMs,
-      ...(heldReason === undefined ? {} : { heldReason }),
-    },
-  })
+  const progress = {
+    status: change.status,
+    filled: change.filled,
+    pending: change.pending,
+    open: change.open,
+    createdAtMs: known?.progress.createdAtMs ?? change.atMs,
+    updatedAtMs: change.atMs,
+  }
+  const isHeld = heldReason !== undefined
+  keep(view, { order, rank, progress: isHeld ? { ...progress, heldReason } : progress })
 }
 
-function keep(view: MarketView, live: OpenOrder): void {
-  const { orderId, owner } = live.order
-  view.live.set(orderId, live)
-  const own = view.liveByOwner.get(owner) ?? new Map<string, OpenOrder>()
-  view.liveByOwner.set(owner, own.set(orderId, live))
+function keep({ live, liveByOwner }: MarketView, kept: OpenOrder): void {
+  const { orderId, owner } = kept.order
+  live.set(orderId, kept)
+  const own = liveByOwner.get(owner)
+  if (own === undefined) liveByOwner.set(owner, new Map([[orderId, kept]]))
+  else own.set(orderId, kept)
 }
 
 function forget(view: MarketView, { orderId, owner }: Change): void {

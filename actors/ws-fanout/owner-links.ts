@@ -13,6 +13,8 @@ export interface OwnerLinks {
 }
 
 const CHUNK = 65_536
+/** Changes between two sweeps, which is how many owners beyond reach are held at most. */
+const SWEEP_EVERY = 65_536
 
 /**
  * Remembers `reach` changes. Both answers follow from the changes alone, so that every worker and every successor of
@@ -21,23 +23,24 @@ const CHUNK = 65_536
 export function createOwnerLinks(reach: number): OwnerLinks {
   const chunkLength = Math.min(CHUNK, reach)
   const chunks: Uint32Array[] = []
-  /** Newest change of each owner, the owner that was silent longest first. */
+  /** Newest change of each owner; what is beyond reach counts no longer and goes with the next sweep. */
   const newestOf = new Map<Address, number>()
   let newest: number | undefined
 
   function note(seq: number, owner: Address): number {
     assert(newest === undefined || seq === newest + 1, `link of change ${seq} after ${newest}`)
     newest = seq
-    for (const [silent, lastSeq] of newestOf) {
-      if (lastSeq > seq - reach) break
-      newestOf.delete(silent)
-    }
-    const previous = newestOf.get(owner)
-    newestOf.delete(owner)
+    if (seq % SWEEP_EVERY === 0) sweep(seq - reach)
+    const last = newestOf.get(owner) ?? 0
+    const previous = last > seq - reach ? last : 0
     newestOf.set(owner, seq)
     const { chunk, at } = slotOf(seq)
-    chunk[at] = previous === undefined ? 0 : seq - previous
-    return previous ?? 0
+    chunk[at] = previous === 0 ? 0 : seq - previous
+    return previous
+  }
+
+  function sweep(upTo: number): void {
+    for (const [owner, lastSeq] of newestOf) if (lastSeq <= upTo) newestOf.delete(owner)
   }
 
   function previousOf(seq: number): number | undefined {
