@@ -6,6 +6,7 @@ const STATUS_HEARTBEAT = 100
 const STATUS_NOTHING_YET = 404
 const STATUS_EXPIRED = 408
 const STATUS_CONFLICT = 409
+const ACK_PREFIX = '$JS.ACK.'
 const SHORT_ACK_TOKENS = 9
 const SHORT_ACK_SEQ = 5
 const NS_DIGITS_BELOW_MS = 6
@@ -46,6 +47,8 @@ export function openPuller(
   const currentPull = (): string => `${inbox}.${pulls}`
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) => {
+      // The headers of a delivery are its writer's, and reading them costs more than the rest of it.
+      if (isDelivery(message)) return take(message)
       const code = message.headers?.code ?? 0
       if (code === 0) take(message)
       else if (message.subject === currentPull()) judge(code, message.headers?.description ?? '')
@@ -78,6 +81,8 @@ export function openPuller(
     close: () => subscription.unsubscribe(),
   }
 }
+
+const isDelivery = ({ reply }: Msg): boolean => reply?.startsWith(ACK_PREFIX) === true
 
 /**
  * Where a delivered message stood is told by its reply subject, of which two forms exist:
