@@ -192,13 +192,20 @@ async function handleAll(follower: Follower, session: Session, pull: () => void)
     follower.nextSeq += 1
     handled += 1
     follower.lastWarning = undefined
-    await handle(follower, message)
+    const handling = handle(follower, message)
+    // Most handlers are through when they return, and a promise for each message is told from what they do.
+    if (handling !== undefined) await handling
   }
 }
 
-async function handle(follower: Follower, message: BusMessage): Promise<void> {
+/** Throws FollowFailed for what the handler threw, now or when it is through. */
+function handle(follower: Follower, message: BusMessage): Promise<void> | undefined {
   try {
-    await follower.options.onMessage(message)
+    const handling = follower.options.onMessage(message)
+    if (handling === undefined) return undefined
+    return handling.catch((cause: unknown) => {
+      throw failed(cause)
+    })
   } catch (cause) {
     throw failed(cause)
   }
