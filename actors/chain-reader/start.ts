@@ -22,7 +22,8 @@ export const PROCESS_NAME = 'chain-reader'
 
 /** Facts are old when no block was taken in for so long. */
 export const SILENCE_MS = 10_000
-const POLL_MS = 500
+/** Half of what the chain takes for a block: a new one is seldom looked for in vain more than once. */
+const POLL_MS = 1_000
 
 export interface ChainReaderOptions {
   readonly bus: Bus
