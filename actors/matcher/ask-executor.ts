@@ -3,6 +3,7 @@ import type { Hex } from '../../core/action.js'
 import type { SettlementOutcome } from '../../core/command.js'
 import type { ExecutePayload } from './execute-payload.js'
 import { createPoster } from './post-text.js'
+import type { PosterOptions, PostText } from './post-text.js'
 
 /** What the executor said about a settlement; `undecided` means: ask again with the same key (decision B5). */
 export type ExecutorAnswer =
@@ -48,12 +49,16 @@ export interface ExecutorAddress {
   readonly timeoutMs: number
 }
 
-/** Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. */
-export function askExecutorAt({ url, secret, timeoutMs }: ExecutorAddress): AskExecutor {
-  const post = createPoster({
-    ...{ url: new URL('/execute', url), timeoutMs },
-    maxKept: SETTLEMENTS_MAX_IN_FLIGHT,
-  })
+/**
+ * Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. `poster`
+ * makes the way there; over connections of its own unless told.
+ */
+export function askExecutorAt(
+  { url, secret, timeoutMs }: ExecutorAddress,
+  poster: (options: PosterOptions) => PostText = createPoster,
+): AskExecutor {
+  const target = new URL('/execute', url)
+  const post = poster({ url: target, timeoutMs, maxKept: SETTLEMENTS_MAX_IN_FLIGHT })
   const authorization = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   return async (settlementId, payload, signal) => {
     try {

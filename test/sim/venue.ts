@@ -4,6 +4,7 @@ import type Koa from 'koa'
 import { openChainSource } from '../../actors/chain-reader/open-chain.js'
 import { startChainReader } from '../../actors/chain-reader/start.js'
 import { askExecutorAt } from '../../actors/matcher/ask-executor.js'
+import type { PosterOptions, PostText } from '../../actors/matcher/post-text.js'
 import { askReversalsAt } from '../../actors/matcher/ask-reversals.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
@@ -93,6 +94,23 @@ export const intakeSpec: ProcessSpec<object> = {
   },
 }
 
+/** What the host of the simulation carries; it has no sockets. */
+const postByFetch =
+  ({ url, timeoutMs }: PosterOptions): PostText =>
+  async (body, headers, stopping) => {
+    const giveUp = new AbortController()
+    const abort = (): void => giveUp.abort()
+    const timer = setTimeout(abort, timeoutMs)
+    stopping.addEventListener('abort', abort)
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body, signal: giveUp.signal })
+      return { status: response.status, text: await response.text() }
+    } finally {
+      clearTimeout(timer)
+      stopping.removeEventListener('abort', abort)
+    }
+  }
+
 const executorAddress = { url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }
 
 /** Often, so that each seed goes on from some; nothing is trimmed, since the log is replayed whole at the end. */
@@ -105,7 +123,7 @@ const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => 
   start: async ({ bus, log, name: leaderId, fail }) => {
     const matcher = await startMatcher({
       ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS, standby },
-      ask: askExecutorAt(executorAddress),
+      ask: askExecutorAt(executorAddress, postByFetch),
       reversals: { ask: askReversalsAt(executorAddress), everyMs: REVERSALS_EVERY_MS },
       ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
