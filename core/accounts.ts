@@ -128,24 +128,23 @@ export function countFree(account: Account): void {
 }
 
 /** The asset that an order pays with. */
-export const paidAsset = ({ order }: LiveOrder): FundedAsset =>
-  order.side === 'buy' ? 'quote' : 'base'
+export const paidAsset = ({ side }: LiveOrder): FundedAsset => (side === 'buy' ? 'quote' : 'base')
 
 /** What a match takes from one of its orders; a selling taker's fee comes out of what it receives. */
-export function matchCost({ order }: LiveOrder, match: Match): bigint {
-  if (order.side === 'sell') return match.amount
+export function matchCost({ side, orderId }: LiveOrder, match: Match): bigint {
+  if (side === 'sell') return match.amount
   const notional = notionalFloor(match.price, match.amount)
-  return match.takerOrderId === order.orderId ? notional + match.takerFee : notional
+  return match.takerOrderId === orderId ? notional + match.takerFee : notional
 }
 
 /** What all that is unmatched of a resting order takes from its account when it is hit. */
-export function restCost({ order, unmatched }: LiveOrder): bigint {
-  return order.side === 'sell' ? unmatched : notionalFloor(order.limitPrice, unmatched)
+export function restCost({ side, limitPrice, unmatched }: LiveOrder): bigint {
+  return side === 'sell' ? unmatched : notionalFloor(limitPrice, unmatched)
 }
 
 /** Counts so much of what the order pays with as promised by its account. */
-export function promise({ account, order }: LiveOrder, cost: bigint): void {
-  if (order.side === 'buy') {
+export function promise({ account, side }: LiveOrder, cost: bigint): void {
+  if (side === 'buy') {
     account.promisedQuote += cost
     if (account.freeQuote !== undefined) account.freeQuote -= cost
   } else {
@@ -174,8 +173,8 @@ export function recordReversed(live: LiveOrder, match: Match, blockNumber: bigin
 
 function moveOf(live: LiveOrder, match: Match, blockNumber: bigint): SettledMove {
   const notional = notionalFloor(match.price, match.amount)
-  const fee = match.takerOrderId === live.order.orderId ? match.takerFee : 0n
-  const bought = live.order.side === 'buy' ? 1n : -1n
+  const fee = match.takerOrderId === live.orderId ? match.takerFee : 0n
+  const bought = live.side === 'buy' ? 1n : -1n
   return { blockNumber, base: bought * match.amount, quote: -bought * notional - fee }
 }
 
@@ -215,7 +214,7 @@ export function setObserved(account: Account, observation: AccountObservation): 
 }
 
 /** Whether the account is known not to be at the order's owner's disposal. */
-export function isOutOfCustody({ account, order }: LiveOrder): boolean {
+export function isOutOfCustody({ account, owner }: LiveOrder): boolean {
   const { observed } = account
-  return observed !== undefined && (observed.leaving || observed.custodyOwner !== order.owner)
+  return observed !== undefined && (observed.leaving || observed.custodyOwner !== owner)
 }

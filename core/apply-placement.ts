@@ -6,7 +6,7 @@ import { matchIncoming } from './match-incoming.js'
 import { scheduleOrder, type MatcherState } from './matcher-state.js'
 import { LIVE_ORDERS_MAX } from './matching-limits.js'
 import type { Order } from './order.js'
-import { findByNonce, joinOwner } from './owner-orders.js'
+import { findByNonce, joinOwner, type OwnerOrders } from './owner-orders.js'
 import { observeIfNewer } from './review-account.js'
 import type { CommandAnswer } from './apply-command.js'
 
@@ -17,10 +17,11 @@ export function applyPlacement(step: Step, { order, account }: Placement): Comma
   const { state } = step
   const { orderId, owner, nonce } = order
   if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
-  if (findByNonce(state.owners.get(owner), nonce) !== undefined) {
+  const own = state.owners.get(owner)
+  if (findByNonce(own, nonce) !== undefined) {
     return { kind: 'refused', code: 'duplicate_nonce' }
   }
-  const live = join(state, order)
+  const live = join(state, order, own)
   if (account !== undefined) observeIfNewer(step, live.account, account)
   enter(step, live)
   emitPlaced(step, live)
@@ -29,9 +30,12 @@ export function applyPlacement(step: Step, { order, account }: Placement): Comma
 }
 
 /** Makes a new order known under its id, its owner and its account. */
-function join(state: MatcherState, order: Order): LiveOrder {
+function join(state: MatcherState, order: Order, own: OwnerOrders | undefined): LiveOrder {
   state.rank += 1
-  const account = accountFor(state, order.subaccountId)
+  // Who has an order nearly always has the next under the same account.
+  const last = own?.newest?.account
+  const { subaccountId } = order
+  const account = last?.subaccountId === subaccountId ? last : accountFor(state, subaccountId)
   const live = newLiveOrder(order, { account, rank: state.rank, nowMs: state.nowMs })
   state.orders.set(order.orderId, live)
   joinOwner(state.owners, live)

@@ -50,12 +50,12 @@ function findLevel(ladder: Ladder, price: PriceE18): number {
 
 /** Puts an order at its price in the place that its rank gives it, also when later ones already wait there. */
 export function addToBook(book: Book, live: LiveOrder): void {
-  if (live.level !== undefined) assert(false, `order ${live.order.orderId} is already in the book`)
-  const ladder = book[live.order.side]
-  const at = findLevel(ladder, live.order.limitPrice)
+  if (live.level !== undefined) assert(false, `order ${live.orderId} is already in the book`)
+  const ladder = book[live.side]
+  const at = findLevel(ladder, live.limitPrice)
   const found = ladder.levels[at]
-  if (found?.price !== live.order.limitPrice) {
-    const level: Level = { price: live.order.limitPrice, first: live, last: live }
+  if (found?.price !== live.limitPrice) {
+    const level: Level = { price: live.limitPrice, first: live, last: live }
     insertAt(ladder.levels, at, level)
     live.level = level
     return
@@ -95,9 +95,9 @@ function removeAt(levels: Level[], at: number): void {
 /** Takes an order out of the book; a level that becomes empty goes with it. */
 export function removeFromBook(book: Book, live: LiveOrder): void {
   const { level, previous, next } = live
-  if (level === undefined) return assert(false, `order ${live.order.orderId} is not in the book`)
+  if (level === undefined) return assert(false, `order ${live.orderId} is not in the book`)
   if (previous === undefined && next === undefined) {
-    const ladder = book[live.order.side]
+    const ladder = book[live.side]
     const at = findLevel(ladder, level.price)
     if (ladder.levels[at] !== level) assert(false, `level ${level.price} is not where it belongs`)
     removeAt(ladder.levels, at)

@@ -83,10 +83,10 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Takes the book along and advances `seq`; what it gives is a change but for its kind. */
 function standingAfter(state: MatcherState, live: LiveOrder): ChangeBase {
-  const { order, shownOpen } = live
+  const { shownOpen } = live
   const open = openAmount(live)
   if (live.pending < 0n || live.unmatched < 0n) {
-    assert(false, `amounts of ${order.orderId} are broken`)
+    assert(false, `amounts of ${live.orderId} are broken`)
   }
   live.updatedAtMs = state.nowMs
   if (open !== 0n) {
@@ -97,15 +97,15 @@ function standingAfter(state: MatcherState, live: LiveOrder): ChangeBase {
   return {
     seq: state.seq,
     atMs: state.nowMs,
-    orderId: order.orderId,
-    owner: order.owner,
-    side: order.side,
-    limitPrice: order.limitPrice,
-    desired: order.desiredAmount,
+    orderId: live.orderId,
+    owner: live.owner,
+    side: live.side,
+    limitPrice: live.limitPrice,
+    desired: live.desired,
     filled: live.filled,
     pending: live.pending,
     open,
-    openDelta: open - shownOpen,
+    openDelta: shownOpen === 0n ? open : open - shownOpen,
     status: statusOf(live),
   }
 }
@@ -150,7 +150,7 @@ export function emitEnded(
 }
 
 function forget(state: MatcherState, live: LiveOrder): void {
-  state.orders.delete(live.order.orderId)
+  state.orders.delete(live.orderId)
   leaveOwner(state.owners, live)
   leaveAccount(state, live)
 }

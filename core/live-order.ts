@@ -1,11 +1,12 @@
 import type { Account } from './accounts.js'
+import type { Address } from './action.js'
 import type { Level } from './book.js'
 import type { HoldReason } from './change.js'
 import { isLiving } from './held-reason.js'
 import { EXPIRY_MARGIN_MS } from './matching-limits.js'
-import type { AmountE18 } from './money.js'
+import type { AmountE18, PriceE18 } from './money.js'
 import { amountE18 } from './money.js'
-import type { Order, OrderProgress, OrderStatus } from './order.js'
+import type { Order, OrderProgress, OrderStatus, Side } from './order.js'
 import type { OwnerOrders } from './owner-orders.js'
 
 /** Why an order rests without being open, and what ends that. */
@@ -24,6 +25,13 @@ export interface Hold {
  */
 export interface LiveOrder {
   readonly order: Order
+  /** What steps ask of the order, once more: most orders have long left the processor's caches when they are hit. */
+  readonly orderId: string
+  readonly owner: Address
+  readonly nonce: bigint
+  readonly side: Side
+  readonly limitPrice: PriceE18
+  readonly desired: AmountE18
   /** Time priority: number of placement in the market's log. Never changes, whatever happens to the order. */
   readonly rank: number
   readonly createdAtMs: number
@@ -64,14 +72,21 @@ interface Placed {
 
 /** An order that nothing has happened to, and that nobody knows yet. */
 export function newLiveOrder(order: Order, { account, rank, nowMs }: Placed): LiveOrder {
+  const { desiredAmount, initialFilled } = order
   return {
     order,
+    orderId: order.orderId,
+    owner: order.owner,
+    nonce: order.nonce,
+    side: order.side,
+    limitPrice: order.limitPrice,
+    desired: desiredAmount,
     rank,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
-    filled: order.initialFilled,
+    filled: initialFilled,
     pending: NOTHING,
-    unmatched: amountE18(order.desiredAmount - order.initialFilled),
+    unmatched: initialFilled === 0n ? desiredAmount : amountE18(desiredAmount - initialFilled),
     shownOpen: NOTHING,
     gone: undefined,
     cancelReason: undefined,

@@ -25,7 +25,7 @@ import { scheduleOrder } from './matcher-state.js'
 export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
   if (incoming.level !== undefined) removeFromBook(state.book, incoming)
-  const opposite = incoming.order.side === 'buy' ? 'sell' : 'buy'
+  const opposite = incoming.side === 'buy' ? 'sell' : 'buy'
   while (incoming.unmatched > 0n) {
     const resting = bestOf(state.book, opposite)
     if (resting === undefined || !crosses(incoming, resting)) {
@@ -40,7 +40,7 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     }
     if (step.met === SWEEP_MAX_MATCHES) {
       incoming.hold = { reason: 'continuing' }
-      continueLater(step, incoming.order.orderId)
+      continueLater(step, incoming.orderId)
       return
     }
     if (state.matches.size >= PENDING_MATCHES_MAX) {
@@ -54,10 +54,8 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
 }
 
 function crosses(incoming: LiveOrder, resting: LiveOrder): boolean {
-  const limit = incoming.order.limitPrice
-  return incoming.order.side === 'buy'
-    ? resting.order.limitPrice <= limit
-    : resting.order.limitPrice >= limit
+  const limit = incoming.limitPrice
+  return incoming.side === 'buy' ? resting.limitPrice <= limit : resting.limitPrice >= limit
 }
 
 /** Lets two crossing orders meet: they match, or the one that may not be matched steps aside. */
@@ -68,7 +66,7 @@ function meet(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
     return
   }
   const match = proposeMatch(step, incoming, resting)
-  const taker = match.takerOrderId === incoming.order.orderId ? incoming : resting
+  const taker = match.takerOrderId === incoming.orderId ? incoming : resting
   if (feePerUnitFloor(match.takerFee, match.amount) > taker.order.worstFee) {
     if (taker === resting) cancelOrder(step, resting, 'fee_bound_too_low')
     else markCancelled(step, incoming, 'fee_bound_too_low')
@@ -115,11 +113,11 @@ function proposeMatch(step: Step, incoming: LiveOrder, resting: LiveOrder): Matc
   const wanted = incoming.unmatched
   const offered = openAmount(resting)
   const amount = wanted < offered ? wanted : offered
-  const price = maker.order.limitPrice
+  const price = maker.limitPrice
   return {
     settlementId: `${rules.market}:${seq + 1}`,
-    makerOrderId: maker.order.orderId,
-    takerOrderId: taker.order.orderId,
+    makerOrderId: maker.orderId,
+    takerOrderId: taker.orderId,
     price,
     amount,
     takerFee: takerFeeFloor(price, amount, rules.takerFeeBps),

@@ -9,12 +9,18 @@ import { amountE18 } from './money.js'
 import { joinOwner } from './owner-orders.js'
 import { knownOrder, type MarketRules, type MatcherState } from './matcher-state.js'
 
-/** What follows of an order from the rest: its places in the book, under its account and its owner, and what is left. */
+/** What follows of an order from the rest: copies, its places in the book, under account and owner, and what is left. */
 type DerivedOfOrder =
+  | 'orderId'
+  | 'owner'
+  | 'side'
+  | 'limitPrice'
+  | 'desired'
   | 'unmatched'
   | 'account'
   | 'previousOfAccount'
   | 'nextOfAccount'
+  | 'nonce'
   | 'own'
   | 'newerOfOwner'
   | 'olderOfOwner'

@@ -88,7 +88,7 @@ const STALE_DEADLINES_MIN = 1024
 export function scheduleOrder(state: MatcherState, live: LiveOrder): void {
   const atMs = nextDeadlineMs(live)
   if (atMs === undefined) return
-  addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.order.orderId })
+  addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.orderId })
   if (state.deadlines.atMs.length > 2 * state.orders.size + STALE_DEADLINES_MIN)
     rebuildDeadlines(state)
 }
@@ -98,7 +98,7 @@ function rebuildDeadlines(state: MatcherState): void {
   for (const live of state.orders.values()) {
     const atMs = nextDeadlineMs(live)
     if (atMs !== undefined) {
-      addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.order.orderId })
+      addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.orderId })
     }
   }
 }

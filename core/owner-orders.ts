@@ -20,14 +20,14 @@ export function findByNonce(own: OwnerOrders | undefined, nonce: bigint): LiveOr
   if (own === undefined) return undefined
   if (own.byNonce !== undefined) return own.byNonce.get(nonce)
   for (let live = own.newest; live !== undefined; live = live.olderOfOwner) {
-    if (live.order.nonce === nonce) return live
+    if (live.nonce === nonce) return live
   }
   return undefined
 }
 
 /** Takes in an order whose nonce its owner has in no other live order. */
 export function joinOwner(owners: Owners, live: LiveOrder): void {
-  const { owner, nonce } = live.order
+  const { owner, nonce } = live
   let own = owners.get(owner)
   if (own === undefined) {
     own = { owner, newest: undefined, count: 0, byNonce: undefined }
@@ -45,7 +45,7 @@ export function joinOwner(owners: Owners, live: LiveOrder): void {
 
 function mapOf(own: OwnerOrders): Map<bigint, LiveOrder> {
   const byNonce = new Map<bigint, LiveOrder>()
-  for (const live of ordersOfOwner(own)) byNonce.set(live.order.nonce, live)
+  for (const live of ordersOfOwner(own)) byNonce.set(live.nonce, live)
   return byNonce
 }
 
@@ -60,7 +60,7 @@ export function leaveOwner(owners: Owners, live: LiveOrder): void {
   own.count -= 1
   if (own.count === 0) owners.delete(own.owner)
   else if (own.byNonce === undefined) return
-  else if (own.count > WALKED_MAX) own.byNonce.delete(live.order.nonce)
+  else if (own.count > WALKED_MAX) own.byNonce.delete(live.nonce)
   else own.byNonce = undefined
 }
 
