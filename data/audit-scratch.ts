@@ -199,12 +199,10 @@ function prepareTradeReads(
       return body === undefined ? undefined : orderFromText(body)
     },
     orders: (ordinal, after, limit) =>
-      orders
-        .all(ordinal, after, limit)
-        .map(({ order_key, body }) => ({
-          orderKey: exactNumber(order_key),
-          order: orderFromText(body),
-        })),
+      orders.all(ordinal, after, limit).map(({ order_key, body }) => ({
+        orderKey: exactNumber(order_key),
+        order: orderFromText(body),
+      })),
     settledOnChain: (orderKey) =>
       amounts.all(orderKey, orderKey).reduce((sum, amount) => sum + BigInt(amount), 0n),
   }
