@@ -8,7 +8,7 @@ import {
   isGroupToken,
   splitReply,
 } from './ask-group.js'
-import { createDeadlines } from './ask-deadlines.js'
+import { type Patient, createDeadlines } from './ask-deadlines.js'
 import { NoAnswer } from './bus.js'
 
 /** Questions that may await their answer at one time; the next one gets NoAnswer. */
@@ -26,9 +26,8 @@ export interface Asker {
 }
 
 /** A question whose answer is awaited. */
-interface Waiting extends Addressed {
+interface Waiting extends Addressed, Patient<Waiting> {
   readonly subject: string
-  readonly timeoutMs: number
   readonly resolve: (data: Uint8Array) => void
   readonly reject: (error: NoAnswer) => void
   /** Token of the message that it went with. */
@@ -43,7 +42,6 @@ export interface AskerDeps {
 export function createAsker({ connection, isConnected }: AskerDeps): Asker {
   const inbox = createInbox()
   const waiting = createWaiting()
-  let asked = 0
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) =>
       receive(waiting, message.subject.slice(inbox.length + 1), message),
@@ -58,9 +56,18 @@ export function createAsker({ connection, isConnected }: AskerDeps): Asker {
         reject(new NoAnswer(`${subject}: ${waiting.count()} questions await their answer`))
         return
       }
-      asked += 1
-      const token = asked.toString(36)
-      const one = { token, data, subject, timeoutMs, resolve, reject, group: undefined }
+      const one: Waiting = {
+        token: waiting.newToken(),
+        data,
+        subject,
+        timeoutMs,
+        resolve,
+        reject,
+        group: undefined,
+        dueAt: 0,
+        earlier: undefined,
+        later: undefined,
+      }
       waiting.add(one)
       question(subject, one)
     })
@@ -81,6 +88,8 @@ export function createAsker({ connection, isConnected }: AskerDeps): Asker {
 /** The questions that await their answer, by their tokens; each until it is settled, given up or out of time. */
 interface WaitingQuestions {
   readonly count: () => number
+  /** A token that no question had, for the next one to be added. There must be room for it. */
+  readonly newToken: () => string
   readonly add: (one: Waiting) => void
   readonly has: (token: string) => boolean
   readonly settle: (token: string, data: Uint8Array) => void
@@ -90,12 +99,20 @@ interface WaitingQuestions {
   readonly close: () => void
 }
 
+/** A question has a place as long as it waits, so that its place can be told from its token. */
 function createWaiting(): WaitingQuestions {
-  const byToken = new Map<string, Waiting>()
+  const places: (Waiting | undefined)[] = []
+  const free: number[] = []
+  let asked = 0
+  const find = (token: string): Waiting | undefined => {
+    const one = places[placeOf(token)]
+    return one?.token === token ? one : undefined
+  }
   const take = (token: string): Waiting | undefined => {
-    const one = byToken.get(token)
+    const one = find(token)
     if (one === undefined) return undefined
-    byToken.delete(token)
+    places[placeOf(token)] = undefined
+    free.push(placeOf(token))
     deadlines.remove(one)
     return one
   }
@@ -106,24 +123,32 @@ function createWaiting(): WaitingQuestions {
   const deadlines = createDeadlines<Waiting>(({ token, timeoutMs }) =>
     giveUp(token, `no answer within ${timeoutMs} ms`),
   )
+  const giveUpWhere = (isMeant: (one: Waiting) => boolean, why: string): void => {
+    for (const one of [...places]) if (one !== undefined && isMeant(one)) giveUp(one.token, why)
+  }
   return {
-    count: () => byToken.size,
+    count: () => places.length - free.length,
+    newToken: () => {
+      asked += 1
+      return `${(free.pop() ?? places.length).toString(36)}_${asked.toString(36)}`
+    },
     add: (one) => {
-      byToken.set(one.token, one)
+      places[placeOf(one.token)] = one
       deadlines.add(one)
     },
-    has: (token) => byToken.has(token),
+    has: (token) => find(token) !== undefined,
     settle: (token, data) => take(token)?.resolve(data),
     giveUp,
-    giveUpGroup: (group, why) => {
-      for (const one of [...byToken.values()]) if (one.group === group) giveUp(one.token, why)
-    },
+    giveUpGroup: (group, why) => giveUpWhere((one) => one.group === group, why),
     close: () => {
-      for (const token of [...byToken.keys()]) giveUp(token, 'the bus is closing')
+      giveUpWhere(() => true, 'the bus is closing')
       deadlines.clear()
     },
   }
 }
+
+/** The number before the underscore, with which a token begins. */
+const placeOf = (token: string): number => Number.parseInt(token, 36)
 
 /** Sends what one turn had for one place. */
 type SendTurn<Item extends Addressed> = (place: string, items: readonly Item[]) => void

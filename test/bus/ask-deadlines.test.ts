@@ -1,26 +1,30 @@
 import { expect } from 'chai'
-import { createDeadlines } from '../../bus-schemas/ask-deadlines.js'
+import { type Patient, createDeadlines } from '../../bus-schemas/ask-deadlines.js'
 import { eventually } from '../support/eventually.js'
 
-interface Item {
+interface Item extends Patient<Item> {
   readonly name: string
-  readonly timeoutMs: number
 }
+
+const item = (name: string, timeoutMs: number): Item => ({
+  ...{ name, timeoutMs },
+  ...{ dueAt: 0, earlier: undefined, later: undefined },
+})
 
 /** Deadlines that write down what fell due, and how long after it was added. */
 function writtenDown() {
   const due: string[] = []
   const afterMs: number[] = []
   const addedAt = new Map<Item, number>()
-  const deadlines = createDeadlines<Item>((item) => {
-    due.push(item.name)
-    afterMs.push(performance.now() - (addedAt.get(item) ?? 0) - item.timeoutMs)
+  const deadlines = createDeadlines<Item>((one) => {
+    due.push(one.name)
+    afterMs.push(performance.now() - (addedAt.get(one) ?? 0) - one.timeoutMs)
   })
   const add = (name: string, timeoutMs: number): Item => {
-    const item = { name, timeoutMs }
-    addedAt.set(item, performance.now())
-    deadlines.add(item)
-    return item
+    const added = item(name, timeoutMs)
+    addedAt.set(added, performance.now())
+    deadlines.add(added)
+    return added
   }
   return { due, afterMs, deadlines, add }
 }
@@ -53,6 +57,18 @@ describe('deadlines', () => {
     expect(due).to.deep.equal(['second', 'last'])
   })
 
+  it('let go of what is taken out, from whatever place, and of its neighbours', async () => {
+    const { due, add, deadlines } = writtenDown()
+    const items = ['a', 'b', 'c', 'd', 'e'].map((name) => add(name, 20))
+    for (const at of [2, 0, 4]) {
+      const taken = items[at]
+      if (taken !== undefined) deadlines.remove(taken)
+      expect(taken).to.include({ earlier: undefined, later: undefined, dueAt: 0 })
+    }
+    await eventually(() => due.length === 2)
+    expect(due).to.deep.equal(['b', 'd'])
+  })
+
   it('keep each patience apart', async () => {
     const { due, add } = writtenDown()
     add('patient', 60)
@@ -65,11 +81,11 @@ describe('deadlines', () => {
     const due: string[] = []
     const deadlines = createDeadlines<Item>(({ name }) => {
       due.push(name)
-      if (name === 'a') deadlines.add({ name: 'b', timeoutMs: 10 })
+      if (name === 'a') deadlines.add(item('b', 10))
     })
-    deadlines.add({ name: 'a', timeoutMs: 10 })
+    deadlines.add(item('a', 10))
     await eventually(() => due.length === 2)
-    deadlines.add({ name: 'c', timeoutMs: 10 })
+    deadlines.add(item('c', 10))
     await eventually(() => due.length === 3)
     expect(due).to.deep.equal(['a', 'b', 'c'])
   })

@@ -84,6 +84,28 @@ describe('questions over NATS', () => {
     asker.close()
   })
 
+  it('get no answer that was meant for one before them', async () => {
+    const { connection, messages, deliverLast } = silentConnection()
+    const asker = createAsker({ connection, isConnected: () => true })
+    const early = failure(asker.ask('s', nothing, 20))
+    await new Promise(setImmediate)
+    expect(await early).to.be.instanceOf(NoAnswer)
+    const later = asker.ask('s', nothing, 60_000)
+    await new Promise(setImmediate)
+    const [first, second] = messages.map(({ reply }) => reply)
+    expect(second).not.to.equal(first)
+    for (const [replyTo, text] of [
+      [first, 'stale'],
+      [second, 'fresh'],
+    ] as const) {
+      asker.reply(replyTo ?? '', bytes(text))
+      await new Promise(setImmediate)
+      deliverLast()
+    }
+    expect(textOf(await later)).to.equal('fresh')
+    asker.close()
+  })
+
   it('are refused when too many await their answer', async () => {
     const { connection } = silentConnection()
     const asker = createAsker({ connection, isConnected: () => true })
