@@ -59,6 +59,20 @@ describe('opening a database', () => {
       }))
   }
 
+  it('makes a file with pages of the size asked for, and leaves one that is there as it is', () => {
+    const pageBytes = (overrides: Partial<OpenOptions>) =>
+      withDatabase(overrides, (db) => db.pragma('page_size', { simple: true }))
+    expect(pageBytes({ pageBytes: 8_192 })).to.equal(8_192n)
+    expect(pageBytes({ pageBytes: 16_384 })).to.equal(8_192n)
+    expect(pageBytes({})).to.equal(8_192n)
+    expect(rowsOf()).to.deep.equal([1n])
+  })
+
+  it('moves the write-ahead log into the file at as many pages as asked for', () =>
+    withDatabase({ checkpointPages: 1_234 }, (db) => {
+      expect(db.pragma('wal_autocheckpoint', { simple: true })).to.equal(1_234n)
+    }))
+
   it('applies each migration once, in order', () => {
     expect(rowsOf()).to.deep.equal([1n])
     migration('002-second.sql', 'INSERT INTO a VALUES (2);')
