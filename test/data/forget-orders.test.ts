@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Block, Change } from '../../core/change.js'
 import { amountE18 } from '../../core/money.js'
 import type { OrderStatus } from '../../core/order.js'
+import type { StreamedBlock } from '../../data/apply-block.js'
 import { FORGOTTEN_PER_CHANGE, RETENTION_MS } from '../../data/forget-orders.js'
 import { openReadModel } from '../../data/read-model.js'
 import { allRows, openHistory, streamed } from '../support/history.js'
@@ -26,10 +27,13 @@ const wait = (sec: number): MarketAct => ({ act: 'wait', sec })
 const cancel = (placed: number): MarketAct => ({ act: 'cancel', pick: placed - 1 })
 
 /** The order ids that are left when these acts have been projected. */
-function left(acts: readonly MarketAct[]): string[] {
+const left = (acts: readonly MarketAct[]): string[] => leftOf([streamed(feedOf(SPOT, acts))])
+
+/** The same for blocks in transactions. */
+function leftOf(batches: readonly (readonly StreamedBlock[])[]): string[] {
   const history = openHistory([SPOT])
   try {
-    history.projection.applyBatch(streamed(feedOf(SPOT, acts)))
+    for (const batch of batches) history.projection.applyBatch(batch)
     return history.db
       .prepare<[], string>('SELECT order_id FROM orders ORDER BY order_key')
       .pluck()
@@ -51,6 +55,22 @@ describe('orders that leave the read model', () => {
     const expired = [place({ livesSec: 10 * DAY_SEC }), wait(10 * DAY_SEC)]
     expect(left([...expired, wait(30 * DAY_SEC - 1), place()])).to.deep.equal(['o1', 'o2'])
     expect(left([...expired, wait(30 * DAY_SEC), place()])).to.deep.equal(['o2'])
+  })
+
+  it('leave with the match that kept them, when it is undone long after their end', () => {
+    const ended: MarketAct[] = [
+      place({ size: 5 }),
+      place({ buy: false, size: 2, trader: 2 }),
+      cancel(1),
+      wait(31 * DAY_SEC),
+    ]
+    const later = [place({ price: 94 }), place({ price: 93 })]
+    expect(left([...ended, ...later])).to.deep.equal(['o1', 'o2', 'o3', 'o4'])
+    const undone: MarketAct = { act: 'settle', pick: 0, outcome: 'maker' }
+    const blocks = streamed(feedOf(SPOT, [...ended, ...later, undone]))
+    for (let grouped = 1; grouped <= blocks.length; grouped++) {
+      expect(leftOf([blocks.slice(0, -grouped), blocks.slice(-grouped)])).to.not.include('o1')
+    }
   })
 
   it('are never those that traded, still live, or were filled', () => {
