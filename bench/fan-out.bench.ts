@@ -28,7 +28,7 @@ const QUEUED = 16
 /** Deliveries of a round: so many that a collection of garbage or a compilation more or less is not told from them. */
 const DELIVERIES = {
   tiny: { one: 400, queued: 1_600 },
-  usual: { one: 50_000, queued: 400_000 },
+  usual: { one: 50_000, queued: 250_000 },
   full: { one: 200_000, queued: 1_600_000 },
 }
 /**
