@@ -28,7 +28,8 @@ export async function followSettlements(bus: Bus): Promise<Settlements> {
     fromSeq: 1,
     onMessage: ({ data }) => {
       for (const change of decodeBlock(data).changes) {
-        if (change.kind === 'OrderMatched' && change.orderId === change.match.takerOrderId) {
+        // Of the maker alone, so that each match comes once.
+        if (change.kind === 'OrderMatched') {
           proposedAtMs.push(Date.now())
         } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
           const { blockNumber } = change.fill
