@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { OrderBook } from 'nodejs-order-book'
 import { encodeBlock } from '../bus-schemas/block-message.js'
 import { decodeCommands, encodeCommands } from '../bus-schemas/command-message.js'
-import { applyCommand } from '../core/apply-command.js'
 import { applyMessage } from '../core/apply-message.js'
 import type { LoggedCommand } from '../core/command.js'
 import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { benchMarket } from './bench-market.js'
 import { memoryAtRest } from './match-memory.js'
-import { depthOfPeer, depthOfVenue, peerStepsOf, type PeerStep, playOnPeer } from './match-peer.js'
+import { type Depth, depthOfPeer, depthOfVenue, peerStepsOf, type PeerStep } from './match-peer.js'
+import { type Stretch, stretchesOf, timePeer, timeVenue } from './match-steps.js'
 import { interleaved, ratio, took } from './rounds.js'
 import { BATCH, batchesOf } from './walk-blocks.js'
 import { createWalk, type Walk } from './walk.js'
@@ -22,34 +21,40 @@ export const match: Bench = {
   run,
 }
 
-/** Steps of the walk, whose matches must not reach the bound of those that wait for settlement; and its repeats. */
-const STEPS = { tiny: 500, usual: 40_000, full: 40_000 }
-const REPEATS = { tiny: 1, usual: 1, full: 5 }
+/** Steps of the walk, and of its beginning that is also decoded and encoded. */
+const STEPS = { tiny: 500, usual: 100_000, full: 400_000 }
+const ENCODED_STEPS = 40_000
 
 async function run({ size, rounds, say }: BenchContext): Promise<Report> {
   const walk = createWalk(STEPS[size])
-  const repeats = REPEATS[size]
+  const stretches = stretchesOf(walk.commands)
   const peerSteps = peerStepsOf(walk.steps)
-  assertSameBook(walk, peerSteps)
-  say(`${walk.steps.length} steps make ${walk.state.matches.size} matches`)
-  const messages = messagesOf(walk.commands)
-  const settledMessages = messagesOf(walk.settled)
-  const perStep = (work: () => void) => usPerStep(work, repeats, walk.steps.length)
-  const { venue, settled, peer, encoded, encodedSettled } = await interleaved(rounds, {
-    venue: () => perStep(() => apply(walk.commands)),
-    settled: () => perStep(() => apply(walk.settled)),
-    peer: () => perStep(() => playOnPeer(new OrderBook(), peerSteps)),
-    encoded: () => perStep(() => runMessages(messages)),
-    encodedSettled: () =>
-      usPerStep(() => runMessages(settledMessages), repeats, walk.settled.length),
+  assertSameBook(walk, stretches, peerSteps)
+  const matches = walk.settled.length - walk.steps.length
+  say(`${walk.steps.length} steps make ${matches} matches`)
+  const messages = messagesOf(walk.commands.slice(0, ENCODED_STEPS))
+  const settledMessages = messagesOf(walk.settled.slice(0, ENCODED_STEPS))
+  const encodedSteps = Math.min(walk.steps.length, ENCODED_STEPS)
+  const settled: number[] = []
+  const { step, peer, encoded, encodedSettled } = await interleaved(rounds, {
+    step: () => {
+      const times = timeVenue(stretches)
+      settled.push(times.settled)
+      return times.step
+    },
+    peer: () => timePeer(peerSteps),
+    encoded: () => usPerStep(() => runMessages(messages), encodedSteps),
+    encodedSettled: () => usPerStep(() => runMessages(settledMessages), encodedSteps),
   })
+  // Of the round that does not count, too.
+  settled.shift()
   say('memory')
   const memory = await memoryAtRest(size)
   return {
     rows: [
-      { what: 'venue: step', unit: 'µs', values: venue },
+      { what: 'venue: step', unit: 'µs', values: step },
       { what: 'nodejs-order-book', unit: 'µs', values: peer },
-      ratio('nodejs-order-book / venue', [peer, venue], { atLeast: 5 }),
+      ratio('nodejs-order-book / venue', [peer, step], { atLeast: 5 }),
       { what: 'venue: step with the settlement of every match', unit: 'µs', values: settled },
       ratio('nodejs-order-book / venue with settlement', [peer, settled]),
       {
@@ -66,23 +71,15 @@ async function run({ size, rounds, say }: BenchContext): Promise<Report> {
       ...memory.rows,
     ],
     notes: [
-      `Processor time of a step of the walk, ${walk.steps.length} steps and ${walk.state.matches.size} matches from an empty book; both end with the same orders, prices and sizes. The peer computes with floats, knows no accounts, fees, expiry or settlement.`,
+      `Processor time of a step of the walk, ${walk.steps.length} steps and ${matches} matches from an empty book; both end with the same orders, prices and sizes. The venue settles the matches of 256 steps behind them, which is not in its step. The peer computes with floats, knows no accounts, fees, expiry or settlement.`,
       memory.note,
     ],
   }
 }
 
-async function usPerStep(work: () => void, repeats: number, steps: number): Promise<number> {
-  const { cpuMs } = await took(() => {
-    for (let repeat = 0; repeat < repeats; repeat += 1) work()
-  })
-  return (cpuMs * 1000) / (repeats * steps)
-}
-
-function apply(commands: readonly LoggedCommand[]): MatcherState {
-  const state = emptyMatcherState(benchMarket())
-  for (const command of commands) applyCommand(state, command)
-  return state
+async function usPerStep(work: () => void, steps: number): Promise<number> {
+  const { cpuMs } = await took(work)
+  return (cpuMs * 1000) / steps
 }
 
 const messagesOf = (commands: readonly LoggedCommand[]): Uint8Array[] =>
@@ -99,10 +96,17 @@ function runMessages(messages: readonly Uint8Array[]): MatcherState {
   return state
 }
 
-/** Nothing is worth measuring before both end with the same book. */
-function assertSameBook({ state }: Walk, steps: readonly PeerStep[]): void {
-  const peer = new OrderBook()
-  playOnPeer(peer, steps)
-  if (isDeepStrictEqual(depthOfVenue(state.book), depthOfPeer(peer))) return
-  throw new Error('the venue and its peer end with different books')
+/** Nothing is worth measuring before all end with the same book. */
+function assertSameBook(
+  walk: Walk,
+  stretches: readonly Stretch[],
+  steps: readonly PeerStep[],
+): void {
+  const depth = depthOfVenue(walk.state.book)
+  const same = (other: Depth) => {
+    if (isDeepStrictEqual(depth, other)) return
+    throw new Error('the venue and its peer end with different books')
+  }
+  timePeer(steps, (book) => same(depthOfPeer(book)))
+  timeVenue(stretches, ({ book }) => same(depthOfVenue(book)))
 }

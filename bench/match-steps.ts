@@ -1,0 +1,92 @@
+import { OrderBook } from 'nodejs-order-book'
+import { applyCommand } from '../core/apply-command.js'
+import type { LoggedCommand } from '../core/command.js'
+import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
+import { benchMarket } from './bench-market.js'
+import { logged, settling } from './bench-orders.js'
+import { type PeerStep, playOnPeer } from './match-peer.js'
+
+/**
+ * Steps that are timed together: few enough that all they bring stays in a processor's cache, as what a matcher has just
+ * decoded does.
+ */
+const STRETCH = 256
+
+/** Some steps of a walk, and the settlement of all matches that they make, reported behind the last. */
+export interface Stretch {
+  readonly commands: readonly LoggedCommand[]
+  readonly reports: readonly LoggedCommand[]
+}
+
+/** What one run took, µs of processor time for each step of the walk. */
+export interface StepTimes {
+  readonly step: number
+  /** With the settlement of every match. */
+  readonly settled: number
+}
+
+/** Cuts the commands of a walk, so that never more is pending than a stretch can match. */
+export function stretchesOf(commands: readonly LoggedCommand[]): Stretch[] {
+  const state = emptyMatcherState(benchMarket())
+  const stretches: Stretch[] = []
+  let reported = 0
+  for (const stretch of cut(commands)) {
+    for (const command of stretch) applyCommand(state, command)
+    const atMs = state.nowMs
+    const reports = Array.from(state.matches.keys(), (settlementId) => {
+      reported += 1
+      return { ...logged(settling(settlementId), reported), atMs }
+    })
+    for (const report of reports) applyCommand(state, report)
+    stretches.push({ commands: stretch, reports })
+  }
+  return stretches
+}
+
+/** Plays a walk on an empty market: the steps are timed, and apart from them the settlements between. */
+export function timeVenue(stretches: readonly Stretch[], onEnd?: (state: MatcherState) => void) {
+  const state = emptyMatcherState(benchMarket())
+  const apply = (commands: readonly LoggedCommand[]) => () => {
+    for (const command of commands) applyCommand(state, command)
+  }
+  let steps = 0
+  let stepUs = 0
+  let settleUs = 0
+  for (const { commands, reports } of stretches) {
+    stepUs += cpuUsOf(commands, apply(commands))
+    settleUs += cpuUsOf(reports, apply(reports))
+    steps += commands.length
+  }
+  onEnd?.(state)
+  return { step: stepUs / steps, settled: (stepUs + settleUs) / steps } satisfies StepTimes
+}
+
+/** The same walk on the peer, timed in the same stretches. */
+export function timePeer(steps: readonly PeerStep[], onEnd?: (book: OrderBook) => void): number {
+  const book = new OrderBook()
+  let us = 0
+  for (const stretch of cut(steps)) us += cpuUsOf(stretch, () => playOnPeer(book, stretch))
+  onEnd?.(book)
+  return us / steps.length
+}
+
+function* cut<T>(list: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < list.length; at += STRETCH) yield list.slice(at, at + STRETCH)
+}
+
+function cpuUsOf(given: readonly unknown[], work: () => void): number {
+  if (readThrough(given) === 0) return 0
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+/** Reads all of a value, so that it is where it would be had it just been made; gives how many values it holds. */
+function readThrough(value: unknown): number {
+  if (typeof value === 'string') return value.charCodeAt(0) >= 0 ? 1 : 0
+  if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 1
+  let count = 0
+  for (const key in value) count += readThrough(value[key as keyof typeof value])
+  return count
+}
