@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Bus } from './bus.js'
+import { type Bus, type BusMessage, MessagesGone } from './bus.js'
 import {
   type Checkpoint,
   CheckpointUnusable,
@@ -39,7 +39,7 @@ export async function listCheckpoints(bus: Bus, market: string): Promise<StoredC
   const { firstSeq, lastSeq } = await bus.streamState(stream)
   const found: StoredCheckpoint[] = []
   for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_KEPT;) {
-    const [message] = await bus.read(stream, seq, 1)
+    const [message] = await readKept(bus, stream, { seq, count: 1 })
     if (message === undefined) break
     const seal = readSeal(message.data)
     const start = seq - (seal?.parts ?? readPartNumber(message.data) ?? 0)
@@ -53,6 +53,20 @@ export async function listCheckpoints(bus: Bus, market: string): Promise<StoredC
   return found
 }
 
+/** Nothing of what was trimmed behind a newer checkpoint, which may happen at any moment. */
+async function readKept(
+  bus: Bus,
+  stream: string,
+  { seq, count }: { readonly seq: number; readonly count: number },
+): Promise<BusMessage[]> {
+  try {
+    return await bus.read(stream, seq, count)
+  } catch (error) {
+    if (error instanceof MessagesGone) return []
+    throw error
+  }
+}
+
 /** Reads a checkpoint. Throws CheckpointUnusable unless it is whole, of this market and of this build's version. */
 export async function loadCheckpoint(
   bus: Bus,
@@ -61,8 +75,9 @@ export async function loadCheckpoint(
 ): Promise<Checkpoint> {
   const messages: Uint8Array[] = []
   while (firstSeq + messages.length <= sealSeq) {
-    const wanted = Math.min(READ_CHUNK, sealSeq - firstSeq - messages.length + 1)
-    const read = await bus.read(checkpointsStream(market), firstSeq + messages.length, wanted)
+    const count = Math.min(READ_CHUNK, sealSeq - firstSeq - messages.length + 1)
+    const from = { seq: firstSeq + messages.length, count }
+    const read = await readKept(bus, checkpointsStream(market), from)
     if (read.length === 0) throw new CheckpointUnusable('its messages are gone')
     messages.push(...read.map(({ data }) => data))
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Match } from '../../core/change.js'
 import type { SettlementOutcome } from '../../core/command.js'
@@ -50,6 +51,8 @@ export function createSettler(options: SettlerOptions): Settler {
   const queue: Match[] = []
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
+  // Each settlement under way may wait on it.
+  setMaxListeners(SETTLEMENTS_MAX_IN_FLIGHT, stopping.signal)
 
   const pump = (): void => {
     while (running.size < SETTLEMENTS_MAX_IN_FLIGHT && !stopping.signal.aborted) {

@@ -44,12 +44,6 @@ describe('opening a database', () => {
     ['FULL', 2n],
     ['NORMAL', 1n],
   ] as const) {
-    it('makes a file of the asked-for pages, and leaves one that is there as it is', () => {
-      const pages = (pageBytes: number) =>
-        withDatabase({ pageBytes }, (db) => Number(db.pragma('page_size', { simple: true })))
-      expect([pages(8_192), pages(16_384)]).to.deep.equal([8_192, 8_192])
-    })
-
     it(`has the settings that it promises, synchronous=${synchronous}`, () =>
       withDatabase({ synchronous }, (db) => {
         expect(db.pragma('synchronous', { simple: true })).to.equal(code)
