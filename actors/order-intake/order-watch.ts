@@ -52,7 +52,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const close = new Set<WatchedOrder>()
   const plain = new Set<WatchedOrder>()
   const unchecked = createUncheckedCount()
-  const recovered = new Set<string>()
+  const recovered = createRecovered()
 
   const attend = (order: WatchedOrder, closely: boolean): void => {
     const [to, from] = closely ? [close, plain] : [plain, close]
@@ -71,7 +71,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     if (change.status !== 'active' && change.status !== 'matching') return drop(live, change)
     if (change.kind === 'OrderPlaced') {
       const order = watched(change.order, placed, digestOf)
-      order.recovered = recovered.delete(order.orderId)
+      order.recovered = recovered.take(order.orderId)
       live.set(order.orderId, order)
       attend(order, order.signer !== order.owner)
       return hold(order, change)
@@ -110,13 +110,26 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       if (markets.get(order.market)?.live.get(order.orderId) === order) attend(order, closely)
     },
     has: (order) => markets.get(order.market)?.live.get(order.orderId) === order,
-    recovered: (orderId) => {
-      recovered.add(orderId)
-      const [oldest] = recovered
-      if (recovered.size > MAX_RECOVERED && oldest !== undefined) recovered.delete(oldest)
-    },
+    recovered: (orderId) => recovered.add(orderId),
     reserve: (owner, orderId) => unchecked.reserve(owner, orderId),
     size: () => close.size + plain.size,
+  }
+}
+
+/** Orders on their way into the log whose signature is known; one that is forgotten is recovered once more. */
+const MAX_RECOVERED = 10_000
+
+function createRecovered() {
+  const orderIds = new Set<string>()
+  return {
+    add(orderId: string): void {
+      orderIds.add(orderId)
+      if (orderIds.size <= MAX_RECOVERED) return
+      const [oldest] = orderIds
+      if (oldest !== undefined) orderIds.delete(oldest)
+    },
+    /** Whether it was there; it is not any more. */
+    take: (orderId: string): boolean => orderIds.delete(orderId),
   }
 }
 
@@ -171,7 +184,5 @@ function takeTurns(queue: Set<WatchedOrder>, maxSigners: number): WatchedOrder[]
   return taken
 }
 
-/** Orders on their way into the log whose signature is known; one that is forgotten is recovered once more. */
-const MAX_RECOVERED = 10_000
 /** Most orders looked at in one turn, however few their signers. */
 const MAX_ORDERS_PER_TURN = 4_000
