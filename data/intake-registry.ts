@@ -105,6 +105,7 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
       if (isDue(state)) settle()
     },
     close() {
+      if (!db.open) return
       try {
         settle()
       } finally {
