@@ -13,8 +13,8 @@ import { decodeBlock } from '../bus-schemas/block-message.js'
 import { decodeCommands } from '../bus-schemas/command-message.js'
 import { commandsSubject, feedSubject } from '../bus-schemas/subjects.js'
 import type { Bench, BenchContext, Report } from './bench.js'
-import { atPace, createHttpLoad, postOf } from './http-load.js'
-import { restingTerms, signersOf, type Signers } from './order-flow.js'
+import { atPace, createHttpLoad, postOf, saturate, type HttpLoad } from './http-load.js'
+import { orderFlow, restingTerms, signersOf, type Signers } from './order-flow.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
 import { interleaved, percentile, ratio } from './rounds.js'
 
@@ -28,20 +28,23 @@ export const event: Bench = {
 
 const MARKET = 'cNGN-USDC'
 const ORDERS = { tiny: 20, usual: 400, full: 2_000 }
+/** Orders before anything is measured, as fast as they are taken: a venue that runs has compiled its code. */
+const WARM = { tiny: 20, usual: 6_000, full: 12_000 }
 const PER_SECOND = 200
 const CONNECTIONS = 256
 const GIVE_UP_AFTER_MS = 20_000
 /** About the size of a block with one order. */
 const BARE_BYTES = 1_500
 
-/** What a venue shows of its orders, Unix milliseconds with fractions. */
-interface Watched {
-  /** When each order's command was stored. */
-  readonly loggedMs: Map<string, number>
-  /** When the block that places it was. */
-  readonly acceptedMs: Map<string, number>
-  /** When its frame came. */
-  readonly seenMs: Map<string, number>
+/** A frame of the book as it came, and when, Unix milliseconds with fractions. */
+interface Seen {
+  readonly bytes: Buffer
+  readonly atMs: number
+}
+
+/** A subscriber that keeps what comes, to be looked at once nothing is timed any more. */
+interface Subscriber {
+  readonly frames: Seen[]
   close(): void
 }
 
@@ -58,14 +61,17 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
   let connection: NatsConnection | undefined
   try {
     connection = await connect({ servers: venue.natsUrl })
-    const watched = await watch(venue, connection)
+    const subscriber = await subscribe(venue)
     const bare = await openBare(connection)
     const signers = await signersOf(venue.devnet)
+    const warm = await orderFlow(signers).next(WARM[size])
+    await saturate(loadOf(venue), warm, CONNECTIONS)
+    const stamps = createStamps(connection)
     const values = await interleaved(rounds, {
-      venue: () => venueLatencies(venue, signers, watched, ORDERS[size]),
+      venue: () => venueLatencies({ venue, signers, subscriber, stamps }, ORDERS[size]),
       bare: () => bare(ORDERS[size]),
     })
-    watched.close()
+    subscriber.close()
     const share = (all: readonly (readonly number[])[], part: number): number[] =>
       all.map((latencies) => percentile(latencies, part))
     const fromAccepted = values.venue.map((each) => each.fromStored)
@@ -96,39 +102,73 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
 /** On the clock that the message server stamps with. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
-async function watch(venue: OwnVenue, connection: NatsConnection): Promise<Watched> {
-  const loggedMs = new Map<string, number>()
-  const acceptedMs = new Map<string, number>()
-  const seenMs = new Map<string, number>()
-  const stream = connection.jetstream()
-  await consume(stream, commandsSubject(MARKET), ({ data, info }) => {
-    for (const { command } of decodeCommands(data)) {
-      if (command.kind === 'PlaceOrder') loggedMs.set(command.order.orderId, stampOf(info))
-    }
-  })
-  await consume(stream, feedSubject(MARKET), ({ data, info }) => {
-    for (const { kind, orderId } of decodeBlock(data).changes) {
-      if (kind === 'OrderPlaced') acceptedMs.set(orderId, stampOf(info))
-    }
-  })
-  const url = venue.devnet.gateway_url.replace('http', 'ws')
-  const socket = new WebSocket(new URL('/v1/ws', url))
+async function subscribe({ devnet }: OwnVenue): Promise<Subscriber> {
+  const frames: Seen[] = []
+  const socket = new WebSocket(new URL('/v1/ws', devnet.gateway_url.replace('http', 'ws')))
   await once(socket, 'open')
   const subscribed = once(socket, 'message')
-  socket.on('message', (bytes: Buffer) => {
-    const { type, data } = JSON.parse(bytes.toString()) as Frame
-    if (type === 'update' && data?.order_id !== undefined) seenMs.set(data.order_id, nowMs())
-  })
+  socket.on('message', (bytes: Buffer) => frames.push({ bytes, atMs: nowMs() }))
   socket.send(JSON.stringify({ op: 'subscribe', channel: 'book', market: MARKET, req_id: '1' }))
   await subscribed
-  return { loggedMs, acceptedMs, seenMs, close: () => socket.terminate() }
+  return { frames, close: () => socket.terminate() }
+}
+
+/** When the server stored each order's command and the block that places it, read from the streams afterwards. */
+interface Stamps {
+  readonly loggedMs: ReadonlyMap<string, number>
+  readonly acceptedMs: ReadonlyMap<string, number>
+  /** Reads on to the end of both. */
+  readOn(): Promise<void>
+}
+
+function createStamps(connection: NatsConnection): Stamps {
+  const stream = connection.jetstream()
+  const loggedMs = new Map<string, number>()
+  const acceptedMs = new Map<string, number>()
+  const next = { commands: 1, feed: 1 }
+  return {
+    loggedMs,
+    acceptedMs,
+    async readOn() {
+      next.commands = await readToEnd(stream, commandsSubject(MARKET), next.commands, (message) => {
+        for (const { command } of decodeCommands(message.data)) {
+          if (command.kind !== 'PlaceOrder') continue
+          loggedMs.set(command.order.orderId, stampOf(message.info))
+        }
+      })
+      next.feed = await readToEnd(stream, feedSubject(MARKET), next.feed, (message) => {
+        for (const { kind, orderId } of decodeBlock(message.data).changes) {
+          if (kind === 'OrderPlaced') acceptedMs.set(orderId, stampOf(message.info))
+        }
+      })
+    },
+  }
 }
 
 /** When the server stored a message. */
 const stampOf = ({ timestampNanos }: DeliveryInfo): number => timestampNanos / 1_000_000
 
+/** Hands over every message from a sequence on, and gives the sequence after the last. */
+async function readToEnd(
+  stream: JetStreamClient,
+  subject: string,
+  fromSeq: number,
+  onMessage: (message: JsMsg) => void,
+): Promise<number> {
+  const options = consumerOpts()
+  options.orderedConsumer()
+  options.startSequence(fromSeq)
+  const messages = await stream.subscribe(subject, options)
+  let nextSeq = fromSeq
+  for await (const message of messages) {
+    onMessage(message)
+    nextSeq = message.seq + 1
+    if (message.info.pending === 0) break
+  }
+  return nextSeq
+}
+
 interface Frame {
-  readonly type: string
   readonly data?: { readonly order_id?: string }
 }
 
@@ -147,26 +187,40 @@ async function consume(
   await stream.subscribe(subject, options)
 }
 
+const loadOf = ({ devnet }: OwnVenue): HttpLoad =>
+  createHttpLoad(Number(new URL(devnet.gateway_url).port), CONNECTIONS)
+
+interface Stand {
+  readonly venue: OwnVenue
+  readonly signers: Signers
+  readonly subscriber: Subscriber
+  readonly stamps: Stamps
+}
+
 async function venueLatencies(
-  { devnet }: OwnVenue,
-  { sign }: Signers,
-  { loggedMs, acceptedMs, seenMs }: Watched,
+  { venue, signers, subscriber, stamps }: Stand,
   count: number,
 ): Promise<Latencies> {
   const bodies = []
   for (let number = 0; number < count; number += 1) {
-    bodies.push(await sign(restingTerms(number), number))
+    bodies.push(await signers.sign(restingTerms(number), number))
   }
   const requests = bodies.map((body) => postOf('/v1/orders', body))
-  const load = createHttpLoad(Number(new URL(devnet.gateway_url).port), CONNECTIONS)
-  await atPace(load, requests, PER_SECOND)
-  const ids = bodies.map(({ order_id }) => order_id)
-  await until(() => {
-    return ids.every((id) => loggedMs.has(id) && acceptedMs.has(id) && seenMs.has(id))
-  })
-  const since = (start: ReadonlyMap<string, number>): number[] =>
-    ids.map((id) => (seenMs.get(id) ?? NaN) - (start.get(id) ?? NaN))
-  return { fromStored: since(acceptedMs), fromLogged: since(loggedMs) }
+  const ids = new Set(bodies.map(({ order_id }) => order_id))
+  subscriber.frames.length = 0
+  await atPace(loadOf(venue), requests, PER_SECOND)
+  await until(() => subscriber.frames.length >= count)
+  await stamps.readOn()
+  const fromStored: number[] = []
+  const fromLogged: number[] = []
+  for (const { bytes, atMs } of subscriber.frames) {
+    const id = (JSON.parse(bytes.toString()) as Frame).data?.order_id ?? ''
+    if (!ids.delete(id)) continue
+    fromStored.push(atMs - (stamps.acceptedMs.get(id) ?? NaN))
+    fromLogged.push(atMs - (stamps.loggedMs.get(id) ?? NaN))
+  }
+  if (ids.size > 0) throw new Error(`${ids.size} orders had no frame`)
+  return { fromStored, fromLogged }
 }
 
 /** Publishes at the pace and gives how long each message took from being stored until it was consumed. */

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** A request as it goes over the wire. */
 export type RequestBytes = Buffer
 
 const STATUS_AT = 9
+const ACCEPTED_WITHIN_MS = 250
 const END_OF_HEAD = '\r\n\r\n'
 
 /** A `POST` of JSON text. */
@@ -27,6 +29,11 @@ interface Answer {
 
 /** Kept-alive connections that carry one request at a time, as light as can be: the machine that is measured runs them too. */
 export interface HttpLoad {
+  /**
+   * Opens connections until so many are idle, and leaves an idle server the time to accept them: a busy one accepts one a
+   * turn, so that the last would wait for seconds.
+   */
+  open(count: number): Promise<void>
   /** Sends a request on a free connection; resolves when it is answered, and rejects when that was not as accepted. */
   send(request: RequestBytes): Promise<void>
   /** Closes what is idle, before the server does so by itself in the middle of something. */
@@ -34,7 +41,7 @@ export interface HttpLoad {
 }
 
 /**
- * Opens no connection before it is needed, and so many at most; beyond that requests wait their turn. Where the outcome of a
+ * Opens so many connections at most; beyond that requests wait their turn. Where the outcome of a
  * request shows elsewhere, 500 may be accepted too: an answer that took too long says that it is not known.
  */
 export function createHttpLoad(
@@ -46,17 +53,18 @@ export function createHttpLoad(
   const waiting: (() => void)[] = []
   let open = 0
 
+  const fresh = async (): Promise<Socket> => {
+    open += 1
+    const socket = connect(port, '127.0.0.1')
+    socket.setNoDelay(true)
+    await once(socket, 'connect')
+    return socket
+  }
   const take = async (): Promise<Socket> => {
     while (idle.length === 0 && open >= connections) {
       await new Promise<void>((resolve) => waiting.push(resolve))
     }
-    const socket = idle.pop()
-    if (socket !== undefined) return socket
-    open += 1
-    const fresh = connect(port, '127.0.0.1')
-    fresh.setNoDelay(true)
-    await once(fresh, 'connect')
-    return fresh
+    return idle.pop() ?? fresh()
   }
   const giveBack = (socket: Socket, closes: boolean): void => {
     if (closes) {
@@ -66,6 +74,11 @@ export function createHttpLoad(
     waiting.shift()?.()
   }
   return {
+    open: async (count) => {
+      const missing = Math.min(count, connections) - idle.length
+      idle.push(...(await Promise.all(Array.from({ length: Math.max(missing, 0) }, fresh))))
+      await delay(ACCEPTED_WITHIN_MS)
+    },
     send: async (request) => {
       const socket = await take()
       socket.write(request)
@@ -121,6 +134,7 @@ export async function saturate(
   requests: readonly RequestBytes[],
   atOnce: number,
 ): Promise<Loaded> {
+  await load.open(atOnce)
   const latenciesMs: number[] = []
   const start = performance.now()
   let next = 0

@@ -134,6 +134,18 @@ app.use(async (ctx) => {
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const sockets = new WebSocketServer({ server })
-await (await stream.consumers.get('NAIVE', 'matcher')).consume({ callback: consume })
+await (
+  await stream.consumers.get('NAIVE', 'matcher')
+).consume({
+  callback: (message) => {
+    try {
+      consume(message)
+    } catch (error) {
+      // The client would swallow it.
+      console.error(error)
+      process.exit(1)
+    }
+  },
+})
 process.send?.((server.address() as AddressInfo).port)
 process.once('disconnect', () => process.exit(0))
