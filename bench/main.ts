@@ -20,8 +20,14 @@ const { positionals, values } = parseArgs({
   },
 })
 
-/** What a million resting orders need, and garbage collection on demand between the rounds. */
-const NODE_OPTIONS = ['--expose-gc', '--max-old-space-size=8192', '--enable-source-maps']
+/**
+ * What a million resting orders need, garbage collection on demand between the rounds, and for venue and peers alike the
+ * memory that the Procfile gives.
+ */
+const NODE_OPTIONS = [
+  ...['--expose-gc', '--max-old-space-size=8192', '--enable-source-maps'],
+  ...['--max-semi-space-size=64', '--initial-old-space-size=256'],
+]
 
 async function runApart(name: string, size: Size): Promise<boolean> {
   const program = fileURLToPath(new URL('./run-one.js', import.meta.url))

@@ -26,6 +26,22 @@ export async function rebroadcastDue(tracking: Tracking): Promise<void> {
   }
 }
 
+/**
+ * Asks once a block for the first in line that was out before it: what a node took and dropped holds up all behind it, and
+ * was hardly dropped alone.
+ */
+export async function resendDropped(tracking: Tracking): Promise<void> {
+  const { chain, count, highest } = tracking
+  const out = unused(tracking).filter(
+    ({ outSince }) => outSince !== undefined && outSince.head < highest,
+  )
+  const newest = out[0]?.transaction.attempts.at(-1)
+  if (newest === undefined || out[0]?.transaction.evmNonce !== count) return
+  if (await chain.isHeld(newest.hash)) return
+  for (const followed of out.slice(0, MAX_REBROADCASTS_PER_LOOK))
+    await broadcast(tracking, followed)
+}
+
 /** Sends the newest signed bytes; whatever the node says, only the chain decides. */
 export async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
   const { transaction } = followed

@@ -4,7 +4,7 @@ import { ChainUnreachable } from './chain-unreachable.js'
 import { NO_DOUBT } from './follow-transaction.js'
 import type { ChainView } from './follow-transaction.js'
 import { createFollowedTransactions, isOpen } from './followed-transactions.js'
-import { broadcast, raiseStuck, rebroadcastDue } from './keep-sending.js'
+import { broadcast, raiseStuck, rebroadcastDue, resendDropped } from './keep-sending.js'
 import { watchGas } from './gas-reserve.js'
 import type { Frozen } from './lane-facts.js'
 import { lookAtChain } from './look-at-chain.js'
@@ -142,6 +142,7 @@ async function look(tracking: Tracking): Promise<void> {
     await watchNonces(tracking, view)
     await watchGas(tracking)
     tracking.head = head
+    await resendDropped(tracking)
   }
   await raiseStuck(tracking)
   await rebroadcastDue(tracking)

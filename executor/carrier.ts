@@ -26,6 +26,8 @@ export interface Load {
   readonly to: Address
   readonly data: Hex
   readonly gasLimit: bigint
+  /** Whether nothing more fits beside them. */
+  readonly isFull: boolean
 }
 
 /** How matches come to the chain: one in each transaction, or many. */

@@ -76,21 +76,24 @@ function verdictOf(outcome: BatchOutcome): Verdict {
 function loadOf(to: Address, matches: readonly TriedOut[]): Load {
   const items: BatchItem[] = []
   let [bytes, spent, largest] = [0, TRANSACTION_GAS, 0n]
+  let isFull = false
   for (const { match, gas } of matches) {
     const grown = {
       bytes: bytes + match.call.length / 2,
       spent: spent + calldataGas(match.call) + WRAPPING_GAS + OVERHEAD_GAS + (gas * 5n) / 4n,
       largest: largest > limitOf(gas) ? largest : limitOf(gas),
     }
-    const isFull = grown.spent + grown.largest > TRANSACTION_GAS_CAP || grown.bytes > MAX_DATA_BYTES
+    isFull = grown.spent + grown.largest > TRANSACTION_GAS_CAP || grown.bytes > MAX_DATA_BYTES
     if (isFull && items.length > 0) break
     ;({ bytes, spent, largest } = grown)
     items.push({ call: match.call, gasLimit: limitOf(gas) })
   }
   assert(items.length > 0, 'no match to carry')
   const needed = spent + largest
-  const gasLimit = needed < TRANSACTION_GAS_CAP ? needed : TRANSACTION_GAS_CAP
-  return { count: items.length, to, data: encodeBatch(items), gasLimit }
+  // Full ones ask for the same: in a block with room for a smaller one alone, some nodes take that up before its turn, find
+  // that it is too early, and drop it.
+  const gasLimit = !isFull && needed < TRANSACTION_GAS_CAP ? needed : TRANSACTION_GAS_CAP
+  return { count: items.length, to, data: encodeBatch(items), gasLimit, isFull }
 }
 
 /**

@@ -28,7 +28,8 @@ export function carrySingly({ client, matching, sender }: SingleDeps): Carrier {
     },
     load([first]) {
       assert(first !== undefined, 'no match to carry')
-      return { count: 1, to: matching, data: first.match.call, gasLimit: roomyGasLimit(first.gas) }
+      const gasLimit = roomyGasLimit(first.gas)
+      return { count: 1, to: matching, data: first.match.call, gasLimit, isFull: true }
     },
   }
 }

@@ -20,28 +20,37 @@ export interface Passing {
   readonly gas: bigint
 }
 
-/** What was sent; the others were turned away, because the lane takes nothing more now. */
+/** What was sent, and what was kept for the next transaction. */
 export interface Sent {
   readonly sent: readonly InFlightMatch[]
+  readonly kept: readonly Passing[]
+  /** False when all others were turned away, because the lane takes nothing more now. */
   readonly complete: boolean
 }
 
 /**
  * Signs and sends transaction after transaction until all are on their way or the lane takes no more, and answers each
- * settlement. Does not yield. Throws as the lane does; what was answered before stands.
+ * settlement. When more wait behind them, those that would not fill another transaction are kept for it. Does not yield.
+ * Throws as the lane does; what was answered before stands.
  */
-export function sendPassing(deps: SendDeps, passing: readonly Passing[], gas: GasFacts): Sent {
+export function sendPassing(
+  deps: SendDeps,
+  passing: readonly Passing[],
+  gas: GasFacts,
+  moreWait: boolean,
+): Sent {
   const sent: InFlightMatch[] = []
   let unsent = passing
   while (unsent.length > 0) {
     const load = deps.carrier.load(
       unsent.map(({ waiting, gas: used }) => ({ match: waiting.settlement, gas: used })),
     )
+    if (moreWait && sent.length > 0 && !load.isFull) return { sent, kept: unsent, complete: true }
     const shortage = deps.lane.shortage(gas, load.gasLimit * gas.maxFeePerGas)
     if (shortage !== undefined) {
       const why = describe(shortage, deps.lane.address)
       for (const { waiting } of unsent) waiting.resolve({ kind: 'unavailable', why })
-      return { sent, complete: false }
+      return { sent, kept: [], complete: false }
     }
     const aboard = unsent.slice(0, load.count)
     unsent = unsent.slice(load.count)
@@ -59,7 +68,7 @@ export function sendPassing(deps: SendDeps, passing: readonly Passing[], gas: Ga
     sent.push(...settlements.map((settlement) => ({ ...settlement, evmNonce })))
     for (const { waiting } of aboard) waiting.resolve({ kind: 'sent', transaction })
   }
-  return { sent, complete: true }
+  return { sent, kept: [], complete: true }
 }
 
 /** Whose money it is: every signer of the venue has its own. */

@@ -27,6 +27,8 @@ interface Round {
   readonly deps: GroupDeps
   readonly head: Head
   readonly inFlight: InFlight
+  /** Whether others wait behind the group. */
+  readonly moreWait: boolean
   /** Those that are looked at again. */
   readonly again: Set<Waiting>
 }
@@ -41,8 +43,10 @@ export async function settleGroup(
   deps: GroupDeps,
   head: Head,
   group: readonly Waiting[],
+  moreWait = false,
 ): Promise<Waiting[]> {
-  const round: Round = { deps, head, inFlight: deps.book.after(head.count), again: new Set() }
+  const inFlight = deps.book.after(head.count)
+  const round: Round = { deps, head, inFlight, moreWait, again: new Set() }
   const { chosen, short, ahead } = await choose(round, group)
   if (chosen.length > 0) {
     const matches = chosen.map(({ settlement }) => settlement)
@@ -110,6 +114,8 @@ interface Tried {
 
 interface Refused {
   readonly waiting: Waiting
+  /** Its place in the trial. */
+  readonly at: number
   readonly revert: string
 }
 
@@ -123,18 +129,21 @@ function conclude(round: Round, { chosen, verdicts, gas }: Tried): void {
       round.deps.facts.simulated(waiting.settlement.intentId, verdict.gas)
       passing.push({ waiting, gas: verdict.gas })
     } else if (verdict.kind === 'reverts') {
-      refused.push({ waiting, revert: verdict.revert })
+      refused.push({ waiting, at: i, revert: verdict.revert })
     } else if (i === 0) {
       waiting.resolve({ kind: 'unavailable', why: 'the node gives too little gas for a trial' })
     } else {
       round.again.add(waiting)
     }
   }
-  const { sent, complete } = sendPassing(round.deps, passing, gas)
+  const { sent, kept, complete } = sendPassing(round.deps, passing, gas, round.moreWait)
+  for (const { waiting } of kept) round.again.add(waiting)
+  const [firstKept] = kept
+  const keptFrom = firstKept === undefined ? chosen.length : chosen.indexOf(firstKept.waiting)
   const mates = viewOf(sent)
   for (const one of refused) {
-    // It was tried out on what the others would have left, had they been sent.
-    if (complete) judgeRefusal(round, one, mates)
+    // It was tried out on what those before it would have left, had they been sent.
+    if (complete && one.at < keptFrom) judgeRefusal(round, one, mates)
     else round.again.add(one.waiting)
   }
 }

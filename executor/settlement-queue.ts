@@ -53,9 +53,10 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
     try {
       const head = await deps.readHead()
       const isDue = (one: Waiting) => here.has(one) && (one.waitsFor ?? -1) < head.count
-      group = waiting.filter(isDue).slice(0, deps.carrier.maxGroup)
+      const due = waiting.filter(isDue)
+      group = due.slice(0, deps.carrier.maxGroup)
       if (group.length === 0) return false
-      const again = await settleGroup(deps, head, group)
+      const again = await settleGroup(deps, head, group, due.length > group.length)
       leave(group.filter((one) => !again.includes(one)))
     } catch (error) {
       fail(group, error as Error)

@@ -111,6 +111,21 @@ describe('tracking transactions', () => {
     expect(stateOf('a')?.kind).to.equal('mined')
   })
 
+  it('sends what a node took and dropped once a block has passed it over, and all behind it', async () => {
+    lane.take('a')
+    lane.take('b')
+    await lane.look()
+    lane.dropPool()
+    await lane.look(4, 10)
+    expect(lane.sent).to.have.length(2)
+    lane.mine()
+    await lane.look(4, 10)
+    expect(lane.sent.map(({ evmNonce }) => evmNonce)).to.deep.equal([0, 1, 0, 1])
+    lane.mine()
+    await lane.look()
+    expect([stateOf('a')?.kind, stateOf('b')?.kind]).to.deep.equal(['mined', 'mined'])
+  })
+
   it('closes a gap below by its own bytes, lower nonces first, within 15 seconds', async () => {
     lane.lies = () => ({ silent: true })
     lane.take('a')

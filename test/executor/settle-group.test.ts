@@ -38,6 +38,7 @@ describe('a group of settlements', () => {
   let shortage: Shortage | undefined
   let balance: bigint
   let unchanged: boolean
+  let maxLoad: number
 
   beforeEach(() => {
     book = createInFlightBook()
@@ -49,6 +50,7 @@ describe('a group of settlements', () => {
     shortage = undefined
     balance = 100n
     unchanged = true
+    maxLoad = 64
   })
 
   function waitingFor(settlement: Settlement, deferrals = 0): Waiting {
@@ -67,7 +69,10 @@ describe('a group of settlements', () => {
         ahead = before.map(({ call }) => call.slice(2))
         return Promise.resolve(trial(matches as readonly Settlement[]))
       },
-      load: (matches) => ({ count: matches.length, to: ASSET, data: '0x', gasLimit: 1n }),
+      load: (matches) => {
+        const count = Math.min(matches.length, maxLoad)
+        return { count, to: ASSET, data: '0x', gasLimit: 1n, isFull: count < matches.length }
+      },
     }
     const gas = { balance: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
     const transaction = { from: ASSET, evmNonce: 20, intentIds: [], attempts: [] }
@@ -123,6 +128,25 @@ describe('a group of settlements', () => {
     inFlight(2)
     await settle([waitingFor(paying('c', 1n, 30n)), waitingFor(paying('d', 1n, 10n))])
     expect(ahead).to.deep.equal([])
+  })
+
+  it('keeps what does not fill another transaction while more wait behind the group', async () => {
+    maxLoad = 2
+    const names = ['a', 'bad', 'b', 'c', 'worse']
+    trial = (matches) => ({
+      aheadHolds: true,
+      verdicts: matches.map(({ accountIds: [id] }) => (id === 2n || id === 5n ? REVERTS : PASSES)),
+    })
+    const group = names.map((name, i) => waitingFor(paying(name, BigInt(i + 1), 1n)))
+    const kept = await settleGroup(deps(MAX_AHEAD), HEAD, group, true)
+    // What is refused behind the one that is kept was tried out on what that would have left.
+    expect(kept.map(({ settlement }) => settlement.intentId)).to.include.members(['c', 'worse'])
+    expect([...answers].filter(([, { kind }]) => kind === 'sent').map(([id]) => id)).to.deep.equal([
+      'a',
+      'b',
+    ])
+    await settleGroup(deps(MAX_AHEAD), HEAD, kept, true)
+    expect(answers.get('c')?.kind).to.equal('sent')
   })
 
   it('lets a match wait that depends on more than a trial can hold', async () => {
