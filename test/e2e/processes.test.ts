@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { expect } from 'chai'
 import { parseProcfile } from '../../devnet/procfile.js'
 import { inProject } from '../../devnet/project-root.js'
@@ -29,8 +30,9 @@ describe('the processes of a venue', function () {
     expect(Object.keys(pids).sort()).to.deep.equal(names.sort())
     expect(new Set(Object.values(pids)).size).to.equal(names.length)
     for (const { name, command } of entries) {
-      const program = command.replace(/^exec (env \S+ )?/, '')
-      expect(await commandOf(pids[name]), name).to.equal(program)
+      const [prefix = '', , nice = '0'] = /^exec (env \S+ |nice -n (\d+) )?/.exec(command) ?? []
+      expect(await commandOf(pids[name]), name).to.equal(command.slice(prefix.length))
+      expect(getPriority(pids[name]), `${name}'s priority`).to.equal(getPriority() + Number(nice))
     }
     expect(await commandOf(pids['nats-server'])).to.match(/nats-server --config /)
     expect(await commandOf(pids.chain)).to.match(/anvil --host 127\.0\.0\.1 /)
