@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { clientFrames, serverFrames } from './schemas/socket-frames.js'
-import { type Json, toJson } from './schemas/to-json.js'
+import { clientFrames, serverFrames } from '../interface/socket.js'
+import { INTERFACE_VERSION, type Json, toJson } from './openapi.js'
 
 /** An AsyncAPI 3 document. */
 export interface AsyncApiDocument extends Json {
@@ -11,15 +11,12 @@ export interface AsyncApiDocument extends Json {
   }
 }
 
-/** Version of the interface, which is not the version of this software. */
-const INTERFACE_VERSION = '1.0.0'
-
 const DESCRIPTION = `
 One WebSocket, JSON text frames. Connect once and subscribe as often as needed; every stream begins with a snapshot and goes on with one
 update per change, never batched or dropped.
 
-\`seq\` numbers the changes of a market. On \`book\` it has no gaps; on \`trades\` and \`orders\` it skips what concerns others, so compare \`prev_seq\`: whoever
-applied everything up to \`prev_seq\` has missed nothing. To go on after a reconnect, subscribe with \`since_seq\`, the last \`seq\` that was
+\`seq\` numbers the changes of a market. On \`book\` it has no gaps; on \`trades\` and \`orders\` it skips what concerns others, so compare \`prev_seq\`: a client
+that applied everything up to \`prev_seq\` has missed nothing. To go on after a reconnect, subscribe with \`since_seq\`, the last \`seq\` that was
 applied.
 
 Fields may be added at any time, so ignore what you do not know. The server pings every 15 seconds and closes a connection that does not pong within ten. It closes

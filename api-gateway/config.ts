@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parseEnv } from '../bus-schemas/parse-env.js'
+import { parseEnv } from '../runtime/process/config.js'
+import type { GatewayDeps } from './context.js'
 
 const MAX_PORT = 65_535
 const MAX_PROXIES = 10
@@ -7,17 +8,21 @@ const MAX_PROXIES = 10
 /** Settings of the gateway, by the names of its environment. */
 export const gatewayEnv = z.object({
   GATEWAY_PORT: z.coerce.number().int().min(0).max(MAX_PORT).default(8080),
-  /** Address to listen on; beyond loopback a proxy that ends TLS belongs in front. */
+  /** Address to listen on; beyond loopback a TLS proxy belongs in front. */
   GATEWAY_HOST: z.string().default('127.0.0.1'),
-  /** How many proxies of one's own stand in front; the last so many entries of X-Forwarded-For are theirs. */
+  /** Number of trusted proxies in front; they wrote the last so many entries of X-Forwarded-For. */
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(MAX_PROXIES).default(0),
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
-  /** Directory that holds history.db, which the gateway only reads. */
+  /** Directory of history.db, which the gateway only reads. */
   DATA_DIR: z.string().min(1),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** Without it, market entries show nothing of the chain. */
+  RPC_URL: z.url().optional(),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   EXECUTOR_URL: z.url().transform((url) => new URL(url)),
-  /** Comma-separated addresses of the fan-out's workers. */
+  /** Comma-separated URLs of the fan-out's workers. */
   WS_FANOUT_URL: z
     .string()
     .transform((list) => list.split(',').map((url) => url.trim()))
@@ -27,13 +32,19 @@ export const gatewayEnv = z.object({
     .datetime({ offset: true })
     .default('2027-01-06T00:00:00Z')
     .transform((time) => Date.parse(time)),
-  /** The domain and the product's name in the text of message-signed frames, and the header they come in. */
+  /** Domain and product name in the text of message-signed frames, and the header that carries a frame. */
   AUTH_DOMAIN: z.string().min(1).default('localhost'),
   AUTH_PRODUCT: z.string().min(1).default('service'),
   AUTH_HEADER: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/)
     .default('X-Service-Auth'),
+  /** The token of reports on the index, and the header that carries it; without the token none are taken. */
+  INDEX_STATUS_SECRET: z.string().min(1).optional(),
+  INDEX_STATUS_HEADER: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/)
+    .default('X-Index-Token'),
   LOG_LEVEL: z.string().default('info'),
 })
 
@@ -43,3 +54,19 @@ export type GatewayConfig = Readonly<z.infer<typeof gatewayEnv>>
 export function readGatewayConfig(): GatewayConfig {
   return parseEnv(gatewayEnv, process.env)
 }
+
+/** What of the settings the routes need: names and words that clients use, and the proxies in front. */
+export const wordsOf = (
+  config: GatewayConfig,
+): Pick<GatewayDeps, 'aliasCutoffMs' | 'auth' | 'indexToken' | 'trustedProxies'> => ({
+  aliasCutoffMs: config.ALIAS_CUTOFF,
+  auth: {
+    header: config.AUTH_HEADER,
+    words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
+  },
+  indexToken:
+    config.INDEX_STATUS_SECRET === undefined
+      ? undefined
+      : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
+  trustedProxies: config.TRUSTED_PROXIES,
+})

@@ -1,29 +1,52 @@
-import type Koa from 'koa'
-import type { Market } from '../core/market.js'
-import type { Bus } from '../bus-schemas/bus.js'
-import type { Logger } from '../bus-schemas/log.js'
-import type { ReadModel } from '../data/read-model.js'
+import type { PositionsReader } from '../chain/contracts/positions-reader.js'
+import type { MarketReader } from '../chain/contracts/market-reader.js'
+import type { Market } from '../core/contracts/market.js'
+import type { FrameWords } from '../core/entry/auth-frame.js'
+import { refusalBody } from '../core/entry/refusals.js'
+import type { ReadModel } from '../data/history/read-model.js'
+import type { Bus } from '../runtime/bus/bus.js'
+import { refuseWith, type HttpContext } from '../runtime/http/server.js'
+import type { BodyLimits } from '../runtime/http/read-body.js'
+import type { Logger } from '../runtime/process/log.js'
+import type { Books } from './books/books.js'
+import type { Readiness } from './health.js'
+import type { IndexGate } from './index-lag.js'
 import type { OwnWrites } from './own-writes.js'
-import type { Readiness } from './readiness.js'
-import type { FrameWords } from '../core/frame-message.js'
 
-/** What the gateway's routes work with; everything is given, nothing is opened here. */
+/** Dependencies of the routes. */
 export interface GatewayDeps {
   readonly bus: Bus
-  /** All markets of the deployment, disabled ones included. */
+  /** All markets of the market file, disabled ones included; always the same array. */
   readonly markets: readonly Market[]
+  /** Brings the markets up to what the read model shows of their feeds. Called before each request is handled. */
+  readonly refreshMarkets: () => void
   readonly readModel: ReadModel
   readonly ownWrites: OwnWrites
+  readonly books: Books
+  /** What the chain shows of markets; absent without a node. */
+  readonly chainMarkets?: MarketReader | undefined
+  /** What accounts hold on the chain; absent without a node. */
+  readonly positions?: PositionsReader | undefined
   readonly readiness: Readiness
+  /** Header and token of reports on the index; absent: none are taken. */
+  readonly indexToken?: IndexToken | undefined
+  /** The index against samples from outside; by default it is not shown. */
+  readonly indexGate?: Pick<IndexGate, 'lag'>
   /** From this unix millisecond on deprecated market identifiers no longer resolve. */
   readonly aliasCutoffMs: number
-  /** What frames that a wallet signed come in and say. */
+  /** Header and words of signed frames. */
   readonly auth: ServiceAuth
-  /** How many proxies of our own stand in front and append to `X-Forwarded-For`. */
+  /** Number of trusted proxies in front that append to `X-Forwarded-For`. */
   readonly trustedProxies: number
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
+}
+
+/** What a report on the index proves its source with (decision P16). */
+export interface IndexToken {
+  readonly header: string
+  readonly value: string
 }
 
 /** The configurable words of message-signed frames (decision A14). */
@@ -33,19 +56,16 @@ export interface ServiceAuth {
   readonly words: FrameWords
 }
 
-export interface GatewayState {
-  requestId: string
-  /** What the request's log line says besides method, path, status and time. */
-  logged: Record<string, unknown>
-  /** The answer's body where it is JSON text already; it goes before what Koa has for a body. */
-  json: string | undefined
-  /** The declared body was read to its end, so that the connection may be used again. */
-  bodyRead: boolean
-}
-
-export type GatewayContext = Koa.ParameterizedContext<GatewayState> & {
+/** A request of the gateway; `params` are the path parameters. */
+export type GatewayContext = HttpContext & {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Answers one endpoint: sets status and body, or throws what the error funnel turns into a 500. */
+/** Answers one endpoint: sets status and body; whatever it throws is answered 500. */
 export type Handler = (ctx: GatewayContext) => void | Promise<void>
+
+/** Bounds of a request body; an order needs two levels. */
+export const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024, maxDepth: 8 }
+
+/** Answers with a refusal; extra fields follow its own. */
+export const refuse = refuseWith(refusalBody)

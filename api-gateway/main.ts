@@ -1,56 +1,58 @@
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
-import { runProcess } from '../bus-schemas/process.js'
-import { loadDeployedMarkets } from '../data/deployed-markets.js'
-import { historyPath } from '../data/history-database.js'
+import { streamVersions } from '../bus-schemas/stream-versions.js'
+import { createMarketList } from '../core/contracts/market-list.js'
+import { historyPath } from '../data/history/project.js'
+import { openMarketFile } from '../data/market-file.js'
+import { connectVenueBus } from '../runtime/bus/stream-versions.js'
+import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
+import { orExit } from '../runtime/process/cannot-start.js'
+import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
-import { readGatewayConfig } from './config.js'
-import { closeServer, createHttpServer, listen } from './http-server.js'
-import { openReadModelWhenMade } from './open-read-model.js'
+import { openBooks } from './books/render-thread.js'
+import { openChainReads } from './chain-markets.js'
+import { readGatewayConfig, wordsOf } from './config.js'
+import { createReadiness } from './health.js'
+import { openReadModelWhenCreated, refreshMarkets } from './reads.js'
+import { createIndexGate } from './index-lag.js'
 import { createOwnWrites } from './own-writes.js'
-import { createReadiness } from './readiness.js'
 import { relayUpgrades } from './ws-upgrade.js'
 
-/** Longer than an order waits for its answer. */
+/** Longer than an order waits for its outcome, shorter than the deadline of a stop. */
 const STOP_GRACE_MS = 3_500
-const config = readGatewayConfig()
+const config = orExit(readGatewayConfig)
 
 runProcess({
   name: 'gateway',
   level: config.LOG_LEVEL,
-  start: async (log) => {
-    const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
-    const readModel = await openReadModelWhenMade(historyPath(config.DATA_DIR), log)
-    const bus = await connectNatsBus({
-      url: config.NATS_URL,
-      name: 'gateway',
-      monitorUrl: config.NATS_MONITOR_URL,
+  start: async ({ log, fail }) => {
+    const file = openMarketFile(config)
+    const [list, path] = [createMarketList(file.markets), historyPath(config.DATA_DIR)]
+    const readModel = await openReadModelWhenCreated(path, log)
+    const bus = await connectVenueBus({
+      versions: streamVersions(list.markets),
+      ...{ url: config.NATS_URL, name: 'gateway', monitorUrl: config.NATS_MONITOR_URL },
       onWarning: (message) => log.warn(message),
     })
+    const books = openBooks(path, readModel, log)
+    const parts = { bus, readModel, markets: list.markets, refused: file.refused }
     const app = createApp({
-      bus,
-      markets,
-      readModel,
+      ...{ bus, markets: list.markets },
+      refreshMarkets: () => refreshMarkets(list, readModel),
+      ...{ readModel, books, indexGate: createIndexGate(bus) },
       ownWrites: createOwnWrites({ readModel }),
-      readiness: createReadiness({ bus, readModel, markets, executorUrl: config.EXECUTOR_URL }),
-      aliasCutoffMs: config.ALIAS_CUTOFF,
-      auth: {
-        header: config.AUTH_HEADER,
-        words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
-      },
-      trustedProxies: config.TRUSTED_PROXIES,
-      nowMs: Date.now,
-      log,
+      ...(await openChainReads(config)),
+      readiness: createReadiness({ ...parts, executorUrl: config.EXECUTOR_URL }),
+      ...{ ...wordsOf(config), nowMs: Date.now, log },
     })
-    const handle = app.callback()
-    const server = createHttpServer((request, response) => void handle(request, response))
+    const server = createHttpServer(app.callback())
     const relay = relayUpgrades({ server, fanoutUrls: config.WS_FANOUT_URL, log })
     const port = await listen(server, config.GATEWAY_PORT, config.GATEWAY_HOST)
     log.info({ port, host: config.GATEWAY_HOST }, 'listening')
+    const watch = file.watch((row) => list.add(row), fail)
     return {
       stop: async () => {
-        relay.stop()
-        await closeServer(server, STOP_GRACE_MS)
-        await bus.close()
+        await watch.stop()
+        await Promise.all([closeServer(server, STOP_GRACE_MS), relay.stop()])
+        await Promise.all([bus.close(), books.stop()])
         readModel.close()
       },
     }

@@ -1,13 +1,7 @@
-import type { z } from 'zod'
-import type { Answer, Operation, ResponseHeader } from './schemas/operation.js'
-import { type Json, toJson } from './schemas/to-json.js'
+import { z } from 'zod'
+import type { Answer, Operation, ResponseHeader, Route } from './route.js'
 
-/** An endpoint as the document needs it; paths name their parameters as `:name`. */
-export interface DocumentedRoute {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly operation: Operation
-}
+export type Json = Readonly<Record<string, unknown>>
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends Json {
@@ -17,7 +11,7 @@ export interface OpenApiDocument extends Json {
 }
 
 /** Version of the interface, which is not the version of this software. */
-const INTERFACE_VERSION = '1.0.0'
+export const INTERFACE_VERSION = '1.0.0'
 
 const DESCRIPTION = `
 An order book settled on chain. Orders, deposits and withdrawals are signed actions; everything else is public or proves its owner by a signed frame.
@@ -30,7 +24,9 @@ HTTP, too slow or has headers that are too large; all with the same error body. 
 `.trim()
 
 /** Builds the document of exactly these routes; every schema that has a name stands once, under components. */
-export function openApiDocument(routes: readonly DocumentedRoute[]): OpenApiDocument {
+export function openApiDocument(
+  routes: readonly Pick<Route, 'method' | 'path' | 'operation'>[],
+): OpenApiDocument {
   const schemas: Record<string, Json> = {}
   const schemaOf = (schema: z.ZodType): Json => toJson(schema, schemas)
   const paths: Record<string, Record<string, Json>> = {}
@@ -78,6 +74,10 @@ const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
   'X-Canonical-Market': text('The identifier to use instead.'),
   'Cache-Control': text('How long the answer may be kept.'),
   'Retry-After': text('Seconds after which the same request may be sent again.'),
+  Upgrade: text('The protocol to upgrade to: `websocket`.'),
+  ETag: text('Changes with the answer; sent back as `If-None-Match` it saves an unchanged one.'),
+  Vary: text('Headers of the request by which the answer differs.'),
+  'Content-Encoding': text('`gzip` when the client accepts it and the answer is large.'),
   'Content-Security-Policy': text('What the page may load: only from here.'),
 }
 
@@ -91,7 +91,7 @@ function operationJson(operation: Operation, schemaOf: ToSchema): Json {
     ...parametersOf('header', operation.headers, schemaOf),
   ]
   const responses = Object.entries(operation.responses).map(
-    ([status, answer]) => [status, answerJson(answer, schemaOf)] as const,
+    ([status, answer]) => [status, answerJson(Number(status), answer, schemaOf)] as const,
   )
   return {
     operationId: id,
@@ -108,7 +108,14 @@ function operationJson(operation: Operation, schemaOf: ToSchema): Json {
 
 const JSON_TYPE = 'application/json'
 
-function answerJson({ description, body, contentType, headers = [] }: Answer, schemaOf: ToSchema) {
+/** The statuses of answers that have no body. */
+const BODILESS = [204, 304]
+
+function answerJson(
+  status: number,
+  { description, body, contentType, headers = [] }: Answer,
+  schemaOf: ToSchema,
+) {
   const schema = body === undefined ? { type: 'string' } : schemaOf(body)
   const named = ['X-Request-Id', ...headers].map((name) => [
     name,
@@ -117,7 +124,7 @@ function answerJson({ description, body, contentType, headers = [] }: Answer, sc
   return {
     description,
     headers: Object.fromEntries(named) as Json,
-    content: { [contentType ?? JSON_TYPE]: { schema } },
+    content: BODILESS.includes(status) ? {} : { [contentType ?? JSON_TYPE]: { schema } },
   }
 }
 
@@ -137,4 +144,27 @@ function parametersOf(
       schema,
     }
   })
+}
+
+/** A schema as JSON; the named ones that it uses are put into `named` and referred to. */
+export function toJson(schema: z.ZodType, named: Record<string, Json>): Json {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw' })
+  const fields = Object.entries(rereferred(json) as Json)
+  const definitions = fields.find(([name]) => name === '$defs')?.[1] ?? {}
+  Object.assign(named, definitions)
+  return Object.fromEntries(fields.filter(([name]) => name !== '$defs' && name !== '$schema'))
+}
+
+/** The same value with references into `$defs` pointed at the document's components. */
+function rereferred(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(rereferred)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      key === '$ref' && typeof each === 'string'
+        ? each.replace('#/$defs/', '#/components/schemas/')
+        : rereferred(each),
+    ]),
+  )
 }

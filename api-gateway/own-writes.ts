@@ -1,14 +1,14 @@
-import type { ReadModel } from '../data/read-model.js'
+import type { ReadModel } from '../data/history/read-model.js'
 
-/** How long a read waits for the projection before it is answered with 503. */
+/** Longest wait of a read for the projection; then it is answered 503. */
 export const MAX_READ_WAIT_MS = 2_000
 const POLL_MS = 5
 
-/** Makes every read of this gateway show what this gateway has answered (decision D12). */
+/** Read your own writes: every read of this gateway includes what this gateway has answered (decision D12). */
 export interface OwnWrites {
-  /** An answer showed the market as of this feed seq. */
+  /** Notes that an answer showed the market as of this feed seq. */
   answered(market: string, feedSeq: number): void
-  /** Whether the projection shows what was answered so far of the market, or of all; waits at most 2 s for it. */
+  /** Waits until the projection includes what was answered of the market, or of all; false after 2 s. */
   shown(market?: string): Promise<boolean>
 }
 

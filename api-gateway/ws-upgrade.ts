@@ -1,16 +1,31 @@
 import type { IncomingMessage, Server } from 'node:http'
-import { type Socket, connect } from 'node:net'
-import type { Logger } from '../bus-schemas/log.js'
-import { endWithJson } from './http-server.js'
+import { connect, type Socket } from 'node:net'
+import { endWithRefusal } from '../runtime/http/server.js'
+import { refusals, refuse as refusalOf } from '../core/entry/refusals.js'
+import type { Logger } from '../runtime/process/log.js'
 
-/** Most connections relayed at once. */
+/** Bound of the connections relayed at once. */
 export const MAX_RELAYED = 10_000
 const CONNECT_TIMEOUT_MS = 2_000
 const CLOSE_TIMEOUT_MS = 5_000
+const STOP_TIMEOUT_MS = 1_000
+
+const unavailable = refusalOf(503)
+
+const upgradeRefusals = {
+  tooMany: unavailable('too_many_connections', 'too many connections'),
+  unavailable: unavailable(
+    'fanout_unavailable',
+    'websocket service is not available: retry shortly',
+  ),
+}
 
 export interface UpgradeRelay {
-  /** Cuts every relayed connection. */
-  stop(): void
+  /**
+   * Half-closes every relayed connection towards the fan-out, which then ends it with close code 1001. Resolves when all
+   * are closed, at the latest after STOP_TIMEOUT_MS.
+   */
+  stop(): Promise<void>
 }
 
 export interface UpgradeRelayOptions {
@@ -21,36 +36,49 @@ export interface UpgradeRelayOptions {
 }
 
 /**
- * Hands upgrades of `/v1/ws` to the fan-out as bare connections: the request's head, then bytes both ways, each side
- * paused while the other cannot take more. Workers get connections in turn, and one that cannot be reached is passed
- * over. When none can, the answer is 503; another path is 404.
+ * Relays upgrades of `/v1/ws` to the fan-out as plain connections: the request's head, then bytes in both directions,
+ * each side paused while the other cannot accept more. Workers are chosen in turn, skipping those that cannot be
+ * reached. Answers 503 when none can, and 404 to another path.
  */
 export function relayUpgrades({ server, fanoutUrls, log }: UpgradeRelayOptions): UpgradeRelay {
-  const relayed = new Set<Socket>()
+  /** Clients, each with its connection to a worker; undefined while that is being opened. */
+  const relayed = new Map<Socket, Socket | undefined>()
   let turn = 0
 
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy())
     if (pathOf(request) !== '/v1/ws') {
-      endWithJson(client, 404, { error: 'no such path', code: 'not_found' })
+      endWithRefusal(client, refusals.pathNotFound)
       return
     }
     if (relayed.size >= MAX_RELAYED) {
-      endWithJson(client, 503, { error: 'too many connections', code: 'too_many_connections' })
+      endWithRefusal(client, upgradeRefusals.tooMany)
       return
     }
-    relayed.add(client)
+    relayed.set(client, undefined)
     client.on('close', () => relayed.delete(client))
     turn = (turn + 1) % fanoutUrls.length
     const workers = [...fanoutUrls.slice(turn), ...fanoutUrls.slice(0, turn)]
-    void joinFirst(workers, { request, client, head, log })
+    const onJoined = (upstream: Socket): void => void relayed.set(client, upstream)
+    void joinFirst(workers, { request, client, head, log, onJoined })
   })
 
-  return {
-    stop: () => {
-      for (const client of relayed) client.destroy()
-    },
+  async function stop(): Promise<void> {
+    const clients = [...relayed]
+    const closed = clients.map(
+      ([client]) => new Promise((resolve) => client.once('close', resolve)),
+    )
+    for (const [client, upstream] of clients) {
+      if (upstream === undefined) client.destroy()
+      else endRelay(client, upstream)
+    }
+    const late = setTimeout(() => {
+      for (const client of relayed.keys()) client.destroy()
+    }, STOP_TIMEOUT_MS)
+    await Promise.all(closed)
+    clearTimeout(late)
   }
+  return { stop }
 }
 
 interface Upgrade {
@@ -58,6 +86,7 @@ interface Upgrade {
   readonly client: Socket
   readonly head: Buffer
   readonly log: Logger
+  readonly onJoined: (upstream: Socket) => void
 }
 
 async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<void> {
@@ -73,13 +102,10 @@ async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<voi
       if (client.destroyed) return
     }
   }
-  endWithJson(client, 503, {
-    error: 'websocket service is not available: retry shortly',
-    code: 'fanout_unavailable',
-  })
+  endWithRefusal(client, upgradeRefusals.unavailable)
 }
 
-/** Rejects with what went wrong, also when it takes longer than CONNECT_TIMEOUT_MS. */
+/** Rejects when the worker cannot be reached within CONNECT_TIMEOUT_MS. */
 function connectTo(worker: URL): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const upstream = connect({ host: worker.hostname, port: portOf(worker) })
@@ -95,20 +121,28 @@ function connectTo(worker: URL): Promise<Socket> {
   })
 }
 
-function join({ request, client, head }: Upgrade, upstream: Socket): void {
+function join({ request, client, head, onJoined }: Upgrade, upstream: Socket): void {
+  onJoined(upstream)
   upstream.on('error', () => client.destroy())
-  upstream.on('close', () => closeSoon(client))
+  upstream.on('close', () => closeAfterFlush(client))
   client.on('close', () => upstream.destroy())
   upstream.setNoDelay(true)
   upstream.write(requestHead(request))
   upstream.write(head)
-  // pipe() stops reading one side while the other side's buffer is full, so nothing piles up here.
+  // pipe() stops reading one side while the other side's buffer is full: that bounds the memory of a relay.
   client.pipe(upstream)
   upstream.pipe(client)
 }
 
-/** Lets what is already written reach the client, but not for ever: it may have stopped reading. */
-function closeSoon(client: Socket): void {
+/** Passes nothing more on from the client, and what the fan-out still sends: its close frame ends the connection. */
+function endRelay(client: Socket, upstream: Socket): void {
+  client.unpipe(upstream)
+  client.resume()
+  upstream.end()
+}
+
+/** Closes a connection once its written bytes are sent, at the latest after CLOSE_TIMEOUT_MS: the client may not read. */
+function closeAfterFlush(client: Socket): void {
   client.destroySoon()
   setTimeout(() => client.destroy(), CLOSE_TIMEOUT_MS).unref()
 }
@@ -117,7 +151,7 @@ const portOf = (url: URL): number => (url.port === '' ? 80 : Number(url.port))
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? ''
 
-/** The request's head as it came, with the caller's address appended to `X-Forwarded-For`. */
+/** The request's head unchanged, except that the client's address is appended to `X-Forwarded-For`. */
 function requestHead(request: IncomingMessage): string {
   const lines = [`GET ${request.url} HTTP/1.1`]
   const forwarded: string[] = []

@@ -1,32 +1,32 @@
 import { connect } from 'nats'
 import { join } from 'node:path'
 import { createCommandLog } from '../actors/order-intake/command-log.js'
-import { createGroupCommit } from '../actors/group-commit.js'
-import type { Bus } from '../bus-schemas/bus.js'
-import { encodeCommandGroup, encodeCommands } from '../bus-schemas/command-message.js'
-import { createLog } from '../bus-schemas/log.js'
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
 import { commandsStream, commandsSubject } from '../bus-schemas/subjects.js'
-import type { LoggedCommand } from '../core/command.js'
-import { type LogEntry, openIntakeRegistry } from '../data/intake-registry.js'
-import type { Bench, BenchContext, Report } from './bench.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { openIntakeRegistry, type LogEntry } from '../data/intake-registry.js'
+import type { Bus } from '../runtime/bus/bus.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
+import { createGroupCommit } from '../runtime/process/group-commit.js'
+import { createLog } from '../runtime/process/log.js'
 import { benchMarket } from './bench-market.js'
 import { benchOrder, logged, placing } from './bench-orders.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { startOwnBus } from './own-bus.js'
 import { interleaved, ratio, took } from './rounds.js'
+import { encodeCommandGroup, encodeCommands } from './bench-market.js'
 
 export const append: Bench = {
   name: 'append',
   title:
-    'Orders made durable in a command log with `sync_interval: always`, grouped as the intake does it, beside a window of `js.publish` with one order each. Nobody is told before the acknowledgement.',
+    'Orders made durable in a command log with `sync_interval: always`, grouped as the intake does it, compared with a window of `js.publish` with one order each. No caller is answered before the acknowledgement.',
   versionsOf: ['nats', 'nats-server'],
   run,
 }
 
 const ORDERS = { tiny: 200, usual: 20_000, full: 40_000 }
-/** The peer gets fewer, because it would take so much longer. */
+/** The peer gets fewer orders, because it is much slower. */
 const PEER_ORDERS = { tiny: 100, usual: 3_000, full: 10_000 }
-/** Callers at once; each comes with its next order when the last is acknowledged. */
+/** Concurrent callers; each submits its next order when the last is acknowledged. */
 const CALLERS = 256
 const MAX_GROUP = 128
 
@@ -81,7 +81,7 @@ function report(results: Record<'venue' | 'whole' | 'peer', readonly Figures[]>)
       ratio('processor time, grouped / js.publish', [cpu('venue'), cpu('peer')], { atMost: 0.2 }),
     ],
     notes: [
-      `${CALLERS} callers at once, each with its next order when the last is acknowledged. Both turn orders into messages of the log, which is most of what the venue takes. The registry is SQLite with FULL durability and takes each order's id and nonce for ever; its peer would need one too, and has none.`,
+      `${CALLERS} concurrent callers, each with its next order when the last is acknowledged. Both encode orders into messages of the log, which is most of the venue's cost. The registry is SQLite with FULL durability and stores each order's id and nonce permanently; the peer would need one too, and has none.`,
     ],
   }
 }
@@ -93,7 +93,7 @@ function placements(count: number): LoggedCommand[] {
   })
 }
 
-/** The append alone: what waits while one is under way shares the next. */
+/** The append alone: commands that wait during an append share the next one. */
 function groupedAppend(bus: Bus, subject: string, commands: readonly LoggedCommand[]): Submit {
   const committer = createGroupCommit<LoggedCommand>({
     maxItems: MAX_GROUP,
@@ -107,11 +107,11 @@ function groupedAppend(bus: Bus, subject: string, commands: readonly LoggedComma
   return (number) => committer.submit(commands[number] as LoggedCommand)
 }
 
-/** All that the intake does with an order that passed the checks. */
+/** Everything that the intake does with an order after its checks. */
 function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
   const registry = openIntakeRegistry(join(dir, 'intake.db'))
   const commandLog = createCommandLog({
-    market: benchMarket().market,
+    ...{ market: benchMarket().market, contractType: benchMarket().contractType },
     ...{ bus, registry, nowMs: Date.now, log: createLog('bench', 'silent') },
   })
   let submitted = 0
@@ -128,7 +128,7 @@ function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
   }
 }
 
-/** The order under an id and a nonce of its own, because the registry takes none twice. */
+/** The order with a unique id and nonce, because the registry accepts none twice. */
 function entryOf({ command, replyTo, requestId }: LoggedCommand, unique: number): LogEntry {
   if (command.kind !== 'PlaceOrder') throw new Error('not an order')
   const { owner } = command.order
@@ -148,7 +148,7 @@ function fingerprintOf(unique: number): Uint8Array {
   return fingerprint
 }
 
-/** Lets the callers bring so many orders, and tells how fast that went. */
+/** Runs the callers until they have submitted `count` orders, and returns the rate. */
 async function drive(orders: number, submit: Submit): Promise<Figures> {
   let next = 0
   let acknowledged = 0

@@ -1,29 +1,28 @@
-import type { AccountObservation } from '../core/account.js'
+import { balanceFacts } from '../core/contracts/balances.js'
 import type { Address, Hex } from '../core/action.js'
-import type { Command, LoggedCommand } from '../core/command.js'
+import type { AccountObservation } from '../core/engine/accounts.js'
+import type { Command, LoggedCommand } from '../core/engine/command.js'
+import type { Order, Side } from '../core/engine/order.js'
 import {
-  type AmountE18,
   amountE18,
   E18,
   feePerUnitE18,
-  type PriceE18,
   priceE18,
   quoteE18,
+  type AmountE18,
+  type PriceE18,
 } from '../core/money.js'
-import { writeStatement } from '../core/order-statement.js'
-import type { Order, Side } from '../core/order.js'
-import { encodeTradeData } from '../core/trade-data.js'
 import { benchMarket } from './bench-market.js'
 
 const market = benchMarket()
 const FAR_FUTURE_SEC = 4_000_000_000
 const START_MS = 1_790_000_000_000
-/** Price and size of one unit of a walk: near the market's real ones, so that the numbers are as long. */
+/** Price and size of one unit of a walk: close to the market's real ones, so that the numbers have the same length. */
 const PRICE_STEP = 10n ** 11n
 const LOT = 1_000n * E18
 const ACCOUNTS = 1_000
 
-/** An order in the units of a walk. */
+/** An order in units of a walk. */
 export interface OrderOnGrid {
   /** Different for each order. */
   readonly number: number
@@ -32,13 +31,13 @@ export interface OrderOnGrid {
   readonly lots: number
 }
 
-/** Buyers and sellers are different people, because what one's own order does is another rule. */
+/** Buyers and sellers have different owners, so that self-trade prevention does not apply. */
 const accountOf = ({ number, side }: OrderOnGrid): number =>
   2 * (number % (ACCOUNTS / 2)) + (side === 'buy' ? 1 : 2)
 
 const addressOf = (account: number): Address => `0x${account.toString(16).padStart(40, '7')}`
 
-/** An order with everything that a real one carries; its signature is only as long as one. */
+/** A complete order; its signature has the right length but is not valid. */
 export function benchOrder(onGrid: OrderOnGrid): Order {
   const { number, side } = onGrid
   const account = accountOf(onGrid)
@@ -48,11 +47,6 @@ export function benchOrder(onGrid: OrderOnGrid): Order {
   const limitPrice = priceE18(BigInt(onGrid.price) * PRICE_STEP)
   const desiredAmount = amountE18(BigInt(onGrid.lots) * LOT)
   const worstFee = feePerUnitE18(limitPrice / 100n)
-  const { assetAddress, subId, tradeModuleAddress } = market
-  const data = encodeTradeData({
-    ...{ asset: assetAddress, subId, limitPrice, desiredAmount, worstFee },
-    ...{ recipientId: subaccountId, isBid: side === 'buy' },
-  })
   return {
     orderId: orderIdOf(number),
     market: market.market,
@@ -60,41 +54,29 @@ export function benchOrder(onGrid: OrderOnGrid): Order {
     ...{ desiredAmount, initialFilled: amountE18(0n), limitPrice, worstFee },
     goodUntilSec: FAR_FUTURE_SEC,
     signatureStatus: 'checked',
-    statement: writeStatement({
-      ...{ signer: owner, recipientId: subaccountId, assetAddress, subId, worstFee },
-      expirySec: FAR_FUTURE_SEC,
-      action: {
-        subaccount_id: String(subaccountId),
-        nonce: String(nonce),
-        module: tradeModuleAddress,
-        data,
-        expiry: String(FAR_FUTURE_SEC),
-        ...{ owner, signer: owner },
-      },
-      signature: signatureOf(number),
-    }),
+    ...{ signer: owner, expirySec: FAR_FUTURE_SEC, actionExpirySec: BigInt(FAR_FUTURE_SEC) },
+    signature: signatureOf(number),
   }
 }
 
-/** A price and a size in the units of a walk; exact for what benchOrder made and what matching left of it. */
+/** A price and a size in units of a walk; exact for orders of benchOrder and their remaining amounts. */
 export const toGrid = (price: PriceE18, amount: AmountE18) => ({
   price: Number(price / PRICE_STEP),
   lots: Number(amount / LOT),
 })
 
-/** As long as the ids that clients choose. */
+/** Has the length of typical client order ids. */
 export const orderIdOf = (number: number): string =>
   `7f0c3c1e-5b1d-4f6e-9a51-${String(number).padStart(12, '0')}`
 
 const signatureOf = (number: number): Hex =>
   `0x${number.toString(16).padStart(128, '5a1c')}${number % 2 === 0 ? '1b' : '1c'}`
 
-/** What was read of the order's account when it came: enough for all that it will ever ask. */
+/** The account facts read at intake: sufficient for all orders of the walk. */
 function accountSeen({ owner, subaccountId }: Order): AccountObservation {
   return {
     subaccountId,
-    base: amountE18(10n ** 15n * E18),
-    quote: quoteE18(10n ** 15n * E18),
+    facts: balanceFacts({ base: amountE18(10n ** 15n * E18), quote: quoteE18(10n ** 15n * E18) }),
     custodyOwner: owner,
     leaving: false,
     blockNumber: 30_000_000n,
@@ -102,7 +84,7 @@ function accountSeen({ owner, subaccountId }: Order): AccountObservation {
   }
 }
 
-/** The command by which an order comes, as the intake writes it. */
+/** The command that places the order, as the intake writes it. */
 export const placing = (order: Order): Command => ({
   kind: 'PlaceOrder',
   order,
@@ -122,7 +104,7 @@ export const settling = (settlementId: string): Command => ({
   outcome: { kind: 'success', txHash: `0x${'ab'.repeat(32)}`, blockNumber: 30_000_001n },
 })
 
-/** The command in its place in the log. */
+/** The command at its position in the log. */
 export function logged(command: Command, sourceNo: number): LoggedCommand {
   const isOurs = command.kind === 'SettlementReported'
   return {

@@ -1,18 +1,18 @@
-/** How much a bench does: `tiny` proves that it runs, `full` takes what the usual one leaves out for its time. */
+/** Amount of work: `tiny` only shows that the bench runs, `full` adds the slow parts that the default leaves out. */
 export type Size = 'tiny' | 'usual' | 'full'
 
-/** What a bench is given. */
+/** Input of a bench. */
 export interface BenchContext {
   readonly size: Size
-  /** Rounds that count, after one that does not: at least five, two when tiny. */
+  /** Measured rounds, after one warm-up round: at least five, two when tiny. */
   readonly rounds: number
   /** An empty directory, deleted afterwards. */
   readonly dir: string
-  /** Says how far it is, to whoever watches. */
+  /** Prints progress. */
   readonly say: (line: string) => void
 }
 
-/** What has to be reached, in the unit of its row. */
+/** The goal, in the unit of its row. */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number }
 
 /** One figure, measured once in every round. */
@@ -24,25 +24,25 @@ export interface Row {
   readonly goal?: Goal
 }
 
-/** What came of a bench. */
+/** Result of a bench. */
 export interface Report {
   readonly rows: readonly Row[]
-  /** What a reader has to know beside the figures, a sentence each. */
+  /** Explanations of the figures, one sentence each. */
   readonly notes?: readonly string[]
 }
 
 /** One measurement of the venue beside its peer. */
 export interface Bench {
   readonly name: string
-  /** One sentence: what is compared with what. */
+  /** One sentence that names the measured operation and its peer. */
   readonly title: string
-  /** Packages whose versions are told with the figures; `nats-server` and `anvil` are asked for theirs. */
+  /** Packages whose versions are printed with the figures; `nats-server` and `anvil` report their own. */
   readonly versionsOf: readonly string[]
-  /** Rejects when what was measured was not right; a missed goal is told and is no failure. */
+  /** Rejects when the measured work had a wrong result; a missed goal is reported and is not a failure. */
   readonly run: (context: BenchContext) => Promise<Report>
 }
 
-/** Reports as they are kept, with where and when they were made. */
+/** A stored report, with the machine and the time of its run. */
 export interface KeptReport extends Report {
   readonly name: string
   readonly title: string

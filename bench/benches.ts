@@ -1,12 +1,13 @@
 import type { Bench } from './bench.js'
 
-/** Every bench by its name, in the order in which they run; loaded only when it does. */
+/** Every bench by name, in the order of execution; each is loaded on demand. */
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   verify: async () => (await import('./verify.bench.js')).verify,
   match: async () => (await import('./match.bench.js')).match,
   append: async () => (await import('./append.bench.js')).append,
   project: async () => (await import('./project.bench.js')).project,
   read: async () => (await import('./read.bench.js')).read,
+  book: async () => (await import('./book.bench.js')).book,
   recover: async () => (await import('./recover.bench.js')).recover,
   'order-path': async () => (await import('./order-path.bench.js')).orderPath,
   settle: async () => (await import('./settle.bench.js')).settle,

@@ -13,14 +13,20 @@ export function anvilBinary(env: NodeJS.ProcessEnv = process.env): string {
   return chosen ?? createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
 }
 
-/** What a venue of one's own inherits: the environment without the settings of a venue that the caller runs. */
+/** The environment of a bench's venue: the process's own without the settings of a venue that the caller runs. */
 export function inheritedEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = env
   return { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }) }
 }
 
-/** Where a process of a venue that is profiled leaves its profile; undefined in any other. */
+/** Folder of the profiles of a profiled venue; undefined in any other. */
 export function profileDirectory(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const { PROFILE_DIR: dir } = env
+  return dir
+}
+
+/** Folder of the coverage of a venue whose orders are followed; undefined in any other. */
+export function coverageDirectory(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { COVERAGE_DIR: dir } = env
   return dir
 }

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3'
-import { logKey } from '../data/log-key.js'
-import { CHAIN_BLOCKS_A_DAY, DAY_MS, type DayCounts, NUMBERS_A_DAY } from './history-traffic.js'
+import { logKey } from '../data/row-values.js'
+import { CHAIN_BLOCKS_A_DAY, DAY_MS, NUMBERS_A_DAY, type DayCounts } from './history-traffic.js'
 
-/** Days of one transaction: few enough that what they write fits the cache, and goes to the file in its order. */
+/** Days per transaction: few enough that their pages fit the cache and are written to the file in order. */
 const DAYS_AT_ONCE = 10
 
 /**
- * Writes the rows of so many more days behind those of the first, which must be all that the read model holds: the same
- * rows in the same order, moved on to each day's numbers, times and texts as the projector would have written them.
- * Which tables and columns there are is asked of the schema; a column that no rule below moves on is copied.
+ * Appends copies of the first day, which must be the only one in the read model, for `days` further days: the same rows
+ * in the same order, with numbers, times and texts shifted as the projector would have written them. Tables and columns
+ * are read from the schema; a column without a rule below is copied unchanged.
  */
 export function copyDays(db: Database, days: number, counts: DayCounts): void {
   db.pragma('temp_store = MEMORY')
@@ -27,7 +27,9 @@ export function copyDays(db: Database, days: number, counts: DayCounts): void {
   )
 }
 
-/** How far a day's values lie from those of the first, by parameter; a number that is no bigint would come as REAL. */
+/**
+ * Offsets of a day's values from the first day's, by parameter; as bigint, because SQLite would store a number as REAL.
+ */
 function movesOf(day: number, { seqs, ranks }: DayCounts): Record<string, bigint> {
   return {
     seqs: BigInt(day * seqs),
@@ -40,7 +42,9 @@ function movesOf(day: number, { seqs, ranks }: DayCounts): Record<string, bigint
   }
 }
 
-/** An order's number stands in its id; in its body also as a part of its nonce, and in sixteens in its signature. */
+/**
+ * An order's number is part of its id; in its body it is also part of its nonce and, in hexadecimal, of its signature.
+ */
 const NUMBER = 'CAST(substr(order_id, -12) AS INTEGER)'
 const moved = (format: string, number: string): string =>
   `printf('${format}', ${number}), printf('${format}', ${number} + @numbers)`
@@ -64,10 +68,12 @@ const RULES: Readonly<Record<string, string>> = {
 const ruleOf = (column: string): string =>
   RULES[column] ?? (column.endsWith('_at_ms') || column === 'at_ms' ? `${column} + @ms` : column)
 
-/** Puts a table's rows of the first day aside, and gives the statement that writes them moved on. */
+/**
+ * Copies a table's rows of the first day into a temporary table, and returns the statement that writes them shifted.
+ */
 function createCopy(db: Database, table: string): string {
   const columns = columnsOf(db, table)
-  // The last column of a key is the one that grows with the feed.
+  // The last column of a key grows with the feed.
   const key = columns.reduce((last, column) => (column.pk > last.pk ? column : last))
   db.exec(`CREATE TEMP TABLE day_${table} AS SELECT * FROM main.${table} ORDER BY ${key.name}`)
   return `INSERT INTO main.${table} (${columns.map(({ name }) => name).join()})
@@ -80,7 +86,7 @@ function columnsOf(db: Database, table: string) {
     .all(table)
 }
 
-/** All but the one that says how far each market is. */
+/** All tables except that of the markets' positions. */
 function tablesOf(db: Database): string[] {
   return db
     .prepare<[], string>(

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { join } from 'node:path'
 import {
   connect,
   consumerOpts,
@@ -8,51 +6,53 @@ import {
   type JsMsg,
   type NatsConnection,
 } from 'nats'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { WebSocket } from 'ws'
-import { decodeBlock } from '../bus-schemas/block-message.js'
-import { decodeCommands } from '../bus-schemas/command-message.js'
+import { decodeBlock } from '../bus-schemas/blocks.js'
 import { commandsSubject, feedSubject } from '../bus-schemas/subjects.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { atPace, createHttpLoad, postOf, saturate, type HttpLoad } from './http-load.js'
 import { orderFlow, restingTerms, signersOf, type Signers } from './order-flow.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
 import { interleaved, percentile, ratio } from './rounds.js'
+import { decodeCommands } from './bench-market.js'
 
 export const event: Bench = {
   name: 'event',
   title:
-    'From the moment a market has accepted an order, which is when its block is stored, to the frame at a subscriber of the book, beside a bare message from being stored until it is consumed, on the same message server at the same steady pace.',
+    'Time from the storing of the block that accepts an order to the frame at a subscriber of the book, compared with a bare message from being stored until it is consumed, on the same message server at the same constant rate.',
   versionsOf: ['nats', 'nats-server', 'ws'],
   run,
 }
 
 const MARKET = 'cNGN-USDC'
 const ORDERS = { tiny: 20, usual: 400, full: 2_000 }
-/** Orders before anything is measured, as fast as they are taken: a venue that runs has compiled its code. */
+/** Warm-up orders at full speed: they let V8 compile the venue's code. */
 const WARM = { tiny: 20, usual: 6_000, full: 12_000 }
 const PER_SECOND = 200
 const CONNECTIONS = 256
 const GIVE_UP_AFTER_MS = 20_000
-/** About the size of a block with one order. */
+/** Close to the size of a block with one order. */
 const BARE_BYTES = 1_500
 
-/** A frame of the book as it came, and when, Unix milliseconds with fractions. */
+/** A received frame of the book and its arrival, Unix milliseconds with fractions. */
 interface Seen {
   readonly bytes: Buffer
   readonly atMs: number
 }
 
-/** A subscriber that keeps what comes, to be looked at once nothing is timed any more. */
+/** A subscriber that stores its frames; they are parsed after the measurement. */
 interface Subscriber {
   readonly frames: Seen[]
   close(): void
 }
 
-/** How long each order, or bare message, took, ms. */
+/** Duration of each order, or bare message, ms. */
 interface Latencies {
-  /** From when its block, or the message itself, was stored. */
+  /** From the storing of its block, or of the message itself. */
   readonly fromStored: readonly number[]
-  /** From when its command was stored; a bare message has none. */
+  /** From the storing of its command; a bare message has none. */
   readonly fromLogged: readonly number[]
 }
 
@@ -90,7 +90,7 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
         ratio('p50 from the log, venue / bare', [share(fromLogged, 0.5), p50.bare]),
       ],
       notes: [
-        `${PER_SECOND} orders a second, and as many bare messages of ${BARE_BYTES} bytes, whether or not earlier ones are through. All times begin with the message server's stamp, which it puts on a message before it syncs it. From the log on, an order's way holds two syncs, of its command and of its block; from its acceptance on one, as the bare message's does.`,
+        `${PER_SECOND} orders a second, and as many bare messages of ${BARE_BYTES} bytes, without waiting for earlier ones. All times begin with the message server's timestamp, which it sets before it syncs the message. From the log on, an order's way includes two syncs, of its command and of its block; from its acceptance on it includes one, as the bare message's way does.`,
       ],
     }
   } finally {
@@ -99,7 +99,7 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
   }
 }
 
-/** On the clock that the message server stamps with. */
+/** On the clock of the message server's timestamps. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
 async function subscribe({ devnet }: OwnVenue): Promise<Subscriber> {
@@ -113,11 +113,13 @@ async function subscribe({ devnet }: OwnVenue): Promise<Subscriber> {
   return { frames, close: () => socket.terminate() }
 }
 
-/** When the server stored each order's command and the block that places it, read from the streams afterwards. */
+/**
+ * Times at which the server stored each order's command and the block that places it, read from the streams afterwards.
+ */
 interface Stamps {
   readonly loggedMs: ReadonlyMap<string, number>
   readonly acceptedMs: ReadonlyMap<string, number>
-  /** Reads on to the end of both. */
+  /** Reads both to their end. */
   readOn(): Promise<void>
 }
 
@@ -145,10 +147,10 @@ function createStamps(connection: NatsConnection): Stamps {
   }
 }
 
-/** When the server stored a message. */
+/** Time at which the server stored a message. */
 const stampOf = ({ timestampNanos }: DeliveryInfo): number => timestampNanos / 1_000_000
 
-/** Hands over every message from a sequence on, and gives the sequence after the last. */
+/** Passes on every message from a sequence on, and returns the sequence after the last. */
 async function readToEnd(
   stream: JetStreamClient,
   subject: string,
@@ -223,7 +225,7 @@ async function venueLatencies(
   return { fromStored, fromLogged }
 }
 
-/** Publishes at the pace and gives how long each message took from being stored until it was consumed. */
+/** Publishes at the given rate and returns each message's time from being stored until it was consumed. */
 async function openBare(
   connection: NatsConnection,
 ): Promise<(count: number) => Promise<Latencies>> {

@@ -2,27 +2,27 @@ import { fork, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Bus } from '../bus-schemas/bus.js'
-import { decodePingAnswer } from '../bus-schemas/ping.js'
+import { decodePingAnswer } from '../bus-schemas/operations.js'
 import { askPing } from '../bus-schemas/subjects.js'
+import type { Bus } from '../runtime/bus/bus.js'
 import type { Peer } from './measure-peer.js'
-import { freePort } from './own-bus.js'
+import { freePort } from '../devnet/launcher/free-port.js'
 
 const LOOK_EVERY_MS = 50
-/** Sockets that are let in: more than any bench opens. */
+/** Connection limit: more than any bench opens. */
 const MANY = '10000'
 
-/** What the Procfile gives the fan-out; the peer gets it too. */
+/** The Procfile's Node options of the fan-out; the peer has the same. */
 const YOUNG = '--max-semi-space-size=64'
 
-/** Where both peers find the feed. */
+/** Location of the feed for both. */
 export interface FeedPlace {
   readonly bus: Bus
   readonly natsUrl: string
   readonly deploymentFile: string
 }
 
-/** A process that sends the book to subscribers, until it is ended. */
+/** A process that sends the book to subscribers until it is stopped. */
 export interface RunningPeer extends Peer {
   end(): Promise<void>
 }
@@ -56,7 +56,7 @@ export async function startFanOut({
   return running(child, port)
 }
 
-/** The one that makes and sends each frame for each client alone, from a message of the feed on. */
+/** The naive peer, which encodes and sends each frame for each client separately, from a message of the feed on. */
 export async function startNaive(place: FeedPlace, fromSeq: number): Promise<RunningPeer> {
   const port = await freePort()
   const args = [place.natsUrl, place.deploymentFile, `${port}`, `${fromSeq}`]

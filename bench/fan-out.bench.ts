@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
 import { feedStream, feedSubject } from '../bus-schemas/subjects.js'
-import type { Block } from '../core/change.js'
-import type { Market } from '../core/market.js'
-import { loadDeployedMarkets } from '../data/deployed-markets.js'
-import type { Bench, BenchContext, Report, Row } from './bench.js'
+import type { Market } from '../core/contracts/market.js'
+import type { Block } from '../core/engine/change.js'
+import { loadDeployedMarkets } from '../data/markets.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 import { BENCH_ADDRESSES } from './bench-market.js'
+import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { startFanOut, startNaive, type FeedPlace, type RunningPeer } from './fan-out-peers.js'
 import { measurePeer, type Measurement } from './measure-peer.js'
 import { orderBurst } from './order-burst.js'
@@ -16,28 +16,28 @@ import { interleaved, ratio } from './rounds.js'
 export const fanOut: Bench = {
   name: 'fan-out',
   title:
-    'Processor time of a frame that reaches a subscriber of the book, one frame at a time and sixteen of a block together, beside a peer on the same feed that makes and sends each for each client.',
+    'Processor time of a frame that reaches a subscriber of the book, one frame at a time and sixteen of a block together, compared with a peer on the same feed that encodes and sends each frame for each client separately.',
   versionsOf: ['ws', 'nats-server'],
   run,
 }
 
 const SOCKETS = { tiny: [20], usual: [100, 1_000, 5_000], full: [100, 1_000, 5_000] }
 const PROCESSES = 2
-/** Frames of a block that wait together for the socket. */
+/** Frames of a block that are queued together for the socket. */
 const QUEUED = 16
-/** Deliveries of a round: so many that a collection of garbage or a compilation more or less is not told from them. */
+/** Deliveries of a round: so many that a single garbage collection or compilation does not change the figure. */
 const DELIVERIES = {
   tiny: { one: 400, queued: 1_600 },
   usual: { one: 50_000, queued: 250_000 },
   full: { one: 200_000, queued: 1_600_000 },
 }
 /**
- * From one block to the next: the venue is through with one before the next comes. The peer falls behind with sixteen
- * frames, which makes it cheaper, because it never rests.
+ * Interval between blocks: the venue finishes one before the next arrives. The peer falls behind with sixteen frames,
+ * which makes it cheaper, because it never idles.
  */
 const pauseMs = (sockets: number): number => 5 + sockets / 50
 
-/** Blocks for a market's feed that go on from each other, and how far the feed is. */
+/** Consecutive blocks of a market's feed, and the position of the feed. */
 interface Feed {
   readonly place: FeedPlace
   blocks(count: number, perBlock: number): Block[]
@@ -47,7 +47,7 @@ interface Feed {
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const deploymentFile = join(dir, 'deployment.json')
   await writeFile(deploymentFile, JSON.stringify(BENCH_ADDRESSES))
-  const [market] = loadDeployedMarkets(deploymentFile)
+  const [market] = loadDeployedMarkets({ DEPLOYMENT_FILE: deploymentFile }).markets
   if (market === undefined) throw new Error('there is no market')
   const ownBus = await startOwnBus(dir)
   const bus = await connectNatsBus({ url: ownBus.url, name: 'fan-out-bench' })
@@ -74,7 +74,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
 }
 
 const NOTES = [
-  'Every subscriber must get every frame exactly once. Processor time is that of the serving process alone and includes reading the feed. Latency is from before the append of a block to the arrival at each subscriber; the subscribers share the processors. The memory of a socket is what the process with 5,000 has beyond the one with 1,000 before anything is sent.',
+  'Every subscriber must get every frame exactly once. Processor time is that of the serving process alone and includes reading the feed. Latency is from before the append of a block to the arrival at each subscriber; the subscribers share the processors. The memory of a socket is the difference between the process with 5,000 and the one with 1,000 before the first frame, per socket.',
 ]
 
 function createFeed(market: Market, place: FeedPlace): Feed {
@@ -140,10 +140,10 @@ function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[
   ]
 }
 
-/** Fewer sockets take less than what a process of its own accord takes or gives back meanwhile. */
+/** With fewer sockets the difference is smaller than the variance of a process's memory. */
 const MANY_SOCKETS = 1_000
 
-/** What a process with the most sockets has more than one with fewer, by socket more. */
+/** Additional memory of the process with the most sockets, divided by its additional sockets. */
 function memoryOfASocket(memory: ReadonlyMap<number, readonly number[]>): Row[] {
   const many = [...memory.keys()].filter((sockets) => sockets >= MANY_SOCKETS)
   const [fewer, most] = [Math.min(...many), Math.max(...many)]

@@ -1,35 +1,34 @@
 import type Database from 'better-sqlite3'
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import type { Address } from '../core/action.js'
-import { createProjection } from '../data/apply-block.js'
-import { HISTORY_FILE } from '../data/history-database.js'
+import { createProjection, HISTORY_FILE } from '../data/history/project.js'
 import { openDatabase } from '../data/open.js'
 import { benchMarket } from './bench-market.js'
 import { copyDays } from './copy-days.js'
 import { createTraffic, DAY_MS, FIRST_MIDNIGHT_MS } from './history-traffic.js'
 
-/** Of the page cache while rows are written, in KiB. */
+/** Size of the page cache while rows are written, KiB. */
 const CACHE_KIB = 262_144
 
 export interface HistorySize {
   readonly days: number
-  /** Of one day; a traded order stays for ever, so that they are all there in the end. */
+  /** Orders of one day; a traded order is never deleted, so that all of them remain. */
   readonly pairsADay: number
 }
 
 export interface FilledHistory {
   readonly path: string
   readonly orders: number
-  /** Each has as many orders as any other, all through the history. */
+  /** All owners have equally many orders, spread over the whole history. */
   readonly owners: readonly Address[]
-  /** From the first order to the last trade. */
+  /** Duration from the first order to the last trade. */
   readonly atMs: readonly [from: number, to: number]
   readonly tradeIds: readonly [first: number, last: number]
 }
 
 /**
- * A read model with a history of so many days and a book of the same size behind any: the projector writes the first day
- * and the last, and SQL the days between, because it is ten times as fast.
+ * A read model with a history of `days` days and a book whose size does not depend on it: the projector writes the
+ * first day and the last, and SQL copies the days between, because that is ten times as fast.
  */
 export function fillHistory(path: string, { days, pairsADay }: HistorySize): FilledHistory {
   const db = openDatabase({ path, ...HISTORY_FILE })
@@ -50,7 +49,7 @@ export function fillHistory(path: string, { days, pairsADay }: HistorySize): Fil
   }
 }
 
-/** Every page goes to the file once; nobody needs it if this process dies, and what the copy refers to is there. */
+/** Writes every page once: the file is discarded if this process dies, and the copied rows satisfy the foreign keys. */
 function withoutLog(db: Database.Database, work: () => void): void {
   setJournal(db, 'memory')
   db.pragma('synchronous = OFF')
@@ -67,7 +66,7 @@ function setJournal(db: Database.Database, mode: 'memory' | 'wal'): void {
   if (now !== mode) throw new Error(`the journal is ${String(now)} and does not become ${mode}`)
 }
 
-/** What the kernel still has to write would disturb what is measured next. */
+/** Waits for the kernel's pending writes, which would disturb the next measurement. */
 function writeOut(path: string): void {
   const file = openSync(path, 'r+')
   fsyncSync(file)

@@ -1,35 +1,38 @@
-import { applyMessage } from '../core/apply-message.js'
-import type { Command } from '../core/command.js'
-import { emptyMatcherState } from '../core/matcher-state.js'
-import type { Order, Side } from '../core/order.js'
-import type { StreamedBlock } from '../data/apply-block.js'
+import { applyMessage } from '../core/engine/apply-message.js'
+import type { Command } from '../core/engine/command.js'
+import type { Order, Side } from '../core/engine/order.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState } from '../core/engine/state.js'
+import type { StreamedBlock } from '../data/history/project.js'
 import { benchMarket } from './bench-market.js'
 import { benchOrder, cancelling, logged, placing } from './bench-orders.js'
 
 export const DAY_MS = 86_400_000
-/** How far the numbers of one day's orders lie from those of the next day's. */
+/** Offset between the order numbers of consecutive days. */
 export const NUMBERS_A_DAY = 10_000_000
-/** Blocks of the chain, one each two seconds. */
+/** Blocks of the chain, one every two seconds. */
 export const CHAIN_BLOCKS_A_DAY = DAY_MS / 2_000
-/** Orders that are open at the end. */
+/** Open orders at the end. */
 export const OPEN_ORDERS = 1_000
-/** A midnight, from which the days are counted. */
+/** A midnight at which the first day begins. */
 export const FIRST_MIDNIGHT_MS = 1_790_035_200_000
 
-/** Every order's number has as many digits, in tens and in sixteens, and is found in its text nowhere else. */
+/**
+ * Every order's number has the same number of decimal and of hexadecimal digits, and occurs nowhere else in its text.
+ */
 const FIRST_NUMBER = 271_828_000_000
 const FIRST_CHAIN_BLOCK = 30_000_000n
-/** Orders of a side whose numbers leave the same rest by this are of one account. */
+/** Orders of a side whose numbers are equal modulo this have the same account. */
 const ACCOUNTS = 500
-/** Those of them that trade: few, so that each has orders all through the history. */
+/** Accounts that trade: few, so that each has orders in the whole history. */
 const TRADERS = 50
 const MIDDLE = 6_500
 const DEPTH = 50
 const LOTS = 10
-/** Of so many orders of the last day one is cancelled as soon as it stands in the book. */
+/** On the last day one order in this many is cancelled as soon as it rests. */
 const CANCELLED_ONE_IN = 6
 
-/** What a day adds to a market's counts. */
+/** Increments of a market's counters per day. */
 export interface DayCounts {
   readonly seqs: number
   readonly ranks: number
@@ -37,11 +40,11 @@ export interface DayCounts {
 }
 
 /**
- * A market's traffic by the day, as blocks of its feed. Every day does the same at the same hours with other orders of
- * the same people and ends with an empty book, so that one can be counted for many; the last one fills the book.
+ * A market's traffic by day, as blocks of its feed. Every day has the same events at the same hours with other orders
+ * of the same accounts and ends with an empty book, so that one day can be copied; the last day fills the book.
  */
 export function createTraffic(pairsADay: number) {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   let [streamSeq, sourceNo] = [0, 0]
 
   function play(atMs: number, commands: readonly Command[]): StreamedBlock[] {
@@ -51,7 +54,9 @@ export function createTraffic(pairsADay: number) {
     )
   }
 
-  /** Pairs of orders of which one rests and the other takes it; what one has more is cancelled when they have traded. */
+  /**
+   * Pairs of orders of which one rests and the other takes it; the rest of the larger one is cancelled after the trade.
+   */
   function day(day: number): StreamedBlock[] {
     return Array.from({ length: pairsADay }, (_, pair) => {
       const atMs = FIRST_MIDNIGHT_MS + day * DAY_MS + Math.floor((pair * DAY_MS) / pairsADay)
@@ -78,7 +83,7 @@ export function createTraffic(pairsADay: number) {
     }).flat()
   }
 
-  /** Counts on as if so many more days had followed the first. */
+  /** Advances the counters as if `days` more days had followed the first. */
   function skip(days: number): DayCounts {
     const counts = { seqs: state.seq, ranks: state.rank, blocks: streamSeq }
     state.seq += days * counts.seqs
@@ -97,7 +102,7 @@ function orderOf(day: number, index: number, terms: Omit<OrderOnGrid, 'number'>)
 }
 type OrderOnGrid = Parameters<typeof benchOrder>[0]
 
-/** Sellers rest and buyers rest in turn; the taker has as much as the maker, or less, or more. */
+/** Sellers and buyers rest in turn; the taker's amount is equal to, less than or more than the maker's. */
 function pairOf(day: number, pair: number): [maker: Order, taker: Order] {
   const price = MIDDLE + (pair % DEPTH) - DEPTH / 2
   const [makers, takers] = [sideOf(pair), sideOf(pair + 1)]
@@ -107,7 +112,7 @@ function pairOf(day: number, pair: number): [maker: Order, taker: Order] {
   ]
 }
 
-/** The chain carries out every match, in a transaction and a block of its own. */
+/** The chain settles every match in a transaction and a block of its own. */
 function settlementsOf(blocks: readonly StreamedBlock[], { orderId }: Order): Command[] {
   const changes = blocks.flatMap(({ block }) => block.changes)
   return changes.flatMap((change) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A request as it goes over the wire. */
+/** A request in wire form. */
 export type RequestBytes = Buffer
 
 const STATUS_AT = 9
@@ -27,22 +27,22 @@ interface Answer {
   readonly text: string
 }
 
-/** Kept-alive connections that carry one request at a time, as light as can be: the machine that is measured runs them too. */
+/** Keep-alive connections with one request at a time; minimal, because they run on the measured machine. */
 export interface HttpLoad {
   /**
-   * Opens connections until so many are idle, and leaves an idle server the time to accept them: a busy one accepts one a
-   * turn, so that the last would wait for seconds.
+   * Opens connections until `count` are idle, while the server is idle: a busy one accepts one per turn of its event
+   * loop, so that the last would wait for seconds.
    */
   open(count: number): Promise<void>
-  /** Sends a request on a free connection; resolves when it is answered, and rejects when that was not as accepted. */
+  /** Sends a request on a free connection; resolves on its answer, and rejects when its status is not accepted. */
   send(request: RequestBytes): Promise<void>
-  /** Closes what is idle, before the server does so by itself in the middle of something. */
+  /** Closes idle connections before the server's own timeout does so during a measurement. */
   closeIdle(): void
 }
 
 /**
- * Opens so many connections at most; beyond that requests wait their turn. Where the outcome of a
- * request shows elsewhere, 500 may be accepted too: an answer that took too long says that it is not known.
+ * Opens at most `connections` connections; further requests wait. A caller that learns the outcome of a request
+ * elsewhere may accept 500 too: it means that the outcome is unknown after a timeout.
  */
 export function createHttpLoad(
   port: number,
@@ -122,13 +122,15 @@ function answerOf(socket: Socket): Promise<Answer> {
   })
 }
 
-/** What came of a load: how long it took, and how long each request did. */
+/** Result of a load: its duration and that of each request. */
 export interface Loaded {
   readonly wallMs: number
   readonly latenciesMs: readonly number[]
 }
 
-/** Sends all requests, so many at a time, each as soon as an earlier one is answered; leaves no connection open. */
+/**
+ * Sends all requests with bounded concurrency, each as soon as an earlier one is answered; leaves no connection open.
+ */
 export async function saturate(
   load: HttpLoad,
   requests: readonly RequestBytes[],
@@ -151,7 +153,7 @@ export async function saturate(
   return { wallMs, latenciesMs }
 }
 
-/** Sends the requests at a steady pace, whether or not earlier ones are answered; each is timed from when it was due. */
+/** Sends the requests at a constant rate, without waiting for answers; each is timed from its scheduled time. */
 export async function atPace(
   load: HttpLoad,
   requests: readonly RequestBytes[],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { anvilBinary, natsServerBinary } from './config.js'
 
-/** Where the figures were made: processor, memory, load when it began, and the versions that matter. */
+/** Origin of the figures: processor, memory, load at the start, and relevant versions. */
 export function describeMachine(versionsOf: readonly string[]): Record<string, string> {
   const all = cpus()
   return {
@@ -22,13 +22,13 @@ function versionOf(name: string): string {
   return versionOfPackage(name)
 }
 
-/** Of the last word of the first line, which both programs end with their version. */
+/** The version is the last word of the first line of both programs' output. */
 function lastWord(binary: string, argument: string): string {
   const [line = ''] = execFileSync(binary, [argument], { encoding: 'utf8' }).split('\n')
   return (line.trim().split(' ').at(-1) ?? '').replace(/^v/, '')
 }
 
-/** A package may hide its package.json, so that it is looked for where packages lie. */
+/** A package may not export its package.json, so that the folders of packages are searched. */
 function versionOfPackage(name: string): string {
   const require = createRequire(import.meta.url)
   for (const folder of require.resolve.paths(name) ?? []) {

@@ -11,18 +11,18 @@ import { missedOf, writeReadme } from './write-readme.js'
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Also what takes several minutes. */
+    /** Includes the parts that take several minutes. */
     full: { type: 'boolean', default: false },
-    /** Only proves that the benches run; its figures mean nothing. */
+    /** Only shows that the benches run; its figures have no meaning. */
     tiny: { type: 'boolean', default: false },
-    /** Puts the newest report of each bench into README.md. */
+    /** Writes the newest report of each bench into README.md. */
     write: { type: 'boolean', default: false },
   },
 })
 
 /**
- * What a million resting orders need, garbage collection on demand between the rounds, and for venue and peers alike the
- * memory that the Procfile gives.
+ * Heap for a million resting orders, garbage collection on demand between the rounds, and the Procfile's memory
+ * settings for venue and peers.
  */
 const NODE_OPTIONS = [
   ...['--expose-gc', '--max-old-space-size=8192', '--enable-source-maps'],

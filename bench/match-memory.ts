@@ -1,18 +1,19 @@
-import { decodeCommands, encodeCommands } from '../bus-schemas/command-message.js'
-import { applyCommand } from '../core/apply-command.js'
-import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
-import { LIVE_ORDERS_MAX } from '../core/matching-limits.js'
-import type { Row, Size } from './bench.js'
+import { applyCommand } from '../core/engine/apply-command.js'
+import { LIVE_ORDERS_MAX } from '../core/engine/limits.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import { benchOrder, logged, placing } from './bench-orders.js'
+import type { Row, Size } from './bench.js'
+import { decodeCommands, encodeCommands } from './bench-market.js'
 
-/** A market keeps at most LIVE_ORDERS_MAX orders; the million is five markets in one process. */
+/** A market holds at most LIVE_ORDERS_MAX orders; a million takes five markets in one process. */
 const ORDERS = { tiny: 1_000, usual: 5 * LIVE_ORDERS_MAX, full: 5 * LIVE_ORDERS_MAX }
 const BATCH = 64
 const LEVELS = 500
 const MIB = 2 ** 20
 
-/** What so many orders at rest take of the heap; they come over the wire, so that they hold what real ones do. */
+/** Heap of resting orders; they are decoded from messages, so that they hold the same objects as in a matcher. */
 export async function memoryAtRest(size: Size): Promise<{ rows: Row[]; note: string }> {
   const orders = ORDERS[size]
   const before = await heapBytes()
@@ -32,7 +33,7 @@ export async function memoryAtRest(size: Size): Promise<{ rows: Row[]; note: str
   }
 }
 
-/** A collection that runs in pieces is not over when it returns. */
+/** An incremental collection is not complete when the call returns. */
 async function heapBytes(): Promise<number> {
   for (let pass = 0; pass < 3; pass += 1) {
     globalThis.gc?.()
@@ -43,7 +44,7 @@ async function heapBytes(): Promise<number> {
 }
 
 function filledMarket(orders: number): MatcherState {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   for (let from = 1; from <= orders; from += BATCH) {
     const count = Math.min(BATCH, orders - from + 1)
     const commands = Array.from({ length: count }, (_, index) => placement(from + index))

@@ -1,10 +1,10 @@
-import { type OrderBook, Side } from 'nodejs-order-book'
-import { type Book, ordersOf } from '../core/book.js'
-import { openAmount } from '../core/live-order.js'
+import { Side, type OrderBook } from 'nodejs-order-book'
+import { ordersOf, type Book } from '../core/engine/book.js'
+import { openAmount } from '../core/engine/live-order.js'
 import { orderIdOf, toGrid } from './bench-orders.js'
 import type { WalkStep } from './walk.js'
 
-/** Steps in the words of nodejs-order-book, which are made before anything is measured. */
+/** Steps in the form of nodejs-order-book, prepared before the measurement. */
 export type PeerStep =
   | { readonly id: string; readonly side: Side; readonly size: number; readonly price: number }
   | string
@@ -28,7 +28,7 @@ export function playOnPeer(book: OrderBook, steps: readonly PeerStep[]): void {
   }
 }
 
-/** Size at each price in the units of the walk, asks and bids, each from the lowest price on. */
+/** Size at each price in units of the walk, asks and bids, each by ascending price. */
 export type Depth = readonly (readonly (readonly [price: number, lots: number])[])[]
 
 export function depthOfPeer(book: OrderBook): Depth {

@@ -1,33 +1,34 @@
 import { OrderBook } from 'nodejs-order-book'
-import { applyCommand } from '../core/apply-command.js'
-import type { LoggedCommand } from '../core/command.js'
-import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
+import { applyCommand } from '../core/engine/apply-command.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import { logged, settling } from './bench-orders.js'
-import { type PeerStep, playOnPeer } from './match-peer.js'
+import { playOnPeer, type PeerStep } from './match-peer.js'
 
 /**
- * Steps that are timed together: few enough that all they bring stays in a processor's cache, as what a matcher has just
- * decoded does.
+ * Steps that are timed together: few enough that their input stays in the processor's cache, as it does when a matcher
+ * has just decoded it.
  */
 const STRETCH = 256
 
-/** Some steps of a walk, and the settlement of all matches that they make, reported behind the last. */
+/** Some steps of a walk, followed by the settlement of all their matches. */
 export interface Stretch {
   readonly commands: readonly LoggedCommand[]
   readonly reports: readonly LoggedCommand[]
 }
 
-/** What one run took, µs of processor time for each step of the walk. */
+/** Cost of one run, µs of processor time per step of the walk. */
 export interface StepTimes {
   readonly step: number
-  /** With the settlement of every match. */
+  /** Including the settlement of every match. */
   readonly settled: number
 }
 
-/** Cuts the commands of a walk, so that never more is pending than a stretch can match. */
+/** Splits the commands of a walk, so that at most the matches of one batch are pending. */
 export function stretchesOf(commands: readonly LoggedCommand[]): Stretch[] {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   const stretches: Stretch[] = []
   let reported = 0
   for (const stretch of cut(commands)) {
@@ -43,9 +44,9 @@ export function stretchesOf(commands: readonly LoggedCommand[]): Stretch[] {
   return stretches
 }
 
-/** Plays a walk on an empty market: the steps are timed, and apart from them the settlements between. */
+/** Runs a walk on an empty market; the steps and the settlements between them are timed separately. */
 export function timeVenue(stretches: readonly Stretch[], onEnd?: (state: MatcherState) => void) {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   const apply = (commands: readonly LoggedCommand[]) => () => {
     for (const command of commands) applyCommand(state, command)
   }
@@ -61,7 +62,7 @@ export function timeVenue(stretches: readonly Stretch[], onEnd?: (state: Matcher
   return { step: stepUs / steps, settled: (stepUs + settleUs) / steps } satisfies StepTimes
 }
 
-/** The same walk on the peer, timed in the same stretches. */
+/** The same walk on the peer, timed in the same batches. */
 export function timePeer(steps: readonly PeerStep[], onEnd?: (book: OrderBook) => void): number {
   const book = new OrderBook()
   let us = 0
@@ -82,7 +83,7 @@ function cpuUsOf(given: readonly unknown[], work: () => void): number {
   return user + system
 }
 
-/** Reads all of a value, so that it is where it would be had it just been made; gives how many values it holds. */
+/** Reads a whole value, so that it is in the cache as if it had just been created; returns its number of values. */
 function readThrough(value: unknown): number {
   if (typeof value === 'string') return value.charCodeAt(0) >= 0 ? 1 : 0
   if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 1

@@ -1,27 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import { encodeBlock } from '../bus-schemas/block-message.js'
-import { decodeCommands, encodeCommands } from '../bus-schemas/command-message.js'
-import { applyMessage } from '../core/apply-message.js'
-import type { LoggedCommand } from '../core/command.js'
-import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
-import type { Bench, BenchContext, Report } from './bench.js'
+import { encodeBlock } from '../bus-schemas/blocks.js'
+import { applyMessage } from '../core/engine/apply-message.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { memoryAtRest } from './match-memory.js'
-import { type Depth, depthOfPeer, depthOfVenue, peerStepsOf, type PeerStep } from './match-peer.js'
-import { type Stretch, stretchesOf, timePeer, timeVenue } from './match-steps.js'
+import { depthOfPeer, depthOfVenue, peerStepsOf, type Depth, type PeerStep } from './match-peer.js'
+import { stretchesOf, timePeer, timeVenue, type Stretch } from './match-steps.js'
 import { interleaved, ratio, took } from './rounds.js'
 import { BATCH, batchesOf } from './walk-blocks.js'
 import { createWalk, type Walk } from './walk.js'
+import { decodeCommands, encodeCommands } from './bench-market.js'
 
 export const match: Bench = {
   name: 'match',
   title:
-    "A market's pure step beside `nodejs-order-book` on one walk: 60 % passive orders, 30 % cancels, 10 % crossing orders.",
+    "A market's pure step compared with `nodejs-order-book` on one walk: 60 % passive orders, 30 % cancels, 10 % crossing orders.",
   versionsOf: ['nodejs-order-book', 'zod'],
   run,
 }
 
-/** Steps of the walk, and of its beginning that is also decoded and encoded. */
+/** Steps of the walk, and of its first part that is also decoded and encoded. */
 const STEPS = { tiny: 500, usual: 100_000, full: 400_000 }
 const ENCODED_STEPS = 40_000
 
@@ -46,7 +47,7 @@ async function run({ size, rounds, say }: BenchContext): Promise<Report> {
     encoded: () => usPerStep(() => runMessages(messages), encodedSteps),
     encodedSettled: () => usPerStep(() => runMessages(settledMessages), encodedSteps),
   })
-  // Of the round that does not count, too.
+  // The warm-up round included.
   settled.shift()
   say('memory')
   const memory = await memoryAtRest(size)
@@ -67,7 +68,7 @@ async function run({ size, rounds, say }: BenchContext): Promise<Report> {
       ...memory.rows,
     ],
     notes: [
-      `Processor time of a step of the walk, ${walk.steps.length} steps and ${matches} matches from an empty book; both end with the same orders, prices and sizes. The venue settles the matches of 256 steps behind them, which is not in its step. The peer computes with floats, knows no accounts, fees, expiry or settlement.`,
+      `Processor time of a step of the walk, ${walk.steps.length} steps and ${matches} matches from an empty book; both end with the same orders, prices and sizes. The venue settles the matches of each 256 steps after them, outside the measured step. The peer computes with floats and has no accounts, fees, expiry or settlement.`,
       memory.note,
     ],
   }
@@ -81,9 +82,9 @@ async function usPerStep(work: () => void, steps: number): Promise<number> {
 const messagesOf = (commands: readonly LoggedCommand[]): Uint8Array[] =>
   batchesOf(commands).map(encodeCommands)
 
-/** What a matcher does with its log, apart from reading and writing it. */
+/** A matcher's work on its log, without the input and output. */
 function runMessages(messages: readonly Uint8Array[]): MatcherState {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   for (const [index, data] of messages.entries()) {
     for (const { block } of applyMessage(state, index + 1, decodeCommands(data))) {
       if (block !== undefined) encodeBlock(block)
@@ -92,7 +93,7 @@ function runMessages(messages: readonly Uint8Array[]): MatcherState {
   return state
 }
 
-/** Nothing is worth measuring before all end with the same book. */
+/** Check before the measurement: all end with the same book. */
 function assertSameBook(
   walk: Walk,
   stretches: readonly Stretch[],

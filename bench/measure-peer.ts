@@ -2,14 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { encodeBlock } from '../bus-schemas/block-message.js'
-import type { Bus } from '../bus-schemas/bus.js'
+import { encodeBlock } from '../bus-schemas/blocks.js'
 import { feedSubject } from '../bus-schemas/subjects.js'
-import type { Block } from '../core/change.js'
+import type { Block } from '../core/engine/change.js'
+import type { Bus } from '../runtime/bus/bus.js'
 import { cpuMsOf, residentKibOf } from './process-usage.js'
 import type { Received, SubscribersTask } from './subscriber-messages.js'
 
-/** A process that sends the book to subscribers, ready for them. */
+/** A running process that sends the book to subscribers. */
 export interface Peer {
   readonly pid: number
   readonly port: number
@@ -26,20 +26,20 @@ export interface Measurement {
   readonly p99Ms: number
   /** Processor time of the peer during the burst. */
   readonly cpuMs: number
-  /** Memory of the peer when all had subscribed and nothing had been sent. */
+  /** Memory of the peer when all clients had subscribed and before the first frame. */
   readonly residentKib: number
 }
 
 export interface Burst {
   readonly bus: Bus
   readonly blocks: readonly Block[]
-  /** From one append to the next; 0 appends as fast as the bus takes it. */
+  /** Interval between appends; 0 appends as fast as the bus accepts. */
   readonly everyMs: number
   readonly processes: number
   readonly socketsEach: number
 }
 
-/** Has subscribers connect to a peer, appends the blocks, and waits until all have it all. */
+/** Connects subscribers to a peer, appends the blocks, and waits until every subscriber has every frame. */
 export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
   const { blocks, processes, socketsEach: sockets } = burst
   const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
@@ -77,7 +77,7 @@ async function all<Message>(children: readonly ChildProcess[]): Promise<Message[
   return messages.map(([message]) => message as Message)
 }
 
-/** When the append of each change began, Unix milliseconds with fractions. */
+/** Start of the append of each change, Unix milliseconds with fractions. */
 async function append({ bus, blocks, everyMs }: Burst): Promise<number[]> {
   const begunMs: number[] = []
   const start = performance.now()

@@ -1,16 +1,16 @@
 import { WebSocketServer, type WebSocket } from 'ws'
-import { decodeBlock } from '../bus-schemas/block-message.js'
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
+import { decodeBlock } from '../bus-schemas/blocks.js'
 import { feedStream } from '../bus-schemas/subjects.js'
 import { bookUpdate } from '../core/records/frames.js'
-import { loadDeployedMarkets } from '../data/deployed-markets.js'
+import { loadDeployedMarkets } from '../data/markets.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 
 /**
- * The peer that the fan-out is measured beside, a process of its own: the same stream, the same frames, but each made
- * and sent for each client alone. Arguments: address of the bus, deployment file, port, sequence of the first block.
+ * The peer of the fan-out, a process of its own: the same stream and the same frames, but each frame is encoded and
+ * sent for each client separately. Arguments: address of the bus, deployment file, port, sequence of the first block.
  */
 const [url = '', deployment = '', port = '0', fromSeq = '1'] = process.argv.slice(2)
-const [market] = loadDeployedMarkets(deployment)
+const [market] = loadDeployedMarkets({ DEPLOYMENT_FILE: deployment }).markets
 if (market === undefined) throw new Error('there is no market')
 const clients = new Set<WebSocket>()
 

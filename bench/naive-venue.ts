@@ -7,15 +7,15 @@ import { OrderBook, Side } from 'nodejs-order-book'
 import getRawBody from 'raw-body'
 import { recoverTypedDataAddress } from 'viem'
 import { WebSocketServer } from 'ws'
-import type { OrderBody } from '../client/records.js'
+import type { OrderBody } from '../client/index.js'
 import { signingDomain } from '../client/sign-order.js'
 import type { Address, Hex } from '../core/action.js'
 
 /**
- * The peer of the order path, one process of good packages put together without further thought: a JSON body, viem for the
- * signature, one awaited publish for each order, a consumer that acknowledges each, `nodejs-order-book`, a transaction for
- * each row, JSON for each subscriber and for the answer. Arguments: address of the bus, path of its database, chain id and
- * matching contract.
+ * The peer of the order path, one process that combines good packages in the plainest way: a JSON body, viem for the
+ * signature, one awaited publish for each order, a consumer that acknowledges each, `nodejs-order-book`, a transaction
+ * for each row, JSON for each subscriber and for the answer. Arguments: address of the bus, path of its database, chain
+ * id and matching contract.
  */
 const [url = '', path = '', chainId = '0', matching = '0x'] = process.argv.slice(2)
 const PUBLISH_WITHIN_MS = 30_000
@@ -64,16 +64,16 @@ async function isSigned({ action_json: json, signature }: OrderBody): Promise<bo
   return recovered.toLowerCase() === json.signer.toLowerCase()
 }
 
-/** What the log holds: an order, or that one is cancelled. */
+/** An entry of the log: an order, or a cancel. */
 type Logged =
   | { readonly kind: 'place'; readonly order: OrderBody }
   | { readonly kind: 'cancel'; readonly owner_address: string; readonly nonce: string }
 
-/** Who waits for the message of a sequence to be matched, and what came of those that nobody waits for yet. */
+/** Requests that wait for the match of a sequence, and results that arrived before their request waited. */
 const waiting = new Map<number, (record: unknown) => void>()
 const early = new Map<number, unknown>()
 
-/** Answers once the log has it and the consumer has matched it. */
+/** Answers once the log has stored it and the consumer has matched it. */
 async function carry(logged: Logged): Promise<unknown> {
   const { seq } = await stream.publish('naive.orders', JSON.stringify(logged))
   if (!early.has(seq)) return new Promise((resolve) => waiting.set(seq, resolve))
@@ -141,7 +141,7 @@ await (
     try {
       consume(message)
     } catch (error) {
-      // The client would swallow it.
+      // The client library would ignore the exception.
       console.error(error)
       process.exit(1)
     }

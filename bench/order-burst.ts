@@ -1,13 +1,12 @@
-import type { Block, Change } from '../core/change.js'
-import type { Market } from '../core/market.js'
+import type { Market } from '../core/contracts/market.js'
+import type { Block, Change } from '../core/engine/change.js'
+import type { Order } from '../core/engine/order.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
-import { writeStatement } from '../core/order-statement.js'
-import type { Order } from '../core/order.js'
 
 const E18 = 10n ** 18n
 const FAR_FUTURE_SEC = 4_000_000_000
 
-/** Blocks in which so many orders come to rest in the book of a market, from `firstSeq` on. */
+/** Blocks in which `count` orders come to rest in the book of a market, from `firstSeq` on. */
 export function orderBurst(
   market: Market,
   burst: { readonly firstSeq: number; readonly blocks: number; readonly perBlock: number },
@@ -56,20 +55,7 @@ function restingOrder(market: Market, number: number): Order {
     limitPrice: priceE18(market.tickSize * (1n + BigInt(number % 500))),
     goodUntilSec: expirySec,
     signatureStatus: 'checked',
-    statement: writeStatement({
-      ...{ signer: owner, recipientId: subaccountId, worstFee, expirySec },
-      assetAddress: market.assetAddress,
-      subId: market.subId,
-      action: {
-        subaccount_id: `${subaccountId}`,
-        nonce: `${nonce}`,
-        module: market.tradeModuleAddress,
-        data: '0x',
-        expiry: `${expirySec}`,
-        owner,
-        signer: owner,
-      },
-      signature: `0x${'5a'.repeat(65)}`,
-    }),
+    ...{ signer: owner, expirySec, actionExpirySec: BigInt(expirySec) },
+    signature: `0x${'5a'.repeat(65)}`,
   }
 }

@@ -1,14 +1,14 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { createRestClient } from '../client/index.js'
-import type { MarketRecord, OrderBody } from '../client/records.js'
+import type { MarketEntry, OrderBody } from '../client/index.js'
 import { signOrder } from '../client/sign-order.js'
 import { postOf, type RequestBytes } from './http-load.js'
 import type { OwnDevnet } from './own-venue.js'
 
 const LIVES_SEC = 7_200
-/** Of three requests one cancels. */
+/** One request in three is a cancel. */
 const CANCELS_EACH = 3
-/** A cancel names an order sent so many requests before, which is answered by then. */
+/** A cancel names an order sent this many requests earlier, which has been answered by then. */
 const CANCEL_LAG = 600
 
 /** Terms of the next order, by its number. */
@@ -18,20 +18,33 @@ export type Terms = (number: number) => {
   readonly amount: string
 }
 
-/** Signed orders of the accounts of a devnet, one account after the other. */
-export interface Signers {
-  readonly sign: (terms: ReturnType<Terms>, account: number) => Promise<OrderBody>
-  readonly market: MarketRecord
+/** A market with the accounts that trade in it. */
+export interface TradedMarket {
+  readonly name: string
+  readonly accounts: 'spot' | 'perp'
 }
 
-export async function signersOf(devnet: OwnDevnet): Promise<Signers> {
+export const SPOT: TradedMarket = { name: 'cNGN-USDC', accounts: 'spot' }
+export const PERP: TradedMarket = { name: 'cNGN-PERP', accounts: 'perp' }
+
+/** Signed orders of the accounts of a devnet, in turn. */
+export interface Signers {
+  readonly sign: (terms: ReturnType<Terms>, account: number) => Promise<OrderBody>
+  readonly market: MarketEntry
+}
+
+/** They trade in the market with their accounts under its manager: `perp` accounts on the perpetual. */
+export async function signersOf(
+  devnet: OwnDevnet,
+  { name, accounts: kind }: TradedMarket = SPOT,
+): Promise<Signers> {
   const markets = await createRestClient(devnet.gateway_url).markets()
-  const market = markets.find((each) => each.market === 'cNGN-USDC')
-  if (market === undefined) throw new Error('the venue has no cNGN-USDC')
+  const market = markets.find((each) => each.market === name)
+  if (market === undefined) throw new Error(`the venue has no ${name}`)
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
   const accounts = devnet.accounts.map((account) => ({
     signer: privateKeyToAccount(account.private_key),
-    subaccountId: account.spot_subaccount_id,
+    subaccountId: account[`${kind}_subaccount_id`],
   }))
   const run = Date.now().toString(36)
   let count = 0
@@ -51,7 +64,7 @@ export async function signersOf(devnet: OwnDevnet): Promise<Signers> {
   }
 }
 
-/** Far from each other on either side, so that nothing crosses; a few hundred price levels. */
+/** Prices of the two sides are far apart, so that no orders cross; a few hundred price levels. */
 export const restingTerms: Terms = (number) => {
   const amount = String(10 + (number % 50))
   const tail = 100 + ((number * 7) % 500)

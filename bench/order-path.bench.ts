@@ -13,7 +13,7 @@ import { interleaved, median, percentile, ratio } from './rounds.js'
 export const orderPath: Bench = {
   name: 'order-path',
   title:
-    'Signed orders and cancels over HTTP into the whole venue, each answered when it is durable and matched, beside one process of good packages put together plainly, on the same message server.',
+    'Signed orders and cancels over HTTP into the whole venue, each answered when it is durable and matched, compared with one process that combines good packages in the plainest way, on the same message server.',
   versionsOf: ['koa', 'nats', 'nats-server', 'better-sqlite3', 'viem', 'nodejs-order-book'],
   run,
 }
@@ -24,11 +24,11 @@ const REQUESTS = {
   full: { warm: 30_000, venue: 20_000, paced: 8_000, naive: 3_000 },
 }
 const CONNECTIONS = 256
-/** The peer gains nothing by more, and its publishes would time out. */
+/** More would not make the peer faster, and its publishes would time out. */
 const NAIVE_CONNECTIONS = 64
-/** Open load keeps what is under way apart from what is sent, so that it may need more. */
+/** With an open load the requests in flight do not bound the requests sent, so that more connections may be needed. */
 const PACED_CONNECTIONS = 512
-/** What takes part in an order that does not match; the rest of the venue only keeps its clocks. */
+/** Processes on the path of an order that does not match; the others only do periodic work. */
 const PATH = [
   'gateway',
   'order-intake',
@@ -81,7 +81,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   }
 }
 
-/** One subscriber of the book, which takes what it gets. */
+/** One subscriber of the book, which discards its frames. */
 async function subscribe(url: string, path: string): Promise<void> {
   const socket = new WebSocket(new URL(path, url))
   await once(socket, 'open')
@@ -92,10 +92,10 @@ async function subscribe(url: string, path: string): Promise<void> {
 
 interface Measured {
   readonly perSecond: number
-  /** Processor time of an order by process. */
+  /** Processor time per order, by process. */
   readonly cpuUs: Readonly<Record<string, number>>
   readonly total: number
-  /** How long each request took at half of it; measured of the venue alone. */
+  /** Duration of each request at half of the rate; measured for the venue only. */
   readonly halfMs: readonly number[]
 }
 
@@ -111,7 +111,7 @@ async function venueRound(
   return { ...full, halfMs: half.latenciesMs }
 }
 
-/** Processor time is read after what trails behind the answers is done as well. */
+/** Processor time is read after the work that follows the answers is complete. */
 async function measured(
   { load, flow, connections }: Stand,
   count: number,
@@ -149,7 +149,7 @@ function reportOf(venue: readonly Measured[], naive: readonly Measured[]): Repor
       ratio('processor time, naive / venue', [total(naive), total(venue)]),
     ],
     notes: [
-      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which gains nothing by more); every answer must be 200, and each has one subscriber of its book. The load generator shares the processors with what it measures. Half of it is an open load, each request timed from when it was due. Processor time is that of all processes an order goes through, the message server included; the naive figure is its process alone, which checks nothing but the signature and keeps neither custody nor funds.',
+      'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which more would not make faster); every answer must be 200, and each has one subscriber of its book. The load generator shares the processors with the measured processes. The open load has half of the rate, each request timed from its scheduled time. Processor time is that of all processes on the order path, the message server included; the naive figure is its process alone, which checks only the signature and neither custody nor funds.',
       `Processor time of a request by process, µs: ${parts.join(', ')}.`,
     ],
   }

@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../devnet/launcher/free-port.js'
 import { natsServerBinary } from './config.js'
 
-/** A durable bus of one's own on the loopback interface. */
+/** A durable bus of the bench on the loopback interface. */
 export interface OwnBus {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** Starts a nats-server that syncs every write, as the venue's does, with its store in `dir`; ends with us. */
+/**
+ * Starts a nats-server that syncs every write, as the venue's does, with its store in `dir`; it ends with this process.
+ */
 export async function startOwnBus(dir: string): Promise<OwnBus> {
   const port = await freePort()
   const file = join(dir, 'nats.conf')
@@ -31,14 +33,4 @@ export async function startOwnBus(dir: string): Promise<OwnBus> {
       await exited
     },
   }
-}
-
-/** A port of the loopback interface that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

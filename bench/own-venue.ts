@@ -1,51 +1,61 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address, Hex } from '../core/action.js'
+import { provideMarketFile } from '../data/market-file.js'
 import { inheritedEnvironment, natsServerBinary } from './config.js'
 
 const READY_WITHIN_MS = 120_000
 const STOP_WITHIN_MS = 20_000
 const LINES_KEPT = 50
 
-/** What a bench needs of `devnet.json`. */
+/** The fields of `devnet.json` that a bench needs. */
 export interface OwnDevnet {
   readonly chain_id: number
   readonly rpc_url: string
   readonly gateway_url: string
+  readonly auth_domain: string
   readonly matching: Address
   readonly accounts: readonly {
     readonly address: Address
     readonly private_key: Hex
     readonly spot_subaccount_id: string
+    readonly perp_subaccount_id: string
   }[]
 }
 
-/** A whole venue of one's own, as `./venue up` starts it, without its market maker. */
+/** A whole venue of the bench, as `./venue up` starts it, without its market maker. */
 export interface OwnVenue {
   readonly devnet: OwnDevnet
   /** Address of its bus. */
   readonly natsUrl: string
-  /** Process ids by name of the Procfile; the bus is `nats-server`, the chain `chain`. */
+  /** Process ids by Procfile name; the bus is `nats-server`, the chain `chain`. */
   pids(): Promise<Record<string, number>>
   stop(): Promise<void>
 }
 
 export interface OwnVenueOptions {
-  /** Empty; the venue keeps everything in it. */
+  /** An empty directory for all of the venue's data. */
   readonly dir: string
-  /** For every process. */
+  /** Environment variables for every process. */
   readonly env?: Readonly<Record<string, string>>
-  /** Seconds between two blocks of the chain; 2 unless told. */
+  /** Seconds between two blocks of the chain; defaults to 2. */
   readonly blockTime?: number
+  /** Names of its markets; the spot market alone by default. */
+  readonly markets?: readonly string[]
 }
 
-/** Starts a venue on free ports with its usual settings and 2 s blocks; rejects with what it printed when it does not become ready. */
+/**
+ * Starts a venue on free ports with its usual settings and 2 s blocks; rejects with what it printed when it does not
+ * become ready.
+ */
 export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue> {
-  const { dir, env = {}, blockTime = 2 } = options
+  const { dir, env = {}, blockTime = 2, markets = ['cNGN-USDC'] } = options
+  await mkdir(dir, { recursive: true })
+  await provideMarketFile(join(dir, 'markets.json'), markets)
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const ports = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT: '0' }
   const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
@@ -53,7 +63,8 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
     env: {
       ...inheritedEnvironment(),
       NATS_SERVER_BIN: natsServerBinary(),
-      ...{ ...ports, DATA_DIR: dir, DEVNET_BLOCK_TIME: `${blockTime}`, DEMO_MAKER: '0' },
+      ...{ ...ports, DATA_DIR: dir, DEVNET_BLOCK_TIME: `${blockTime}` },
+      ...{ DEMO_MAKER: '0', DEVNET_FEEDER: '0' },
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

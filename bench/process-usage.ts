@@ -12,7 +12,7 @@ export function cpuMsOf(pid: number): number {
   return times.reduce((sum, ms) => sum + ms, 0)
 }
 
-/** Memory of a process that is in RAM, in KiB. */
+/** Resident memory of a process, in KiB. */
 export function residentKibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1])

@@ -10,14 +10,14 @@ import { startOwnVenue } from './own-venue.js'
 import { topOfProfile } from './top-of-profile.js'
 
 /**
- * Where the time of an order goes, process by process: `npm run profile -- order-path`. Prints the functions that take
- * most, and keeps the profiles in bench/results/profiles/ for the tools of a browser.
+ * Profile of the order path by process: `npm run profile -- order-path`. Prints the most expensive functions, and
+ * writes the profiles to bench/results/profiles/ for a browser's developer tools.
  */
 const WARM = 2_000
 const REQUESTS = 6_000
 const CONNECTIONS = 256
 const LINES = 25
-/** Procfile name, and the folder its program stands in. */
+/** Procfile name, and the folder of its program. */
 const PROFILED = {
   gateway: 'api-gateway',
   'order-intake': 'order-intake',
@@ -67,6 +67,6 @@ try {
 async function written(path: string): Promise<void> {
   for (let waitedMs = 0; !existsSync(path) && waitedMs < WRITTEN_WITHIN_MS; waitedMs += 100)
     await delay(100)
-  // The file is there before it is whole.
+  // The file exists before it is complete.
   await delay(500)
 }

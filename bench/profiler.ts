@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { profileDirectory } from './config.js'
 
 /**
- * Loaded into every process of a venue by `--import`: SIGUSR2 begins a profile of the processor, the next one writes it
- * to PROFILE_DIR under the name of the process. Other processes are left alone.
+ * Loaded into every process of a venue by `--import`: SIGUSR2 starts a CPU profile, the next one writes it to
+ * PROFILE_DIR under the name of the process. Has no effect in other processes.
  */
 const SAMPLE_EVERY_US = 500
 

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
-import { orderText } from '../bus-schemas/order-wire.js'
-import type { Change } from '../core/change.js'
-import type { StreamedBlock } from '../data/apply-block.js'
+import { orderText } from '../bus-schemas/orders.js'
+import type { Change } from '../core/engine/change.js'
+import type { StreamedBlock } from '../data/history/project.js'
 import { took } from './rounds.js'
 
 const SCHEMA = `
@@ -20,7 +20,7 @@ const SCHEMA = `
   ) WITHOUT ROWID;
   CREATE INDEX fills_by_order ON fills (order_id);`
 
-/** Changes/s of the peer: orders by their ids as text, and every change durable before the next is looked at. */
+/** Changes/s of the peer: orders with text ids as keys, and every change durable before the next is read. */
 export async function projectRowByRow(
   path: string,
   blocks: readonly StreamedBlock[],
@@ -57,7 +57,7 @@ function createWrites(db: Database.Database): (change: Change) => void {
       const { order } = change
       const keys = [order.orderId, order.owner, String(order.nonce), order.market, order.side]
       const terms = [String(order.limitPrice), String(order.desiredAmount), change.status]
-      insertOrder.run(...keys, ...terms, ...amounts, at, at, orderText(order))
+      insertOrder.run(...keys, ...terms, ...amounts, at, at, orderText.write(order))
       return
     }
     updateOrder.run(change.status, ...amounts, at, change.orderId)

@@ -1,12 +1,11 @@
 import type Database from 'better-sqlite3'
 import { join } from 'node:path'
-import { decodeBlock } from '../bus-schemas/block-message.js'
-import { MAX_BATCH_BLOCKS, MAX_BATCH_CHANGES } from '../actors/projector/batch-blocks.js'
-import { createProjection, type StreamedBlock } from '../data/apply-block.js'
-import { HISTORY_FILE } from '../data/history-database.js'
+import { MAX_BATCH_BLOCKS, MAX_BATCH_CHANGES } from '../actors/projector/project.js'
+import { decodeBlock } from '../bus-schemas/blocks.js'
+import { createProjection, HISTORY_FILE, type StreamedBlock } from '../data/history/project.js'
 import { openDatabase } from '../data/open.js'
-import type { Bench, BenchContext, Report } from './bench.js'
 import { benchMarket } from './bench-market.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { projectRowByRow } from './project-peer.js'
 import { interleaved, ratio, took } from './rounds.js'
 import { blocksOf, countChanges, messagesOf } from './walk-blocks.js'
@@ -15,13 +14,13 @@ import { createWalk } from './walk.js'
 export const project: Bench = {
   name: 'project',
   title:
-    'Changes of a feed into SQLite with FULL durability, as the projector writes them, beside one transaction for each change into a plain table of text keys.',
+    'Changes of a feed into SQLite with FULL durability, as the projector writes them, compared with one transaction for each change into a plain table with text keys.',
   versionsOf: ['better-sqlite3'],
   run,
 }
 
 const STEPS = { tiny: 400, usual: 12_000, full: 40_000 }
-/** The peer gets fewer changes, because it would take so much longer. */
+/** The peer gets fewer changes, because it is much slower. */
 const PEER_CHANGES = { tiny: 200, usual: 2_000, full: 5_000 }
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
@@ -65,7 +64,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
       },
     ],
     notes: [
-      `Wall time where nothing else is said, ${changes} changes of a walk with settlements into an empty file, in batches of at most ${MAX_BATCH_BLOCKS} blocks or ${MAX_BATCH_CHANGES} changes. A rebuild decodes the messages as well.`,
+      `Wall time by default, ${changes} changes of a walk with settlements into an empty file, in batches of at most ${MAX_BATCH_BLOCKS} blocks or ${MAX_BATCH_CHANGES} changes. A rebuild decodes the messages as well.`,
     ],
   }
 }

@@ -1,4 +1,4 @@
-/** Whole numbers that a seed decides: `next(n)` is from 0 to n - 1. The generator is mulberry32. */
+/** Pseudo-random integers from a seed: `next(n)` is from 0 to n - 1. The generator is mulberry32. */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {

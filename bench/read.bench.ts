@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Address } from '../core/action.js'
-import { openReadModel, type ReadModel } from '../data/read-model.js'
-import type { Bench, BenchContext, Report, Row } from './bench.js'
+import { openReadModel, type ReadModel } from '../data/history/read-model.js'
 import { benchMarket } from './bench-market.js'
+import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { fillHistory, type FilledHistory, type HistorySize } from './fill-history.js'
 import { createRandom } from './random.js'
 import { interleaved, ratio, took } from './rounds.js'
@@ -10,7 +10,7 @@ import { interleaved, ratio, took } from './rounds.js'
 export const read: Bench = {
   name: 'read',
   title:
-    'Pages of the read model behind a long history beside the same behind a short one: what is read must not cost more for what lies behind it.',
+    'Pages of the read model with a long history compared with the same pages with a short one: the cost of a page must not grow with the history.',
   versionsOf: ['better-sqlite3'],
   run,
 }
@@ -35,12 +35,12 @@ interface History extends FilledHistory {
 }
 
 type Random = (below: number) => number
-/** How many rows came. */
+/** Runs one query and returns its number of rows. */
 type Question = (history: History, random: Random) => number
 
 const { market } = benchMarket()
 
-/** From one half around the middle. */
+/** Cursors from the middle half of the history. */
 function somewhere([first, last]: readonly [number, number], random: Random): number {
   const quarter = Math.floor((last - first) / 4)
   return first + quarter + random(2 * quarter)
@@ -51,7 +51,7 @@ const someMoment = ({ atMs }: History, random: Random) => ({
 })
 const someOwner = ({ owners }: History, random: Random): Address => {
   const owner = owners[random(owners.length)]
-  if (owner === undefined) throw new Error('the history is nobody’s')
+  if (owner === undefined) throw new Error('the history has no owner')
   return owner
 }
 
@@ -95,12 +95,12 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   return {
     rows,
     notes: [
-      `Processor time of one page of ${PAGE} rows, of the best ${BOOK_DEPTH} orders of each side for the book. Each round asks the same ${CALLS[size]} questions. \`--full\` reads behind ten million orders.`,
+      `Processor time of one page of ${PAGE} rows, of the best ${BOOK_DEPTH} orders of each side for the book. Each round repeats the same ${CALLS[size]} queries. \`--full\` reads a history of ten million orders.`,
     ],
   }
 }
 
-/** The same questions in every round, so that what they touch is in memory after the first. */
+/** The same queries in every round, so that their pages are in memory after the first. */
 async function usPerCall(history: History, question: Question, calls: number): Promise<number> {
   const random = createRandom(SEED)
   let wanted = 0

@@ -1,34 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Matcher, startMatcher } from '../actors/matcher/matcher.js'
-import type { CheckpointSettings } from '../actors/matcher/checkpointing.js'
+import type { CheckpointSettings } from '../actors/matcher/checkpoints.js'
+import { startMatcher, type Matcher } from '../actors/matcher/matcher.js'
 import { observeMatcher } from '../actors/matcher/observe.js'
-import type { Bus } from '../bus-schemas/bus.js'
-import { listCheckpoints } from '../bus-schemas/checkpoint-store.js'
-import { encodeCommands } from '../bus-schemas/command-message.js'
-import { createLog } from '../bus-schemas/log.js'
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
-import { commandsStream, commandsSubject } from '../bus-schemas/subjects.js'
-import type { LoggedCommand } from '../core/command.js'
-import { emptyMatcherState } from '../core/matcher-state.js'
-import type { Bench, BenchContext, Report } from './bench.js'
+import { commandsSubject } from '../bus-schemas/subjects.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState } from '../core/engine/state.js'
+import type { Bus } from '../runtime/bus/bus.js'
+import { listCheckpoints } from '../runtime/bus/checkpoint-store.js'
+import { openMarketLog } from '../runtime/bus/market-log.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
+import { createLog } from '../runtime/process/log.js'
 import { benchMarket } from './bench-market.js'
 import { logged } from './bench-orders.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { startOwnBus } from './own-bus.js'
-import { type Took, took } from './rounds.js'
+import { took, type Took } from './rounds.js'
 import { BATCH } from './walk-blocks.js'
 import { createWalker, settleMatches } from './walk.js'
+import { encodeCommands } from './bench-market.js'
 
 export const recover: Bench = {
   name: 'recover',
   title:
-    'A killed matcher until it leads its market again, on a real bus: from the first command of its log, comparing all of its feed, and from a checkpoint.',
+    'Restart of a killed matcher until it leads its market again, on a real bus: from the first command of its log, comparing its whole feed, and from a checkpoint.',
   versionsOf: ['nats-server', 'zod'],
   run,
 }
 
-/** Commands that are replayed, and with a checkpoint behind them those that are not. */
+/** Commands that a cold start replays, and that a checkpoint covers in the other case. */
 const COMMANDS = { tiny: 1_000, usual: 950_000, full: 950_000 }
-/** Commands behind the newest checkpoint when the matcher dies: half of what may gather there. */
+/** Commands after the newest checkpoint when the matcher is killed: half of the most that can accumulate. */
 const TAIL = { tiny: 500, usual: 50_000, full: 50_000 }
 const SEED = 3
 const APPENDS_AT_ONCE = 32
@@ -45,11 +47,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const bus = await connectNatsBus({ url: server.url, name: 'bench', onWarning: () => undefined })
   try {
     const [commands, tail] = [COMMANDS[size], TAIL[size]]
-    await bus.declareStream({
-      stream: commandsStream(market),
-      subject: commandsSubject(market),
-      description: 'bench',
-    })
+    await openMarketLog(bus, benchMarket(), { nowMs: Date.now, onRaised: () => undefined })
     const append = createLogWriter(bus)
     await append(commands)
     await startAndStop(bus)
@@ -98,15 +96,15 @@ function report({ commands, tail, cold, warm }: Measured): Report {
       },
     ],
     notes: [
-      `From the start of the matcher until it leads and is live. The log has ${commands} commands, and ${commands + tail} with a checkpoint behind the first ${commands}: a walk with settlements, ${BATCH} in a message. The processor time is the matcher's; the server's is in the wall time.`,
+      `From the start of the matcher until it leads and is live. The log has ${commands} commands, and ${commands + tail} with a checkpoint behind the first ${commands}: a walk with settlements, ${BATCH} in a message. Processor time is the matcher's; the server's is part of the wall time.`,
     ],
   }
 }
 
-/** Goes on with one walk and its settlements wherever the last call ended. */
+/** Continues one walk with its settlements after the last call. */
 function createLogWriter(bus: Bus): (commands: number) => Promise<void> {
   const walker = createWalker(SEED)
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   let written = 0
   return async (commands) => {
     const pending = new Set<Promise<unknown>>()
@@ -130,14 +128,14 @@ function createLogWriter(bus: Bus): (commands: number) => Promise<void> {
   }
 }
 
-/** So many starts; the one that wrote what they compare does not count. */
+/** Measures `count` starts; the one that wrote the compared feed is not included. */
 async function startOften(bus: Bus, rounds: number): Promise<Took[]> {
   const times: Took[] = []
   for (let round = 0; round < rounds; round += 1) times.push(await startAndStop(bus))
   return times
 }
 
-/** What it takes a matcher to lead its market and to be live. */
+/** Cost of a matcher's start until it leads its market and is live. */
 async function startAndStop(bus: Bus): Promise<Took> {
   globalThis.gc?.()
   let matcher: Matcher | undefined
@@ -149,7 +147,7 @@ async function startAndStop(bus: Bus): Promise<Took> {
   return time
 }
 
-/** Lets a matcher write one where it stands. */
+/** Makes a matcher write a checkpoint at its current position. */
 async function writeCheckpoint(bus: Bus): Promise<void> {
   const matcher = await start(bus, { ...NEVER, everyCommands: 1 })
   while ((await listCheckpoints(bus, market)).length === 0) await delay(10 * LOOK_EVERY_MS)
@@ -159,7 +157,7 @@ async function writeCheckpoint(bus: Bus): Promise<void> {
 function start(bus: Bus, checkpoints: CheckpointSettings): Promise<Matcher> {
   return startMatcher({
     ...{ bus, market: benchMarket(), checkpoints, nowMs: Date.now, tickMs: 100 },
-    ask: () => Promise.resolve({ kind: 'undecided', why: 'nobody is asked here' }),
+    ask: () => Promise.resolve({ kind: 'undecided', why: 'no chain is asked in this bench' }),
     facts: observeMatcher(createLog('bench', 'silent')),
     onFatal: (error) => {
       throw error

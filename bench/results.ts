@@ -4,17 +4,17 @@ import type { KeptReport, Row } from './bench.js'
 import { median } from './rounds.js'
 import { isReached } from './table.js'
 
-/** Where reports are kept; not part of the repository. */
+/** Folder of the reports; not part of the repository. */
 const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url))
 
-/** A row with what the table says of it, for whoever reads the file. */
+/** A row with its derived columns of the table, for readers of the file. */
 export function summed(row: Row) {
   const { values, goal } = row
   const spread = { median: median(values), min: Math.min(...values), max: Math.max(...values) }
   return { ...row, ...spread, ...(goal !== undefined && { reached: isReached(values, goal) }) }
 }
 
-/** Keeps a report in place of the bench's last one, and gives the path. */
+/** Writes a report over the bench's last one, and returns the path. */
 export function keepReport(report: KeptReport): string {
   mkdirSync(RESULTS, { recursive: true })
   const path = `${RESULTS}${report.name}.json`
@@ -23,7 +23,7 @@ export function keepReport(report: KeptReport): string {
   return path
 }
 
-/** The last report of each bench that ever ran here and was not tiny, by name. */
+/** The last stored report of each bench, by name; tiny runs store none. */
 export function keptReports(): Map<string, KeptReport> {
   mkdirSync(RESULTS, { recursive: true })
   const reports = readdirSync(RESULTS)

@@ -1,18 +1,18 @@
 import type { Goal, Row } from './bench.js'
 
-/** What a piece of work took of this process. */
+/** Cost of a piece of work in this process. */
 export interface Took {
   readonly wallMs: number
   /** User and system time of all threads. */
   readonly cpuMs: number
 }
 
-/** Runs the work and tells what it took. */
+/** Runs the work and returns its cost. */
 export async function took(work: () => void | Promise<void>): Promise<Took> {
   const cpu = process.cpuUsage()
   const start = performance.now()
   const working = work()
-  // Work that is over is not made to wait for a turn of the event loop.
+  // Synchronous work is not delayed by a turn of the event loop.
   if (working instanceof Promise) await working
   const wallMs = performance.now() - start
   const { user, system } = process.cpuUsage(cpu)
@@ -20,8 +20,8 @@ export async function took(work: () => void | Promise<void>): Promise<Took> {
 }
 
 /**
- * Lets the contenders take turns, so that what the machine does meanwhile meets all of them: one round that does not
- * count, then so many that do, each in the opposite order of the one before. Gives what each gave, by round.
+ * Runs the contenders in turn, so that other load on the machine affects all of them: one warm-up round, then `rounds`
+ * measured ones, each in the reverse order of the one before. Returns the results of each, by round.
  */
 export async function interleaved<Name extends string, Result>(
   rounds: number,
@@ -42,7 +42,7 @@ export async function interleaved<Name extends string, Result>(
   return results
 }
 
-/** How many times the second is in the first, by round. */
+/** Ratio of the first to the second, by round. */
 export function ratio(
   what: string,
   [dividend, divisor]: readonly [readonly number[], readonly number[]],
@@ -57,7 +57,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
 
-/** The value below which so large a share of the others is; between two it is interpolated. */
+/** The percentile of the values, with linear interpolation. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * share

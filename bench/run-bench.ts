@@ -6,7 +6,7 @@ import { describeMachine } from './machine.js'
 
 const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 
-/** Runs a bench in this process and tells how it went; rejects when what it measured was not right. */
+/** Runs a bench in this process and returns its report; rejects when the measured work had a wrong result. */
 export async function runBench(
   bench: Bench,
   size: Size,

@@ -4,7 +4,7 @@ import { keepReport } from './results.js'
 import { runBench } from './run-bench.js'
 import { sectionOf } from './table.js'
 
-/** A process of its own for one bench, so that none inherits another's heap. Arguments: name and size. */
+/** Runs one bench in a process of its own, so that no bench inherits another's heap. Arguments: name and size. */
 const [name = '', size = 'usual'] = process.argv.slice(2)
 const load = BENCHES[name]
 if (load === undefined) throw new Error(`there is no bench ${name}`)

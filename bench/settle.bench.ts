@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { Bus } from '../bus-schemas/bus.js'
-import { connectNatsBus } from '../bus-schemas/nats-bus.js'
+import type { Bus } from '../runtime/bus/bus.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { createHttpLoad, postOf, saturate } from './http-load.js'
-import { signersOf, type Signers } from './order-flow.js'
+import { PERP, signersOf, SPOT, type Signers, type TradedMarket } from './order-flow.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
 import { cpuMsOf } from './process-usage.js'
 import { interleaved, ratio } from './rounds.js'
@@ -12,27 +12,27 @@ import { blocksUnderLoad, followSettlements, type Settlements } from './settled-
 export const settle: Bench = {
   name: 'settle',
   title:
-    'Matches that executor and local chain settle in a block of 2 s, beside one match at a time, each sent when the one before has its receipt.',
+    'Matches that executor and local chain settle in a block of 2 s, compared with one match at a time, each sent when the one before has its receipt, and with those of one maker on the perpetual.',
   versionsOf: ['anvil', 'viem'],
   run,
 }
 
-/** Matches of a round: enough to keep the executor busy for several blocks. */
+/** Matches per round: enough for several blocks. */
 const MATCHES = {
-  tiny: { together: 20, single: 1 },
-  usual: { together: 4_000, single: 3 },
-  full: { together: 12_000, single: 5 },
+  tiny: { together: 20, single: 1, oneMaker: 20 },
+  usual: { together: 4_000, single: 3, oneMaker: 2_000 },
+  full: { together: 12_000, single: 5, oneMaker: 6_000 },
 }
-/** Makers that one taker's order sweeps. */
+/** Makers that one taker's order fills. */
 const SWEPT = 20
 const PRICE = '0.00065'
 const MAKER_AMOUNT = 10
 const TAKER = 5
 const CONNECTIONS = 64
-/** What became of an order whose answer took too long, the fills tell. */
+/** Accepted statuses: the fills show the outcome of an order whose answer timed out. */
 const ACCEPTED = [200, 500]
 const GIVE_UP_AFTER_MS = 180_000
-/** Those whose processor time is told, by their names in the Procfile. */
+/** Processes whose processor time is reported, by Procfile name. */
 const TIMED = { executor: 'executor', matcher: 'matcher-cngn-usdc', chain: 'chain' }
 
 interface Together {
@@ -49,28 +49,55 @@ interface Stand {
   readonly venue: OwnVenue
   readonly signers: Signers
   readonly settlements: Settlements
+  /** Matches that fill a block. */
+  readonly blockHolds: number
 }
 
+/** Matches that fill a block of 240M gas. */
+const SPOT_BLOCK = 857
+const PERP_BLOCK = 480
+
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
-  const env = { DEVNET_SAVE_CHAIN: '0' }
-  const venue = await startOwnVenue({ dir: join(dir, 'venue'), env })
+  const counts = MATCHES[size]
+  const measured: Together[] = []
+  const measure = async (load: Promise<Together>): Promise<number> => {
+    const result = await load
+    say(`${Math.round(result.perBlock)} a block in ${result.blocks} blocks`)
+    measured.push(result)
+    return result.perBlock
+  }
+  const alone = await onVenue(join(dir, 'spot'), SPOT, async (stand) => {
+    const { single: values } = await interleaved(rounds, {
+      together: () => measure(together(stand, swept(counts.together))),
+      single: () => single(stand, counts.single),
+    })
+    return values
+  })
+  // The first round is the warm-up.
+  const spot = measured.splice(0).slice(1)
+  await onVenue(join(dir, 'perpetual'), PERP, (stand) =>
+    interleaved(rounds, { oneMaker: () => measure(together(stand, oneMaker(counts.oneMaker))) }),
+  )
+  return { rows: [...rowsOf(spot, alone), ...perpRowsOf(measured.slice(1), spot)], notes: NOTES }
+}
+
+/** Measures on a venue with the market, which it starts and stops. */
+async function onVenue<T>(
+  dir: string,
+  market: TradedMarket,
+  use: (stand: Stand) => Promise<T>,
+): Promise<T> {
+  const isPerp = market === PERP
+  const env = { DEVNET_SAVE_CHAIN: '0', DEVNET_FEEDER: isPerp ? '1' : '0' }
+  const markets = [...new Set([SPOT.name, market.name])]
+  const venue = await startOwnVenue({ dir, env, markets })
   let bus: Bus | undefined
   try {
     bus = await connectNatsBus({ url: venue.natsUrl, name: 'settle-bench' })
-    const signers = await signersOf(venue.devnet)
-    const stand = { venue, signers, settlements: await followSettlements(bus) }
-    const measured: Together[] = []
-    const values = await interleaved(rounds, {
-      together: async () => {
-        const result = await together(stand, MATCHES[size].together)
-        say(`${Math.round(result.perBlock)} a block in ${result.blocks} blocks`)
-        measured.push(result)
-        return result.perBlock
-      },
-      single: () => single(stand, MATCHES[size].single),
-    })
-    // The first round does not count.
-    return { rows: rowsOf(measured.slice(1), values.single), notes: NOTES }
+    const signers = await signersOf(venue.devnet, market)
+    const settlements = await followSettlements(bus, market.name)
+    const blockHolds = isPerp ? PERP_BLOCK : SPOT_BLOCK
+    return await use({ venue, signers, settlements, blockHolds })
   } finally {
     await bus?.close()
     await venue.stop()
@@ -78,7 +105,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
 }
 
 const NOTES = [
-  'Makers rest, then orders that sweep twenty of them each come at once. All blocks under load count, and no others: those before whose time began as many matches waited as a block can hold. Blocks have 240M gas, transactions at most 16.7M. The chain is anvil on the same processors, which tries every match out before it is sent and executes it again in the block; it does not save its state meanwhile.',
+  'Makers rest, then orders that each fill twenty of them arrive at once. Only blocks under load count: at least a full block of matches was pending as their interval began. Blocks have 240M gas, transactions at most 16.7M. The chain is anvil on the same processors, which simulates every match before it is sent and executes it again in the block; it does not save its state meanwhile.',
 ]
 
 function rowsOf(rounds: readonly Together[], alone: readonly number[]): Row[] {
@@ -99,28 +126,76 @@ function rowsOf(rounds: readonly Together[], alone: readonly number[]): Row[] {
   ]
 }
 
-/** As many matches as possible at once. */
-async function together(stand: Stand, matches: number): Promise<Together> {
+/** A match of the perpetual takes more gas, so blocks are compared by the gas that they use. */
+function perpRowsOf(rounds: readonly Together[], spot: readonly Together[]): Row[] {
+  const gasShare = (all: readonly Together[]) => all.map((each) => 100 * each.gasShare)
+  return [
+    {
+      what: 'perpetual, one maker: settled in a block',
+      unit: 'matches',
+      values: rounds.map((each) => each.perBlock),
+    },
+    {
+      what: 'perpetual, one maker: gas of the block they use',
+      unit: '%',
+      values: gasShare(rounds),
+    },
+    ratio('perpetual / spot, by gas', [gasShare(rounds), gasShare(spot)], { atLeast: 0.75 }),
+  ]
+}
+
+/** Orders that rest, and those that take them. */
+interface Shape {
+  readonly makers: Orders
+  readonly takers: Orders
+}
+
+interface Orders {
+  readonly count: number
+  readonly side: 'buy' | 'sell'
+  readonly amount: number
+  /** Number of the account that places the order. */
+  readonly by: (order: number) => number
+}
+
+/** Each taker's order fills twenty makers of five accounts. */
+const swept = (matches: number): Shape => ({
+  makers: { count: matches, side: 'sell', amount: MAKER_AMOUNT, by: (order) => order % TAKER },
+  takers: {
+    ...{ count: matches / SWEPT, side: 'buy', amount: MAKER_AMOUNT * SWEPT },
+    by: () => TAKER,
+  },
+})
+
+/** One maker's order fills all takers. */
+const oneMaker = (matches: number): Shape => ({
+  makers: { count: 1, side: 'sell', amount: MAKER_AMOUNT * matches, by: () => TAKER },
+  takers: { count: matches, side: 'buy', amount: MAKER_AMOUNT, by: (order) => order % TAKER },
+})
+
+/** All matches of a round at once. */
+async function together(stand: Stand, shape: Shape): Promise<Together> {
   const { venue, signers, settlements } = stand
+  const matches = Math.max(shape.makers.count, shape.takers.count)
   settlements.forget()
   const load = createHttpLoad(portOf(venue), CONNECTIONS, ACCEPTED)
-  const orders = async (count: number, side: 'buy' | 'sell', amount: number) => {
+  const orders = async ({ count, side, amount, by }: Orders) => {
     const bodies = []
     for (let number = 0; number < count; number += 1) {
       const terms = { side, price: PRICE, amount: String(amount) }
-      bodies.push(postOf('/v1/orders', await signers.sign(terms, takerOr(number, side))))
+      bodies.push(postOf('/v1/orders', await signers.sign(terms, by(number))))
     }
     return bodies
   }
-  const makers = await orders(matches, 'sell', MAKER_AMOUNT)
-  const takers = await orders(matches / SWEPT, 'buy', MAKER_AMOUNT * SWEPT)
+  const makers = await orders(shape.makers)
+  const takers = await orders(shape.takers)
   await saturate(load, makers, CONNECTIONS)
   const [start, before] = [performance.now(), await cpuMs(venue)]
   await saturate(load, takers, CONNECTIONS)
   await untilSettled(settlements, matches)
   const tookMs = performance.now() - start
   const after = await cpuMs(venue)
-  const blocks = await blocksUnderLoad(venue.devnet.rpc_url, settlements)
+  const blocks = await blocksUnderLoad(venue.devnet.rpc_url, settlements, stand.blockHolds)
   const usOf = (name: keyof typeof TIMED) => ((after[name] - before[name]) * 1000) / matches
   return {
     blocks: blocks.length,
@@ -133,16 +208,13 @@ async function together(stand: Stand, matches: number): Promise<Together> {
 
 const portOf = ({ devnet }: OwnVenue): number => Number(new URL(devnet.gateway_url).port)
 
-const takerOr = (number: number, side: 'buy' | 'sell'): number =>
-  side === 'buy' ? TAKER : number % TAKER
-
 async function cpuMs(venue: OwnVenue): Promise<Record<keyof typeof TIMED, number>> {
   const pids = await venue.pids()
   const of = (name: keyof typeof TIMED) => cpuMsOf(pids[TIMED[name]] ?? 0)
   return { executor: of('executor'), matcher: of('matcher'), chain: of('chain') }
 }
 
-/** One match after the other, each when the one before is filled: matches by block. */
+/** Sequential matches, each sent when the one before is filled; returns matches by block. */
 async function single({ venue, signers, settlements }: Stand, matches: number): Promise<number> {
   settlements.forget()
   const load = createHttpLoad(portOf(venue), 1)

@@ -1,14 +1,10 @@
-import { decodeBlock } from '../bus-schemas/block-message.js'
-import type { Bus } from '../bus-schemas/bus.js'
+import { decodeBlock } from '../bus-schemas/blocks.js'
 import { feedStream } from '../bus-schemas/subjects.js'
+import type { Bus } from '../runtime/bus/bus.js'
 
-const MARKET = 'cNGN-USDC'
-/** Matches that fill a block of 240M gas. */
-const BLOCK_HOLDS = 857
-
-/** What the market's feed told of matches since it was last told to forget. */
+/** Matches of the market's feed since the last reset. */
 export interface Settlements {
-  /** When each match was proposed, by the clock, in ms. */
+  /** Time at which each match was proposed, Unix ms. */
   readonly proposedAtMs: readonly number[]
   /** Settled matches by block of the chain. */
   readonly settled: ReadonlyMap<bigint, number>
@@ -20,15 +16,15 @@ export interface SettledBlock {
   readonly gasShare: number
 }
 
-export async function followSettlements(bus: Bus): Promise<Settlements> {
+export async function followSettlements(bus: Bus, market: string): Promise<Settlements> {
   const proposedAtMs: number[] = []
   const settled = new Map<bigint, number>()
   await bus.follow({
-    stream: feedStream(MARKET),
+    stream: feedStream(market),
     fromSeq: 1,
     onMessage: ({ data }) => {
       for (const change of decodeBlock(data).changes) {
-        // Of the maker alone, so that each match comes once.
+        // Counts the maker's side only, so that each match is counted once.
         if (change.kind === 'OrderMatched') {
           proposedAtMs.push(Date.now())
         } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
@@ -49,12 +45,13 @@ export async function followSettlements(bus: Bus): Promise<Settlements> {
 }
 
 /**
- * The blocks that could be filled, whether they were or not: when the one before each was made, at least a block's worth of
- * matches waited. All from the first to the last with matches where that is true of none.
+ * The blocks that could have been full: when the block before was made, at least `blockHolds` matches were pending, which
+ * fill one. When there is no such block, all blocks from the first to the last with matches.
  */
 export async function blocksUnderLoad(
   rpcUrl: string,
   { proposedAtMs, settled }: Settlements,
+  blockHolds: number,
 ): Promise<SettledBlock[]> {
   const numbers = [...settled.keys()].sort((a, b) => Number(a - b))
   const [first = 0n] = numbers
@@ -68,7 +65,7 @@ export async function blocksUnderLoad(
     const block = { settled: settled.get(number) ?? 0, gasShare }
     const proposed = proposedAtMs.filter((ms) => ms <= begunMs).length
     all.push(block)
-    if (proposed - done >= BLOCK_HOLDS) loaded.push(block)
+    if (proposed - done >= blockHolds) loaded.push(block)
     done += block.settled
     begunMs = atMs
   }
@@ -87,7 +84,7 @@ async function blockOf(rpcUrl: string, number: bigint) {
   }
   return {
     gasShare: Number(result.gasUsed) / Number(result.gasLimit),
-    // The second in which it was made, so that no match counts as waiting that came later.
+    // The begin of the block's second, so that no match counts as pending that arrived later.
     atMs: Number(result.timestamp) * 1000,
   }
 }

@@ -1,18 +1,18 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex } from '../core/action.js'
 import { marketEntry } from '../core/records/market-entry.js'
-import type { MarketRecord, OrderBody } from '../client/records.js'
+import type { OrderBody } from '../client/index.js'
 import { signOrder } from '../client/sign-order.js'
 import { BENCH_DOMAIN, benchMarket } from './bench-market.js'
 
 const FAR_FUTURE_SEC = 4_000_000_000
 
-/** A body whose signature is one. */
+/** A body with a valid signature. */
 export type SignedBody = OrderBody & { readonly signature: Hex }
 
-/** So many valid bodies of `POST /v1/orders`, each of another key. */
+/** `count` valid bodies of `POST /v1/orders`, each signed with a key of its own. */
 export async function signedOrders(count: number): Promise<SignedBody[]> {
-  const market = marketEntry(benchMarket()) as unknown as MarketRecord
+  const market = marketEntry(benchMarket())
   const { chainId, verifyingContract: matching } = BENCH_DOMAIN
   const bodies: SignedBody[] = []
   for (let number = 1; number <= count; number += 1) {

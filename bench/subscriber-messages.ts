@@ -1,16 +1,16 @@
-/** What a process of subscribers is told first. */
+/** First message to a process of subscribers. */
 export interface SubscribersTask {
   readonly port: number
   readonly sockets: number
-  /** Sequence of the first change that is to come, and how many come. */
+  /** Sequence of the first expected change, and the number of changes. */
   readonly firstSeq: number
   readonly changes: number
 }
 
-/** What it tells in the end, once it knows when each change was appended. */
+/** Its final message, after it received the append time of each change. */
 export interface Received {
   readonly gaps: number
   readonly duplicates: number
-  /** How many deliveries took so many tenths of a millisecond. */
+  /** Histogram of delivery times: count by tenths of a millisecond. */
   readonly tenthsOfMs: readonly (readonly [number, number])[]
 }

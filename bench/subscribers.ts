@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net'
 import type { Received, SubscribersTask } from './subscriber-messages.js'
 
 /**
- * A process of its own: so many sockets that follow the book, as light as can be, because the machine that is measured
- * runs them too. They read the length and the sequences of each frame and nothing else.
+ * A process of its own with many sockets that follow the book. They are minimal, because they run on the measured
+ * machine: they read only the length and the sequences of each frame.
  */
 const AT_ONCE = 100
 const HEAD = Buffer.from('"seq":')
@@ -76,7 +76,7 @@ async function subscribe(
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     rest = rest.subarray(eachFrame(rest, { onFrame: (frame) => onFrame(frame, at), onPing }))
   })
-  // Nothing was missed, so that the greeting is short however much is in the book.
+  // Resumes at the current sequence, so that there is no snapshot of the book.
   const stream = { channel: 'book', market: 'cNGN-USDC', since_seq: firstSeq - 1 }
   socket.write(masked(JSON.stringify({ op: 'subscribe', ...stream, req_id: '1' })))
   await greeting
@@ -105,9 +105,9 @@ function eachFrame(bytes: Buffer, { onFrame, onPing }: FrameHandler): number {
 
 const TEXT_FRAME = 0x81
 const PING_FRAME = 0x89
-/** Empty and masked, as the ping was empty. */
+/** An empty masked pong, as the ping was empty. */
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
-/** Where `{"type":"update"` differs from the other frames. */
+/** Index at which `{"type":"update"` differs from other frames. */
 const UPDATE = 'u'.charCodeAt(0)
 
 function digits(bytes: Buffer, from: number): { readonly value: number; readonly next: number } {
@@ -144,7 +144,7 @@ function masked(text: string): Buffer {
   return Buffer.concat([Buffer.from([TEXT_FRAME, 0x80 | payload.length, 0, 0, 0, 0]), payload])
 }
 
-/** How many deliveries took so many tenths of a millisecond. */
+/** Histogram of delivery times: count by tenths of a millisecond. */
 function histogram(
   arrivals: Float64Array,
   changes: number,

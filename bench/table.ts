@@ -4,7 +4,7 @@ import { median } from './rounds.js'
 const HEAD = ['', 'median', 'min – max', 'to reach', '']
 const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
-/** Three digits that count, thousands apart. */
+/** Three significant digits, with thousands separators. */
 function numberText(value: number): string {
   if (Math.abs(value) >= 100) return GROUPED.format(value)
   return value.toFixed(Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3)
@@ -30,7 +30,7 @@ function cellsOf({ what, unit, values, goal }: Row): string[] {
   ]
 }
 
-/** The rows as a table in Markdown, which reads well as it is. */
+/** The rows as an aligned Markdown table. */
 export function tableOf(rows: readonly Row[]): string {
   const cells = [HEAD, ...rows.map(cellsOf)]
   const widths = HEAD.map((_, column) =>
@@ -51,7 +51,7 @@ export function tableOf(rows: readonly Row[]): string {
   return [line(head), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n')
 }
 
-/** One report as it is printed and kept. */
+/** The text of one report, as printed and as written into README.md. */
 export function sectionOf(report: KeptReport): string {
   const { name, title, at, size, tookSec, machine, rows, notes = [] } = report
   const where = Object.entries(machine).map(([key, value]) => `${key} ${value}`)

@@ -6,7 +6,7 @@ interface Times {
   total: number
 }
 
-/** The functions in which a profile spent most time by themselves, a line each: µs by unit of work, self and total. */
+/** The functions of a profile with the most self time, a line each: µs per unit of work, self and total. */
 export function topOfProfile(path: string, units: number, lines: number): string {
   const profile = JSON.parse(readFileSync(path, 'utf8')) as Profiler.Profile
   const times = [...timesOf(profile)].filter(([name]) => !IDLE.has(name))
@@ -18,7 +18,7 @@ export function topOfProfile(path: string, units: number, lines: number): string
     .join('\n')
 }
 
-/** What is not work: `dispatch` is the profiler itself, beginning and ending. */
+/** Frames that are not work: `dispatch` is the profiler's own start and end. */
 const IDLE: ReadonlySet<string> = new Set(['(idle)', '(root)', '(program)', 'dispatch'])
 
 function timesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Map<string, Times> {

@@ -1,29 +1,32 @@
 import { recoverTypedDataAddress } from 'viem'
+import {
+  createSignatureVerifier,
+  type SignatureVerifier,
+} from '../chain/signing/verify-signature.js'
+import type { OrderBody } from '../client/index.js'
 import { signingDomain } from '../client/sign-order.js'
-import type { OrderBody } from '../client/records.js'
-import { createSignatureVerifier, type SignatureVerifier } from '../chain/verify-signature.js'
-import { readAction } from '../core/action-json.js'
 import type { Address, Hex } from '../core/action.js'
-import { judgeOrder, readSubmittedOrder } from '../core/validate-order.js'
-import type { Bench, BenchContext, Report } from './bench.js'
+import { readAction } from '../core/entry/read-action.js'
+import { judgeOrder, readSubmittedOrder } from '../core/entry/validate-order.js'
 import { BENCH_DOMAIN, benchMarket } from './bench-market.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { interleaved, ratio, took } from './rounds.js'
 import { signedOrders, type SignedBody } from './signed-orders.js'
 
 type Signed = Pick<OrderBody, 'action_json'> & { readonly signature: Hex }
-/** Accepts or refuses a signed action as it came over the wire. */
+/** Accepts or refuses a signed action in wire form. */
 type Verify = (signed: Signed) => Promise<boolean>
 
 export const verify: Bench = {
   name: 'verify',
   title:
-    'A signed order as it came over the wire until it is accepted, beside `recoverTypedDataAddress` of viem with its result compared.',
+    'A signed order from its wire form until it is accepted, compared with `recoverTypedDataAddress` of viem and a check of its result.',
   versionsOf: ['viem', 'secp256k1', 'hash-wasm'],
   run,
 }
 
 const DISTINCT = { tiny: 4, usual: 64, full: 64 }
-/** Passes over all orders in one round; many for what is quick, so that the rounds weigh the same. */
+/** Passes over all orders in one round; more for the fast variants, so that rounds take equal time. */
 const PASSES = {
   tiny: { venue: 1, viem: 1 },
   usual: { venue: 60, viem: 3 },
@@ -50,7 +53,7 @@ async function run({ size, rounds }: BenchContext): Promise<Report> {
       ratio('viem / every check of a body', [values.viem, values.whole]),
     ],
     notes: [
-      'Processor time of the process. Both accept all the orders and refuse the same forgeries; beyond that the venue refuses what the chain would: the upper half of s, a v other than 27 and 28, the compact form. "Every check" adds the fields, the grid, the agreement of the words and the identity, which viem does not do.',
+      'Processor time of the process. Both accept all the orders and refuse the same forgeries; the venue also refuses what the chain refuses: the upper half of s, a v other than 27 and 28, the compact form. "Every check" adds the checks of the fields, the grid, the signed data against the terms, and the identity, which viem does not do.',
     ],
   }
 }
@@ -82,7 +85,7 @@ function venueVerify(verifier: SignatureVerifier): Verify {
   }
 }
 
-/** What the intake does with a body, apart from what it asks of its registry and of the chain. */
+/** The intake's work on a body, without the queries of its registry and of the chain. */
 function wholeCheck(): Verify {
   const verifier = aVerifier()
   const context = { markets: [benchMarket()], nowMs: Date.now() }
@@ -91,7 +94,7 @@ function wholeCheck(): Verify {
     if ('refusal' in submitted) return false
     const valid = judgeOrder(submitted, context)
     if ('refusal' in valid) return false
-    return (await verifier.verify(valid.action, valid.signature)).kind === 'valid'
+    return (await verifier.verify(valid.action, valid.order.signature)).kind === 'valid'
   }
 }
 
@@ -126,7 +129,7 @@ const viemVerify: Verify = async ({ action_json: json, signature }) => {
   return recovered.toLowerCase() === json.signer.toLowerCase()
 }
 
-/** Nothing is worth measuring before both say the same of what is right and of what is forged. */
+/** Check before the measurement: both accept the valid orders and refuse the forged ones. */
 async function assertSameAnswers(orders: readonly SignedBody[], venue: Verify): Promise<void> {
   for (const [index, order] of orders.entries()) {
     const other = orders[(index + 1) % orders.length] ?? order
@@ -154,7 +157,7 @@ function forgeries(order: SignedBody, other: SignedBody): Signed[] {
 
 const ORDER_OF_CURVE = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** Forms of a right signature that viem takes, and the chain does not. */
+/** Forms of a valid signature that viem accepts and the chain does not. */
 function looser({ action_json, signature }: SignedBody): Signed[] {
   const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
   const high = (ORDER_OF_CURVE - BigInt(`0x${s}`)).toString(16).padStart(64, '0')

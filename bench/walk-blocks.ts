@@ -1,12 +1,13 @@
-import { encodeBlock } from '../bus-schemas/block-message.js'
-import { applyMessage } from '../core/apply-message.js'
-import type { Block } from '../core/change.js'
-import type { LoggedCommand } from '../core/command.js'
-import { emptyMatcherState } from '../core/matcher-state.js'
-import type { StreamedBlock } from '../data/apply-block.js'
+import { encodeBlock } from '../bus-schemas/blocks.js'
+import { applyMessage } from '../core/engine/apply-message.js'
+import type { Block } from '../core/engine/change.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState } from '../core/engine/state.js'
+import type { StreamedBlock } from '../data/history/project.js'
 import { benchMarket } from './bench-market.js'
 
-/** Commands of one message, about as many as the intake puts into one under load. */
+/** Commands per message, about as many as the intake groups under load. */
 export const BATCH = 64
 
 /** The commands as the messages of a log would hold them. */
@@ -16,9 +17,9 @@ export function batchesOf(commands: readonly LoggedCommand[]): LoggedCommand[][]
   return batches
 }
 
-/** What a market's feed holds after those commands. */
+/** The blocks of a market's feed after those commands. */
 export function blocksOf(commands: readonly LoggedCommand[]): StreamedBlock[] {
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   const blocks: Block[] = []
   for (const [index, batch] of batchesOf(commands).entries()) {
     for (const { block } of applyMessage(state, index + 1, batch)) {

@@ -1,16 +1,17 @@
-import { applyCommand } from '../core/apply-command.js'
-import type { LoggedCommand } from '../core/command.js'
-import type { Order } from '../core/order.js'
-import { statusOf } from '../core/live-order.js'
-import { emptyMatcherState, type MatcherState } from '../core/matcher-state.js'
+import { applyCommand } from '../core/engine/apply-command.js'
+import type { LoggedCommand } from '../core/engine/command.js'
+import { statusOf } from '../core/engine/live-order.js'
+import type { Order } from '../core/engine/order.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import {
   benchOrder,
   cancelling,
   logged,
-  type OrderOnGrid,
   placing,
   settling,
+  type OrderOnGrid,
 } from './bench-orders.js'
 import { createRandom } from './random.js'
 
@@ -19,33 +20,32 @@ export type WalkStep =
   | { readonly kind: 'place'; readonly onGrid: OrderOnGrid }
   | { readonly kind: 'cancel'; readonly number: number }
 
-/** A market's flow, the same for whoever is to match it. */
+/** A market's flow, independent of the engine that matches it. */
 export interface Walk {
   readonly steps: readonly WalkStep[]
   /** One for each step. */
   readonly commands: readonly LoggedCommand[]
   /** The same with a report behind each match, which is how they stand in a log. */
   readonly settled: readonly LoggedCommand[]
-  /** What they lead to. */
+  /** The state after them. */
   readonly state: MatcherState
 }
 
 const SEED = 7
 const START_PRICE = 6_500
-/** How far a passive order stays from the middle at most, and how far a crossing one reaches beyond it. */
+/** Largest distance of a passive order from the middle, and distance of a crossing one beyond it. */
 const DEPTH = 50
 const REACH = 10
 const PASSIVE_LOTS = 10
 const CROSSING_LOTS = 30
 
 /**
- * A random walk of the middle under 60 % passive orders, 30 % cancels of orders that rest, and 10 % orders that cross.
- * Without settlement a market takes so many steps only as leave its pending matches below their bound: of the commands
- * alone about 60,000.
+ * A random walk of the middle under 60 % passive orders, 30 % cancels of resting orders, and 10 % crossing orders.
+ * Without settlements the bound of pending matches limits the number of steps: to about 60,000 commands.
  */
 export function createWalk(length: number): Walk {
   const walker = createWalker(SEED)
-  const state = emptyMatcherState(benchMarket())
+  const state = emptyMatcherState(openingOf(benchMarket()))
   const steps: WalkStep[] = []
   const commands: LoggedCommand[] = []
   const settled: LoggedCommand[] = []
@@ -60,7 +60,7 @@ export function createWalk(length: number): Walk {
   return { steps, commands, settled, state }
 }
 
-/** Applies the command and reports every match it makes as settled, from a number of the matcher's on. */
+/** Applies the command and reports each of its matches as settled, with matcher numbers from the given one on. */
 export function settleMatches(
   state: MatcherState,
   command: LoggedCommand,
@@ -76,7 +76,7 @@ export function settleMatches(
   return reports
 }
 
-/** Makes the steps of a walk, each for the state that the ones before led to. */
+/** Generates the steps of a walk, each from the state after the ones before. */
 export function createWalker(seed: number) {
   const random = createRandom(seed)
   const resting: Order[] = []
@@ -96,7 +96,7 @@ export function createWalker(seed: number) {
     return { step: { kind: 'place', onGrid } as const, command: placing(order) }
   }
 
-  /** One of the orders that still rest, taken out of the list. */
+  /** Removes one of the resting orders from the list and returns it. */
   function takeResting(state: MatcherState): Order | undefined {
     while (resting.length > 0) {
       const at = random(resting.length)

@@ -10,7 +10,7 @@ const README = fileURLToPath(new URL('../../bench/README.md', import.meta.url))
 const BEGIN = '<!-- figures: written by npm run bench -- --write -->'
 const END = '<!-- end of figures -->'
 
-/** Puts the newest reports into README.md; a bench that did not run here keeps the section that stands there. */
+/** Writes the newest reports into README.md; a bench without a report here keeps its section. */
 export async function writeReadme(): Promise<void> {
   const text = readFileSync(README, 'utf8')
   const [before, rest] = text.split(`${BEGIN}\n`)
@@ -32,7 +32,7 @@ export async function writeReadme(): Promise<void> {
 const sectionsIn = (figures: string): string[] =>
   figures.split(/^(?=### )/m).map((section) => section.trim())
 
-/** What the report did not reach, a line each. */
+/** Missed goals of the report, a line each. */
 export function missedOf({ name, rows }: KeptReport): string[] {
   return rows
     .filter(({ values, goal }) => goal !== undefined && !isReached(values, goal))

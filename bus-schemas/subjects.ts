@@ -21,6 +21,8 @@ export const askCancelOrder = 'ask.order.cancel'
 export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
 /** What became of one, by its `action_hash`. */
 export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.look_up`
+/** A sample of the index, reported to the order intake, and how its gate stands. */
+export const askIndexLag = 'ask.index_lag'
 /** How a submitter's gas wallet stands. */
 export const askGasStanding = (kind: TransferKind): string => `ask.${kind}.gas`
 /** What the submitters record of every deposit and withdrawal, in the order in which they wrote it. */
@@ -35,7 +37,11 @@ export const socketNonces = 'socket_nonces'
 export const claimsStream = (bucket: string): string => `KV_${bucket}`
 export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')
 export const claimSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`
-/** Whoever leads a market answers here, at once: another matcher asks before it takes the market. */
+/** The leader of a market answers here, at once: another matcher asks before it takes the market. */
 export const askLeader = (market: string): string => `ask.leader.${market}`
+/** A matcher whose build lacks the engine version in question answers here; the leader then waits. */
+export const askEngine = (market: string): string => `ask.engine.${market}`
+/** An operator's question to a market, answered by the matcher that leads it. */
+export const askMarket = (market: string): string => `ask.market.${market}`
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */
 export const askPing = (process: string): string => `ask.ping.${process}`

@@ -1,13 +1,49 @@
-/** The venue's client: sign orders, deposits and withdrawals, talk REST, follow the feed. Works in Node and in browsers; needs viem. */
-export { OutcomeUnknown, VenueRefused } from './ask.js'
+/** The venue's client: signs orders, deposits and withdrawals, calls REST, follows the WebSocket. Runs in Node and browsers; needs viem. */
+export type { MarketEntry } from '../interface/market.js'
+export type {
+  ActionJson,
+  BookRecord,
+  CancelOrder,
+  HistoryOrder,
+  NewOrder,
+  OrderHistoryPage,
+  OrderRecord,
+  OrderStatus,
+  SpotContract,
+} from '../interface/order.js'
+export type { PerpState } from '../interface/perpetual.js'
+export type { MarginAccount, PositionRecord, PositionsBody } from '../interface/position.js'
+export type { BookDelta, OrderDelta, TradeDelta } from '../interface/socket.js'
+export type {
+  CandleInterval,
+  CandleRecord,
+  CandlesPage,
+  FillRecord,
+  FillsPage,
+  TickerRecord,
+  TradeRecord,
+  TradesPage,
+} from '../interface/trade.js'
+export type {
+  DepositReceipt,
+  DepositRecord,
+  NewDeposit,
+  NewWithdrawal,
+  Permit,
+  TransferStatus,
+  WithdrawalReceipt,
+  WithdrawalRecord,
+} from '../interface/transfer.js'
+export type { Side } from '../interface/values.js'
+export type { Health } from '../interface/venue.js'
+export { OutcomeUnknown, VenueRefused } from './request.js'
+export * from './future-position.js'
 export * from './local-book.js'
-export * from './records.js'
+export * from './margin-collateral.js'
 export * from './rest.js'
 export * from './sign-cancel.js'
 export * from './sign-frame.js'
 export * from './sign-order.js'
-export * from './sign-permit.js'
 export * from './sign-transfer.js'
 export * from './socket.js'
-export * from './transfer-records.js'
 export * from './transfers.js'

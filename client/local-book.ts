@@ -1,26 +1,27 @@
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
-import type { Side } from '../core/order.js'
-import type { BookDelta, BookSnapshot } from './records.js'
+import type { BookRecord } from '../interface/order.js'
+import type { BookDelta } from '../interface/socket.js'
+import type { Side } from '../interface/values.js'
 
-/** One price of one side with what is open there, in decimal strings. */
+/** The open amount at one price of one side, as decimal text. */
 export interface Level {
   readonly price: string
   readonly size: string
 }
 
-/** A market's book kept from a snapshot and its updates; engine sides and prices. */
+/** A market's book, built from a snapshot and its updates; engine sides and prices. */
 export interface LocalBook {
-  /** Sequence of what was applied last; undefined before a snapshot. */
+  /** Last applied sequence; undefined before a snapshot. */
   seq(): number | undefined
-  /** Forgets everything and starts from a snapshot. */
-  reset(snapshot: BookSnapshot, seq: number): void
+  /** Replaces all content by a snapshot. */
+  reset(snapshot: BookRecord, seq: number): void
   /** Applies the next update. */
   apply(delta: BookDelta, seq: number): void
   /** Best price first. */
   levels(side: Side): Level[]
   /** Open amount by order id. */
   openAmounts(): Map<string, string>
-  /** Whether the order can be hit. */
+  /** Whether the order is in the book. */
   has(orderId: string): boolean
 }
 

@@ -1,11 +1,32 @@
-import { OPEN, platformWebSocket } from './web-socket.js'
-import type { WebSocketConstructor, WebSocketLike } from './web-socket.js'
+/** The part of a WebSocket that the client uses: that of browsers, of Node from 22 on, or of the package ws. */
+export interface WebSocketLike {
+  readonly readyState: number
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  send(data: string): void
+  close(code?: number, reason?: string): void
+}
+
+export type WebSocketConstructor = new (url: string) => WebSocketLike
+
+export const OPEN = 1
+
+/** The platform's own WebSocket. Throws when there is none. */
+export function platformWebSocket(): WebSocketConstructor {
+  const { WebSocket } = globalThis as { WebSocket?: WebSocketConstructor }
+  if (WebSocket === undefined) {
+    throw new Error('this platform has no WebSocket: pass one, for example that of the package ws')
+  }
+  return WebSocket
+}
 
 export interface Timing {
-  /** First and longest wait before connecting again; it doubles in between, with jitter. */
+  /** First and longest delay before a reconnect; it doubles with each attempt, with jitter. */
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
-  /** A ping is sent this often, and something has to arrive within this time after it. */
+  /** Interval of pings; a connection on which nothing arrives within one interval is replaced. */
   readonly pingEveryMs: number
 }
 
@@ -21,21 +42,21 @@ export interface ReconnectingSocketOptions {
 
 export interface ReconnectingSocket {
   isOpen(): boolean
-  /** Sends when the connection is open; otherwise onOpen is the time to say it. */
+  /** Sends while the connection is open; drops the frame otherwise, so send again in onOpen. */
   send(frame: object): void
-  /** Gives this connection up and makes another. */
+  /** Closes this connection and opens another. */
   reconnect(): void
   close(): void
 }
 
-/** Keeps a connection to the venue until it is closed, through failures of either side. */
+/** Keeps a connection to the venue open, reconnecting after failures, until it is closed. */
 export function createReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
   const { url, onOpen, onText, WebSocket = platformWebSocket() } = options
   const timing = { ...TIMING, ...options.timing }
   let socket: WebSocketLike | undefined
   let backoffMs = timing.minBackoffMs
   let retry: ReturnType<typeof setTimeout> | undefined
-  let heard = true
+  let alive = true
   let closed = false
 
   const isOpen = (): boolean => socket?.readyState === OPEN
@@ -43,16 +64,16 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
   function connect(): void {
     const current = new WebSocket(url)
     socket = current
-    heard = true
+    alive = true
     current.onopen = () => {
       backoffMs = timing.minBackoffMs
       onOpen()
     }
     current.onmessage = ({ data }: { data: unknown }) => {
-      heard = true
+      alive = true
       if (current === socket && typeof data === 'string') onText(data)
     }
-    // What went wrong shows as a close; a socket of Node's would throw if nobody listened.
+    // A close follows each error. Without a handler the `ws` package would throw.
     current.onerror = () => undefined
     current.onclose = () => {
       if (current === socket) connectLater()
@@ -62,7 +83,7 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
   function connectLater(): void {
     socket = undefined
     if (closed) return
-    // Half of the wait is random, so that clients that were cut off together do not come back together.
+    // Half of the delay is random, so that clients disconnected together do not reconnect together.
     retry = setTimeout(connect, backoffMs * (0.5 + Math.random() / 2))
     backoffMs = Math.min(backoffMs * 2, timing.maxBackoffMs)
   }
@@ -74,10 +95,10 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
     dead.close()
   }
 
-  function beat(): void {
+  function checkAlive(): void {
     if (!isOpen()) return
-    if (!heard) return reconnect()
-    heard = false
+    if (!alive) return reconnect()
+    alive = false
     send({ op: 'ping' })
   }
 
@@ -88,11 +109,11 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
   function close(): void {
     closed = true
     clearTimeout(retry)
-    clearInterval(heart)
+    clearInterval(timer)
     socket?.close(1000)
   }
 
   connect()
-  const heart = setInterval(beat, timing.pingEveryMs)
+  const timer = setInterval(checkAlive, timing.pingEveryMs)
   return { isOpen, send, reconnect, close }
 }

@@ -1,37 +1,33 @@
-import { OutcomeUnknown, type Query, VenueRefused, ask, jsonBody, urlOf } from './ask.js'
+import type { MarketEntry } from '../interface/market.js'
 import type {
-  BookSnapshot,
+  BookRecord,
+  CancelOrder,
+  NewOrder,
+  OrderAnswer,
+  OrderHistoryPage,
+  OrderLookup,
+  OrderRecord,
+} from '../interface/order.js'
+import type { PositionsBody } from '../interface/position.js'
+import type {
   CandleInterval,
   CandlesPage,
   FillsPage,
-  MarketRecord,
-  OrderBody,
-  OrderHistoryPage,
-  OrderRecord,
   TickerRecord,
   TradesPage,
-} from './records.js'
-import { type AuthFrameRecord, frameHeader } from './sign-frame.js'
+} from '../interface/trade.js'
+import type { Health } from '../interface/venue.js'
+import { jsonBody, OutcomeUnknown, request, urlOf, VenueRefused, type Query } from './request.js'
+import { frameHeader, type SignedFrame } from './sign-frame.js'
 
 export interface RestClientOptions {
   /** How long to wait for one answer. */
   readonly timeoutMs?: number
-  /** How often a submission whose outcome is unknown is sent again before giving up. */
+  /** How often a submission whose outcome is unknown is sent again. */
   readonly resends?: number
 }
 
-/** Names one of the owner's orders; signCancel adds the proof that some venues want. */
-export interface CancelBody {
-  readonly owner_address: string
-  readonly nonce: string
-  readonly reason?: string
-  readonly signer_address?: string
-  /** Unix seconds. */
-  readonly expiry?: number
-  readonly signature?: string
-}
-
-/** Which page of one's history: at most 100 rows, older than `next_before` of the page before. */
+/** A page of the history: at most 100 rows (default 50), older than `before`, the `next_before` of the previous page. */
 export interface HistoryQuery {
   readonly limit?: number
   readonly before?: string
@@ -39,8 +35,8 @@ export interface HistoryQuery {
 
 /** The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. */
 export interface RestClient {
-  markets(): Promise<MarketRecord[]>
-  book(market: string, options?: { readonly depth?: number }): Promise<BookSnapshot>
+  markets(): Promise<MarketEntry[]>
+  book(market: string, options?: { readonly depth?: number }): Promise<BookRecord>
   trades(
     market: string,
     options?: { readonly limit?: number; readonly beforeTradeId?: number },
@@ -52,19 +48,21 @@ export interface RestClient {
     options?: { readonly limit?: number; readonly start?: string; readonly end?: string },
   ): Promise<CandlesPage>
   tickers(): Promise<TickerRecord[]>
+  /** An account of perpetual markets as one block of the chain shows it; needs no signature. */
+  positions(subaccountId: string): Promise<PositionsBody>
   /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
-  orderHistory(frame: AuthFrameRecord, query?: HistoryQuery): Promise<OrderHistoryPage>
+  orderHistory(frame: SignedFrame, query?: HistoryQuery): Promise<OrderHistoryPage>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
-  fills(frame: AuthFrameRecord, query?: HistoryQuery): Promise<FillsPage>
+  fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
   /**
-   * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe
-   * because the order's id is taken once; an order that turns out to be there already is returned, not refused.
+   * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe because
+   * an order id is accepted once. If the order exists already, its record is returned.
    */
-  placeOrder(body: OrderBody): Promise<OrderRecord>
-  /** Cancels an active order and returns it. */
-  cancelOrder(body: CancelBody): Promise<OrderRecord>
-  order(orderId: string): Promise<OrderRecord>
-  health(): Promise<Readonly<Record<string, unknown>>>
+  placeOrder(body: NewOrder): Promise<OrderRecord>
+  /** Cancels an active order and returns it; signCancel makes the body for venues that require a proof. */
+  cancelOrder(body: CancelOrder): Promise<OrderRecord>
+  order(orderId: string): Promise<OrderLookup>
+  health(): Promise<Health>
 }
 
 const TIMEOUT_MS = 10_000
@@ -74,16 +72,16 @@ const RESENDS = 2
 export function createRestClient(baseUrl: string, options: RestClientOptions = {}): RestClient {
   const { timeoutMs = TIMEOUT_MS, resends = RESENDS } = options
   const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
-    ask<T>(urlOf(baseUrl, path, query), { headers, signal: AbortSignal.timeout(timeoutMs) })
-  const getOwn = <T>(path: string, frame: AuthFrameRecord, query: HistoryQuery = {}): Promise<T> =>
+    request<T>(urlOf(baseUrl, path, query), { headers, signal: AbortSignal.timeout(timeoutMs) })
+  const getOwn = <T>(path: string, frame: SignedFrame, query: HistoryQuery = {}): Promise<T> =>
     get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
   const post = <T>(path: string, body: object): Promise<T> =>
-    ask<T>(urlOf(baseUrl, path), { ...jsonBody(body), signal: AbortSignal.timeout(timeoutMs) })
+    request<T>(urlOf(baseUrl, path), { ...jsonBody(body), signal: AbortSignal.timeout(timeoutMs) })
 
-  async function placeOrder(body: OrderBody): Promise<OrderRecord> {
+  async function placeOrder(body: NewOrder): Promise<OrderRecord> {
     for (let left = resends; ; left--) {
       try {
-        return (await post<{ order: OrderRecord }>('/v1/orders', body)).order
+        return (await post<OrderAnswer>('/v1/orders', body)).order
       } catch (error) {
         const known = storedOrder(error)
         if (known !== undefined) return known
@@ -100,11 +98,11 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     candles: (market, interval, options = {}) =>
       get('/v1/candles', { symbol: market, interval, ...options }),
     tickers: () => get('/v1/integrations/tickers'),
+    positions: (subaccountId) => get('/v1/positions', { subaccount_id: subaccountId }),
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     placeOrder,
-    cancelOrder: async (body) =>
-      (await post<{ order: OrderRecord }>('/v1/orders/cancel', body)).order,
+    cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,
     order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
     health: () => get('/v1/health'),
   }

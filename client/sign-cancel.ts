@@ -1,6 +1,6 @@
 import type { TypedDataDomain } from 'viem'
 import type { Address, Hex } from '../core/action.js'
-import type { CancelBody } from './rest.js'
+import type { CancelOrder } from '../interface/order.js'
 import { signingDomain, type SigningDomain } from './sign-order.js'
 
 const cancelTypes = {
@@ -25,13 +25,13 @@ export interface CancelTypedData {
   }
 }
 
-/** Whoever holds the key: a viem local account fits. */
+/** The holder of the key, for example a viem local account. */
 export interface CancelSigner {
   readonly address: Address
   signTypedData(typedData: CancelTypedData): Promise<Hex>
 }
 
-/** Which order is to be cancelled, and until when the proof may be used. */
+/** The order to cancel, and the validity of the proof. */
 export interface CancelTerms {
   /** Of the order, in decimal digits. */
   readonly nonce: string
@@ -39,16 +39,16 @@ export interface CancelTerms {
   readonly expirySec: number
   /** Differs from the signer's address when a session key signs. */
   readonly owner?: Address
-  /** What the order is to show as its `cancel_reason`; not signed. */
+  /** Becomes the order's `cancel_reason`; not signed. */
   readonly reason?: string
 }
 
-/** The body of a cancel that proves who asks for it, as venues that take no bare cancel want it. */
+/** Signs a cancel and returns its body: the proof that some venues require. */
 export async function signCancel(
   signer: CancelSigner,
   domain: SigningDomain,
   { nonce, expirySec, owner = signer.address, reason }: CancelTerms,
-): Promise<CancelBody> {
+): Promise<CancelOrder> {
   const signature = await signer.signTypedData({
     domain: signingDomain(domain),
     types: cancelTypes,

@@ -1,28 +1,28 @@
 import type { Address, Hex } from '../core/action.js'
-import { type FramePurpose, frameMessage } from '../core/frame-message.js'
+import { frameMessage, type FramePurpose } from '../core/entry/auth-frame.js'
 import { randomNonce } from './sign-order.js'
 
-/** Whoever holds the key: a viem local account fits, so does a wallet behind the same method (`personal_sign`). */
+/** The holder of the key: a viem local account, or a wallet with the same method (`personal_sign`). */
 export interface MessageSigner {
   readonly address: Address
   signMessage(text: { readonly message: string }): Promise<Hex>
 }
 
 export interface FrameOptions {
-  /** One's order history and fills over REST, or one's orders on the socket. */
+  /** `history`: the owner's orders and fills over REST; `socket`: the owner's orders on the WebSocket. */
   readonly purpose: FramePurpose
   /** The venue's auth domain, for example `localhost`. */
   readonly domain: string
-  /** What the venue calls its product in the signed text; `service` unless told. */
+  /** The product that the signed text names; default `service`. */
   readonly product?: string
-  /** How long the frame is good for: at most 86,400 for the history and 300 for the socket; 240 unless told. */
+  /** Validity in seconds: at most 86,400 for `history` and 300 for `socket`; default 240. */
   readonly validSec?: number
-  /** Unix seconds; now unless told. */
+  /** Unix seconds; default now. */
   readonly issuedAtSec?: number
 }
 
-/** A frame as the venue reads it; a socket takes it with `op: 'auth'`, once. */
-export interface AuthFrameRecord {
+/** A signed frame as the venue reads it; on the WebSocket it is sent with `op: 'auth'`, once. */
+export interface SignedFrame {
   readonly address: Address
   readonly signature: Hex
   readonly nonce: string
@@ -33,11 +33,11 @@ export interface AuthFrameRecord {
 
 const VALID_SEC = 240
 
-/** Signs a frame that proves who one is; it moves no money and places no order. */
+/** Signs a frame that proves the signer's address. It authorizes no order and no transfer. */
 export async function signFrame(
   signer: MessageSigner,
   options: FrameOptions,
-): Promise<AuthFrameRecord> {
+): Promise<SignedFrame> {
   const { purpose, domain, product = 'service', validSec = VALID_SEC } = options
   const { address } = signer
   const nonce = randomNonce().toString()
@@ -50,7 +50,7 @@ export async function signFrame(
 }
 
 /** The frame as the `X-Service-Auth` header carries it: base64url without padding. */
-export function frameHeader(frame: AuthFrameRecord): string {
+export function frameHeader(frame: SignedFrame): string {
   const bytes = new TextEncoder().encode(JSON.stringify(frame))
   const base64 = btoa(String.fromCharCode(...bytes))
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')

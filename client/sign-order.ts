@@ -1,20 +1,21 @@
 import { hashTypedData, type TypedDataDomain } from 'viem'
 import type { Action, Address, Hex } from '../core/action.js'
+import { intentToEngine } from '../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
-import { E18, amountE18, mulDivCeil, priceE18 } from '../core/money.js'
-import type { Side } from '../core/order.js'
-import { encodeTradeData } from '../core/trade-data.js'
-import { intentToEngine } from '../core/translation.js'
-import type { MarketRecord, OrderBody } from './records.js'
+import { encodeTradeData } from '../core/entry/read-action.js'
+import { amountE18, E18, mulDivCeil, priceE18 } from '../core/money.js'
+import type { MarketEntry } from '../interface/market.js'
+import type { ActionJson, NewOrder } from '../interface/order.js'
+import type { Side } from '../interface/values.js'
 
-/** The deployment an action is signed for. */
+/** The deployment for which an action is signed. */
 export interface SigningDomain {
   readonly chainId: number
   /** The matching contract. */
   readonly matching: Address
 }
 
-/** Whoever holds the key: a viem local account fits, so does a wallet behind the same method. */
+/** The holder of the key: a viem local account, or a wallet with the same method. */
 export interface TypedDataSigner {
   readonly address: Address
   signTypedData(typedData: ActionTypedData): Promise<Hex>
@@ -22,19 +23,19 @@ export interface TypedDataSigner {
 
 /** What every kind of order needs besides its terms. */
 export interface OrderFrame {
-  readonly market: MarketRecord
+  readonly market: MarketEntry
   readonly orderId: string
   /** Decimal digits; the subaccount that trades and receives. */
   readonly subaccountId: string
   readonly nonce: bigint
   /** Unix seconds, of the order and of the signed action. */
   readonly expirySec: number
-  /** Signed fee bound in basis points of the limit price; 30 unless told. */
+  /** Signed fee bound in basis points of the limit price, on futures of a contract's size; default 30. */
   readonly worstFeeBps?: number
   /** Differs from the signer's address when a session key signs. */
   readonly owner?: Address
-  /** Signed amount per 1.0 of size; 1e18 unless told (futures: 1e15). */
-  readonly amountScale?: bigint
+  /** Only shrink the position of the account: fills never cross zero. Not on spot. */
+  readonly reduceOnly?: boolean
 }
 
 /** Terms as the engine states them: price in quote per base, both plain decimal text. */
@@ -44,14 +45,26 @@ export interface EngineTerms {
   readonly amount: string
 }
 
-/** Terms as a trader states them on the spot market: the side of USDC, cNGN per USDC, and USDC. */
+/**
+ * Terms as a trader states them: on the spot market the side of USDC, cNGN per USDC, and USDC; on the perpetual the same
+ * as the engine's.
+ */
 export interface TraderTerms {
   readonly side: Side
   readonly price: string
   readonly size: string
 }
 
-/** A number that is not plain decimal text with at most 18 decimals, or a market that does not take such an order. */
+/** A signed order in engine terms, and in trader terms too when it was entered so. */
+export interface OrderBody extends NewOrder {
+  readonly sub_id: string
+  readonly action_json: ActionJson
+  readonly side: Side
+  readonly desired_amount: string
+  readonly limit_price: string
+}
+
+/** A number is not plain decimal text with at most 18 decimals, or the market does not take such an order. */
 export class BadOrderTerms extends Error {
   override readonly name = 'BadOrderTerms'
 }
@@ -130,6 +143,7 @@ export async function signOrder(
     side: order.side,
     desired_amount: order.amount,
     limit_price: order.price,
+    ...(order.reduceOnly === true && { reduce_only: true }),
   }
 }
 
@@ -148,7 +162,7 @@ export async function signTraderOrder(
 }
 
 /** Engine terms of trader terms: exact, except that the price is rounded to the tick and the amount down to the step. */
-export function translate(market: MarketRecord, terms: TraderTerms): EngineTerms {
+export function translate(market: MarketEntry, terms: TraderTerms): EngineTerms {
   entrySpec(market)
   const orientation = market.engine_side_policy === 'invert_ui_side' ? 'inverted' : 'identity'
   const intent = {
@@ -164,12 +178,12 @@ export function translate(market: MarketRecord, terms: TraderTerms): EngineTerms
   return { side, price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) }
 }
 
-function entrySpec(market: MarketRecord): string {
+function entrySpec(market: MarketEntry): string {
   if (market.order_entry_spec !== undefined) return market.order_entry_spec
   throw new BadOrderTerms(`${market.market} takes orders in engine terms only`)
 }
 
-/** A nonce nobody else has used: 31 random bytes, because the venue asks for no order between nonces. */
+/** A nonce that is not in use: 31 random bytes. Nonces need no order. */
 export function randomNonce(): bigint {
   const bytes = crypto.getRandomValues(new Uint8Array(31))
   return bytes.reduce((nonce, byte) => nonce * 256n + BigInt(byte), 0n)
@@ -179,16 +193,16 @@ function orderAction(
   signer: Address,
   order: OrderFrame & EngineTerms,
 ): { readonly action: Action; readonly worstFee: bigint } {
-  const { market, amountScale = E18 } = order
+  const { market } = order
   const limitPrice = readPositive('price', order.price)
   const feeBps = order.worstFeeBps === undefined ? DEFAULT_WORST_FEE_BPS : BigInt(order.worstFeeBps)
-  const worstFee = mulDivCeil(limitPrice, feeBps, 10_000n)
+  const worstFee = mulDivCeil(feeBase(market, limitPrice), feeBps, 10_000n)
   const subaccountId = BigInt(order.subaccountId)
   const data = encodeTradeData({
     asset: market.asset_address as Address,
     subId: BigInt(market.sub_id),
     limitPrice,
-    desiredAmount: signedAmount(readPositive('amount', order.amount), amountScale),
+    desiredAmount: signedAmount(readPositive('amount', order.amount), amountScale(market)),
     worstFee,
     recipientId: subaccountId,
     isBid: order.side === 'buy',
@@ -206,6 +220,14 @@ function orderAction(
     },
   }
 }
+
+/** What the fee of one signed unit is a share of: its price, and on futures the USDC of a contract, at any price. */
+const feeBase = ({ future, contract_multiplier: multiplier }: MarketEntry, limitPrice: bigint) =>
+  future === undefined ? limitPrice : BigInt(multiplier) * E18
+
+/** Signed amount per 1.0 of size. */
+const amountScale = ({ future }: MarketEntry): bigint =>
+  future === undefined ? E18 : BigInt(future.amount_scale)
 
 /** Exact: an amount that the scale cannot express is refused, not rounded. */
 function signedAmount(amount: bigint, scale: bigint): bigint {

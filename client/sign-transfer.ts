@@ -1,21 +1,22 @@
+import type { TypedDataDomain } from 'viem'
 import type { Action, ActionJson, Address, Hex } from '../core/action.js'
 import { parseDecimal } from '../core/decimal.js'
+import { encodeDepositData, encodeWithdrawalData } from '../core/entry/read-action.js'
 import { UINT256_MAX } from '../core/limits.js'
-import { encodeDepositData, encodeWithdrawalData } from '../core/transfer-data.js'
+import type { NewDeposit, NewWithdrawal, Permit } from '../interface/transfer.js'
 import {
-  type SigningDomain,
-  type TypedDataSigner,
-  BadOrderTerms,
   actionDigest,
   actionTypedData,
+  BadOrderTerms,
+  type SigningDomain,
+  type TypedDataSigner,
 } from './sign-order.js'
-import type { DepositBody, PermitBody, WithdrawalBody } from './transfer-records.js'
 
 /** What a deposit and a withdrawal have in common. */
 interface TransferTerms {
   /** Plain decimal text with at most six decimals, in the token. */
   readonly amount: string
-  /** One that this owner has not used with this module; randomNonce makes them. */
+  /** A nonce that this owner has not used with this module, for example a randomNonce. */
   readonly nonce: bigint
   /** Unix seconds, at most an hour ahead. */
   readonly expirySec: number
@@ -30,8 +31,8 @@ export interface DepositTerms extends TransferTerms {
   readonly perpManager: Address
   /** The account to top up; absent: a new one is opened. */
   readonly subaccountId?: string
-  /** Lets the deposit module take the amount, when it may not yet; signPermit makes it. */
-  readonly permit?: PermitBody
+  /** From signPermit; needed while the deposit module's allowance does not cover the amount. */
+  readonly permit?: Permit
 }
 
 /** A token out of an account, to its owner. */
@@ -42,7 +43,7 @@ export interface WithdrawalTerms extends TransferTerms {
   readonly subaccountId: string
 }
 
-/** Token units of a positive amount; throws BadOrderTerms when it is none, has more than six decimals or fits no word. */
+/** Token units of an amount. Throws BadOrderTerms when it is not positive, has more than six decimals or exceeds a uint256. */
 export function tokenUnits(amount: string): bigint {
   const units = parseDecimal(amount, 6)
   if (units !== undefined && units > 0n && units <= UINT256_MAX) return units
@@ -54,7 +55,7 @@ export async function signDeposit(
   signer: TypedDataSigner,
   domain: SigningDomain,
   terms: DepositTerms,
-): Promise<DepositBody> {
+): Promise<NewDeposit> {
   const { subaccountId = '0', depositModule, cashAsset, perpManager, permit } = terms
   const data = encodeDepositData({
     amount: tokenUnits(terms.amount),
@@ -71,12 +72,12 @@ export function signWithdrawal(
   signer: TypedDataSigner,
   domain: SigningDomain,
   terms: WithdrawalTerms,
-): Promise<WithdrawalBody> {
+): Promise<NewWithdrawal> {
   const data = encodeWithdrawalData({ asset: terms.asset, amount: tokenUnits(terms.amount) })
   return signAction(signer, domain, { ...terms, module: terms.withdrawalModule, data })
 }
 
-/** The `action_hash` under which the venue knows a body: to look it up when no answer came. */
+/** The `action_hash` of a body, to look the transfer up when no answer came. */
 export function transferHash(domain: SigningDomain, { action }: { action: ActionJson }): Hex {
   return actionDigest(domain, {
     subaccountId: BigInt(action.subaccount_id),
@@ -99,7 +100,7 @@ async function signAction(
   signer: TypedDataSigner,
   domain: SigningDomain,
   { subaccountId, module, data, nonce, expirySec }: ModuleCall,
-): Promise<WithdrawalBody> {
+): Promise<NewWithdrawal> {
   const owner = signer.address
   const action: Action = {
     ...{ subaccountId: BigInt(subaccountId), nonce, module, data },
@@ -117,4 +118,63 @@ async function signAction(
     },
     signature: await signer.signTypedData(actionTypedData(domain, action)),
   }
+}
+
+const permitTypes = {
+  Permit: [
+    { name: 'owner', type: 'address' },
+    { name: 'spender', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'deadline', type: 'uint256' },
+  ],
+} as const
+
+/** An EIP-2612 permit as EIP-712 typed data on the token's own domain. */
+export interface PermitTypedData {
+  readonly domain: TypedDataDomain
+  readonly types: typeof permitTypes
+  readonly primaryType: 'Permit'
+  readonly message: {
+    readonly owner: Address
+    readonly spender: Address
+    readonly value: bigint
+    readonly nonce: bigint
+    readonly deadline: bigint
+  }
+}
+
+/** The holder of the key, for example a viem local account. */
+export interface PermitSigner {
+  readonly address: Address
+  signTypedData(typedData: PermitTypedData): Promise<Hex>
+}
+
+/** What the deposit module is allowed. */
+export interface PermitTerms {
+  readonly chainId: number
+  readonly usdc: Address
+  readonly depositModule: Address
+  /** Plain decimal text with at most six decimals; at least the deposit. */
+  readonly amount: string
+  /** The owner's current `nonces(owner)` of the token, which counts up with each permit. */
+  readonly tokenNonce: bigint
+  /** Unix seconds. */
+  readonly deadlineSec: number
+}
+
+/** Signs a permit on USDC for the deposit module. Throws BadOrderTerms. */
+export async function signPermit(signer: PermitSigner, terms: PermitTerms): Promise<Permit> {
+  const { chainId, usdc, depositModule, tokenNonce, deadlineSec } = terms
+  const value = tokenUnits(terms.amount)
+  const signature = await signer.signTypedData({
+    domain: { name: 'USD Coin', version: '2', chainId, verifyingContract: usdc },
+    types: permitTypes,
+    primaryType: 'Permit',
+    message: {
+      ...{ owner: signer.address, spender: depositModule, value },
+      ...{ nonce: tokenNonce, deadline: BigInt(deadlineSec) },
+    },
+  })
+  return { value: value.toString(), deadline: deadlineSec.toString(), signature }
 }

@@ -1,13 +1,13 @@
-import type { AuthFrameRecord } from './sign-frame.js'
+import type { SignedFrame } from './sign-frame.js'
 
-/** Keeps one connection after the other authenticated while somebody needs it. */
+/** Authenticates each new connection while a private subscription needs it. */
 export interface SocketAuth {
-  /** A new connection knows nobody yet. */
+  /** A new connection is not authenticated. */
   onOpen(): void
-  /** Takes the answers to its own frames; false for all others. */
+  /** Handles the answers to auth frames; false for all other frames. */
   onFrame(frame: AuthAnswer): boolean
   isReady(): boolean
-  /** Authenticates this connection unless that is done or under way. */
+  /** Authenticates this connection, unless it is authenticated or in progress. */
   start(): void
 }
 
@@ -19,16 +19,16 @@ export interface AuthAnswer {
 
 export interface SocketAuthParts {
   /** Signs a new frame; undefined when the client has no key. */
-  readonly sign: (() => Promise<AuthFrameRecord>) | undefined
+  readonly sign: (() => Promise<SignedFrame>) | undefined
   readonly send: (frame: object) => void
   readonly onReady: () => void
-  /** The venue or the signer refused so often that it is no accident. */
+  /** The venue or the signer refused MAX_ATTEMPTS times in a row. */
   readonly onRefused: (message: string) => void
 }
 
 const REQ_ID = 'auth'
-const MAX_TRIES = 3
-const TRY_AGAIN_MS = 500
+const MAX_ATTEMPTS = 3
+const RETRY_MS = 500
 
 export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthParts): SocketAuth {
   let connection = 0
@@ -49,9 +49,9 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
   function refused(message: string): void {
     state = 'unknown'
     refusals += 1
-    if (refusals >= MAX_TRIES) return onRefused(message)
+    if (refusals >= MAX_ATTEMPTS) return onRefused(message)
     const mine = connection
-    setTimeout(() => mine === connection && start(), TRY_AGAIN_MS)
+    setTimeout(() => mine === connection && start(), RETRY_MS)
   }
 
   return {

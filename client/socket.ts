@@ -1,26 +1,28 @@
-import type { BookDelta, BookSnapshot, OrderDelta, OrderRecord, TradeRecord } from './records.js'
+import type { BookRecord, OrderRecord } from '../interface/order.js'
+import type { BookDelta, OrderDelta, TradeDelta } from '../interface/socket.js'
+import type { TradeRecord } from '../interface/trade.js'
 import {
   createReconnectingSocket,
   type ReconnectingSocket,
   type Timing,
+  type WebSocketConstructor,
 } from './reconnecting-socket.js'
-import type { AuthFrameRecord } from './sign-frame.js'
+import type { SignedFrame } from './sign-frame.js'
 import { createSocketAuth } from './socket-auth.js'
-import type { WebSocketConstructor } from './web-socket.js'
 
 /** What each channel delivers; `orders` are those of the address that the client authenticates. */
 export interface ChannelData {
-  readonly book: { readonly snapshot: BookSnapshot; readonly update: BookDelta }
-  readonly trades: { readonly snapshot: readonly TradeRecord[]; readonly update: TradeRecord }
+  readonly book: { readonly snapshot: BookRecord; readonly update: BookDelta }
+  readonly trades: { readonly snapshot: readonly TradeRecord[]; readonly update: TradeDelta }
   readonly orders: { readonly snapshot: readonly OrderRecord[]; readonly update: OrderDelta }
 }
 
 /** Receives one channel of one market: a snapshot first, then every later change once and in order. */
 export interface ChannelHandler<Channel extends keyof ChannelData> {
-  /** Also later, whenever the venue cannot say what was missed: forget what was there before. */
+  /** Sent again when the venue cannot replay what was missed: replace all earlier state. */
   onSnapshot(data: ChannelData[Channel]['snapshot'], seq: number): void
   onUpdate(data: ChannelData[Channel]['update'], seq: number): void
-  /** The venue will not serve this subscription, for example `unknown_market`; it is over. */
+  /** The venue refused the subscription, for example with `unknown_market`; it has ended. */
   onRefused?(code: string, message: string): void
 }
 
@@ -38,17 +40,17 @@ export interface SocketClient {
 export interface SocketClientOptions {
   /** For example `ws://127.0.0.1:8080/v1/ws`. */
   readonly url: string
-  /** The platform's own unless given. */
+  /** Default: the platform's own. */
   readonly WebSocket?: WebSocketConstructor
   /** Signs a new frame for each connection that follows `orders`; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
-  readonly authenticate?: () => Promise<AuthFrameRecord>
+  readonly authenticate?: () => Promise<SignedFrame>
   readonly timing?: Partial<Timing>
 }
 
 interface Stream {
   readonly id: string
   readonly channel: keyof ChannelData
-  /** As the caller named it; frames name the market canonically. */
+  /** As the caller named it; frames carry the canonical name. */
   readonly market: string
   readonly handler: ChannelHandler<never>
   canonical: string | undefined
@@ -71,8 +73,8 @@ interface ServerFrame {
 const RESET_DELAY_MS = 500
 
 /**
- * The venue's WebSocket: reconnects, authenticates and subscribes again from the last applied sequence, drops what it
- * has seen, and asks again for what it notices to have missed.
+ * A client of the venue's WebSocket. It reconnects, authenticates and resumes each subscription from the last applied
+ * `seq`, drops duplicates, and resumes again when it detects a gap.
  */
 export function createSocketClient(options: SocketClientOptions): SocketClient {
   const streams = new Map<string, Stream>()
@@ -148,7 +150,7 @@ function onSnapshot(stream: Stream, { market, seq = 0, data }: ServerFrame): voi
 function onUpdate({ socket }: Receiver, stream: Stream, frame: ServerFrame): void {
   const { seq = 0, prev_seq = 0, data } = frame
   if (stream.seq === undefined || seq <= stream.seq) return
-  // Something was lost on the way: a new connection resumes behind what was applied.
+  // A gap: a new connection resumes from the last applied sequence.
   if (prev_seq > stream.seq) return socket.reconnect()
   stream.seq = seq
   stream.handler.onUpdate(data as never, seq)
@@ -173,7 +175,7 @@ function refuse(
   stream.handler.onRefused?.(code, message)
 }
 
-/** By the request's id where the frame answers one, else by what it is about. */
+/** By `req_id` when the frame answers a request, otherwise by channel and market. */
 function streamOf(
   streams: readonly Stream[],
   { req_id, channel, market }: ServerFrame,

@@ -1,22 +1,22 @@
-import type { TransferStatus } from '../core/transfer.js'
-import { OutcomeUnknown, ask, jsonBody, urlOf } from './ask.js'
 import type {
-  DepositBody,
   DepositReceipt,
   DepositRecord,
-  WithdrawalBody,
+  NewDeposit,
+  NewWithdrawal,
+  TransferStatus,
   WithdrawalReceipt,
   WithdrawalRecord,
-} from './transfer-records.js'
+} from '../interface/transfer.js'
+import { jsonBody, OutcomeUnknown, request, urlOf } from './request.js'
 
 export interface TransferClientOptions {
   /** How long to wait for one answer; the venue waits for a receipt before it answers. */
   readonly timeoutMs?: number
-  /** How often a request whose outcome is unknown is sent again before giving up. */
+  /** How often a request whose outcome is unknown is sent again. */
   readonly resends?: number
 }
 
-/** How long to look until a transfer is settled. */
+/** How long and how often to poll until a transfer is settled. */
 export interface SettleOptions {
   readonly withinMs?: number
   readonly everyMs?: number
@@ -31,12 +31,12 @@ export interface TransferClient {
    * Sends a signed deposit. Sends the same body again while the outcome is unknown, which is safe because the venue
    * submits an action once. Answers the receipt, or the record while it is being submitted.
    */
-  deposit(body: DepositBody): Promise<DepositReceipt | DepositRecord>
+  deposit(body: NewDeposit): Promise<DepositReceipt | DepositRecord>
   /** The same for a withdrawal. */
-  withdraw(body: WithdrawalBody): Promise<WithdrawalReceipt | WithdrawalRecord>
+  withdraw(body: NewWithdrawal): Promise<WithdrawalReceipt | WithdrawalRecord>
   depositRecord(actionHash: string): Promise<DepositRecord>
   withdrawalRecord(actionHash: string): Promise<WithdrawalRecord>
-  /** Looks until the deposit is confirmed, reverted or rejected; OutcomeUnknown when it is not in time. */
+  /** Polls until the deposit is confirmed, reverted or rejected; throws OutcomeUnknown when time runs out. */
   settledDeposit(actionHash: string, options?: SettleOptions): Promise<DepositRecord>
   /** The same for a withdrawal. */
   settledWithdrawal(actionHash: string, options?: SettleOptions): Promise<WithdrawalRecord>
@@ -53,14 +53,15 @@ export function createTransferClient(
   { timeoutMs = TIMEOUT_MS, resends = RESENDS }: TransferClientOptions = {},
 ): TransferClient {
   const signal = (): AbortSignal => AbortSignal.timeout(timeoutMs)
-  const get = <T>(path: string): Promise<T> => ask<T>(urlOf(baseUrl, path), { signal: signal() })
+  const get = <T>(path: string): Promise<T> =>
+    request<T>(urlOf(baseUrl, path), { signal: signal() })
 
   async function send<T>(path: string, body: object): Promise<T> {
     for (let sent = 0; ; sent++) {
-      // Turned away with 503, this request submitted nothing; but an earlier one that stayed unanswered may have.
+      // A 503 means that this attempt submitted nothing; an earlier attempt without an answer may have.
       const leavesOpen = (status: number): boolean => status >= 500 && (status !== 503 || sent > 0)
       try {
-        return await ask<T>(
+        return await request<T>(
           urlOf(baseUrl, path),
           { ...jsonBody(body), signal: signal() },
           leavesOpen,
@@ -99,7 +100,7 @@ async function settled<T extends { readonly status: TransferStatus }>(
   }
 }
 
-/** Undefined when the venue could not say. */
+/** Undefined while the outcome of the lookup is unknown. */
 async function lookOnce<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {
     return await look()

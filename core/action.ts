@@ -2,19 +2,11 @@
  * The signed Action and the words of its data (interface 2.9). `ActionJson` is the wire form, kept exactly as the
  * client sent it because the order record returns it; `Action` is the same with numbers read and addresses lowered.
  */
+export type { ActionJson } from '../interface/order.js'
+
 export type Hex = `0x${string}`
 /** `0x` and 40 hex digits, always lower-case inside the venue. */
 export type Address = Hex
-
-export interface ActionJson {
-  readonly subaccount_id: string
-  readonly nonce: string
-  readonly module: string
-  readonly data: string
-  readonly expiry: string
-  readonly owner: string
-  readonly signer: string
-}
 
 export interface Action {
   readonly subaccountId: bigint

@@ -1,11 +1,11 @@
-/** A broken invariant: the process that meets one stops, because going on could only make it worse. */
+/** A broken invariant: the process stops, because continuing could corrupt more state. */
 export class InvariantBroken extends Error {
   override readonly name = 'InvariantBroken'
 }
 
 /**
- * Throws InvariantBroken unless the condition holds. For our own mistakes, never for bad input. Where it matters how long
- * a step takes, the message is made behind a condition: making it costs more than most checks.
+ * Throws InvariantBroken unless the condition holds. For programming errors, never for bad input. On hot
+ * paths, test first and call it with `false`: building the message costs more than most checks.
  */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new InvariantBroken(message)

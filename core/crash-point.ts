@@ -1,6 +1,6 @@
 /**
- * The points at which a crash is worst: between two steps that must not be torn apart. Each stands once in the code, as
- * `crash('<point>')`, and does nothing unless a test has armed it.
+ * The points at which a crash is most dangerous: between two steps that belong together. Each occurs once in the code, as
+ * `crash('<point>')`.
  */
 export const CRASH_POINTS = [
   'intake.before_checks',
@@ -48,7 +48,7 @@ export const CRASH_POINTS = [
 
 export type CrashPoint = (typeof CRASH_POINTS)[number]
 
-/** Points at which something is on its way to another process and has not been answered. */
+/** Points at which a request to another process is in flight. */
 export const IN_FLIGHT: ReadonlySet<CrashPoint> = new Set<CrashPoint>([
   'intake.after_publish_before_ack',
   'matcher.after_publish_before_ack',
@@ -56,17 +56,17 @@ export const IN_FLIGHT: ReadonlySet<CrashPoint> = new Set<CrashPoint>([
   'lane.during_broadcast',
 ])
 
-/** Told each time a point is passed. What it throws is thrown from there. */
+/** Called each time a point is passed; an error it throws propagates from that point. */
 export type CrashHandler = (point: CrashPoint) => void
 
 let handler: CrashHandler | undefined
 
-/** Marks a point of the code. Nothing happens unless a handler is armed, which only tests do. */
+/** Marks a point of the code. Does nothing unless a test has armed a handler. */
 export function crash(point: CrashPoint): void {
   handler?.(point)
 }
 
-/** Arms the handler for all points of this process, in place of the one before; undefined disarms. */
+/** Sets the handler for all points of this process; undefined removes it. */
 export function armCrashPoints(armed: CrashHandler | undefined): void {
   handler = armed
 }

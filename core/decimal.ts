@@ -9,7 +9,7 @@ export function formatDecimal(value: bigint, decimals: number): string {
   const text = value.toString()
   const digits = text.length > decimals ? text : text.padStart(decimals + 1, '0')
   const point = digits.length - decimals
-  // A pattern for the zeros would cost more than all the rest, and every frame and record has several of these.
+  // A regular expression for the zeros would cost more than the rest; every frame and record has several numbers.
   let end = digits.length
   while (end > point && digits.charCodeAt(end - 1) === ZERO) end -= 1
   const whole = digits.slice(0, point)
@@ -22,7 +22,7 @@ export function formatFixed(value: bigint, decimals: number): string {
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
-// The point and a minus sign may stand beside the digits.
+// Room for the point and a minus sign.
 const MAX_TEXT_LENGTH = MAX_NUMBER_DIGITS + 2
 
 /**
@@ -70,7 +70,7 @@ export function isNegativeDecimal(text: unknown): boolean {
   return text.length <= MAX_TEXT_LENGTH && /^-[0-9]+(\.[0-9]+)?$/.test(text)
 }
 
-/** Reads a string of base-10 digits from 0 to `max` (uint256 unless told); undefined for anything else. */
+/** Reads a string of base-10 digits from 0 to `max` (default: uint256); undefined for anything else. */
 export function parseInteger(text: unknown, max: bigint = UINT256_MAX): bigint | undefined {
   const value = typeof text === 'string' ? readDigits(text) : undefined
   return value === undefined || value > max ? undefined : value

@@ -38,18 +38,3 @@ export function mulDivFloor(a: bigint, b: bigint, divisor: bigint): bigint {
 export function mulDivCeil(a: bigint, b: bigint, divisor: bigint): bigint {
   return (a * b + divisor - 1n) / divisor
 }
-
-/** price × amount in quote, rounded down: exactly what the trade module moves for a spot fill. */
-export function notionalFloor(price: PriceE18, amount: AmountE18): QuoteE18 {
-  return mulDivFloor(price, amount, E18) as QuoteE18
-}
-
-/** Total taker fee of one fill: its notional times the schedule in basis points, rounded down at both steps. */
-export function takerFeeFloor(price: PriceE18, amount: AmountE18, feeBps: number): QuoteE18 {
-  return mulDivFloor(notionalFloor(price, amount), BigInt(feeBps), 10_000n) as QuoteE18
-}
-
-/** Fee per unit as the trade module computes it before comparing with worstFee: rounded down. */
-export function feePerUnitFloor(fee: QuoteE18, amount: AmountE18): FeePerUnitE18 {
-  return mulDivFloor(fee, E18, amount) as FeePerUnitE18
-}

@@ -35,7 +35,7 @@ export interface TransferRecord {
   readonly blockNumber?: bigint
   /** Why it was rejected, or what is not known. */
   readonly error?: string
-  /** Name of the revert that refused it, in the simulation or in the block. */
+  /** The revert that refused it, in the simulation or in the block; revertFields presents it. */
   readonly revert?: string
   readonly createdAtMs: number
   readonly updatedAtMs: number

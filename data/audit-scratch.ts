@@ -1,33 +1,34 @@
 import type { Database } from 'better-sqlite3'
-import { orderFromText } from '../bus-schemas/order-wire.js'
-import type { Address, Hex } from '../core/action.js'
+import { orderText } from '../bus-schemas/orders.js'
+import type { Hex } from '../core/action.js'
 import { exactNumber } from '../core/decimal.js'
-import { amountE18, priceE18, quoteE18 } from '../core/money.js'
-import type { AmountE18, PriceE18, QuoteE18 } from '../core/money.js'
-import type { Order, Side } from '../core/order.js'
-import { blobOf, hexOf } from './bytes.js'
+import type { Order, Side } from '../core/engine/order.js'
+import {
+  amountE18,
+  priceE18,
+  quoteE18,
+  type AmountE18,
+  type PriceE18,
+  type QuoteE18,
+} from '../core/money.js'
+import type { ChainFill } from '../core/chain-fill.js'
+import { blobOf, hexOf } from './row-values.js'
 
-/** A fill that the chain told of. */
-export interface ChainFill {
-  readonly txHash: Hex
-  readonly logIndex: number
-  readonly blockNumber: bigint
-  readonly base: Address
-  readonly taker: bigint
-  readonly maker: bigint
-  readonly takerIsBid: boolean
-  /** Quote and base at 1e18. */
-  readonly quote: bigint
-  readonly amount: bigint
-}
-
-/** What a fill on the chain looks like that settles a match. */
+/** The fill on the chain that the settlement of a match must have; without a quote, one of any. */
 export type WantedFill = Pick<
   ChainFill,
-  'base' | 'taker' | 'maker' | 'takerIsBid' | 'quote' | 'amount'
->
+  'instrument' | 'taker' | 'maker' | 'takerIsBid' | 'amount'
+> & {
+  readonly quote?: bigint
+}
 
-/** A settled match as the feed told of it. */
+/** A fill that a settlement has claimed. */
+export type ClaimedFill = Pick<ChainFill, 'txHash' | 'blockNumber' | 'quote'>
+
+/** Amounts as the trade module states them, at 1e18, signed: positive is bought. */
+export type Bought = Map<bigint, bigint>
+
+/** A settled match of the feed. */
 export interface SettledTrade {
   readonly tradeId: number
   readonly settlementId: string
@@ -47,24 +48,31 @@ export interface KeyedOrder {
   readonly order: Order
 }
 
-/** Beside a projection made for an audit: what the chain told, and which of it is explained. */
+/**
+ * Temporary tables beside a projection made for an audit: the fills of the chain, each claimed by at most one
+ * settlement.
+ */
 export interface AuditScratch {
   addFills(fills: readonly ChainFill[]): void
-  /** Takes an unexplained fill like this, of one of these transactions if there is one; undefined when there is none. */
-  claim(settlementId: string, wanted: WantedFill, hashes: readonly Hex[]): Hex | undefined
+  /**
+   * Claims a free fill equal to `wanted`, preferring one of the transactions in `hashes`; undefined when there is none.
+   */
+  claim(settlementId: string, wanted: WantedFill, hashes: readonly Hex[]): ClaimedFill | undefined
+  /** What the claimed fills of a market add up to for each account, in one transaction or in all. */
+  boughtBy(market: string, txHash?: Hex): Bought
   isClaimed(settlementId: string): boolean
-  /** Fills on the chain that nothing explains, a few. */
+  /** Fills of the chain that no settlement has claimed, at most `limit`. */
   unclaimed(
     limit: number,
-  ): { readonly txHash: Hex; readonly logIndex: number; readonly base: Address }[]
-  countFills(base: Address): number
-  /** Settled matches that stand of a market above a trade id, in order. */
+  ): { readonly txHash: Hex; readonly logIndex: number; readonly instrument: string }[]
+  countFills(instrument: string): number
+  /** Settled matches of a market that were not reversed, above a trade id, ascending. */
   trades(ordinal: number, afterTradeId: number, limit: number): SettledTrade[]
   hasTrade(settlementId: string): boolean
   order(orderId: string): Order | undefined
-  /** Orders of a market above a key, in order. */
+  /** Orders of a market above a key, ascending. */
   orders(ordinal: number, afterKey: number, limit: number): KeyedOrder[]
-  /** Base amount at 1e18 of the order's settled matches that the chain told of. */
+  /** Sum of the sizes, at 1e18, of the order's settled matches that have claimed a fill of the chain. */
   settledOnChain(orderKey: number): bigint
 }
 
@@ -72,33 +80,36 @@ const SCHEMA = `
   CREATE TEMP TABLE chain_fill (
     tx_hash BLOB NOT NULL,
     log_index INTEGER NOT NULL,
+    block_number INTEGER NOT NULL,
     fill TEXT NOT NULL,
-    base TEXT NOT NULL,
+    quote TEXT NOT NULL,
+    instrument TEXT NOT NULL,
     settlement_id TEXT,
     PRIMARY KEY (tx_hash, log_index)
   );
-  CREATE INDEX temp.chain_fill_open ON chain_fill (fill) WHERE settlement_id IS NULL;
+  CREATE INDEX temp.chain_fill_open ON chain_fill (fill, quote) WHERE settlement_id IS NULL;
   CREATE UNIQUE INDEX temp.chain_fill_claimed ON chain_fill (settlement_id) WHERE settlement_id IS NOT NULL;
   CREATE INDEX main.audit_trades_by_settlement ON trades (settlement_id);
   CREATE INDEX main.audit_trades_by_maker ON trades (maker_order_key);
   CREATE INDEX main.audit_trades_by_taker ON trades (taker_order_key);
 `
 
-/** Equal fills, equal text. */
-const textOf = ({ base, taker, maker, takerIsBid, quote, amount }: WantedFill): string =>
-  [base, taker, maker, takerIsBid ? 'buy' : 'sell', quote, amount].join(' ')
+/** Fills that are equal but for their quote have equal text. */
+const textOf = ({ instrument, taker, maker, takerIsBid, amount }: WantedFill): string =>
+  [instrument, taker, maker, takerIsBid ? 'buy' : 'sell', amount].join(' ')
 
-/** Opens the scratch in a database of the history schema that nobody else uses. */
+/** Opens the temporary tables in a database of the history schema that has no other user. */
 export function openAuditScratch(db: Database): AuditScratch {
   db.exec(SCHEMA)
   const { addFills, claim } = prepareClaims(db)
   const isClaimed = db.prepare<[string], number>(
     'SELECT count(*) FROM chain_fill WHERE settlement_id = ?',
   )
-  const unclaimed = db.prepare<[number], { tx_hash: Buffer; log_index: bigint; base: Address }>(
-    'SELECT tx_hash, log_index, base FROM chain_fill WHERE settlement_id IS NULL LIMIT ?',
-  )
-  const count = db.prepare<[string], number>('SELECT count(*) FROM chain_fill WHERE base = ?')
+  const unclaimed = db.prepare<
+    [number],
+    { tx_hash: Buffer; log_index: bigint; instrument: string }
+  >('SELECT tx_hash, log_index, instrument FROM chain_fill WHERE settlement_id IS NULL LIMIT ?')
+  const count = db.prepare<[string], number>('SELECT count(*) FROM chain_fill WHERE instrument = ?')
   const hasTrade = db.prepare<[string], number>(
     'SELECT count(*) FROM trades WHERE settlement_id = ? AND reversed_at_ms IS NULL',
   )
@@ -106,12 +117,13 @@ export function openAuditScratch(db: Database): AuditScratch {
   return {
     addFills,
     claim,
+    boughtBy: prepareBought(db),
     isClaimed: (settlementId) => isClaimed.get(settlementId) !== 0,
     unclaimed: (limit) =>
-      unclaimed.all(limit).map(({ tx_hash, log_index, base }) => ({
-        ...{ txHash: hexOf(tx_hash), logIndex: exactNumber(log_index), base },
+      unclaimed.all(limit).map(({ tx_hash, log_index, instrument }) => ({
+        ...{ txHash: hexOf(tx_hash), logIndex: exactNumber(log_index), instrument },
       })),
-    countFills: (base) => count.get(base) ?? 0,
+    countFills: (instrument) => count.get(instrument) ?? 0,
     hasTrade: (settlementId) => hasTrade.get(settlementId) !== 0,
     ...prepareTradeReads(db),
   }
@@ -119,10 +131,16 @@ export function openAuditScratch(db: Database): AuditScratch {
 
 function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim'> {
   const insert = db.prepare(
-    'INSERT INTO chain_fill (tx_hash, log_index, fill, base) VALUES (?, ?, ?, ?)',
+    `INSERT INTO chain_fill (tx_hash, log_index, block_number, fill, quote, instrument)
+     VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const open = db.prepare<[string], { tx_hash: Buffer; log_index: bigint }>(
-    'SELECT tx_hash, log_index FROM chain_fill WHERE fill = ? AND settlement_id IS NULL LIMIT 64',
+  const columns = 'tx_hash, log_index, block_number, quote'
+  const open = 'settlement_id IS NULL LIMIT 64'
+  const any = db.prepare<[string], OpenFill>(
+    `SELECT ${columns} FROM chain_fill WHERE fill = ? AND ${open}`,
+  )
+  const exact = db.prepare<[string, string], OpenFill>(
+    `SELECT ${columns} FROM chain_fill WHERE fill = ? AND quote = ? AND ${open}`,
   )
   const take = db.prepare(
     'UPDATE chain_fill SET settlement_id = ? WHERE tx_hash = ? AND log_index = ?',
@@ -130,17 +148,60 @@ function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim'> {
   return {
     addFills: db.transaction((fills: readonly ChainFill[]) => {
       for (const fill of fills) {
-        insert.run(blobOf(fill.txHash), fill.logIndex, textOf(fill), fill.base)
+        const { txHash, logIndex, blockNumber, quote, instrument } = fill
+        insert.run(blobOf(txHash), logIndex, blockNumber, textOf(fill), String(quote), instrument)
       }
     }),
     claim(settlementId, wanted, hashes) {
-      const found = open.all(textOf(wanted))
+      const { quote } = wanted
+      const text = textOf(wanted)
+      const found = quote === undefined ? any.all(text) : exact.all(text, String(quote))
       const own = found.find(({ tx_hash }) => hashes.includes(hexOf(tx_hash)))
       const chosen = own ?? found[0]
       if (chosen === undefined) return undefined
       take.run(settlementId, chosen.tx_hash, chosen.log_index)
-      return hexOf(chosen.tx_hash)
+      return {
+        txHash: hexOf(chosen.tx_hash),
+        blockNumber: chosen.block_number,
+        quote: BigInt(chosen.quote),
+      }
     },
+  }
+}
+
+interface OpenFill {
+  readonly tx_hash: Buffer
+  readonly log_index: bigint
+  readonly block_number: bigint
+  readonly quote: string
+}
+
+function prepareBought(db: Database): AuditScratch['boughtBy'] {
+  // The ids of a market's settlements are `<market>:<seq>`.
+  const ofMarket = `settlement_id >= ? || ':' AND settlement_id < ? || ';'`
+  const all = db
+    .prepare<[string, string], string>(`SELECT fill FROM chain_fill WHERE ${ofMarket}`)
+    .pluck()
+  const inOne = db
+    .prepare<[Buffer, string, string], string>(
+      `SELECT fill FROM chain_fill WHERE tx_hash = ? AND +${ofMarket}`,
+    )
+    .pluck()
+  return (market, txHash) => {
+    const fills =
+      txHash === undefined
+        ? all.iterate(market, market)
+        : inOne.iterate(blobOf(txHash), market, market)
+    const bought: Bought = new Map()
+    const add = (account: bigint, amount: bigint) =>
+      bought.set(account, (bought.get(account) ?? 0n) + amount)
+    for (const fill of fills) {
+      const [, taker = '', maker = '', side, amount = ''] = fill.split(' ')
+      const size = side === 'buy' ? BigInt(amount) : 0n - BigInt(amount)
+      add(BigInt(taker), size)
+      add(BigInt(maker), 0n - size)
+    }
+    return bought
   }
 }
 
@@ -185,8 +246,8 @@ function prepareTradeReads(
       trades.all(ordinal, after, limit).map((row) => ({
         tradeId: exactNumber(row.tradeId),
         settlementId: row.settlementId,
-        maker: orderFromText(row.maker),
-        taker: orderFromText(row.taker),
+        maker: orderText.read(row.maker),
+        taker: orderText.read(row.taker),
         takerSide: row.takerSide,
         price: priceE18(BigInt(row.price)),
         amount: amountE18(BigInt(row.amount)),
@@ -196,12 +257,12 @@ function prepareTradeReads(
       })),
     order: (orderId) => {
       const body = order.get(orderId)
-      return body === undefined ? undefined : orderFromText(body)
+      return body === undefined ? undefined : orderText.read(body)
     },
     orders: (ordinal, after, limit) =>
       orders.all(ordinal, after, limit).map(({ order_key, body }) => ({
         orderKey: exactNumber(order_key),
-        order: orderFromText(body),
+        order: orderText.read(body),
       })),
     settledOnChain: (orderKey) =>
       amounts.all(orderKey, orderKey).reduce((sum, amount) => sum + BigInt(amount), 0n),

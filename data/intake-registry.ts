@@ -1,19 +1,21 @@
 import type { Database } from 'better-sqlite3'
-import { encodeCommands } from '../bus-schemas/command-message.js'
+import { commandMessages, type LogMarket } from '../bus-schemas/commands.js'
+import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
+import type { MarketTerms } from '../core/contracts/market-terms.js'
 import { assert } from '../core/assert.js'
-import type { Command, LoggedCommand } from '../core/command.js'
 import { crash } from '../core/crash-point.js'
+import type { Command, LoggedCommand } from '../core/engine/command.js'
 import { openDatabase } from './open.js'
 import {
+  createRecentClaims,
+  decodeClaims,
+  encodeClaims,
   type Claim,
   type ClaimTable,
   type ClaimTaken,
   type RecentClaims,
   type TakenOrder,
-  createRecentClaims,
-  decodeClaims,
-  encodeClaims,
 } from './recent-claims.js'
 
 /** The writer's name in the command log. */
@@ -21,16 +23,16 @@ export const INTAKE_SOURCE = 'intake'
 
 export type { Claim, TakenOrder } from './recent-claims.js'
 
-/** One command on its way into the log; an order brings its claim. */
+/** One command to be appended to the log; an order has a claim. */
 export interface LogEntry {
   readonly command: Command
   readonly claim?: Claim
-  /** Who waits for the answer; nobody for what the intake says by itself. */
+  /** The request that waits for the answer; absent for commands that the intake issues by itself. */
   readonly replyTo?: string
   readonly requestId?: string
 }
 
-/** A message of the command log, durable here before it is published. */
+/** A message of the command log; it is durable in the outbox before it is published. */
 export interface OutboxMessage {
   readonly market: string
   /** Number of its last command. */
@@ -38,24 +40,32 @@ export interface OutboxMessage {
   readonly payload: Uint8Array
 }
 
-/** What became of an entry: it is in the message, or an earlier order holds what it claims. */
+/** Outcome of an entry: it is in the message, or an earlier order holds its id or nonce. */
 export type EntryOutcome = { readonly kind: 'logged' } | ClaimTaken
+
+/** What a market's feed stated, and where. */
+export interface StatedTerms {
+  readonly streamSeq: number
+  readonly terms: MarketTerms
+}
 
 export interface PublishedPosition {
   readonly streamSeq: number
   readonly lastNo: number
 }
 
-/** order-intake's only memory; it is the sole writer of the file. Every method throws what SQLite throws. */
+/**
+ * The only durable state of order-intake, which is the sole writer of the file. Every method throws what SQLite throws.
+ */
 export interface IntakeRegistry {
   findOrder(orderId: string): TakenOrder | undefined
   findNonce(owner: Address, nonce: bigint): TakenOrder | undefined
   /**
-   * In one durable transaction: takes the claims in order, numbers the commands of the entries that got theirs, and
-   * stores them as one message of the outbox. The message is absent when no entry is left.
+   * In one durable transaction: takes the claims in order, numbers the commands of the entries whose claim was free,
+   * and stores them as one message of the outbox. The message is absent when no entry remains.
    */
   commit(
-    market: string,
+    log: LogMarket,
     entries: readonly LogEntry[],
     atMs: number,
   ): { readonly outcomes: readonly EntryOutcome[]; readonly message?: OutboxMessage }
@@ -63,23 +73,26 @@ export interface IntakeRegistry {
   outbox(market: string): OutboxMessage[]
   /** Number of the last command ever stored, 0 before the first. */
   lastNo(): number
-  /** How far the market's stream is known, zeros before the first message. */
+  /** The known position in the market's stream; zeros before the first message. */
   published(market: string): PublishedPosition
   /**
-   * The stream holds our commands up to `lastNo` and has been read up to `streamSeq`. On disk some messages later: what
-   * is lost of it with the process, the stream tells again.
+   * Records that the stream holds our commands up to `lastNo` and has been read up to `streamSeq`. It is written to
+   * disk some messages later: a position lost in a crash is read from the stream again.
    */
   markPublished(market: string, position: PublishedPosition): void
-  /** From where the market's feed tells of every live order, 1 before it was ever noted. */
+  /** The sequence from which the market's feed has every live order; 1 before it was first recorded. */
   watchedFrom(market: string): number
   markWatchedFrom(market: string, streamSeq: number): void
+  /** The terms that the market's feed last stated, and the message in which it did; undefined before the first. */
+  terms(market: string): StatedTerms | undefined
+  markTerms(market: string, streamSeq: number, terms: MarketTerms): void
   close(): void
 }
 
 /**
- * Opens `intake.db` at a path, creating it when absent; what `commit` stores is on disk before it returns. The file is held
- * alone until it is closed: two writers would number commands in one order and publish them in another. Throws
- * SqliteError with code SQLITE_BUSY when another process does not let go of it within a few seconds.
+ * Opens `intake.db` at a path, creating it when absent; what `commit` stores is on disk before it returns. The file is
+ * locked exclusively until it is closed: two writers would number commands in one order and publish them in another.
+ * Throws SqliteError with code SQLITE_BUSY when another process does not release it within a few seconds.
  */
 export function openIntakeRegistry(path: string): IntakeRegistry {
   const migrations = new URL('../../data/migrations/intake/', import.meta.url)
@@ -97,7 +110,8 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
     findNonce: (owner, nonce) => recent.findNonce(owner, nonce),
     ...prepareOutbox(db, state),
     ...prepareWatch(db),
-    commit: (market, entries, atMs) => commit({ market, entries, atMs }),
+    ...prepareTerms(db),
+    commit: (log, entries, atMs) => commit({ log, entries, atMs }),
     lastNo: () => state.lastNo,
     published: (market) => publishedOf(state, market),
     markPublished(market, position) {
@@ -115,20 +129,20 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
   }
 }
 
-/** What is known without asking the file, which nobody else writes. */
+/** Cached contents of the file; valid because the file has no other writer. */
 interface State {
   readonly recent: RecentClaims
   /** By market. */
   readonly published: Map<string, PublishedPosition>
   lastNo: number
-  /** What the outbox holds, as far as this process put it there or found it. */
+  /** Messages of the outbox, those found at the start included. */
   messages: number
   bytes: number
 }
 
 /**
- * Claims and messages that gather before the claims are moved into their table and what is published leaves the outbox,
- * all in one transaction: a page of the table is then written once for many orders.
+ * Claims and messages that accumulate before one transaction moves the claims into their table and deletes published
+ * messages from the outbox: a page of the table is then written once for many orders.
  */
 export const MAX_RECENT_CLAIMS = 2_048
 const MAX_KEPT_MESSAGES = 256
@@ -200,14 +214,15 @@ function prepareOutbox(db: Database, state: State): Pick<IntakeRegistry, 'outbox
   return {
     outbox(market) {
       const { lastNo } = publishedOf(state, market)
-      // Numbers are the venue's, not the market's: only when none is newer can nothing be left of the market.
+      // Numbers count over all markets: only when no number is newer is it certain that the market has no pending
+      // command.
       return lastNo >= state.lastNo ? [] : outbox.all(market, lastNo)
     },
   }
 }
 
 interface CommitInput {
-  readonly market: string
+  readonly log: LogMarket
   readonly entries: readonly LogEntry[]
   readonly atMs: number
 }
@@ -227,7 +242,8 @@ function prepareCommit(db: Database, state: State): Commit {
   })
 
   const write = (input: CommitInput, taken: Claim[]): ReturnType<Commit> => {
-    const { market, entries, atMs } = input
+    const { log, entries, atMs } = input
+    const { market } = log
     const outcomes: EntryOutcome[] = []
     const commands: LoggedCommand[] = []
     let { lastNo } = state
@@ -241,7 +257,7 @@ function prepareCommit(db: Database, state: State): Commit {
       commands.push(loggedCommand(entry, lastNo, atMs))
     }
     if (commands.length === 0) return { outcomes }
-    const message = { market, lastNo, payload: encodeCommands(commands) }
+    const message = { market, lastNo, payload: commandMessages(log).encode(commands) }
     store.immediate(message, encodeClaims(taken))
     state.lastNo = lastNo
     state.messages += 1
@@ -273,8 +289,8 @@ function loggedCommand(entry: LogEntry, sourceNo: number, atMs: number): LoggedC
 }
 
 /**
- * Moves the claims of the outbox into their table and takes out what is published. Not waited for: until the next commit
- * makes it durable, a power cut restores the outbox with all that it carried.
+ * Moves the claims of the outbox into their table and deletes published messages. It does not sync: until the next
+ * commit makes it durable, a power cut restores the outbox with its claims.
  */
 function prepareSettle(db: Database, state: State): () => void {
   const { recent, published } = state
@@ -328,5 +344,25 @@ function prepareWatch(db: Database): Pick<IntakeRegistry, 'watchedFrom' | 'markW
   return {
     watchedFrom: (market) => read.get(market) ?? 1,
     markWatchedFrom: (market, streamSeq) => void write.run(market, streamSeq),
+  }
+}
+
+function prepareTerms(db: Database): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
+  const read = db
+    .prepare<[string], { streamSeq: number; terms: string }>(
+      'SELECT stream_seq AS streamSeq, terms FROM market_terms WHERE market = ?',
+    )
+    .safeIntegers(false)
+  const write = db.prepare(
+    `INSERT INTO market_terms (market, stream_seq, terms) VALUES (?, ?, ?)
+     ON CONFLICT (market) DO UPDATE SET stream_seq = excluded.stream_seq, terms = excluded.terms`,
+  )
+  return {
+    terms(market) {
+      const row = read.get(market)
+      return row && { streamSeq: row.streamSeq, terms: termsText.read(row.terms) }
+    },
+    markTerms: (market, streamSeq, terms) =>
+      void write.run(market, streamSeq, termsText.write(terms)),
   }
 }

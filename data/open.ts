@@ -1,6 +1,7 @@
-import { readFileSync, readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { CannotStart } from '../core/cannot-start.js'
 import { assert } from '../core/assert.js'
 
 export interface OpenOptions {
@@ -11,26 +12,32 @@ export interface OpenOptions {
   readonly synchronous: 'FULL' | 'NORMAL'
   /** Opens an existing, current file and changes nothing in it. */
   readonly readonly?: boolean
-  /** Size of a page in a file that is made now; SQLite's own unless told. */
+  /** Page size of a new file; defaults to SQLite's. */
   readonly pageBytes?: number
-  /** Pages of the write-ahead log at which a commit moves them into the file; SQLite's own number unless told. */
+  /** Pages of the write-ahead log at which a commit checkpoints them into the file; defaults to SQLite's. */
   readonly checkpointPages?: number
 }
 
-/** The file's schema is not the one this build knows: an older or newer release made it, or something else. */
-export class UnknownSchemaVersion extends Error {
+/** The file's schema is not that of this build: an older or newer release wrote it. */
+export class UnknownSchemaVersion extends CannotStart {
   override readonly name = 'UnknownSchemaVersion'
   constructor(
     path: string,
     readonly found: number,
     readonly known: number,
   ) {
-    super(`${path} has schema version ${found}, this build knows version ${known}`)
+    const cure =
+      found > known
+        ? 'run the release that wrote it, or a newer one'
+        : 'start the process that writes it first, which brings it up to date'
+    super(
+      `${path} has schema version ${found}, this build knows version ${known}: ${cure} (docs/UPGRADING.md)`,
+    )
   }
 }
 
 const SYNCHRONOUS_CODE = { NORMAL: 1, FULL: 2 } as const
-/** The write-ahead log is cut back to this many bytes after a checkpoint. */
+/** The write-ahead log is truncated to this many bytes after a checkpoint. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
@@ -43,7 +50,7 @@ export function openDatabase(options: OpenOptions): Database.Database {
   const db = new Database(options.path, { readonly, fileMustExist: readonly })
   try {
     db.defaultSafeIntegers(true)
-    // It counts only for an empty file, before anything else is said of it.
+    // SQLite applies it to an empty file only, before any other statement.
     if (!readonly && options.pageBytes !== undefined) db.pragma(`page_size = ${options.pageBytes}`)
     if (!readonly) db.pragma('journal_mode = WAL')
     db.pragma(`synchronous = ${options.synchronous}`)
@@ -95,4 +102,29 @@ function readMigrations(folder: URL): string[] {
     assert(name.startsWith(`${number}-`), `migration ${name} should be number ${number}`)
     return readFileSync(new URL(name, `${folder.href.replace(/\/?$/, '/')}`), 'utf8')
   })
+}
+
+/** Another process holds the lock. */
+export class AlreadyLocked extends Error {
+  override readonly name = 'AlreadyLocked'
+}
+
+export interface Lock {
+  release(): void
+}
+
+/**
+ * Locks the file at `path` for this process alone, creating it; the system releases the lock however the process ends.
+ * Throws AlreadyLocked at once when it is held, by this process too.
+ */
+export function takeLock(path: string): Lock {
+  const db = new Database(path, { timeout: 0 })
+  try {
+    db.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
+    throw new AlreadyLocked(`${path} is held by another process`, { cause: error })
+  }
+  return { release: () => db.close() }
 }

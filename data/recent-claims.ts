@@ -1,6 +1,6 @@
 import type { Address } from '../core/action.js'
 
-/** What an order takes for ever (decision B9). */
+/** The id and the nonce that an order uses up permanently (decision B9). */
 export interface Claim {
   readonly orderId: string
   readonly owner: Address
@@ -21,33 +21,33 @@ export interface MarketClaim {
   readonly claim: Claim
 }
 
-/** An earlier order holds what is claimed. */
+/** An earlier order holds the claimed id or nonce. */
 export interface ClaimTaken {
   readonly kind: 'taken'
   readonly by: 'order_id' | 'nonce'
   readonly holder: TakenOrder
 }
 
-/** The claims that the table holds; nobody but the owner of this memory adds to it. */
+/** The claims in the table; the owner of this memory is its only writer. */
 export interface ClaimTable {
   findOrder(orderId: string): TakenOrder | undefined
   findNonce(owner: Address, nonce: bigint): TakenOrder | undefined
 }
 
-/** Every claim ever made: those that are durable in their messages but not yet in the table, and behind them the table. */
+/** Every claim: first those that are durable in their messages but not yet in the table, then the table. */
 export interface RecentClaims extends ClaimTable {
-  /** Takes id and nonce, of which the id is judged first; undefined when both are taken by this call. */
+  /** Takes id and nonce, checking the id first; undefined when both were free and are now taken. */
   take(market: string, claim: Claim): ClaimTaken | undefined
-  /** Gives back what `take` took, because its message was not stored. */
+  /** Releases what `take` took, because its message was not stored. */
   giveBack(claim: Claim): void
-  /** Those that the table does not hold, oldest first. */
+  /** Claims that are not yet in the table, oldest first. */
   waiting(): MarketClaim[]
   size(): number
-  /** The table holds all of them now. */
+  /** Call when the table holds all of them. */
   moved(): void
 }
 
-/** Most ids, and as many nonces, that are remembered as free between the first look at an order and its claim. */
+/** Most ids, and as many nonces, that are cached as free between the first check of an order and its claim. */
 const MAX_KNOWN_FREE = 8_192
 
 export function createRecentClaims(table: ClaimTable): RecentClaims {
@@ -104,7 +104,7 @@ const holderOf = ({ market, claim }: MarketClaim): TakenOrder => ({
   fingerprint: claim.fingerprint,
 })
 
-/** Keys that the table was seen not to hold; it need not be asked a second time when the order claims them. */
+/** Keys that were not found in the table; they are not queried a second time when the order claims them. */
 function createFreeKeys() {
   const free = new Set<string>()
   return {

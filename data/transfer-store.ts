@@ -1,27 +1,26 @@
 import type { Database } from 'better-sqlite3'
-import { transferFromWire, transferToWire } from '../bus-schemas/transfer-wire.js'
-import type { TransferWire } from '../bus-schemas/transfer-wire.js'
+import { transferText } from '../bus-schemas/transfers.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { crash } from '../core/crash-point.js'
 import { exactNumber } from '../core/decimal.js'
 import type { TransferRecord } from '../core/transfer.js'
-import { blobOf, hexOf } from './bytes.js'
+import { blobOf, hexOf } from './row-values.js'
 
 /** Schema of deposits.db and withdrawals.db. */
 export const TRANSFER_MIGRATIONS = new URL('../../data/migrations/transfers/', import.meta.url)
 
-/** A transfer and what only its submitter keeps of it. */
+/** A transfer with the fields that only its submitter stores. */
 export interface StoredTransfer {
   readonly record: TransferRecord
-  /** The request's body, whose signature held. */
+  /** The request's body, whose signature is valid. */
   readonly request: string
   readonly blockHash?: Hex
 }
 
-/** What a step changes beside the record. */
+/** Columns that a step changes beside the record. */
 export interface StepDetails {
-  /** Unix milliseconds at which something was first signed for the transfer; the first one told stands. */
+  /** Unix milliseconds of the first signature for the transfer; later values are ignored. */
   readonly submittedAtMs?: number
   readonly blockHash?: Hex
 }
@@ -31,23 +30,26 @@ export interface TransferStep {
   readonly record: TransferRecord
 }
 
-/** The records of one submitter, its only writer; on disk before a method returns. Every method throws what SQLite throws. */
+/**
+ * The records of one submitter, their only writer; durable before a method returns. Every method throws what SQLite
+ * throws.
+ */
 export interface TransferStore {
   find(actionHash: Hex): StoredTransfer | undefined
   /**
-   * Takes the action and its owner's one place, for a record that is new or was rejected; false when the action has
-   * another record or the owner another transfer in progress.
+   * Claims the action and its owner's single place for a record that is new or was rejected; false when the action has
+   * another record or the owner has another transfer in progress.
    */
   claim(record: TransferRecord, request: string): boolean
-  /** Writes the record as it is now, and enqueues that step unless nothing changed. The action must be claimed. */
+  /** Writes the record, and enqueues the step when the record changed. The action must be claimed. */
   update(record: TransferRecord, details?: StepDetails): void
   /** Whether a transfer of the owner other than this one is in progress. */
   othersInProgress(owner: Address, except: Hex): boolean
-  /** When transfers of the owner other than this one were submitted, after a moment; ascending. */
+  /** Submission times, later than a given one, of the owner's other transfers; ascending. */
   submittedAfter(owner: Address, afterMs: number, except: Hex): number[]
-  /** All that is pending, submitted or unknown. */
+  /** All records that are pending, submitted or unknown. */
   unsettled(): StoredTransfer[]
-  /** Steps not known to be published, oldest first. */
+  /** Steps whose publication is not confirmed, oldest first. */
   outbox(limit: number): TransferStep[]
   markPublished(no: number): void
 }
@@ -75,9 +77,7 @@ export function createTransferStore(db: Database): TransferStore {
 
 type Enqueue = { run(actionHash: Buffer, record: string): unknown }
 
-const textOf = (record: TransferRecord): string => JSON.stringify(transferToWire(record))
-const recordOf = (text: string): TransferRecord =>
-  transferFromWire(JSON.parse(text) as TransferWire)
+const { write: textOf, read: recordOf } = transferText
 
 function stored(row: Row): StoredTransfer {
   const { record, request, block_hash } = row
@@ -127,7 +127,7 @@ function prepareReads(db: Database): Reads {
 }
 
 function prepareClaim(db: Database, enqueue: Enqueue): TransferStore['claim'] {
-  // Neither the action's own row nor the owner's place may be taken; a rejected action gives its row up.
+  // Both the action's row and the owner's place must be free; the row of a rejected action is replaced.
   const take = db.prepare<[Buffer, Buffer, string, string]>(
     `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request)
      VALUES (?, ?, 'pending', 1, ?, ?)
@@ -154,7 +154,7 @@ function prepareUpdate(db: Database, enqueue: Enqueue): TransferStore['update'] 
   const before = db.prepare<[Buffer], { record: string }>(
     'SELECT record FROM transfers WHERE action_hash = ?',
   )
-  // A transfer that the chain brought back has its owner's place only if no other took it meanwhile.
+  // A transfer that a reorganisation brought back gets its owner's place only if no other has taken it meanwhile.
   const write = db.prepare<[string, string, string, number | null, Buffer | null, Buffer]>(
     `UPDATE transfers SET status = ?, record = ?,
        in_progress = ? IN ('pending', 'submitted') AND NOT EXISTS (
@@ -174,4 +174,68 @@ function prepareUpdate(db: Database, enqueue: Enqueue): TransferStore['update'] 
     if (text !== old.record) enqueue.run(hash, text)
   })
   return (record, details = {}) => update.immediate(record, details)
+}
+
+/** Bound of the stored requests of each kind; further requests are not counted until older ones are deleted. */
+export const MAX_COUNTED_REQUESTS = 50_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+/** Requests of the last minute by the party they count against; survives restarts. */
+export interface RequestCounts {
+  /** Unix milliseconds of each, ascending. */
+  within(countedBy: string, nowMs: number): number[]
+  count(countedBy: string, nowMs: number): void
+}
+
+/**
+ * Uses an open transfer database. Owners (with a valid signature) and network addresses are counted separately, so that
+ * a flood of one kind does not evict the other.
+ */
+export function createRequestCounts(db: Database, whose: 'owner' | 'client'): RequestCounts {
+  const within = db
+    .prepare<[string, string, number], bigint>(
+      `SELECT at_ms FROM requests
+       WHERE whose = ? AND counted_by = ? AND at_ms > ? ORDER BY at_ms`,
+    )
+    .pluck()
+  const prune = db.prepare<[number]>('DELETE FROM requests WHERE at_ms <= ?')
+  const add = db.prepare<[string, string, number, string, number]>(
+    `INSERT INTO requests (whose, counted_by, at_ms) SELECT ?, ?, ?
+     WHERE (SELECT count(*) FROM requests WHERE whose = ?) < ?`,
+  )
+  const count = db.transaction((countedBy: string, nowMs: number) => {
+    prune.run(nowMs - MINUTE_MS)
+    add.run(whose, countedBy, nowMs, whose, MAX_COUNTED_REQUESTS)
+  })
+  return {
+    within: (countedBy, nowMs) => within.all(whose, countedBy, nowMs - MINUTE_MS).map(exactNumber),
+    count: (countedBy, nowMs) => void count.immediate(countedBy, nowMs),
+  }
+}
+
+/** Gas cost of the last hour, from receipts; survives restarts. Bounded by the hour's budget. */
+export interface GasSpent {
+  /** Records a transaction's cost; a repeated call for the same transaction has no effect. */
+  record(txHash: string, costWei: bigint, nowMs: number): void
+  /** In wei. */
+  withinHour(nowMs: number): bigint
+}
+
+/** Uses an open transfer database. */
+export function createGasSpent(db: Database): GasSpent {
+  const prune = db.prepare<[number]>('DELETE FROM gas_spent WHERE at_ms <= ?')
+  const add = db.prepare<[Buffer, number, string]>(
+    `INSERT INTO gas_spent (tx_hash, at_ms, wei) VALUES (?, ?, ?)
+     ON CONFLICT (tx_hash) DO UPDATE SET wei = excluded.wei`,
+  )
+  const within = db.prepare<[number], string>('SELECT wei FROM gas_spent WHERE at_ms > ?').pluck()
+  const record = db.transaction((txHash: string, costWei: bigint, nowMs: number) => {
+    prune.run(nowMs - HOUR_MS)
+    add.run(Buffer.from(txHash.slice(2), 'hex'), nowMs, costWei.toString())
+  })
+  return {
+    record: (txHash, costWei, nowMs) => void record.immediate(txHash, costWei, nowMs),
+    withinHour: (nowMs) => within.all(nowMs - HOUR_MS).reduce((sum, wei) => sum + BigInt(wei), 0n),
+  }
 }

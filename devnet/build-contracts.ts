@@ -1,4 +1,4 @@
-import { compileContracts } from './compile-contracts.js'
+import { compileContracts } from './chain/compile-contracts.js'
 
-/** Build step: afterwards a deployment finds the contracts compiled. */
+/** Build step: compiles the contracts, so that a deployment finds them in the cache. */
 await compileContracts()

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Fetches Debian's own nats-server package into .tools/ (nothing is installed into the system).
 #
-# The package is verified by apt as usual: a signed Release file, hashes below it. The archive's
-# address is whatever this machine's apt already uses; only the suite's name is another one, because
-# Debian 12's nats-server (2.9) has no sync_interval and therefore cannot promise durable writes.
-# apt's lists for that suite live in a directory of their own, so the system's lists stay untouched.
+# apt verifies the package as usual: a signed Release file with hashes. The archive's address is the
+# one that this machine's apt already uses; only the suite differs, because Debian 12's nats-server
+# (2.9) has no sync_interval and therefore no durable writes. apt's lists for that suite are kept in a
+# directory of their own, so that the system's lists do not change.
 #
 # usage: devnet/fetch-nats-server.sh [target-file]
 set -eu
@@ -32,7 +32,7 @@ trap 'exit 1' HUP INT TERM
 archives=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' 2>/dev/null |
   awk '$3 == "main" && $4 == "Debian" && $2 !~ /(security|updates|backports)/ && !seen[$1]++ { print $1 }')
 if [ -z "$archives" ]; then
-  # Before the first "apt-get update" apt knows the addresses but not yet whose archive they are.
+  # Before the first "apt-get update" apt has the addresses but not yet the origin of each archive.
   archives=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 2>/dev/null |
     awk '$3 == "main" && $2 !~ /(security|updates|backports)/ && !seen[$1]++ { print $1 }')
 fi
@@ -52,7 +52,7 @@ apt_own() {
     -o Acquire::Languages=none -o Acquire::PDiffs=false -o Acquire::Retries=2 "$@"
 }
 
-# Runs a candidate with the setting that the venue depends on; -t checks the file and exits.
+# Runs a candidate with the setting that the venue requires; -t checks the file and exits.
 accepts_durable_settings() {
   cat >"$work/check.conf" <<CONF
 listen: "127.0.0.1:-1"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Ends what the launcher started when the launcher itself is gone, however it went.
+# Ends the launcher's processes when the launcher itself has ended, for any reason.
 #
-# The launcher writes "add PID" and "drop PID" lines to our standard input; each PID leads a process
-# group. The input ends with the launcher: then every group still listed gets SIGTERM, and after a
-# few seconds SIGKILL. A launcher that stops in order drops everything first, so nothing is left to do.
+# The launcher writes "add PID" and "drop PID" lines to standard input; each PID leads a process group.
+# The input ends with the launcher: then every group still listed gets SIGTERM, and after a few seconds
+# SIGKILL. An orderly shutdown drops every group first.
 grace_tenths=40
 
 trap '' HUP INT TERM PIPE

@@ -1,5 +1,5 @@
-# Sets this machine up as far as it is not; read by ./venue with the project's root as directory.
-# Every step says what it did and how long it took; a step with nothing to do is silent or quick.
+# Installs what this machine lacks; sourced by ./venue with the project's root as directory.
+# Every step prints its name and duration; a step with nothing to do is silent or quick.
 
 setup_log=.cache/setup.log
 mkdir -p .cache
@@ -44,7 +44,7 @@ install_build_tools() {
   $1 apt-get update && $1 apt-get install -y --no-install-recommends python3 make g++
 }
 
-# better-sqlite3 is compiled on the machine; it is the only thing that needs a compiler.
+# better-sqlite3 is compiled on the machine; only this package needs a compiler.
 ensure_build_tools() {
   missing=''
   for tool in python3 make g++; do
@@ -74,7 +74,7 @@ run_npm_ci() {
 ensure_packages() {
   stamp=$(printf '%s %s' "$(sha256sum <package-lock.json)" "$node_version")
   if [ -L node_modules ]; then
-    # A tree that belongs to another checkout is used as it is, never rewritten.
+    # A node_modules that belongs to another checkout is used as it is and never changed.
     sqlite_loads || fail 'node_modules is a link to a tree in which better-sqlite3 does not load'
     return 0
   fi
@@ -85,7 +85,7 @@ ensure_packages() {
     # Headers that came with node spare node-gyp a download.
     export npm_config_nodedir="$node_prefix"
   fi
-  # Its installer would otherwise look for a ready-made binary on the network first.
+  # Prevents its installer from looking for a prebuilt binary on the network first.
   export npm_config_build_from_source=better-sqlite3
   step 'install packages (npm ci; better-sqlite3 is compiled, about a minute)' run_npm_ci ||
     fail 'npm ci failed; its last lines are above'
@@ -93,7 +93,7 @@ ensure_packages() {
   printf '%s' "$stamp" >node_modules/.venue-stamp
 }
 
-# Compiled files whose source is gone would still be found as tests.
+# Deletes compiled files whose source was deleted: mocha would still run them.
 remove_stale_output() {
   [ -d dist ] || return 0
   find dist -name '*.js' | while IFS= read -r compiled; do

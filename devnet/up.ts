@@ -1,11 +1,11 @@
-import { readLauncherConfig } from './config.js'
-import { createConsole } from './console.js'
-import { createLauncher } from './launcher.js'
-import { LauncherError } from './launcher-error.js'
+import { readLauncherConfig } from './launcher/config.js'
+import { createLauncher } from './launcher/launcher.js'
+import { createConsole } from './launcher/output.js'
+import { LauncherError } from './launcher/wait-for.js'
 
 const output = createConsole((line) => process.stdout.write(`${line}\n`))
 
-// A terminal that was closed must not keep the venue from stopping in order.
+// A closed terminal must not prevent an orderly shutdown.
 process.stdout.on('error', () => {})
 
 function explain(error: unknown): string {

@@ -12,10 +12,10 @@ const devnet = await readDevnet(process.argv[2])
 const account = accountOf(devnet)
 const venue = createRestClient(devnet.gateway_url)
 
-// The engine's bids pay USDC for cNGN: who rests there sells the USDC that we buy.
+// The engine's bids pay USDC for cNGN: a resting bid sells the USDC that we buy.
 const { market_presentation: market, bids } = await venue.book(MARKET)
 const quote = bids[0]?.spot_contract?.ui_intent
-if (quote === undefined) throw new Error('nobody sells USDC: is DEMO_MAKER off?')
+if (quote === undefined) throw new Error('no one sells USDC: is DEMO_MAKER off?')
 console.log(`the best quote sells ${quote.size} USDC at ${quote.price} cNGN`)
 
 const nonce = randomNonce()

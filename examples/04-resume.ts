@@ -1,4 +1,4 @@
-/** Leaves the book's feed, lets it move on, and takes up exactly where it was. */
+/** Disconnects from the book's feed, waits for changes, and resumes at the same sequence. */
 import { once } from 'node:events'
 import { privateKeyToAccount } from 'viem/accounts'
 import { WebSocket } from 'ws'
@@ -19,7 +19,7 @@ const devnet = await readDevnet(process.argv[2])
 const account = accountOf(devnet)
 const venue = createRestClient(devnet.gateway_url)
 
-/** Connects, subscribes, and gives every frame until told that it is enough. */
+/** Connects, subscribes, and passes on every frame until the callback returns `enough`. */
 async function follow(sinceSeq: number | undefined, onFrame: (frame: Frame) => 'more' | 'enough') {
   const socket = new WebSocket(new URL('/v1/ws', devnet.gateway_url.replace(/^http/, 'ws')))
   await once(socket, 'open')

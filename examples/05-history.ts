@@ -1,4 +1,4 @@
-/** Shows what became of one's orders and what they traded, page by page, and the market's last hours. */
+/** Shows an owner's orders and fills, page by page, and the market's last hours. */
 import { privateKeyToAccount } from 'viem/accounts'
 import { createRestClient, signFrame, type FillRecord } from '../client/index.js'
 import { accountOf, readDevnet } from './devnet.js'

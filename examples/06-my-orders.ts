@@ -1,4 +1,4 @@
-/** Follows the own orders while one is placed and cancelled. */
+/** Follows the private order feed while an order is placed and cancelled. */
 import { privateKeyToAccount } from 'viem/accounts'
 import { WebSocket } from 'ws'
 import {

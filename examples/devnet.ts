@@ -1,36 +1,47 @@
 import { readFile } from 'node:fs/promises'
 
-/** What the examples need of the file that describes a running devnet. */
+/** The fields of a running devnet's description that the examples need. */
 export interface Devnet {
   readonly chain_id: number
   readonly gateway_url: string
-  /** What the venue calls itself in the text that opens the private feed. */
+  /** The venue's name in the signed text that opens the private feed. */
   readonly auth_domain: string
   readonly matching: `0x${string}`
   readonly rpc_url: string
   readonly deposit_module: `0x${string}`
   readonly withdrawal_module: `0x${string}`
   readonly usdc: `0x${string}`
+  readonly cngn: `0x${string}`
   readonly wrapped_usdc: `0x${string}`
   readonly cash_asset: `0x${string}`
   readonly perp_manager: `0x${string}`
+  readonly sub_accounts: `0x${string}`
+  readonly sub_account_creator: `0x${string}`
+  readonly dutch_auction: `0x${string}`
   readonly accounts: readonly DevnetAccount[]
 }
 
 export interface DevnetAccount {
   readonly name: string
+  readonly address: `0x${string}`
   readonly private_key: `0x${string}`
   readonly spot_subaccount_id: string
+  readonly perp_subaccount_id: string
 }
 
-/** Reads the description, from where `./venue up` leaves it unless told. */
+/** Reads the description; the path defaults to where `./venue up` writes it. */
 export async function readDevnet(path = 'var/devnet.json'): Promise<Devnet> {
   return JSON.parse(await readFile(path, 'utf8')) as Devnet
 }
 
 /** The first development account. */
-export function accountOf({ accounts }: Devnet): DevnetAccount {
-  const [first] = accounts
-  if (first === undefined) throw new Error('the devnet has no accounts')
-  return first
+export const accountOf = (devnet: Devnet): DevnetAccount => accountAt(devnet, 0)
+
+/** The second one, for examples that need a counterparty. */
+export const secondAccountOf = (devnet: Devnet): DevnetAccount => accountAt(devnet, 1)
+
+function accountAt({ accounts }: Devnet, index: number): DevnetAccount {
+  const account = accounts[index]
+  if (account === undefined) throw new Error('the devnet has too few accounts')
+  return account
 }

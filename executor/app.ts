@@ -1,51 +1,62 @@
 import { Router } from '@koa/router'
-import Koa from 'koa'
-import { authorize } from './authorize.js'
-import { errors } from './errors.js'
-import { refuse } from './refuse.js'
+import type Koa from 'koa'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type HttpState, createHttpApp, type HttpAppOptions } from '../runtime/http/server.js'
+import { executorRefusals, refuse, unavailable } from './refusals.js'
 import type { ReadReversals } from './reversals.js'
-import { getHealthz } from './routes/get-healthz.js'
-import { getReadyz } from './routes/get-readyz.js'
+import { getFaults } from './routes/get-faults.js'
 import { getReversals } from './routes/get-reversals.js'
-import { postExecute } from './routes/post-execute.js'
-import type { PostExecuteDeps } from './routes/post-execute.js'
+import { postExecute, type PostExecuteDeps } from './routes/post-execute.js'
+import type { FaultWatch } from './watch-faults.js'
 
-export interface AppDeps extends PostExecuteDeps {
+export interface AppDeps extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal'> {
   readonly readReversals: ReadReversals
-  /** Why no match could be settled now. */
+  readonly faults: Pick<FaultWatch, 'standing'>
+  /** Why no match could be settled now; undefined when one could. */
   readonly trouble: () => string | undefined
-  /** What callers of `/execute` and `/reversals` must show; undefined lets everybody in, for loopback only. */
+  /** Secret that callers of `/execute`, `/faults` and `/reversals` must send; undefined accepts every caller, for loopback only. */
   readonly secret: string | undefined
-  readonly facts: { readonly requestFailed: (error: unknown) => void }
-  /** An invariant is broken; the process must not go on. */
-  readonly onFatal: (error: unknown) => void
 }
 
-/** The executor as a Koa application that listens nowhere yet. */
-export function createApp(deps: AppDeps): Koa {
-  const { readReversals, trouble, secret, facts, onFatal } = deps
-  const app = new Koa()
-  // Koa prints a stack for every client that hangs up before its answer; the funnel has told what is worth telling.
-  app.on('error', () => undefined)
-
-  const router = new Router({ sensitive: true })
+/** The executor as a Koa application that does not listen yet. */
+export function createApp(deps: AppDeps): Koa<HttpState> {
+  const { readReversals, faults, trouble, secret } = deps
+  const router = new Router<HttpState>({ sensitive: true })
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(trouble))
   router.post('/execute', authorize(secret), postExecute(deps))
+  router.get('/faults', authorize(secret), getFaults(faults))
   router.get('/reversals', authorize(secret), getReversals(readReversals))
-
-  app.use(errors({ requestFailed: facts.requestFailed, onFatal }))
-  app.use(wordEmptyAnswers)
-  app.use(router.routes())
-  app.use(router.allowedMethods())
-  return app
+  return createHttpApp({ ...deps, router, refuse, pathNotFound: executorRefusals.pathNotFound })
 }
 
-/** What no route answered: the router sets status and `Allow`, the words are ours. */
-const wordEmptyAnswers: Koa.Middleware = async (ctx, next) => {
-  await next()
-  if (ctx.body !== undefined && ctx.body !== null) return
-  if (ctx.status === 405) refuse(ctx, 405, 'method not allowed')
-  else if (ctx.status === 501) refuse(ctx, 501, 'method not implemented')
-  else if (ctx.status === 404) refuse(ctx, 404, 'not found')
+/** `GET /healthz`: the process is up and has reached the chain once. */
+const getHealthz: Koa.Middleware<HttpState> = (ctx) => {
+  ctx.body = { status: 'ok' }
+}
+
+/** `GET /readyz`: 200 while a match could be settled; otherwise 503 with the reason. */
+const getReadyz =
+  (trouble: () => string | undefined): Koa.Middleware<HttpState> =>
+  (ctx) => {
+    const reason = trouble()
+    if (reason !== undefined) refuse(ctx, unavailable(reason))
+    else ctx.body = { status: 'ready' }
+  }
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Requires the secret as `Authorization: Bearer …`; accepts every request when there is none. */
+function authorize(secret: string | undefined): Koa.Middleware<HttpState> {
+  // Digests have one length, so the comparison takes the same time whatever was sent.
+  const expected = secret === undefined ? undefined : digest(`Bearer ${secret}`)
+  return async (ctx, next) => {
+    if (expected === undefined || timingSafeEqual(digest(ctx.get('authorization')), expected)) {
+      await next()
+      return
+    }
+    ctx.set('WWW-Authenticate', 'Bearer')
+    ctx.set('Connection', 'close')
+    refuse(ctx, executorRefusals.secretRequired)
+  }
 }

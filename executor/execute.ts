@@ -1,41 +1,51 @@
-import { encodeMatch } from '../chain/encode-match.js'
-import type { FindGuilty, GuiltySide } from '../chain/find-guilty.js'
-import { fingerprintOf } from '../chain/fingerprint.js'
+import { encodeMatch } from '../chain/contracts/calldata.js'
+import type { FindGuilty } from '../chain/contracts/find-guilty.js'
+import type { ReadMark } from '../chain/contracts/read-mark.js'
 import type {
   MinedTransaction,
   OpenTransaction,
+  RecordedIntent,
   TransactionJournal,
-} from '../chain/transaction-journal.js'
-import type { TransactionLane } from '../chain/transaction-lane.js'
+} from '../core/transaction-journal.js'
+import type { TransactionLane } from '../chain/lane/transaction-lane.js'
+import { fingerprintOf } from '../chain/signing/keys.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
+import type { Blame } from '../core/contracts/claims.js'
+import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
-import type { Market } from '../core/market.js'
-import type { ExecutePayload } from './execute-payload.js'
-import { findLife, isUntried } from './lives.js'
-import type { Life } from './lives.js'
+import type { PriceE18 } from '../core/money.js'
+import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import type { ExecutorFacts } from './observe.js'
+import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
-import { termsOf } from './settlement.js'
-import type { Submission } from './waiting.js'
+import { termsOf, type Submission } from './settlement.js'
+import type { FaultWatch } from './watch-faults.js'
 
-/** What became of a settlement. Only `mined` and `refused` are final; the others say: ask again with the same key. */
+/**
+ * The result of a settlement. Only `mined` and `refused` are final; after the others the caller may ask again with the
+ * key.
+ */
 export type ExecuteAnswer =
   | {
       readonly kind: 'mined'
       readonly transaction: MinedTransaction
-      /** Of a revert, when one side alone is to blame. */
-      readonly guilty?: GuiltySide
+      /** Of a revert, as far as the chain shows it. */
+      readonly guilty?: Blame
+      /** Where the contract has a mark and the chain still shows at which it booked the match. */
+      readonly markPrice?: PriceE18
     }
-  /** The simulation reverted; nothing was sent, and nothing ever will be for this key. */
-  | { readonly kind: 'refused'; readonly revert: string; readonly guilty?: GuiltySide }
-  /** A node has the transaction, the chain has not mined it yet, or not for good without having tried the match. */
+  /** The simulation reverted. Nothing was sent, and nothing will be sent under this key. */
+  | { readonly kind: 'refused'; readonly revert: string; readonly guilty?: Blame }
+  /**
+   * A node accepted the transaction. It is not mined yet, or its batch is mined, not final and did not try the match.
+   */
   | { readonly kind: 'timeout'; readonly hash: Hex }
-  /** Signed and recorded, but no node has said that it has it. */
+  /** Signed and journaled, but no node has confirmed that it accepted the transaction. */
   | { readonly kind: 'unknown'; readonly hash: Hex }
-  /** It was not sent yet. */
+  /** Not sent yet. */
   | { readonly kind: 'unavailable'; readonly why: string }
-  /** The key belongs to another match. */
+  /** The key was used for another match. */
   | { readonly kind: 'mismatch' }
 
 export interface ExecuteDeps {
@@ -45,19 +55,22 @@ export interface ExecuteDeps {
   readonly lane: TransactionLane
   readonly queue: SettlementQueue
   readonly findGuilty: FindGuilty
+  readonly readMark: ReadMark
+  /** A match was refused for a fault of the venue. */
+  readonly onVenueFault: FaultWatch['refused']
   /** How long a request waits to be sent, and after that for its outcome. */
   readonly timeoutMs: number
   readonly facts: ExecutorFacts
 }
 
-/** Settles a match once; `key` is the settlement's id, without one the call itself is the key. */
+/** Settles a match once. `key` is the settlement's id; it defaults to the fingerprint of the call. */
 export type Execute = (payload: ExecutePayload, key: string | undefined) => Promise<ExecuteAnswer>
 
 export interface Executions {
   readonly execute: Execute
-  /** Whether something was recorded under the key, or is about to be: then it may have been sent. */
+  /** Whether the key is journaled or in the queue, so that a transaction may have been sent for it. */
   readonly isKnown: (key: string) => boolean
-  /** Whether it is being tried out or waits for that, so that it may be signed any moment. */
+  /** Whether the settlement is in the queue, so that it may be signed at any moment. */
   readonly isRunning: (key: string) => boolean
 }
 
@@ -68,7 +81,7 @@ interface Request {
   readonly fingerprint: Hex
 }
 
-/** A settlement that is being tried out or waits for it, whoever asked for it. */
+/** A settlement in the queue, shared by all requests with its key. */
 interface Running {
   readonly intentId: string
   readonly fingerprint: Hex
@@ -76,11 +89,11 @@ interface Running {
 }
 
 interface Executing extends ExecuteDeps {
-  /** By settlement id, so that none can slip between looking and recording. Bounded by the queue. */
+  /** By settlement id: closes the gap between the look-up and the journal. Bounded by the queue. */
   readonly running: Map<string, Running>
 }
 
-/** Concurrent requests with one key share one submission. */
+/** Concurrent requests with the same key share one submission. */
 export function createExecute(deps: ExecuteDeps): Executions {
   const executing: Executing = { ...deps, running: new Map() }
 
@@ -91,50 +104,67 @@ export function createExecute(deps: ExecuteDeps): Executions {
     const { market, takerOrderId, makerOrderIds } = payload
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
     const answer = await settle(executing, { id, payload, call, fingerprint })
-    return withGuilty(deps.findGuilty, payload, answer)
+    return withMark(deps, payload, await withGuilty(deps, { payload, call }, answer))
   }
   const isKnown = (key: string): boolean =>
     executing.running.has(key) || deps.journal.find(key) !== undefined
   return { execute, isKnown, isRunning: (key) => executing.running.has(key) }
 }
 
-/** Blame is not recorded: a repeated question is answered by what the chain shows then. */
+/** The guilty side is not journaled: each request reads it from the newest block. */
 async function withGuilty(
-  findGuilty: FindGuilty,
-  { match }: ExecutePayload,
+  { findGuilty, onVenueFault, markets }: ExecuteDeps,
+  { payload, call }: Pick<Request, 'payload' | 'call'>,
   answer: ExecuteAnswer,
 ): Promise<ExecuteAnswer> {
   if (answer.kind !== 'refused' && answer.kind !== 'mined') return answer
   const revert = answer.kind === 'refused' ? answer.revert : revertOf(answer.transaction)
   if (revert === undefined) return answer
+  const { match, market } = payload
   const guilty = await findGuilty(match, revert)
+  if (guilty === 'venue') onVenueFault(market, termsOf(match, call, markets), revert)
   return guilty === undefined ? answer : { ...answer, guilty }
 }
 
-const revertOf = ({ status, revert = 'unknown' }: MinedTransaction): string | undefined =>
+/**
+ * The mark is not journaled either. A match whose mark cannot be read now is answered like one that is not mined, so that
+ * the caller asks again.
+ */
+async function withMark(
+  { readMark }: ExecuteDeps,
+  { match }: ExecutePayload,
+  answer: ExecuteAnswer,
+): Promise<ExecuteAnswer> {
+  if (answer.kind !== 'mined' || answer.transaction.status !== 'success') return answer
+  const mark = await readMark(match, answer.transaction)
+  if (mark === 'unreadable') return { kind: 'timeout', hash: answer.transaction.hash }
+  return mark === undefined ? answer : { ...answer, markPrice: mark }
+}
+
+const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string | undefined =>
   status === 'reverted' ? revert : undefined
 
 function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> | ExecuteAnswer {
   const known = executing.running.get(request.id)
   if (known !== undefined) return follow(executing, request, known)
-  const life = findLife(executing.journal, executing.lane.address, request.id)
-  const recorded = life.recorded
-  if (recorded === undefined) return follow(executing, request, submit(executing, request, life))
+  const attempt = findAttempt(executing.journal, executing.lane.address, request.id)
+  const { recorded } = attempt
+  if (recorded === undefined) return follow(executing, request, submit(executing, request, attempt))
   if (recorded.fingerprint !== request.fingerprint) return { kind: 'mismatch' }
   const { state } = recorded
   switch (state.kind) {
     case 'refused':
       return state
     case 'displaced':
-      return follow(executing, request, submit(executing, request, life))
+      return follow(executing, request, submit(executing, request, attempt))
     case 'open':
-      return waitForResult(executing, request, { ...life, hash: hashOf(state.transaction) })
+      return waitForResult(executing, request, { ...attempt, hash: hashOf(state.transaction) })
     case 'mined':
-      return life.isOver ? state : { kind: 'timeout', hash: state.transaction.hash }
+      return attempt.isLast ? state : { kind: 'timeout', hash: state.transaction.hash }
   }
 }
 
-function submit(executing: Executing, request: Request, { intentId }: Life): Running {
+function submit(executing: Executing, request: Request, { intentId }: SettlementAttempt): Running {
   const { id, payload, call, fingerprint } = request
   crash('executor.after_request')
   const terms = termsOf(payload.match, call, executing.markets)
@@ -160,7 +190,7 @@ async function follow(
   return waitForResult(executing, request, { intentId, hash: hashOf(submitted.transaction) })
 }
 
-/** The promise's result, or undefined when there is none within the time; what it settles to later is not lost on it. */
+/** The promise's result, or undefined if it takes longer than `ms`. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<undefined>((resolve) => {
@@ -183,13 +213,61 @@ async function waitForResult(
   if (transaction === undefined) {
     return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
   }
-  const hasAnother = isUntried(transaction) && !findLife(journal, lane.address, id).isOver
+  const hasAnother = isUntried(transaction) && !findAttempt(journal, lane.address, id).isLast
   return hasAnother ? { kind: 'timeout', hash: transaction.hash } : { kind: 'mined', transaction }
 }
 
-/** Hash of the newest signed form, the likeliest to be mined. */
+/** The hash of the newest signed form, which has the highest fees. */
 function hashOf({ attempts, evmNonce }: OpenTransaction): Hex {
   const newest = attempts.at(-1)
   assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
   return newest.hash
+}
+
+/**
+ * One attempt at a settlement: an intent of the journal, with one nonce. A batch may be mined without having tried the
+ * match; then, and only once that batch is final, another attempt may begin.
+ */
+export interface SettlementAttempt {
+  readonly intentId: string
+  readonly recorded: RecordedIntent | undefined
+  /** Whether no other attempt may follow, so that its result is the settlement's. */
+  readonly isLast: boolean
+}
+
+/** A settlement that no batch tries is given up after so many attempts. */
+export const MAX_ATTEMPTS = 5
+
+/** Whether the transaction was mined without having tried the match. */
+const isUntried = ({ status, revert }: MinedTransaction): boolean =>
+  status === 'reverted' && revert === NOT_TRIED
+
+/** The newest attempt at the settlement; it has not begun when it is not recorded. */
+export function findAttempt(
+  journal: TransactionJournal,
+  from: Address,
+  id: string,
+): SettlementAttempt {
+  for (let no = 1; ; no += 1) {
+    const intentId = attemptId(id, no)
+    const recorded = journal.find(intentId)
+    if (recorded === undefined) return { intentId, recorded, isLast: false }
+    const { state } = recorded
+    const wasTried = state.kind !== 'mined' || !isUntried(state.transaction)
+    if (wasTried || no === MAX_ATTEMPTS) return { intentId, recorded, isLast: true }
+    if (!isFinal(journal, from, intentId)) return { intentId, recorded, isLast: false }
+  }
+}
+
+/** As journals have it: `life` is the older word for an attempt. A caller's key has no blank in it. */
+const LATER_ATTEMPT = / life \d+$/
+
+const attemptId = (id: string, no: number): string => (no === 1 ? id : `${id} life ${no}`)
+
+/** The settlement that an intent of the journal is an attempt at. */
+export const settlementOf = (intentId: string): string => intentId.replace(LATER_ATTEMPT, '')
+
+function isFinal(journal: TransactionJournal, from: Address, intentId: string): boolean {
+  const unsettled = journal.unsettledTransactions(from)
+  return !unsettled.some(({ transaction }) => transaction.intentIds.includes(intentId))
 }

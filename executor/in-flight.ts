@@ -1,30 +1,29 @@
-import { balanceKey } from '../chain/match-payments.js'
-import type { BalanceId } from '../chain/read-balances.js'
-import type { MatchTerms } from './settlement.js'
+import type { ClaimReads } from '../chain/contracts/read-claims.js'
+import type { MarketMatch } from '../chain/contracts/registry.js'
+import type { Claim, ClaimKey } from '../core/contracts/claims.js'
+import type { SettlementTerms } from './settlement.js'
 
 /** A match whose transaction is signed. */
-export interface InFlightMatch extends MatchTerms {
+export interface InFlightMatch extends SettlementTerms {
   readonly evmNonce: number
 }
 
 /** The matches of our own transactions that a block does not show yet. */
 export interface InFlight {
-  /** The highest nonce of those that touch one of the accounts; undefined when none does. */
+  /** The highest nonce of the matches that touch one of the accounts; undefined when none does. */
   lastTouching(accountIds: readonly bigint[]): number | undefined
-  /** Those that touch one of the accounts, in the order of their nonces. */
+  /** The matches that touch one of the accounts, in the order of their nonces. */
   touching(accountIds: ReadonlySet<bigint>): InFlightMatch[]
-  /** What they take out of a balance, without what they bring in. */
-  claimed(balance: BalanceId): bigint
 }
 
-/** All matches of our own transactions that are not mined, or mined so lately that the chain may lose them again. */
+/** The matches of all our transactions that are not mined, or were mined so lately that the chain may lose them. */
 export interface InFlightBook {
-  add(evmNonce: number, matches: readonly MatchTerms[]): void
-  /** What a block does not show in which so many transactions are mined. */
+  add(evmNonce: number, matches: readonly SettlementTerms[]): void
+  /** The matches that are missing from a block with so many mined transactions of the sender. */
   after(count: number): InFlight
 }
 
-/** Mined transactions that are kept beside those in flight: more than the chain may lose at once. */
+/** Mined transactions that are kept beside those in flight: more than a reorganisation can undo. */
 const MINED_KEPT = 256
 
 /** Bounded by the transactions that may be in flight. */
@@ -54,13 +53,8 @@ export function createInFlightBook(): InFlightBook {
 /** `matches` in the order of their nonces. */
 export function viewOf(matches: readonly InFlightMatch[]): InFlight {
   const last = new Map<bigint, number>()
-  const claims = new Map<string, bigint>()
-  for (const { evmNonce, accountIds, payments = [] } of matches) {
+  for (const { evmNonce, accountIds } of matches) {
     for (const accountId of accountIds) last.set(accountId, evmNonce)
-    for (const payment of payments) {
-      const key = balanceKey(payment)
-      claims.set(key, (claims.get(key) ?? 0n) + payment.amount)
-    }
   }
   return {
     lastTouching(accountIds) {
@@ -69,6 +63,99 @@ export function viewOf(matches: readonly InFlightMatch[]): InFlight {
     },
     touching: (accountIds) =>
       matches.filter((match) => match.accountIds.some((accountId) => accountIds.has(accountId))),
-    claimed: (balance) => claims.get(balanceKey(balance)) ?? 0n,
+  }
+}
+
+export interface ShortQuestion<Match extends SettlementTerms> {
+  readonly matches: readonly Match[]
+  readonly inFlight: InFlight
+  /** Of the block that `inFlight` is seen from. */
+  readonly reads: ClaimReads
+  /**
+   * Whether an account that only earlier matches of the list touch counts as shared, as one in flight does. The claims
+   * of earlier matches on accounts in flight count in any case, because their sum may exceed what is left.
+   */
+  readonly countEarlier: boolean
+}
+
+/**
+ * The matches whose claims may not fit beside what is in flight, with the accounts that may be short. Everything in
+ * flight is assumed to take all that it claims and to bring in nothing, so every other match can be paid whatever
+ * becomes of those in flight. Only accounts that another match touches are read.
+ */
+export async function findShort<Match extends SettlementTerms>(
+  question: ShortQuestion<Match>,
+): Promise<Map<Match, ReadonlySet<bigint>>> {
+  const { matches, inFlight, countEarlier } = question
+  const short = new Map<Match, ReadonlySet<bigint>>()
+  const shared = sharedAccounts(question)
+  if (shared.size === 0) return short
+  const { left, claimsOf } = await readLeft(question, shared)
+  /** Accounts of earlier matches that are not short themselves, where those count. */
+  const admitted = new Set<bigint>()
+  const isTouched = (accountId: bigint): boolean =>
+    admitted.has(accountId) || inFlight.lastTouching([accountId]) !== undefined
+  for (const match of matches) {
+    const claims = claimsOf(match)
+    // A match whose claims are unknown may take anything, so all its accounts may lack something.
+    const wanting = claims === undefined ? match.accountIds : lackingAccounts(claims, left)
+    const lacking = wanting.filter(isTouched)
+    if (lacking.length > 0) {
+      short.set(match, new Set(lacking))
+      continue
+    }
+    take(left, claims ?? [])
+    if (countEarlier) for (const accountId of match.accountIds) admitted.add(accountId)
+  }
+  return short
+}
+
+/** Accounts that more than one match may touch. */
+function sharedAccounts({ matches, inFlight, countEarlier }: ShortQuestion<SettlementTerms>) {
+  const seen = new Set<bigint>()
+  const shared = new Set<bigint>()
+  for (const accountId of matches.flatMap(({ accountIds }) => accountIds)) {
+    const isShared = inFlight.lastTouching([accountId]) !== undefined
+    if (isShared || (countEarlier && seen.has(accountId))) shared.add(accountId)
+    seen.add(accountId)
+  }
+  return shared
+}
+
+/** What is left of each capacity, by the key's id. */
+type Left = Map<string, bigint>
+
+/** The capacities of the shared accounts without the claims in flight, and the claims of the matches. */
+async function readLeft(
+  { matches, inFlight, reads }: ShortQuestion<SettlementTerms>,
+  shared: ReadonlySet<bigint>,
+) {
+  const before = inFlight.touching(shared)
+  const known = [...matches, ...before].flatMap(({ match }) => match ?? [])
+  const claims = await reads.claims(known)
+  const byMatch = new Map<MarketMatch, readonly Claim[] | undefined>(
+    known.map((match, i) => [match, claims[i]]),
+  )
+  const claimsOf = ({ match }: SettlementTerms) => match && byMatch.get(match)
+  const keys = new Map<string, ClaimKey>()
+  for (const { key } of matches.flatMap((terms) => claimsOf(terms) ?? [])) {
+    if (shared.has(key.accountId)) keys.set(key.id, key)
+  }
+  const asked = [...keys.values()]
+  const capacities = await reads.capacities(asked)
+  const left: Left = new Map(asked.map((key, i) => [key.id, capacities[i] ?? 0n]))
+  for (const terms of before) take(left, claimsOf(terms) ?? [])
+  return { left, claimsOf }
+}
+
+const lackingAccounts = (claims: readonly Claim[], left: Left): readonly bigint[] =>
+  claims
+    .filter(({ key, debit }) => debit > (left.get(key.id) ?? debit))
+    .map(({ key }) => key.accountId)
+
+function take(left: Left, claims: readonly Claim[]): void {
+  for (const { key, debit } of claims) {
+    const before = left.get(key.id)
+    if (before !== undefined) left.set(key.id, before - debit)
   }
 }

@@ -1,10 +1,60 @@
-import { runProcess } from '../bus-schemas/process.js'
+import { mkdir } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
+import { loadDeployment } from '../chain/reads/deployment.js'
+import { createMarketList } from '../core/contracts/market-list.js'
+import { openMarketFile } from '../data/market-file.js'
+import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
+import { orExit } from '../runtime/process/cannot-start.js'
+import { runProcess } from '../runtime/process/process.js'
+import { createApp } from './app.js'
 import { readExecutorConfig } from './config.js'
-import { serve } from './serve.js'
+import { observeExecutor } from './observe.js'
+import { openExecutor } from './open-executor.js'
+import { createTermsCheck } from './payload.js'
 
-const config = readExecutorConfig()
+/** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
+const STOP_GRACE_MS = 3_500
+const config = orExit(readExecutorConfig)
+
 runProcess({
   name: 'executor',
   level: config.LOG_LEVEL,
-  start: (log) => serve(config, log),
+  // Listens once everything that the journal left open has been sent again.
+  start: async ({ log, fail: onFatal }) => {
+    await mkdir(config.DATA_DIR, { recursive: true })
+    const file = openMarketFile(config)
+    const list = createMarketList(file.markets)
+    const { markets } = list
+    const executor = await openExecutor({
+      rpcUrl: config.RPC_URL,
+      privateKey: config.EXECUTOR_PRIVATE_KEY,
+      deployment: await loadDeployment(config.DEPLOYMENT_FILE),
+      markets,
+      dataDir: config.DATA_DIR,
+      timeoutMs: config.EXECUTE_TIMEOUT_MS,
+      gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
+      acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
+      windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
+      facts: observeExecutor(log),
+      onFatal,
+    })
+    const watch = file.watch(list.add, onFatal)
+    const lookAgain = () => openMarketFile(config).markets.forEach(list.add)
+    const checkTerms = createTermsCheck(markets, lookAgain)
+    const app = createApp({ ...executor, checkTerms, secret: config.EXECUTOR_SECRET, log, onFatal })
+    const server = createHttpServer(app.callback())
+    const host = config.EXECUTOR_HOST
+    const port = await listen(server, config.EXECUTOR_PORT, host)
+    log.info({ url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}` }, 'listening')
+    return {
+      stop: async () => {
+        const closed = closeServer(server, STOP_GRACE_MS)
+        await watch.stop()
+        await executor.stop()
+        // Requests in flight still write to the journal.
+        await closed
+        executor.close()
+      },
+    }
+  },
 })

@@ -1,17 +1,18 @@
-import type { Logger } from '../bus-schemas/log.js'
-import type { LaneFacts } from '../chain/lane-facts.js'
-import { observeLane } from '../chain/observe-lane.js'
+import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
+import type { Logger } from '../runtime/process/log.js'
 
-/** What the executor tells its operator, one line for each thing worth knowing; never signatures or signed bytes. */
+/** What the executor reports to its operator, one log line each; never signatures or signed bytes. */
 export interface ExecutorFacts extends LaneFacts {
   readonly settlementReceived: (settlement: SettlementNames) => void
-  /** It passed its trial, and used so much gas. */
+  /** It passed its simulation, with this gas. */
   readonly simulated: (settlementId: string, gas: bigint) => void
-  /** It is tried again once the chain has mined the nonce, on which its verdict may depend. */
+  /** It waits until the chain has mined the nonce, whose matches may change the verdict. */
   readonly deferred: (settlementId: string, evmNonce: number) => void
   readonly refused: (settlementId: string, revert: string) => void
+  /** The chain refuses every match of the market; `why` where it was read rather than met. */
+  readonly faultFound: (market: string, revert: string, why: string | undefined) => void
+  readonly faultGone: (market: string) => void
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
-  readonly requestFailed: (error: unknown) => void
 }
 
 export interface SettlementNames {
@@ -43,8 +44,10 @@ export function observeExecutor(log: Logger): ExecutorFacts {
       ),
     refused: (settlementId, revert) =>
       log.warn({ settlement_id: settlementId, revert }, 'settlement refused by simulation'),
+    faultFound: (market, revert, why) =>
+      log.error({ market, revert, why }, 'the chain refuses every match'),
+    faultGone: (market) => log.info({ market }, 'matches can be settled again'),
     unavailable: (settlementId, why, cause) =>
       log.warn({ settlement_id: settlementId, why, err: cause }, 'settlement not taken'),
-    requestFailed: (error) => log.error({ err: error }, 'request failed'),
   }
 }

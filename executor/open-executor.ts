@@ -1,33 +1,38 @@
 import { join } from 'node:path'
-import type { TradingDeployment } from '../chain/check-deployment.js'
-import { createChainClient } from '../chain/client.js'
-import type { ChainClient } from '../chain/client.js'
-import { eventOfBatch, outcomesOfBatch } from '../chain/encode-batch.js'
-import { createGuiltyFinder } from '../chain/find-guilty.js'
-import { createBalanceReader } from '../chain/read-balances.js'
-import { isUnchanged, readHead } from '../chain/read-head.js'
-import { createTransactionSigner } from '../chain/sign-transaction.js'
-import { guardDeployment } from '../chain/guard-deployment.js'
-import type { LanePolicy } from '../chain/lane-policy.js'
-import { openLane } from '../chain/transaction-lane.js'
-import type { TransactionLane } from '../chain/transaction-lane.js'
-import { untilAnswering } from '../chain/until-answering.js'
-import type { Hex } from '../core/action.js'
-import type { Market } from '../core/market.js'
-import { takeLock } from '../data/lock.js'
-import { openDatabase } from '../data/open.js'
-import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../data/transaction-journal.js'
-import { carryBatches } from './carry-batches.js'
-import { carrySingly } from './carry-singly.js'
-import { createExecute } from './execute.js'
-import type { Executions } from './execute.js'
+import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
+import { createMarkReader } from '../chain/contracts/read-mark.js'
+import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
+import type { LanePolicy } from '../chain/lane/follow-transaction.js'
+import { openLane, type TransactionLane } from '../chain/lane/transaction-lane.js'
+import { isUnchanged, readSenderHead, type SenderHead } from '../chain/reads/blocks.js'
+import {
+  createChainClient,
+  orUnreachable,
+  untilAnswering,
+  type ChainClient,
+} from '../chain/reads/client.js'
+import {
+  guardDeployment,
+  type CalledContracts,
+  type TradingDeployment,
+} from '../chain/reads/deployment.js'
+import { createClaimReader } from '../chain/contracts/read-claims.js'
+import { createTransactionSigner } from '../chain/signing/keys.js'
+import type { Address, Hex } from '../core/action.js'
+import type { Market } from '../core/contracts/market.js'
+import {
+  createTransactionJournal,
+  JOURNAL_MIGRATIONS,
+} from '../data/journal/transaction-journal.js'
+import { openDatabase, takeLock } from '../data/open.js'
+import { createExecute, type Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
-import { createReadReversals } from './reversals.js'
-import type { ReadReversals } from './reversals.js'
-import { createSettlementQueue } from './settlement-queue.js'
-import type { SettlementQueue } from './settlement-queue.js'
-import { termsOfTransaction } from './settlement.js'
+import { packBatches, packSingly } from './pack-matches.js'
+import { createReadReversals, type ReadReversals } from './reversals.js'
+import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
+import { termsOfTransaction, type MatchPacker } from './settlement.js'
+import { watchFaults, type FaultWatch } from './watch-faults.js'
 
 export interface ExecutorOptions {
   readonly rpcUrl: string
@@ -40,9 +45,9 @@ export interface ExecutorOptions {
   readonly timeoutMs: number
   /** Gas money that the signer keeps, in wei. */
   readonly gasReserveWei: bigint
-  /** Nonces of the signer that may have been used without the journal's knowledge; any number unless told. */
+  /** The highest nonce count of the signer that an empty journal accepts; by default any. */
   readonly acceptNonces?: number
-  /** How long a batch is gathered beyond what comes while the last one is tried out; not at all unless told. */
+  /** How long the queue waits for more settlements before each group; 0 by default. */
   readonly windowMs?: number
   readonly policy?: Partial<LanePolicy>
   readonly facts: ExecutorFacts
@@ -51,16 +56,17 @@ export interface ExecutorOptions {
 
 export interface Executor extends Executions {
   readonly readReversals: ReadReversals
-  /** Why no match could be settled now. */
+  readonly faults: Pick<FaultWatch, 'standing'>
+  /** Why no match can be settled now; undefined when one can. */
   readonly trouble: () => string | undefined
-  /** Whoever waits is answered without a result; nothing is lost, since the journal is on disk. */
+  /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
   stop(): Promise<void>
-  /** Lets go of the journal; to be called when no execution is under way any more. */
+  /** Closes the journal; call it when no execution is running. */
   close(): void
 }
 
 const CHAIN_WAIT_MS = 30_000
-/** Many times as long as a chain that works leaves between two answers. */
+/** Many times the longest pause between two answers of a working chain. */
 const CHAIN_SILENT_MAX_MS = 5_000
 
 /**
@@ -97,12 +103,14 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
   const client = createChainClient(rpcUrl, 'read')
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
-  const { chainId, matching, subAccounts, spotTradeModule, batchExecutor } = deployment
-  const contracts = {
-    ...{ matching, subAccounts, spotTradeModule },
-    ...(batchExecutor !== undefined && { batchExecutor }),
-  }
-  const verifyChain = guardDeployment(client, { chainId, contracts }, signer.address)
+  const { chainId, matching, batchExecutor } = deployment
+  const found = await untilAnswering(
+    () => withModules(client, markets),
+    CHAIN_WAIT_MS,
+    facts.waitingForChain,
+  )
+  const contracts = calledContracts(deployment, found)
+  const verifyChain = guardDeployment(client, { chainId, contracts })
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
   const lane = await openLane({
@@ -115,20 +123,56 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
       eventPerIntent: eventOfBatch(batchExecutor),
     }),
   })
-  const queue = openQueue(options, { journal, lane, client })
+  const sender = lane.address
+  const packer =
+    batchExecutor === undefined
+      ? packSingly({ client, matching, sender })
+      : packBatches({ client, batchExecutor, sender })
+  const readHead = () => readSenderHead(client, sender)
+  const queue = openQueue(options, { journal, lane, client, packer, readHead })
+  const faults = await watchFaults({
+    ...{ client, deployment, sender, markets, packer, readHead, facts, onFatal },
+  })
   const executions = createExecute({
     ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
-    findGuilty: createGuiltyFinder({ client, deployment }),
+    findGuilty: createGuiltyFinder({ client, deployment, markets }),
+    readMark: createMarkReader(client, markets),
+    onVenueFault: faults.refused,
   })
   const readReversals = createReadReversals({ journal, lane, isRunning: executions.isRunning })
   const stop = async () => {
-    // Whoever waits for a receipt is woken before the queue is waited for.
-    await Promise.all([queue.stop(), lane.stop()])
+    // Requests that wait for a receipt are answered at once, while the queue finishes its group.
+    await Promise.all([queue.stop(), lane.stop(), faults.stop()])
   }
-  return { ...executions, readReversals, trouble: () => troubleOf(lane), stop }
+  const trouble = () => troubleOf(lane) ?? faults.trouble()
+  return { ...executions, readReversals, faults, trouble, stop }
 }
 
-/** What holds for every match; a silence comes first, since it makes the lane doubt everything else. */
+/** The markets whose trade modules are there; the others alone are not settled (watch-faults.ts). */
+async function withModules(
+  client: ChainClient,
+  markets: readonly Market[],
+): Promise<readonly Market[]> {
+  const codes = markets.map(({ market, tradeModuleAddress: address }) =>
+    orUnreachable(`trade module of ${market}`, client.getCode({ address })),
+  )
+  const found = await Promise.all(codes)
+  return markets.filter((_, i) => found[i] !== undefined)
+}
+
+/** The contracts that every settlement calls, and the trade modules of the markets, by name. */
+function calledContracts(
+  { matching, subAccounts, batchExecutor }: TradingDeployment,
+  markets: readonly Market[],
+): CalledContracts {
+  const modules: Record<string, Address> = {}
+  for (const { market, tradeModuleAddress } of markets) {
+    modules[`trade module of ${market}`] = tradeModuleAddress
+  }
+  return { matching, subAccounts, ...modules, ...(batchExecutor && { batchExecutor }) }
+}
+
+/** What holds up every match. The chain's silence comes first, because other reasons may follow from it. */
 const troubleOf = (lane: TransactionLane): string | undefined =>
   lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : lane.trouble()
 
@@ -136,24 +180,21 @@ interface Parts {
   readonly journal: Journal
   readonly lane: TransactionLane
   readonly client: ChainClient
+  readonly packer: MatchPacker
+  readonly readHead: () => Promise<SenderHead>
 }
 
-function openQueue(options: ExecutorOptions, { journal, lane, client }: Parts): SettlementQueue {
+function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
+  const { journal, lane, client, packer, readHead } = parts
   const { deployment, markets, facts, windowMs = 0 } = options
-  const { matching, subAccounts, batchExecutor } = deployment
   const sender = lane.address
   const book = createInFlightBook()
   for (const { transaction } of journal.unsettledTransactions(sender)) {
     book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
   }
   return createSettlementQueue({
-    ...{ journal, lane, book, facts, windowMs },
-    carrier:
-      batchExecutor === undefined
-        ? carrySingly({ client, matching, sender })
-        : carryBatches({ client, batchExecutor, sender }),
-    readHead: () => readHead(client, sender),
+    ...{ journal, lane, book, facts, windowMs, packer, readHead },
     isUnchanged: (head) => isUnchanged(client, sender, head),
-    readBalances: createBalanceReader(client, subAccounts),
+    readClaims: createClaimReader({ client, deployment }),
   })
 }

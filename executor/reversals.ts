@@ -1,19 +1,11 @@
-import type { TransactionLane } from '../chain/transaction-lane.js'
-import type {
-  MinedTransaction,
-  Reversal,
-  TransactionJournal,
-} from '../chain/transaction-journal.js'
-import { assert } from '../core/assert.js'
+import type { MinedTransaction, Reversal, TransactionJournal } from '../core/transaction-journal.js'
+import type { TransactionLane } from '../chain/lane/transaction-lane.js'
 import type { Hex } from '../core/action.js'
-import type { Executions } from './execute.js'
-import { findLife, settlementOf } from './lives.js'
-import type { Life } from './lives.js'
+import { assert } from '../core/assert.js'
+import { NOT_CARRIED_OUT, UNKNOWN_REVERT } from '../core/revert.js'
+import { findAttempt, settlementOf, type Executions, type SettlementAttempt } from './execute.js'
 
-/** The revert's name of a settlement that no transaction carries out, and none ever will. */
-export const NOT_CARRIED_OUT = 'not_carried_out'
-
-/** What became of a settlement, for good. */
+/** The final outcome of a settlement. */
 export type FinalOutcome =
   | { readonly status: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
   | {
@@ -24,20 +16,20 @@ export type FinalOutcome =
       readonly blockNumber?: bigint
     }
 
-/** An outcome that may have been told, and what is true of the settlement instead. */
+/** An outcome that may have been reported, and the final one that replaces it. */
 export interface SettlementReversal {
-  /** From 1, rising. */
+  /** Counts from 1. */
   readonly no: number
   readonly settlementId: string
   readonly before: MinedTransaction
-  /** May be what it was before, when the chain changed its mind twice. */
+  /** Equal to `before` after a second reorganisation that undid the first. */
   readonly now: FinalOutcome
 }
 
 /**
- * Reversals above a number, in order, at most so many. The list ends before the first settlement whose outcome the chain
- * may still change, so that each is told once and for good. A settlement that no transaction carried out is closed with
- * that: asked for again it is refused.
+ * At most `limit` reversals with a number above `after`, in order. The list ends before the first settlement whose
+ * outcome is not final, so that each reversal is reported once. A settlement that no transaction carried out is closed
+ * here: a later request for it is refused.
  */
 export type ReadReversals = (after: number, limit: number) => SettlementReversal[]
 
@@ -56,8 +48,8 @@ export function createReadReversals({ journal, lane, isRunning }: ReversalDeps):
     for (const reversal of reversals) {
       const settlementId = settlementOf(reversal.intentId)
       if (isRunning(settlementId)) break
-      const life = findLife(journal, lane.address, settlementId)
-      const now = outcomeOf(journal, { life, reversal, unsettled })
+      const attempt = findAttempt(journal, lane.address, settlementId)
+      const now = outcomeOf(journal, { attempt, reversal, unsettled })
       if (now === undefined) break
       told.push({ no: reversal.no, settlementId, before: reversal.before, now })
     }
@@ -74,17 +66,17 @@ const unsettledIntents = (
   )
 
 interface Judged {
-  readonly life: Life
+  readonly attempt: SettlementAttempt
   readonly reversal: Reversal
   readonly unsettled: ReadonlySet<string>
 }
 
-/** Undefined while the chain may still change it. */
+/** Undefined while the outcome is not final. */
 function outcomeOf(
   journal: TransactionJournal,
-  { life, reversal, unsettled }: Judged,
+  { attempt, reversal, unsettled }: Judged,
 ): FinalOutcome | undefined {
-  const { intentId, recorded } = life
+  const { intentId, recorded } = attempt
   const state = recorded?.state ?? { kind: 'displaced' }
   switch (state.kind) {
     case 'open':
@@ -92,19 +84,21 @@ function outcomeOf(
     case 'refused':
       return { status: 'reverted', revert: state.revert }
     case 'displaced': {
-      // A life that has not begun is the same call as the one before it.
+      // An attempt that has not begun has the fingerprint of the one before it.
       const fingerprint = (recorded ?? journal.find(reversal.intentId))?.fingerprint
-      assert(fingerprint !== undefined, `${reversal.intentId} was turned round and is not recorded`)
+      assert(fingerprint !== undefined, `${reversal.intentId} was reversed and is not recorded`)
       journal.recordRefusal(intentId, fingerprint, NOT_CARRIED_OUT)
       return { status: 'reverted', revert: NOT_CARRIED_OUT }
     }
     case 'mined':
-      return life.isOver && !unsettled.has(intentId) ? finalOutcome(state.transaction) : undefined
+      return attempt.isLast && !unsettled.has(intentId)
+        ? finalOutcome(state.transaction)
+        : undefined
   }
 }
 
 function finalOutcome({ status, hash, blockNumber, revert }: MinedTransaction): FinalOutcome {
   const place = { txHash: hash, blockNumber }
   if (status === 'success') return { status, ...place }
-  return { status, revert: revert ?? 'unknown', ...place }
+  return { status, revert: revert ?? UNKNOWN_REVERT, ...place }
 }

@@ -1,163 +1,240 @@
-import type { GasFacts } from '../chain/read-gas.js'
-import type { ReadBalances } from '../chain/read-balances.js'
-import type { Head } from '../chain/read-head.js'
-import type { TransactionJournal } from '../chain/transaction-journal.js'
+import type { ReadClaims } from '../chain/contracts/read-claims.js'
+import type { GasFacts } from '../chain/lane/gas.js'
+import type { TransactionJournal } from '../core/transaction-journal.js'
+import type { Shortage, TransactionLane } from '../chain/lane/transaction-lane.js'
+import type { SenderHead } from '../chain/reads/blocks.js'
+import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
-import type { Verdict } from './carrier.js'
-import { findShort } from './find-short.js'
-import { viewOf } from './in-flight.js'
-import type { InFlight } from './in-flight.js'
-import { sendPassing } from './send-passing.js'
-import type { Passing, SendDeps } from './send-passing.js'
-import type { MatchTerms } from './settlement.js'
-import type { Waiting } from './waiting.js'
+import { crash } from '../core/crash-point.js'
+import {
+  findShort,
+  viewOf,
+  type InFlight,
+  type InFlightBook,
+  type InFlightMatch,
+} from './in-flight.js'
+import type { ExecutorFacts } from './observe.js'
+import type { MatchPacker, QueuedSettlement, SettlementTerms, Verdict } from './settlement.js'
 
 export interface GroupDeps extends SendDeps {
-  readonly readBalances: ReadBalances
+  readonly readClaims: ReadClaims
   readonly journal: TransactionJournal
-  /** Whether the chain still says of the head what it said when it was read. */
-  readonly isUnchanged: (head: Head) => Promise<boolean>
+  /** Whether the node still gives the same answer about the head as when it was read. */
+  readonly isUnchanged: (head: SenderHead) => Promise<boolean>
 }
 
-/** After so many waits a refusal is final, and what could not be found out about what is in flight is let be. */
+/** After so many deferrals a refusal is final, and a settlement is judged by the newest block alone. */
 const MAX_DEFERRALS = 3
 
-/** One look at a group of settlements. */
+/** One pass over a group of settlements. */
 interface Round {
   readonly deps: GroupDeps
-  readonly head: Head
+  readonly head: SenderHead
   readonly inFlight: InFlight
-  /** Whether others wait behind the group. */
+  /** Whether more settlements wait behind the group. */
   readonly moreWait: boolean
-  /** Those that are looked at again. */
-  readonly again: Set<Waiting>
+  /** Settlements that stay in the queue. */
+  readonly again: Set<QueuedSettlement>
 }
 
 /**
- * Tries the settlements out, sends those that pass, refuses those that the chain refuses, and answers which are to be
- * looked at again, in their order. What is in flight is taken into account: a refusal is final only when nothing in
- * flight could change it, and what cannot be paid after what is in flight is not sent. Rejects with ChainUnreachable,
- * and as the lane and the journal throw.
+ * Simulates the settlements, sends those that pass, refuses those that the chain refuses, and returns those that stay
+ * in the queue, in their order. Matches in flight are taken into account: a refusal is final only when nothing in
+ * flight could change it, and a settlement whose claims do not fit beside those in flight is not sent. Rejects with
+ * ChainUnreachable, and with the errors of the lane and the journal.
  */
 export async function settleGroup(
   deps: GroupDeps,
-  head: Head,
-  group: readonly Waiting[],
+  head: SenderHead,
+  group: readonly QueuedSettlement[],
   moreWait = false,
-): Promise<Waiting[]> {
+): Promise<QueuedSettlement[]> {
   const inFlight = deps.book.after(head.count)
   const round: Round = { deps, head, inFlight, moreWait, again: new Set() }
   const { chosen, short, ahead } = await choose(round, group)
   if (chosen.length > 0) {
     const matches = chosen.map(({ settlement }) => settlement)
-    const trying = deps.carrier.try(head, matches, ahead)
-    const [{ aheadHolds, verdicts }, gas] = await Promise.all([trying, deps.lane.readGas()])
-    // Whatever was read of a head that turns out to be another is worth nothing, least of all a refusal.
+    const [{ aheadPassed, verdicts }, gas] = await Promise.all([
+      deps.packer.simulate(head, matches, ahead),
+      deps.lane.readGas(),
+    ])
+    // Answers about a head that turned out to be another one mean nothing, refusals least of all.
     if (!(await deps.isUnchanged(head))) return [...group]
-    if (aheadHolds) conclude(round, { chosen, verdicts, gas })
-    else for (const waiting of chosen) putBack(round, waiting, short.has(waiting.settlement))
+    if (aheadPassed) conclude(round, { chosen, verdicts, gas })
+    else for (const queued of chosen) keep(round, queued, short.has(queued.settlement))
   }
-  return group.filter((waiting) => round.again.has(waiting))
+  return group.filter((queued) => round.again.has(queued))
 }
 
-/** Who is tried out now, and which matches in flight are assumed to go through first. */
-async function choose(round: Round, group: readonly Waiting[]) {
+/** Chooses the settlements to simulate now, and the matches in flight to put ahead of them. */
+async function choose(round: Round, group: readonly QueuedSettlement[]) {
   const { deps, head, inFlight } = round
-  const { maxAhead } = deps.carrier
-  const careful = group.filter(({ deferrals }) => deferrals <= MAX_DEFERRALS)
-  const short = await findShort<MatchTerms>({
-    matches: careful.map(({ settlement }) => settlement),
+  const { maxAhead } = deps.packer
+  const deferrable = group.filter(({ deferrals }) => deferrals <= MAX_DEFERRALS)
+  const short = await findShort<SettlementTerms>({
+    matches: deferrable.map(({ settlement }) => settlement),
     inFlight,
-    balancesOf: (ids) => deps.readBalances(head.blockHash, ids),
-    // Tried out by itself, a match does not see what those before it take.
+    reads: deps.readClaims(head.blockHash),
+    // Simulated by itself, a match does not see what the matches before it take.
     countEarlier: maxAhead === 0,
   })
   let accounts: ReadonlySet<bigint> = new Set()
-  const ours = new Set<bigint>()
-  const chosen = group.filter((waiting) => {
-    const lacking = short.get(waiting.settlement)
-    const isOurs = (id: bigint) => ours.has(id) || inFlight.lastTouching([id]) !== undefined
-    // What nothing of ours takes is lacking for good: the chain is to say so, or it would wait for ever.
-    if (lacking === undefined || ![...lacking].some(isOurs)) {
-      for (const id of waiting.settlement.accountIds) ours.add(id)
+  const chosenAccounts = new Set<bigint>()
+  const chosen = group.filter((queued) => {
+    const lacking = short.get(queued.settlement)
+    const isShared = (id: bigint) =>
+      chosenAccounts.has(id) || inFlight.lastTouching([id]) !== undefined
+    // If no other match of ours touches the account, waiting would not help: let the chain refuse it.
+    if (lacking === undefined || ![...lacking].some(isShared)) {
+      for (const id of queued.settlement.accountIds) chosenAccounts.add(id)
       return true
     }
     const wanted = new Set([...accounts, ...lacking])
     const fits = maxAhead > 0 && inFlight.touching(wanted).length <= maxAhead
     if (fits) accounts = wanted
-    else if (waiting.deferrals < MAX_DEFERRALS) putBack(round, waiting, true)
+    else if (queued.deferrals < MAX_DEFERRALS) keep(round, queued, true)
     else return true
     return fits
   })
   return { chosen, short, ahead: inFlight.touching(accounts) }
 }
 
-/** Back into the queue; one that lacks something waits until what touches its accounts is mined. */
-function putBack(round: Round, waiting: Waiting, isShort: boolean): void {
-  const evmNonce = round.inFlight.lastTouching(waiting.settlement.accountIds)
-  if (isShort && evmNonce !== undefined) defer(round, waiting, evmNonce)
-  else round.again.add(waiting)
+/** Leaves the settlement in the queue; if it is short, until the matches that touch its accounts are mined. */
+function keep(round: Round, queued: QueuedSettlement, isShort: boolean): void {
+  const evmNonce = round.inFlight.lastTouching(queued.settlement.accountIds)
+  if (isShort && evmNonce !== undefined) defer(round, queued, evmNonce)
+  else round.again.add(queued)
 }
 
-function defer({ deps, again }: Round, waiting: Waiting, evmNonce: number): void {
-  again.add(waiting)
-  waiting.waitsFor = evmNonce
-  waiting.deferrals += 1
-  deps.facts.deferred(waiting.settlement.intentId, evmNonce)
+function defer({ deps, again }: Round, queued: QueuedSettlement, evmNonce: number): void {
+  again.add(queued)
+  queued.waitsFor = evmNonce
+  queued.deferrals += 1
+  deps.facts.deferred(queued.settlement.intentId, evmNonce)
 }
 
-interface Tried {
-  readonly chosen: readonly Waiting[]
+interface Simulated {
+  readonly chosen: readonly QueuedSettlement[]
   readonly verdicts: readonly Verdict[]
   readonly gas: GasFacts
 }
 
 interface Refused {
-  readonly waiting: Waiting
-  /** Its place in the trial. */
+  readonly queued: QueuedSettlement
+  /** Its position in the simulation. */
   readonly at: number
   readonly revert: string
 }
 
-function conclude(round: Round, { chosen, verdicts, gas }: Tried): void {
+function conclude(round: Round, { chosen, verdicts, gas }: Simulated): void {
   const passing: Passing[] = []
   const refused: Refused[] = []
-  for (const [i, waiting] of chosen.entries()) {
+  for (const [i, queued] of chosen.entries()) {
     const verdict = verdicts[i]
-    assert(verdict !== undefined, 'a trial without a verdict')
+    assert(verdict !== undefined, 'a simulated match has no verdict')
     if (verdict.kind === 'passes') {
-      round.deps.facts.simulated(waiting.settlement.intentId, verdict.gas)
-      passing.push({ waiting, gas: verdict.gas })
+      round.deps.facts.simulated(queued.settlement.intentId, verdict.gas)
+      passing.push({ queued, gas: verdict.gas })
     } else if (verdict.kind === 'reverts') {
-      refused.push({ waiting, at: i, revert: verdict.revert })
+      refused.push({ queued, at: i, revert: verdict.revert })
     } else if (i === 0) {
-      waiting.resolve({ kind: 'unavailable', why: 'the node gives too little gas for a trial' })
+      queued.resolve({ kind: 'unavailable', why: 'the node gives too little gas for a trial' })
     } else {
-      round.again.add(waiting)
+      round.again.add(queued)
     }
   }
-  const { sent, kept, complete } = sendPassing(round.deps, passing, gas, round.moreWait)
-  for (const { waiting } of kept) round.again.add(waiting)
+  // What the simulation had no gas for waits as well as what did not arrive yet.
+  const moreWait = round.moreWait || verdicts.some(({ kind }) => kind === 'untried')
+  const { sent, kept, complete } = sendPassing(round.deps, passing, gas, moreWait)
+  for (const { queued } of kept) round.again.add(queued)
   const [firstKept] = kept
-  const keptFrom = firstKept === undefined ? chosen.length : chosen.indexOf(firstKept.waiting)
-  const mates = viewOf(sent)
+  const keptFrom = firstKept === undefined ? chosen.length : chosen.indexOf(firstKept.queued)
+  const sentNow = viewOf(sent)
   for (const one of refused) {
-    // It was tried out on what those before it would have left, had they been sent.
-    if (complete && one.at < keptFrom) judgeRefusal(round, one, mates)
-    else round.again.add(one.waiting)
+    // It was simulated on what the matches before it leave, so its verdict holds only if all of those were sent.
+    if (complete && one.at < keptFrom) judgeRefusal(round, one, sentNow)
+    else round.again.add(one.queued)
   }
 }
 
-/** Final unless something that is sent touches an account of it; then it is tried again on what that has left. */
-function judgeRefusal(round: Round, { waiting, revert }: Refused, mates: InFlight): void {
-  const { accountIds, intentId, fingerprint } = waiting.settlement
-  const evmNonce = mates.lastTouching(accountIds) ?? round.inFlight.lastTouching(accountIds)
-  if (evmNonce !== undefined && waiting.deferrals < MAX_DEFERRALS) {
-    defer(round, waiting, evmNonce)
+/** Final unless a match that was sent touches one of its accounts; then it is simulated again after that match. */
+function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlight): void {
+  const { accountIds, intentId, fingerprint } = queued.settlement
+  const evmNonce = sentNow.lastTouching(accountIds) ?? round.inFlight.lastTouching(accountIds)
+  if (evmNonce !== undefined && queued.deferrals < MAX_DEFERRALS) {
+    defer(round, queued, evmNonce)
     return
   }
   const { journal, facts } = round.deps
   journal.recordRefusal(intentId, fingerprint, revert)
   facts.refused(intentId, revert)
-  waiting.resolve({ kind: 'refused', revert })
+  queued.resolve({ kind: 'refused', revert })
 }
+
+interface SendDeps {
+  readonly packer: MatchPacker
+  readonly book: InFlightBook
+  readonly lane: TransactionLane
+  readonly facts: ExecutorFacts
+}
+
+/** A settlement that passed its simulation, and the gas that it used. */
+interface Passing {
+  readonly queued: QueuedSettlement
+  readonly gas: bigint
+}
+
+/** The matches that were sent, and the settlements that wait for the next transaction. */
+export interface Sent {
+  readonly sent: readonly InFlightMatch[]
+  readonly kept: readonly Passing[]
+  /** False when the lane accepts no more now, and all other settlements were answered with that. */
+  readonly complete: boolean
+}
+
+/**
+ * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
+ * When more wait behind the group, the last settlements are kept unless they fill a transaction. Does not yield. Throws
+ * the errors of the lane; answers given before stand.
+ */
+function sendPassing(
+  deps: SendDeps,
+  passing: readonly Passing[],
+  gas: GasFacts,
+  moreWait: boolean,
+): Sent {
+  const sent: InFlightMatch[] = []
+  let unsent = passing
+  while (unsent.length > 0) {
+    const packed = deps.packer.pack(
+      unsent.map(({ queued, gas: used }) => ({ match: queued.settlement, gas: used })),
+    )
+    if (moreWait && sent.length > 0 && !packed.isFull) return { sent, kept: unsent, complete: true }
+    const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
+    if (shortage !== undefined) {
+      const why = describe(shortage, deps.lane.address)
+      for (const { queued } of unsent) queued.resolve({ kind: 'unavailable', why })
+      return { sent, kept: [], complete: false }
+    }
+    const included = unsent.slice(0, packed.count)
+    unsent = unsent.slice(packed.count)
+    const settlements = included.map(({ queued }) => queued.settlement)
+    const { maxFeePerGas, maxPriorityFeePerGas } = gas
+    crash('executor.before_journal')
+    const transaction = deps.lane.take({
+      intents: settlements.map(({ intentId, fingerprint }) => ({ intentId, fingerprint })),
+      to: packed.to,
+      data: packed.data,
+      fees: { gasLimit: packed.gasLimit, maxFeePerGas, maxPriorityFeePerGas },
+    })
+    const { evmNonce } = transaction
+    deps.book.add(evmNonce, settlements)
+    sent.push(...settlements.map((settlement) => ({ ...settlement, evmNonce })))
+    for (const { queued } of included) queued.resolve({ kind: 'sent', transaction })
+  }
+  return { sent, kept: [], complete: true }
+}
+
+/** Names the signer whose gas money is short: each signer has its own. */
+const describe = ({ kind, why }: Shortage, signer: Address): string =>
+  kind === 'gas_money' ? `${why}: ${signer}` : why

@@ -1,46 +1,102 @@
-import { decodeMatch, matchCallsOf } from '../chain/decode-match.js'
-import type { MatchCall } from '../chain/encode-match.js'
-import { paymentsOf } from '../chain/match-payments.js'
-import type { Payment } from '../chain/match-payments.js'
-import type { OpenTransaction } from '../chain/transaction-journal.js'
-import type { Hex } from '../core/action.js'
+import { decodeMatch, matchCallsOf, type MatchCall } from '../chain/contracts/calldata.js'
+import { readMatch, type MarketMatch } from '../chain/contracts/registry.js'
+import type { OpenTransaction } from '../core/transaction-journal.js'
+import type { SenderHead } from '../chain/reads/blocks.js'
+import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
-import type { Market } from '../core/market.js'
+import type { Market } from '../core/contracts/market.js'
 
-/** What has to be known of a match to tell whether two of them get in each other's way. */
-export interface MatchTerms {
+/** What has to be known of a match to tell whether it conflicts with another one. */
+export interface SettlementTerms {
   /** Calldata of verifyAndMatch. */
   readonly call: Hex
-  /** The subaccounts it touches, that of the fees aside, which nobody spends from. */
+  /** The subaccounts that trade. The fee account is left out, because nothing is taken from it. */
   readonly accountIds: readonly bigint[]
-  /** What it takes out of them; undefined where that does not follow from the match alone, as with margin. */
-  readonly payments: readonly Payment[] | undefined
+  /** Undefined when the market is unknown: then the match may take anything from its accounts. */
+  readonly match: MarketMatch | undefined
 }
 
-/** A match that somebody wants settled, as the journal will know it. */
-export interface Settlement extends MatchTerms {
+/** A requested settlement, under its id in the journal. */
+export interface Settlement extends SettlementTerms {
   readonly intentId: string
   readonly fingerprint: Hex
 }
 
-export function termsOf(match: MatchCall, call: Hex, markets: readonly Market[]): MatchTerms {
+export function termsOf(match: MatchCall, call: Hex, markets: readonly Market[]): SettlementTerms {
   const accountIds = [...new Set(match.actions.map(({ subaccountId }) => subaccountId))]
-  const module = match.actions[0]?.module
-  const market = markets.find((candidate) => candidate.tradeModuleAddress === module)
-  const isSpot = market?.contractType === 'spot'
-  return {
-    call,
-    accountIds,
-    payments: isSpot ? paymentsOf(match, market.quoteAssetAddress) : undefined,
-  }
+  return { call, accountIds, match: readMatch(match, markets) }
 }
 
-/** The matches that a transaction of the journal carries out, read from its signed bytes. */
+/** The matches of a journaled transaction, decoded from its signed bytes. */
 export function termsOfTransaction(
   { attempts, evmNonce }: OpenTransaction,
   markets: readonly Market[],
-): MatchTerms[] {
+): SettlementTerms[] {
   const newest = attempts.at(-1)
   assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
   return matchCallsOf(newest.raw).map((call) => termsOf(decodeMatch(call), call, markets))
+}
+
+/** The result of submitting a new settlement. `unavailable`: not sent yet, the caller may ask again. */
+export type Submission =
+  | { readonly kind: 'sent'; readonly transaction: OpenTransaction }
+  | { readonly kind: 'refused'; readonly revert: string }
+  | { readonly kind: 'unavailable'; readonly why: string }
+
+/** A settlement in the queue. It is answered once; later calls of `resolve` and `reject` have no effect. */
+export interface QueuedSettlement {
+  readonly settlement: Settlement
+  readonly resolve: (submission: Submission) => void
+  readonly reject: (error: Error) => void
+  /** The settlement is skipped until the chain has mined this nonce. */
+  waitsFor?: number
+  /** How often it was deferred to a later block. */
+  deferrals: number
+}
+
+/** What the chain says about a match; `gas` is what it used. `untried`: the call had too little gas left to try it. */
+export type Verdict =
+  | { readonly kind: 'passes'; readonly gas: bigint }
+  | { readonly kind: 'reverts'; readonly revert: string }
+  | { readonly kind: 'untried' }
+
+export interface SimulationResult {
+  /** Whether every match in `ahead` passed; if not, the verdicts mean nothing. */
+  readonly aheadPassed: boolean
+  /** By position. */
+  readonly verdicts: readonly Verdict[]
+}
+
+export interface SimulatedMatch {
+  readonly match: SettlementTerms
+  readonly gas: bigint
+}
+
+/** One transaction that settles the first `count` matches. */
+export interface PackedTransaction {
+  readonly count: number
+  readonly to: Address
+  readonly data: Hex
+  readonly gasLimit: bigint
+  /** Whether no further match would fit. */
+  readonly isFull: boolean
+}
+
+/** How matches are packed into transactions: many in each, or one. */
+export interface MatchPacker {
+  /** The most matches of one simulation. */
+  readonly maxGroup: number
+  /** The most matches in flight that a simulation can put ahead; 0 when each match is simulated by itself. */
+  readonly maxAhead: number
+  /**
+   * Simulates the matches on the state of a block: in batches each on what `ahead` and the matches before it leave.
+   * Rejects with ChainUnreachable.
+   */
+  simulate(
+    head: SenderHead,
+    matches: readonly SettlementTerms[],
+    ahead: readonly SettlementTerms[],
+  ): Promise<SimulationResult>
+  /** The next transaction for matches that passed; it settles at least one. */
+  pack(matches: readonly SimulatedMatch[]): PackedTransaction
 }

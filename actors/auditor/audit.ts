@@ -1,43 +1,44 @@
-import type { Bus } from '../../bus-schemas/bus.js'
+import { setTimeout as delay } from 'node:timers/promises'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import type { ChainClient } from '../../chain/client.js'
-import { holdsBlock, readNewestBlock } from '../../chain/read-trade-state.js'
-import type { Market } from '../../core/market.js'
+import { holdsBlock, readNewestBlock } from '../../chain/reads/blocks.js'
+import type { ChainClient } from '../../chain/reads/client.js'
+import type { Market } from '../../core/contracts/market.js'
 import { openAuditScratch } from '../../data/audit-scratch.js'
-import { openScratchHistory } from '../../data/open-scratch.js'
-import { openJournalReader } from '../../data/read-journal.js'
+import { openScratchHistory } from '../../data/history/compare-histories.js'
+import { openJournalReader } from '../../data/journal/read-journal.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Standing } from '../../runtime/process/process.js'
 import { checkChain } from './check-chain.js'
-import { checkHistory, untilProjected } from './check-history.js'
-import { checkJournal } from './check-journal.js'
-import { foldMarket, type MarketFold } from './fold-market.js'
-import { extentOf } from './read-stream.js'
+import { checkHistory, checkJournal, untilProjected } from './check-stores.js'
+import { extentOf, foldMarket, type MarketFold } from './fold-market.js'
 import { createVerdicts, type Verdict } from './verdicts.js'
 
 export interface AuditOptions {
   readonly bus: Bus
   readonly client: ChainClient
   readonly markets: readonly Market[]
-  /** Directory of history.db and executor.db; what is not there is skipped. */
+  /** Directory of history.db and executor.db; checks of an absent file are skipped. */
   readonly dataDir: string
-  /** The first block that is searched for fills. */
+  /** The first block to search for fills. */
   readonly fromBlock: bigint
   readonly feesKept: boolean
 }
 
-/** The chain lost the block that was asked about: what was found is worth nothing, asking again is. */
+/** The chain lost the audited block during the audit: discard the findings and audit again. */
 export class ChainMoved extends Error {
   override readonly name = 'ChainMoved'
 }
 
 /**
- * Folds everything the markets' logs hold afresh and compares it with what the venue has made of it. Reads only; works
- * on a venue that runs. Memory holds live orders and pending matches, the rest of what is folded is in a temporary file.
- * Rejects when something cannot be read.
+ * Folds the markets' logs from the start and compares the result with the feeds, the databases and the chain. Read-only;
+ * works on a running venue. Memory holds live orders and pending matches; the rest goes to a temporary file. Rejects when
+ * something cannot be read.
  */
 export async function audit(options: AuditOptions): Promise<Verdict[]> {
   const { bus, client, markets, dataDir } = options
   const verdicts = createVerdicts()
-  // The block first: whatever it holds of ours was matched before, and so is in the feed by the time its end is read.
+  // Read the block before the ends of the feeds: every fill in it was matched before and so is in the feed.
   const block = await readNewestBlock(client)
   const heads = new Map<string, number>()
   for (const { market } of markets)
@@ -64,7 +65,7 @@ export async function audit(options: AuditOptions): Promise<Verdict[]> {
     throw new ChainMoved(`the chain lost block ${block.number} while it was read`)
   return verdicts.all()
 
-  /** The read model is somewhat further by now: the folds go there too. */
+  /** The read model may be ahead of `seen` by now, so the folds advance to its position. */
   async function compareHistory(
     folds: readonly MarketFold[],
     seen: ReadonlyMap<string, number>,
@@ -77,4 +78,61 @@ export async function audit(options: AuditOptions): Promise<Verdict[]> {
       live?.close()
     }
   }
+}
+
+export interface KeepAuditingOptions {
+  readonly audit: () => Promise<Verdict[]>
+  readonly everyMs: number
+  readonly log: Logger
+}
+
+export interface Auditing {
+  /** Ready while the last complete audit found nothing. */
+  standing(): Standing
+  /** Starts no further audit; does not wait for one in progress. */
+  stop(): void
+}
+
+/** Repeats the audit with a pause in between; logs each verdict. */
+export function keepAuditing({ audit, everyMs, log }: KeepAuditingOptions): Auditing {
+  const stopping = new AbortController()
+  let standing: Standing = { ready: false, detail: 'makes its first audit', positions: {} }
+  let audits = 0
+
+  const once = async (): Promise<void> => {
+    try {
+      const verdicts = await audit()
+      if (stopping.signal.aborted) return
+      audits += 1
+      logVerdicts(log, verdicts)
+      standing = standingOf(verdicts, audits)
+    } catch (error) {
+      // The next audit reads again; the last verdict stands.
+      if (!stopping.signal.aborted) log.error({ err: error }, 'audit not made')
+    }
+  }
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await once()
+      await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+  void run()
+  return { standing: () => standing, stop: () => stopping.abort() }
+}
+
+function logVerdicts(log: Logger, verdicts: readonly Verdict[]): void {
+  for (const { market, check, result, detail, found, findings } of verdicts) {
+    const facts = { market, check, result, detail }
+    if (result === 'failed') log.error({ ...facts, found, findings }, 'audit finds a difference')
+    else log.info(facts, 'audit finds nothing')
+  }
+}
+
+function standingOf(verdicts: readonly Verdict[], audits: number): Standing {
+  const failed = verdicts.filter(({ result }) => result === 'failed')
+  const positions = { audits, differences: failed.reduce((sum, { found }) => sum + found, 0) }
+  if (failed.length === 0) return { ready: true, detail: 'finds no difference', positions }
+  const names = failed.map(({ market, check }) => `${market} ${check}`)
+  return { ready: false, detail: `differences: ${names.join(', ')}`, positions }
 }

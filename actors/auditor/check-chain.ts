@@ -1,47 +1,58 @@
-import type { ChainClient } from '../../chain/client.js'
-import { readTradeLogs } from '../../chain/read-trade-logs.js'
-import { readFeeBalance, readFilled, type PinnedBlock } from '../../chain/read-trade-state.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
+import type { PinnedBlock } from '../../chain/reads/blocks.js'
+import type { ChainClient } from '../../chain/reads/client.js'
+import {
+  instrumentText,
+  readFeeBalance,
+  readFilled,
+  readTradeLogs,
+} from '../../chain/reads/read-trades.js'
 import type { Address, Hex } from '../../core/action.js'
-import type { Match } from '../../core/change.js'
-import type { Market } from '../../core/market.js'
-import { notionalFloor } from '../../core/money.js'
-import type { Order } from '../../core/order.js'
+import type { Market } from '../../core/contracts/market.js'
+import { notionalFloor } from '../../core/contracts/fees.js'
+import type { Match } from '../../core/engine/change.js'
+import type { Order } from '../../core/engine/order.js'
+import { signedAmount } from '../../core/entry/order-terms.js'
+import { amountE18 } from '../../core/money.js'
 import type { AuditScratch, SettledTrade, WantedFill } from '../../data/audit-scratch.js'
-import type { JournalReader } from '../../data/read-journal.js'
+import type { JournalReader } from '../../data/journal/read-journal.js'
+import { checkPositions } from './check-positions.js'
+import { createQuoteCheck, type QuoteCheck } from './check-quotes.js'
 import type { MarketFold } from './fold-market.js'
 import type { Verdicts } from './verdicts.js'
 
 const PAGE = 500
-/** Fills of strangers that are told one by one. */
-const STRANGERS_TOLD = 20
+/** Most unknown fills that are listed. */
+const UNKNOWN_FILLS_MAX = 20
 
 export interface ChainChecks {
   readonly client: ChainClient
-  /** Everything that is asked of the chain is asked as of this block. */
+  /** Every chain read is as of this block. */
   readonly block: PinnedBlock
-  /** The newest block after everything else was read: a fill beyond it is of a block that the chain has lost. */
+  /** The newest block after every other read: a fill beyond it is in a block that the chain has lost. */
   readonly newest: PinnedBlock
   readonly fromBlock: bigint
   readonly scratch: AuditScratch
   readonly journal: JournalReader | undefined
   readonly verdicts: Verdicts
-  /** Fees stay in the fee account, so that it holds what was charged. */
+  /** Fees are never withdrawn, so the fee account holds everything charged. */
   readonly feesKept: boolean
 }
 
-/** What of a market the chain has, as far as it is known to be ours. */
+/** The fills on chain that belong to the market's settlements. */
 interface Claimed {
   /** Of the takers of its fills, quote at 1e18. */
   fees: bigint
-  /** Settled matches that are known to be on their way into a block again. */
+  /** Settled matches whose transaction is waiting to be mined again. */
   waiting: number
-  /** Base amounts at 1e18 by order, of matches whose outcome is still on its way to the feed. */
+  /** Base amounts at 1e18 by order, of fills on chain that are not in the feed yet. */
   readonly ahead: Map<string, bigint>
+  readonly quotes: QuoteCheck
 }
 
 /**
- * Every settled match is one fill on the chain and every fill on the chain is a match of ours; what the module counts as
- * filled of each order and what it charged are the sums of those.
+ * Checks that every settled match is one fill on chain, that every fill on chain is a match of the venue, and that the
+ * module's filled amounts and fees are the sums of those fills.
  */
 export async function checkChain(checks: ChainChecks, folds: readonly MarketFold[]): Promise<void> {
   const charged = new Map<Address, bigint>()
@@ -50,23 +61,26 @@ export async function checkChain(checks: ChainChecks, folds: readonly MarketFold
   }
   const fees = new Map<Address, bigint>()
   for (const { market, ledger } of folds) {
-    const claimed: Claimed = { fees: 0n, waiting: 0, ahead: new Map() }
-    claimTrades(checks, market, claimed)
+    const quotes = createQuoteCheck(checks, market)
+    const claimed: Claimed = { fees: 0n, waiting: 0, ahead: new Map(), quotes }
+    await claimTrades(checks, market, claimed)
     for (const match of ledger.pending()) claimPending(checks, market, { match, claimed })
-    tellFills(checks, market, claimed)
+    await quotes.check()
+    reportFills(checks, market, claimed)
     await checkFilled(checks, market, claimed.ahead)
+    await checkPositions(checks, market)
     const module = market.tradeModuleAddress
     fees.set(module, (fees.get(module) ?? 0n) + claimed.fees)
   }
-  tellStrangers(checks, folds)
-  for (const [module, told] of fees) {
+  reportUnknownFills(checks, folds)
+  for (const [module, expected] of fees) {
     const first = folds.find(({ market }) => market.tradeModuleAddress === module)?.market.market
     if (first === undefined) continue
-    await checkFees(checks, first, { module, told, charged: charged.get(module) ?? 0n })
+    await checkFees(checks, first, { module, expected, charged: charged.get(module) ?? 0n })
   }
 }
 
-/** Keeps what the module told, and answers the fees it charged. */
+/** Stores the module's fills and returns the fees that it charged. */
 async function readLogs(checks: ChainChecks, module: Address): Promise<bigint> {
   const { client, block, fromBlock, scratch } = checks
   let charged = 0n
@@ -85,23 +99,30 @@ interface Legs {
   readonly amount: SettledTrade['amount']
 }
 
+/**
+ * What the trade module states of the match. A quote that does not follow from the match alone is checked once the
+ * fill is found.
+ */
 function wantedFill(market: Market, { maker, taker, price, amount }: Legs): WantedFill {
+  const isStated = chainContractOf(market)?.statedQuote !== undefined
+  const moved = amountE18(signedAmount(market, amount))
   return {
-    base: market.assetAddress,
+    instrument: instrumentText(market.assetAddress, market.subId),
     taker: taker.subaccountId,
     maker: maker.subaccountId,
     takerIsBid: taker.side === 'buy',
-    quote: notionalFloor(price, amount),
-    amount,
+    ...(!isStated && { quote: notionalFloor(price, moved) }),
+    amount: moved,
   }
 }
 
 /** Finds the fill of each settled match. */
-function claimTrades(checks: ChainChecks, market: Market, claimed: Claimed): void {
+async function claimTrades(checks: ChainChecks, market: Market, claimed: Claimed): Promise<void> {
   for (let after = 0; ;) {
     const trades = checks.scratch.trades(market.ordinal, after, PAGE)
     if (trades.length === 0) return
     for (const trade of trades) claimTrade(checks, market, { trade, claimed })
+    await claimed.quotes.check()
     after = trades.at(-1)?.tradeId ?? after
   }
 }
@@ -118,7 +139,8 @@ function claimTrade(
   const found = scratch.claim(settlementId, wantedFill(market, trade), hashes)
   if (found !== undefined) {
     claimed.fees += takerFee
-    if (!hashes.includes(found)) find(wordOtherHash(trade, found))
+    claimed.quotes.add(trade, found)
+    if (!hashes.includes(found.txHash)) find(wordOtherHash(trade, found.txHash))
   } else if (signed?.status === 'open') claimed.waiting += 1
   else if (blockNumber <= block.number || blockNumber > newest.number)
     find(`${settlementId} has no fill in ${txHash}`)
@@ -127,7 +149,7 @@ function claimTrade(
 const wordOtherHash = ({ settlementId, txHash }: SettledTrade, found: Hex): string =>
   `${settlementId} is said to be settled by ${txHash}, its fill is in ${found}`
 
-/** A match whose outcome the feed has not told yet may have its fill already. */
+/** A match without an outcome in the feed may already have its fill on chain. */
 function claimPending(
   { scratch, journal }: ChainChecks,
   market: Market,
@@ -138,21 +160,25 @@ function claimPending(
   const { settlementId, price, amount, takerFee } = match
   const hashes = journal?.find(settlementId)?.hashes ?? []
   const wanted = wantedFill(market, { maker, taker, price, amount })
-  if (scratch.claim(settlementId, wanted, hashes) === undefined) return
+  const found = scratch.claim(settlementId, wanted, hashes)
+  if (found === undefined) return
+  claimed.quotes.add(match, found)
   claimed.fees += takerFee
   const { ahead } = claimed
   for (const { orderId } of [maker, taker]) ahead.set(orderId, (ahead.get(orderId) ?? 0n) + amount)
 }
 
-function tellFills(
+function reportFills(
   { scratch, block, verdicts }: ChainChecks,
   market: Market,
   claimed: Claimed,
 ): void {
-  const count = scratch.countFills(market.assetAddress)
-  const pending = claimed.ahead.size === 0 ? '' : ', some not told yet'
+  const count = scratch.countFills(instrumentText(market.assetAddress, market.subId))
+  const pending = claimed.ahead.size === 0 ? '' : ', some not in the feed yet'
   const waiting = claimed.waiting === 0 ? '' : `, ${claimed.waiting} waiting to be mined again`
-  const detail = `${count} fills on the chain up to block ${block.number}${pending}${waiting}`
+  const unread = claimed.quotes.unread()
+  const quotes = unread === 0 ? '' : `, ${unread} of blocks whose prices the node has not kept`
+  const detail = `${count} fills on the chain up to block ${block.number}${pending}${waiting}${quotes}`
   verdicts.done(market.market, 'settlements', detail)
 }
 
@@ -173,7 +199,8 @@ async function checkFilled(
       orders.map(({ order }) => order),
     )
     for (const [index, { order, orderKey }] of orders.entries()) {
-      const settled = scratch.settledOnChain(orderKey) + (ahead.get(order.orderId) ?? 0n)
+      const size = scratch.settledOnChain(orderKey) + (ahead.get(order.orderId) ?? 0n)
+      const settled = signedAmount(market, amountE18(size))
       if (filled[index] === settled) continue
       const what = `the chain counts ${filled[index]} as filled, its settled fills say ${settled}`
       verdicts.find(market.market, 'filled', `${order.orderId}: ${what}`)
@@ -184,10 +211,14 @@ async function checkFilled(
   verdicts.done(market.market, 'filled', `${count} orders as the chain counts them`)
 }
 
-/** Whoever settles by our key what we never matched has stolen it. */
-function tellStrangers({ scratch, verdicts }: ChainChecks, folds: readonly MarketFold[]): void {
-  for (const { txHash, logIndex, base } of scratch.unclaimed(STRANGERS_TOLD)) {
-    const of = folds.find(({ market }) => market.assetAddress === base) ?? folds[0]
+/** A fill that the venue never matched means that its key was used elsewhere. */
+function reportUnknownFills(
+  { scratch, verdicts }: ChainChecks,
+  folds: readonly MarketFold[],
+): void {
+  const instrumentOf = ({ assetAddress, subId }: Market) => instrumentText(assetAddress, subId)
+  for (const { txHash, logIndex, instrument } of scratch.unclaimed(UNKNOWN_FILLS_MAX)) {
+    const of = folds.find(({ market }) => instrumentOf(market) === instrument) ?? folds[0]
     const what = `the fill ${logIndex} of ${txHash} belongs to no settlement of ours`
     if (of !== undefined) verdicts.find(of.market.market, 'settlements', what)
   }
@@ -198,14 +229,14 @@ async function checkFees(
   market: string,
   {
     module,
-    told,
+    expected,
     charged,
-  }: { readonly module: Address; readonly told: bigint; readonly charged: bigint },
+  }: { readonly module: Address; readonly expected: bigint; readonly charged: bigint },
 ): Promise<void> {
   const held = await readFeeBalance(client, { module, block })
   verdicts.done(market, 'fees', `${charged} charged, ${held} in the fee account`)
-  if (charged !== told)
-    verdicts.find(market, 'fees', `the chain charged ${charged}, the fills on it say ${told}`)
+  if (charged !== expected)
+    verdicts.find(market, 'fees', `the chain charged ${charged}, the fills on it say ${expected}`)
   if (feesKept && held < charged)
     verdicts.find(market, 'fees', `the fee account holds only ${held} of ${charged}`)
 }

@@ -1,27 +1,29 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { BadConfiguration, parseEnv } from '../../bus-schemas/parse-env.js'
+import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the auditor, by the names of its environment. */
 export const auditorEnv = z.object({
-  /** Directory of history.db and executor.db, and of what ./venue up says of itself. */
+  /** Directory of history.db, executor.db and the files of ./venue up. */
   DATA_DIR: z.string().min(1).default('./var'),
-  /** The next three: as ./venue up has them, unless told. */
+  /** The next three default to those of ./venue up. */
   NATS_URL: z.string().min(1).optional(),
   RPC_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   NATS_MONITOR_URL: z.url().optional(),
-  /** 0: audits once and ends; else stays and audits again so many seconds after the last audit. */
+  /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
   AUDIT_EVERY_S: z.coerce.number().int().nonnegative().default(0),
   /** The block of the deployment, or an earlier one. */
   AUDIT_FROM_BLOCK: z.coerce.bigint().nonnegative().default(0n),
-  /** 0: fees are taken out of the fee account now and then, so what it holds says nothing. */
+  /** 0: fees are withdrawn at times, so the balance of the fee account is not checked. */
   AUDIT_FEES_KEPT: z.enum(['0', '1']).default('1'),
   LOG_LEVEL: z.string().default('info'),
 })
 
-/** The settings with the places filled in that were not given. */
+/** The settings with their defaults from DATA_DIR. */
 export interface AuditorConfig extends Readonly<z.infer<typeof auditorEnv>> {
   readonly NATS_URL: string
   readonly RPC_URL: string
@@ -32,7 +34,7 @@ const portsFile = z.object({ nats: z.int(), chain: z.int() })
 
 /** Throws BadConfiguration. */
 export function readAuditorConfig(env: NodeJS.ProcessEnv = process.env): AuditorConfig {
-  const given = parseEnv(auditorEnv, env)
+  const given = withMarketsFile(parseEnv(auditorEnv, env))
   const { NATS_URL, RPC_URL, DEPLOYMENT_FILE = join(given.DATA_DIR, 'devnet.json') } = given
   if (NATS_URL !== undefined && RPC_URL !== undefined)
     return { ...given, NATS_URL, RPC_URL, DEPLOYMENT_FILE }
@@ -55,4 +57,12 @@ function readPorts(dataDir: string): z.infer<typeof portsFile> {
       `NATS_URL and RPC_URL are not set, and ${path} names no ports: ${why}`,
     )
   }
+}
+
+/** ./venue up keeps its market file in DATA_DIR. */
+function withMarketsFile(given: z.infer<typeof auditorEnv>): z.infer<typeof auditorEnv> {
+  const own = join(given.DATA_DIR, 'markets.json')
+  return given.MARKETS_FILE === undefined && existsSync(own)
+    ? { ...given, MARKETS_FILE: own }
+    : given
 }

@@ -1,48 +1,53 @@
 import { createHash } from 'node:crypto'
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import type { Bus, BusMessage } from '../../bus-schemas/bus.js'
-import { feedStream } from '../../bus-schemas/subjects.js'
-import type { Block } from '../../core/change.js'
-import type { Market } from '../../core/market.js'
-import type { Projection, StreamedBlock } from '../../data/apply-block.js'
-import { openReplay, type OpenReplay } from './open-replay.js'
+import { decodeBlock, holdsBlock } from '../../bus-schemas/blocks.js'
+import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { commandMessages } from '../../bus-schemas/commands.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/contracts/market.js'
+import { applyMessage } from '../../core/engine/apply-message.js'
+import type { Block } from '../../core/engine/change.js'
+import { restoreSnapshot } from '../../core/engine/snapshot.js'
+import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
+import type { Projection, StreamedBlock } from '../../data/history/project.js'
+import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
+import { readOpening } from '../../runtime/bus/market-log.js'
 import { createOrderLedger, type OrderLedger } from './order-ledger.js'
-import { extentOf, readStream } from './read-stream.js'
 import type { Verdicts } from './verdicts.js'
 
-/** Blocks that are projected in one transaction. */
+/** Blocks projected in one transaction. */
 const BATCH_BLOCKS = 256
 
 export interface FoldOptions {
   readonly bus: Bus
   readonly market: Market
-  /** Made afresh for this audit. */
+  /** A new projection for this audit. */
   readonly projection: Projection
   readonly verdicts: Verdicts
 }
 
-/** A market's feed on its way through every fold that an audit makes of it. */
+/** The folds of one market's feed in an audit. */
 export interface MarketFold {
   readonly market: Market
   readonly ledger: OrderLedger
-  /** Reads on up to this message of the feed. */
+  /** Folds the feed up to this message. */
   advance(toSeq: number): Promise<void>
-  /** Says what was folded. */
+  /** Reports what was folded. */
   conclude(): void
 }
 
 interface Fold extends FoldOptions {
   readonly ledger: OrderLedger
-  /** Absent when neither the log's beginning nor a checkpoint is there. */
+  /** Absent without the start of the log and without a checkpoint that reaches its rest. */
   readonly replay: OpenReplay | undefined
   next: number
   blocks: number
   replayed: number
-  /** Something was wrong with a block: what follows it would only say so again. */
+  /** A block differed; the blocks after it are not compared, because they would differ too. */
   broken: boolean
 }
 
-/** Begins at the first message of the feed. */
+/** Starts at the first message of the feed. */
 export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   const { bus, market, verdicts } = options
   const name = market.market
@@ -73,14 +78,14 @@ async function advance(fold: Fold, toSeq: number): Promise<void> {
     fold.next = message.seq + 1
     fold.blocks += 1
     await compare(fold, message, block)
-    for (const change of block.changes) fold.ledger.apply(change)
+    fold.ledger.apply(block)
     batch.push({ streamSeq: message.seq, block })
     if (batch.length === BATCH_BLOCKS) batch = project(fold, batch)
   }
   project(fold, batch)
 }
 
-/** The log's next block must be this one, to the byte. A block by which a matcher takes over is in no log. */
+/** Compares a message's block with the log's next one. Blocks that name a new leader are not in the log. */
 async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Promise<void> {
   const { replay: opened, verdicts, market } = fold
   if (opened === undefined || fold.broken || seq < opened.afterMessage) return
@@ -91,12 +96,12 @@ async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Pro
       find(`message ${seq} of the feed is not the one that a checkpoint knows`)
     return
   }
-  if (block.changes.length === 0) return
+  if (block.leader !== undefined) return
   const expected = await replay.next().catch((error: unknown) => {
     find(`the log cannot be folded: ${String(error)}`)
     return undefined
   })
-  if (expected !== undefined && Buffer.compare(expected, data) === 0) {
+  if (expected !== undefined && holdsBlock(data, expected)) {
     fold.replayed += 1
     return
   }
@@ -105,7 +110,7 @@ async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Pro
   find(`message ${seq} of the feed: the log gives ${what}`)
 }
 
-/** A feed that the projection refuses is a finding, not the end of the audit. */
+/** A feed that the projection refuses is a finding; the audit goes on. */
 function project({ projection, verdicts, market }: Fold, batch: StreamedBlock[]): StreamedBlock[] {
   try {
     projection.applyBatch(batch)
@@ -126,4 +131,127 @@ function conclude({ market, verdicts, ledger, replay, replayed, blocks, next }: 
   const from =
     replay.afterMessage === 0 ? '' : ` from a checkpoint at message ${replay.afterMessage}`
   verdicts.done(name, 'replay', `${replayed} blocks equal what the command log gives${from}`)
+}
+
+/** A replay and the position in the feed at which it starts. */
+export interface OpenReplay {
+  readonly replay: Replay
+  /** The last message of the feed before the replay's first block; 0 when it gives all blocks. */
+  readonly afterMessage: number
+  /** SHA-256 of that message in hex, from the checkpoint. */
+  readonly sha256?: string
+}
+
+/**
+ * Starts at the first message of the market's log or, if that was trimmed, from the oldest checkpoint that reaches the
+ * rest; undefined when there is none.
+ */
+export async function openReplay(bus: Bus, market: Market): Promise<OpenReplay | undefined> {
+  const name = market.market
+  const { firstSeq } = await extentOf(bus, commandsStream(name))
+  if (firstSeq === 1) {
+    const opening = await readOpening(bus, market)
+    if (opening === undefined) return undefined
+    const start = { state: emptyMatcherState(opening), fromSeq: 1 }
+    return { replay: replayLog(bus, name, start), afterMessage: 0 }
+  }
+  const checkpoint = await oldestCheckpoint(bus, market, firstSeq - 1)
+  if (checkpoint === undefined) return undefined
+  const { state, commandSeq, feed } = checkpoint
+  const start = { state: restoreSnapshot(state), fromSeq: commandSeq + 1 }
+  const { messageSeq: afterMessage, sha256 } = feed
+  return { replay: replayLog(bus, name, start), afterMessage, sha256 }
+}
+
+async function oldestCheckpoint(
+  bus: Bus,
+  market: Market,
+  leastCommandSeq: number,
+): Promise<Checkpoint | undefined> {
+  for (const stored of (await storedCheckpoints(bus, market.market)).reverse()) {
+    if (stored.commandSeq < leastCommandSeq) continue
+    try {
+      return await loadCheckpoint(bus, market, stored)
+    } catch (error) {
+      // Try the next checkpoint, as the matcher does.
+      if (!(error instanceof CheckpointUnusable)) throw error
+    }
+  }
+  return undefined
+}
+
+async function storedCheckpoints(bus: Bus, market: string) {
+  try {
+    return await listCheckpoints(bus, market)
+  } catch (error) {
+    if (error instanceof StreamMissing) return []
+    throw error
+  }
+}
+
+/** Messages of the log folded at once. */
+const COMMANDS_PAGE = 64
+
+/** Replays a market's command log, one block at a time. */
+export interface Replay {
+  /** The next block; undefined at the end of the log. */
+  next(): Promise<Block | undefined>
+}
+
+/**
+ * Replays the log with the matcher's own step, from the first message that the state does not include. The result is what
+ * the matcher must have published.
+ */
+export function replayLog(
+  bus: Pick<Bus, 'read'>,
+  market: string,
+  { state, fromSeq }: { readonly state: MatcherState; readonly fromSeq: number },
+): Replay {
+  let nextSeq = fromSeq
+  const blocks: Block[] = []
+  return {
+    async next() {
+      while (blocks.length === 0) {
+        const messages = await bus.read(commandsStream(market), nextSeq, COMMANDS_PAGE)
+        if (messages.length === 0) return undefined
+        for (const message of messages) {
+          for (const { block } of applyMessage(
+            state,
+            message.seq,
+            commandMessages(state.identity).take(message),
+          )) {
+            if (block !== undefined) blocks.push(block)
+          }
+        }
+        nextSeq += messages.length
+      }
+      return blocks.shift()
+    },
+  }
+}
+
+const STREAM_PAGE = 256
+
+/** The messages of a stream from one sequence to another, inclusive, read in pages. Throws MessagesGone. */
+export async function* readStream(
+  bus: Pick<Bus, 'read'>,
+  stream: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): AsyncGenerator<BusMessage> {
+  for (let next = from; next <= to;) {
+    const messages = await bus.read(stream, next, Math.min(STREAM_PAGE, to - next + 1))
+    if (messages.length === 0) throw new Error(`${stream} ends before message ${next}`)
+    yield* messages
+    next += messages.length
+  }
+}
+
+/** The first and last message of a stream; those of an empty stream when it does not exist. */
+export async function extentOf(bus: Pick<Bus, 'streamState'>, stream: string) {
+  try {
+    return await bus.streamState(stream)
+  } catch (error) {
+    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
+    throw error
+  }
 }

@@ -1,30 +1,32 @@
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { createChainClient } from '../../chain/client.js'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { answerPing } from '../answer-ping.js'
-import { runActor } from '../run-actor.js'
-import { audit, type AuditOptions } from './audit.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { createChainClient } from '../../chain/reads/client.js'
+import { loadDeployedMarkets } from '../../data/markets.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { exitIfCannotStart, orExit } from '../../runtime/process/cannot-start.js'
+import { answerPing, runProcess } from '../../runtime/process/process.js'
+import { audit, keepAuditing, type AuditOptions } from './audit.js'
 import { readAuditorConfig } from './config.js'
-import { keepAuditing } from './keep-auditing.js'
 import { wordVerdicts } from './verdicts.js'
 
 const PROCESS = 'auditor'
-const config = readAuditorConfig()
+const config = orExit(readAuditorConfig)
 
 async function open(onWarning: (message: string) => void): Promise<AuditOptions> {
   const url = config.NATS_URL
   const monitorUrl = config.NATS_MONITOR_URL
+  const { markets } = loadDeployedMarkets(config)
+  const versions = streamVersions(markets)
   return {
-    bus: await connectNatsBus({ url, name: PROCESS, monitorUrl, onWarning }),
+    bus: await connectVenueBus({ url, name: PROCESS, monitorUrl, versions, onWarning }),
     client: createChainClient(config.RPC_URL, 'read'),
-    markets: loadDeployedMarkets(config.DEPLOYMENT_FILE),
+    markets,
     dataDir: config.DATA_DIR,
     fromBlock: config.AUDIT_FROM_BLOCK,
     feesKept: config.AUDIT_FEES_KEPT === '1',
   }
 }
 
-/** One audit for a person or a script: prints its verdicts, and ends with 1 when anything differs. */
+/** One audit: prints its verdicts and exits with 1 when anything differs. */
 async function once(): Promise<void> {
   const options = await open(() => undefined)
   const verdicts = await audit(options)
@@ -33,9 +35,9 @@ async function once(): Promise<void> {
   await options.bus.close()
 }
 
-if (config.AUDIT_EVERY_S === 0) await once()
+if (config.AUDIT_EVERY_S === 0) await once().catch(exitIfCannotStart)
 else
-  runActor({
+  runProcess({
     name: PROCESS,
     level: config.LOG_LEVEL,
     start: async ({ log }) => {

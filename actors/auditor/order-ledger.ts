@@ -1,17 +1,23 @@
-import type { Change, Fill, Match } from '../../core/change.js'
-import type { Market } from '../../core/market.js'
-import { takerFeeFloor } from '../../core/money.js'
-import { isLiving } from '../../core/held-reason.js'
-import type { OrderStatus } from '../../core/order.js'
+import type { Market } from '../../core/contracts/market.js'
+import { rulesOf, type MarketRules } from '../../core/contracts/market-terms.js'
+import { tradingOf } from '../../core/contracts/registry.js'
+import {
+  isLiving,
+  type Block,
+  type Change,
+  type Fill,
+  type Match,
+} from '../../core/engine/change.js'
+import type { OrderStatus } from '../../core/engine/order.js'
 import type { Check } from './verdicts.js'
 
 /**
- * What the changes of one market add up to, checked change by change. Memory: the live orders and pending matches, and
- * of those that are over as many as a reorganisation may still reach.
+ * Sums the changes of one market and checks each of them. Memory holds the live orders, the pending matches, and as many
+ * ended ones as a reorganisation may still reach.
  */
 export interface OrderLedger {
-  apply(change: Change): void
-  /** Matches whose outcome the feed has not told. */
+  apply(block: Pick<Block, 'changes' | 'terms'>): void
+  /** Matches without an outcome in the feed. */
   pending(): readonly Match[]
   totals(): LedgerTotals
 }
@@ -33,28 +39,30 @@ interface Known {
   status: OrderStatus
   filled: bigint
   open: bigint
-  /** What is matched and has no outcome, by the matches themselves. */
+  /** Amount of its matches without an outcome. */
   pending: bigint
 }
 
 interface Proposed {
   readonly match: Match
-  /** Legs that have had their outcome. */
+  /** Legs with an outcome. */
   legs: number
 }
 
-/** Orders that are over, and fills, whose reversal can be checked; of earlier ones only that it adds up. */
-const OVER_MAX = 100_000
+/** Ended orders and fills that are held; for older ones a reversal is only summed, not checked. */
+const ENDED_MAX = 100_000
 
 interface Ledger {
   readonly market: Market
+  /** Those under which the next match is made. */
+  rules: MarketRules
   readonly find: Find
   readonly known: Map<string, Known>
-  /** Orders that are over, the longest ago first. */
-  readonly over: Map<string, Known>
-  /** The takers' legs that stand, by settlement. */
-  readonly standing: Map<string, Fill>
-  /** Settlements that came to nothing, which the chain may still carry out. */
+  /** Ended orders, oldest first. */
+  readonly ended: Map<string, Known>
+  /** Takers' legs that are not reversed, by settlement. */
+  readonly settled: Map<string, Fill>
+  /** Reverted or reversed settlements, which may still be mined later. */
   readonly undone: Map<string, true>
   readonly proposed: Map<string, Proposed>
   seq: number
@@ -73,17 +81,20 @@ const NEXT: Record<OrderStatus, readonly OrderStatus[]> = {
   expired: ['expired'],
 }
 
-/** Who was filled is cancelled; who had ended otherwise stays so. */
+/** A filled order becomes cancelled; the other final states stay. */
 const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
 
 export function createOrderLedger(market: Market, find: Find): OrderLedger {
   const ledger: Ledger = {
-    ...{ market, find, known: new Map(), proposed: new Map() },
-    ...{ over: new Map(), standing: new Map(), undone: new Map() },
+    ...{ market, rules: rulesOf(market), find, known: new Map(), proposed: new Map() },
+    ...{ ended: new Map(), settled: new Map(), undone: new Map() },
     ...{ seq: 0, orders: 0, trades: 0, bought: 0n, sold: 0n, fees: 0n },
   }
   return {
-    apply: (change) => applyToLedger(ledger, change),
+    apply({ changes, terms }) {
+      if (terms !== undefined) ledger.rules = terms.rules
+      for (const change of changes) applyToLedger(ledger, change)
+    },
     pending: () => [...ledger.proposed.values()].map(({ match }) => match),
     totals: () => {
       const { seq, orders, trades, bought, sold, fees } = ledger
@@ -101,17 +112,17 @@ function applyToLedger(ledger: Ledger, change: Change): void {
   const filledNow = applyMatches(ledger, change, before)
   checkAmounts(ledger, change, { before, filledNow })
   Object.assign(before, { status: change.status, filled: change.filled, open: change.open })
-  // Nothing follows for an order that is over and has nothing pending.
+  // No further change can follow for an ended order without a pending match.
   if (!isLiving(change.status) && before.pending === 0n) {
     known.delete(change.orderId)
-    keepBounded(ledger.over, change.orderId, before)
+    keepBounded(ledger.ended, change.orderId, before)
   }
 }
 
 function keepBounded<Kept>(kept: Map<string, Kept>, key: string, value: Kept): void {
   kept.delete(key)
   kept.set(key, value)
-  if (kept.size <= OVER_MAX) return
+  if (kept.size <= ENDED_MAX) return
   const [oldest] = kept.keys()
   if (oldest !== undefined) kept.delete(oldest)
 }
@@ -121,13 +132,13 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
   const { orderId, seq } = change
   const before = known.get(orderId)
   if (change.kind !== 'OrderPlaced') {
-    if (before === undefined && mayBeOver(change)) return knownOver(ledger, change)
+    if (before === undefined && mayBeEnded(change)) return knownEnded(ledger, change)
     if (before === undefined) find('orders', `change ${seq} is of ${orderId}, which is not live`)
     return before
   }
   if (before !== undefined) find('orders', `${orderId} is placed again by change ${seq}`)
   const { initialFilled } = change.order
-  // What the order hit on its way in was proposed by the changes before its own.
+  // The matches of an incoming order precede its own change.
   const pending = [...ledger.proposed.values()]
     .filter(({ match }) => match.takerOrderId === orderId)
     .reduce((sum, { match }) => sum + match.amount, 0n)
@@ -137,34 +148,33 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
   return placed
 }
 
-/** A fill that is taken back, or comes late, may be of an order that is over. */
-const mayBeOver = ({ kind }: Change): boolean => kind === 'FillReversed' || kind === 'OrderFilled'
+/** A reversal, or a late fill, may concern an ended order. */
+const mayBeEnded = ({ kind }: Change): boolean => kind === 'FillReversed' || kind === 'OrderFilled'
 
-/** How the order stood when it was over; as the change itself implies when that is too long ago. */
-function knownOver({ over }: Ledger, change: Change): Known {
-  const known = over.get(change.orderId)
+/** The last state of an ended order; derived from the change itself when it is no longer held. */
+function knownEnded({ ended }: Ledger, change: Change): Known {
+  const known = ended.get(change.orderId)
   if (known !== undefined) return known
   const { filled, status } = change
   const moved = change.kind === 'FillReversed' ? 0n - change.fill.amount : 0n
   return { status, filled: filled - moved, open: 0n, pending: 0n }
 }
 
-/** Follows the change's match, and answers how much of the order the change has settled. */
+/** Applies the change to its match and returns the amount that it settled of the order. */
 function applyMatches(ledger: Ledger, change: Change, before: Known): bigint {
   switch (change.kind) {
     case 'OrderMatched':
       propose(ledger, change, before)
       return 0n
     case 'OrderFilled':
-      if (!isLate(ledger, change.fill.settlementId))
-        closeLeg(ledger, change.fill.settlementId, change.seq)
+      if (!isLate(ledger, change.fill.settlementId)) closeLeg(ledger, change.fill, change.seq)
       countFill(ledger, change)
       return change.fill.amount
     case 'FillReversed':
       uncountFill(ledger, change)
       return 0n - change.fill.amount
     case 'MatchReverted':
-      closeLeg(ledger, change.settlementId, change.seq)
+      closeLeg(ledger, change, change.seq)
       keepBounded(ledger.undone, change.settlementId, true)
       return 0n
     default:
@@ -176,25 +186,38 @@ type Reversed = Extract<Change, { kind: 'FillReversed' }>
 type Matched = Extract<Change, { kind: 'OrderMatched' }>
 type Filled = Extract<Change, { kind: 'OrderFilled' }>
 
-function propose({ find, known, proposed, market }: Ledger, change: Matched, maker: Known): void {
+function propose(
+  { find, known, proposed, market, rules }: Ledger,
+  change: Matched,
+  maker: Known,
+): void {
   const { match, seq, orderId } = change
   const id = `${market.market}:${seq}`
   if (match.settlementId !== id) find('fills', `change ${seq} proposes ${match.settlementId}`)
   if (match.makerOrderId !== orderId) find('fills', `${id} names another maker than its change`)
   if (match.price !== change.limitPrice) find('fills', `${id} is not at its maker's price`)
+  const { takerFee, price, amount } = match
+  if (takerFee !== tradingOf(market).takerFee(rules, price, amount))
+    find('fills', `${id}: a fee of ${takerFee} is not the schedule's`)
   proposed.set(match.settlementId, { match, legs: 0 })
   maker.pending += match.amount
   const taker = known.get(match.takerOrderId)
   if (taker !== undefined) taker.pending += match.amount
 }
 
-/** Whether it fills a match that had come to nothing before. */
+/** Whether the fill is of a match that was reverted or reversed before. */
 const isLate = ({ proposed, undone }: Ledger, settlementId: string): boolean =>
   !proposed.has(settlementId) && undone.has(settlementId)
 
-/** The first leg takes the match from both orders: what follows of either is after the outcome. */
-function closeLeg({ find, known, proposed }: Ledger, settlementId: string, seq: number): void {
+/** The first leg removes the match from both orders' pending amounts. */
+function closeLeg(
+  { find, known, proposed }: Ledger,
+  { settlementId, takerFee }: { readonly settlementId: string; readonly takerFee?: bigint },
+  seq: number,
+): void {
   const entry = proposed.get(settlementId)
+  if (entry !== undefined && takerFee !== undefined && takerFee !== entry.match.takerFee)
+    find('fills', `${settlementId}: a fee of ${takerFee} is not that of the match`)
   if (entry === undefined) {
     find('fills', `change ${seq} is an outcome of ${settlementId}, which is not pending`)
     return
@@ -209,7 +232,7 @@ function closeLeg({ find, known, proposed }: Ledger, settlementId: string, seq: 
 }
 
 function countFill(ledger: Ledger, change: Filled): void {
-  const { find, market } = ledger
+  const { find } = ledger
   const { fill, side, seq } = change
   const isTaker = fill.liquidity === 'taker'
   const { settlementId, price, amount } = fill
@@ -222,27 +245,24 @@ function countFill(ledger: Ledger, change: Filled): void {
   if (side === 'buy') ledger.bought += amount
   else ledger.sold += amount
   if (!isTaker) return
-  keepBounded(ledger.standing, settlementId, fill)
+  keepBounded(ledger.settled, settlementId, fill)
   ledger.undone.delete(settlementId)
   ledger.trades += 1
   ledger.fees += fill.fee
-  const isSpot = market.contractType === 'spot'
-  if (isSpot && fill.fee !== takerFeeFloor(price, amount, market.takerFeeBps))
-    find('fills', `${settlementId}: a fee of ${fill.fee} is not the schedule's`)
 }
 
-/** Takes a fill that stood out of the sums; the taker's leg comes second and ends it. */
+/** Removes a reversed fill from the sums; the taker's leg comes second and completes the removal. */
 function uncountFill(ledger: Ledger, { fill, side, seq }: Reversed): void {
-  const { find, standing } = ledger
+  const { find, settled } = ledger
   const { settlementId, amount, liquidity } = fill
-  const told = standing.get(settlementId)
-  const mayBeForgotten = told === undefined && standing.size >= OVER_MAX
-  if (!mayBeForgotten && (told?.tradeId !== fill.tradeId || told.amount !== amount))
+  const reversed = settled.get(settlementId)
+  const mayBeDropped = reversed === undefined && settled.size >= ENDED_MAX
+  if (!mayBeDropped && (reversed?.tradeId !== fill.tradeId || reversed.amount !== amount))
     find('fills', `change ${seq} takes back a fill of ${settlementId} that does not stand`)
   if (side === 'buy') ledger.bought -= amount
   else ledger.sold -= amount
   if (liquidity === 'maker') return
-  standing.delete(settlementId)
+  settled.delete(settlementId)
   keepBounded(ledger.undone, settlementId, true)
   ledger.trades -= 1
   ledger.fees -= fill.fee

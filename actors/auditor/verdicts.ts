@@ -1,4 +1,4 @@
-/** What is checked; each is judged for each market. */
+/** The checks; each has a verdict for each market, `positions` only where accounts have positions. */
 export const CHECKS = [
   'replay',
   'sequence',
@@ -8,34 +8,35 @@ export const CHECKS = [
   'journal',
   'settlements',
   'filled',
+  'positions',
   'fees',
 ] as const
 
 export type Check = (typeof CHECKS)[number]
 
-/** `skipped`: what the check reads is not there to be read, which is no difference and no proof either. */
+/** `skipped`: the data of the check is absent, so it neither passed nor failed. */
 export type Result = 'ok' | 'failed' | 'skipped'
 
 export interface Verdict {
   readonly market: string
   readonly check: Check
   readonly result: Result
-  /** What was compared, or why nothing was. */
+  /** What was compared, or why the check was skipped. */
   readonly detail: string
-  /** What differs, the first few. */
+  /** The first FINDINGS_KEPT differences. */
   readonly findings: readonly string[]
-  /** How much differs in all. */
+  /** Number of all differences. */
   readonly found: number
 }
 
-/** Findings of one check that are kept word for word. */
+/** Most findings kept of one check. */
 const FINDINGS_KEPT = 20
 
-/** Gathers what the checks of one audit find. */
+/** Collects the findings of one audit. */
 export interface Verdicts {
-  /** Something differs: the check has failed, whatever else is said of it. */
+  /** Reports a difference: the check has failed. */
   find(market: string, check: Check, what: string): void
-  /** The check was made, over this. */
+  /** The check was made; `detail` says over what. */
   done(market: string, check: Check, detail: string): void
   /** The check could not be made. */
   skip(market: string, check: Check, why: string): void

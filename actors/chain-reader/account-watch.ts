@@ -1,26 +1,26 @@
 import type { Hex } from '../../core/action.js'
-import type { Block, Change } from '../../core/change.js'
+import type { Block, Change } from '../../core/engine/change.js'
 
-/** Accounts without live orders that are followed on: what they did last may still be on its way into a block. */
+/** Accounts without live orders that stay watched: their last transaction may not be in a block yet. */
 export const IDLE_ACCOUNTS_MAX = 1_000
-/** Transactions of fills that are remembered. */
+/** Recent transactions with fills. */
 const FILLS_MAX = 10_000
 
-/** Whose accounts matter to a market: those of its live orders, and those that had one lately. */
+/** The accounts of a market's live orders, and of recent ones. */
 export interface AccountWatch {
-  /** Takes the next block of the market's feed. */
+  /** Applies the next block of the market's feed. */
   apply(block: Block): void
   has(subaccountId: bigint): boolean
-  /** Accounts with live orders in no particular order, then the others. */
+  /** Accounts with live orders, then the others. */
   accounts(): Iterable<bigint>
-  /** Whether an order of the account was placed since this was asked last. */
+  /** Whether an order of the account was placed since the last call. */
   takePlaced(subaccountId: bigint): boolean
-  /** Whether the feed has told of a fill in this transaction, lately. */
+  /** Whether the feed has a recent fill of this transaction. */
   hasFill(txHash: Hex): boolean
   size(): number
 }
 
-/** A watch that knows nothing yet; as many accounts as a matcher keeps live orders, which is bounded there. */
+/** An empty watch. It holds the accounts of live orders, whose number the matcher bounds. */
 export function createAccountWatch(): AccountWatch {
   const accountOfOrder = new Map<string, bigint>()
   const liveOrders = new Map<bigint, number>()
@@ -47,7 +47,7 @@ export function createAccountWatch(): AccountWatch {
   const fold = (change: Change): void => {
     if (change.kind === 'OrderPlaced') place(change.orderId, change.order.subaccountId)
     if (change.kind === 'OrderFilled') addBounded(fills, change.fill.txHash, FILLS_MAX)
-    // What of an order that has ended is still pending was matched before; its account stays for a while anyway.
+    // An ended order may still have a match pending; its account stays watched for a while.
     if (change.status !== 'active' && change.status !== 'matching') drop(change.orderId)
   }
   return {
@@ -63,7 +63,7 @@ export function createAccountWatch(): AccountWatch {
   }
 }
 
-/** Adds to the end of a set, which lets its oldest go beyond the bound. */
+/** Adds to the end of a set and drops its oldest value beyond the bound. */
 function addBounded<Value>(set: Set<Value>, value: Value, max: number): void {
   set.delete(value)
   set.add(value)

@@ -1,14 +1,15 @@
+import type { ChainHead } from '../../chain/reads/blocks.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
 import type { Hex } from '../../core/action.js'
-import { type ChainHead, MAX_LOG_BLOCKS } from '../../chain/read-blocks.js'
 
-/** How long a head below the known one may be that of a node that lags, milliseconds. */
+/** How long a head below the known one counts as that of a lagging node, in milliseconds. */
 export const LAGGING_HEAD_MS = 5_000
-/** Known blocks that a lagging head is compared with. */
+/** Recent blocks against which a lower head is checked. */
 const RECENT_BLOCKS = 128
 
 /**
- * What a head means to whoever knows the chain up to another. `ahead`: it continues what is known, whose next block is
- * `first`. `elsewhere`: what is known may be of another branch, or too far back. `wait`: not to be relied on.
+ * Relation of a new head to the last processed block. `ahead`: it continues the chain, with `first` as the next block.
+ * `elsewhere`: the chain reorganised, or the last processed block is too far back. `wait`: the node may lag.
  */
 export type Advance =
   | { readonly kind: 'same' }
@@ -16,40 +17,40 @@ export type Advance =
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'wait' }
 
-/** Where a follower of the chain stands. */
+/** The position of a follower of the chain. */
 export interface ChainPosition {
-  /** What to make of a head that the node tells now. Rejects with what `hashAt` throws. */
-  judge(head: ChainHead): Promise<Advance>
-  /** All that the head brings has been taken in. */
-  reach(head: ChainHead): void
+  /** Compares a new head with the position. Rejects with what `hashAt` throws. */
+  compare(head: ChainHead): Promise<Advance>
+  /** The head has been processed. */
+  advance(head: ChainHead): void
 }
 
 export interface ChainPositionOptions {
   /** The hash of the canonical block with this number. */
   readonly hashAt: (number: bigint) => Promise<Hex>
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsedMs: () => number
 }
 
-/** A follower that knows nothing: its first head is elsewhere. */
+/** Without a processed block; the first head is `elsewhere`. */
 export function createChainPosition({ hashAt, elapsedMs }: ChainPositionOptions): ChainPosition {
   const recent = new Map<bigint, Hex>()
   let known: ChainHead | undefined
   let behindSinceMs: number | undefined
 
-  /** A node of a pool may lag; one that lags for long, or tells another block, is the chain itself gone back. */
-  const judgeLower = (head: ChainHead): Advance => {
+  /** One node of a pool may lag. A long lag, or another block at that height, is a reorganisation. */
+  const compareLower = (head: ChainHead): Advance => {
     behindSinceMs ??= elapsedMs()
     const isKnown = recent.get(head.number) === head.hash
-    const isPatient = elapsedMs() - behindSinceMs < LAGGING_HEAD_MS
-    if (isPatient && (isKnown || !recent.has(head.number))) return { kind: 'wait' }
+    const mayLag = elapsedMs() - behindSinceMs < LAGGING_HEAD_MS
+    if (mayLag && (isKnown || !recent.has(head.number))) return { kind: 'wait' }
     return { kind: 'elsewhere' }
   }
 
   return {
-    async judge(head) {
+    async compare(head) {
       if (known === undefined) return { kind: 'elsewhere' }
-      if (head.number < known.number) return judgeLower(head)
+      if (head.number < known.number) return compareLower(head)
       behindSinceMs = undefined
       if (head.number === known.number) {
         return { kind: head.hash === known.hash ? 'same' : 'elsewhere' }
@@ -59,7 +60,7 @@ export function createChainPosition({ hashAt, elapsedMs }: ChainPositionOptions)
       const isNear = head.number - known.number <= MAX_LOG_BLOCKS
       return before === known.hash && isNear ? { kind: 'ahead', first } : { kind: 'elsewhere' }
     },
-    reach(head) {
+    advance(head) {
       behindSinceMs = undefined
       if (known !== undefined && head.number <= known.number && head.hash !== known.hash) {
         recent.clear()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseEnv } from '../../bus-schemas/parse-env.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of chain-reader, by the names of its environment. */
 export const chainReaderEnv = z.object({
@@ -7,6 +7,8 @@ export const chainReaderEnv = z.object({
   NATS_MONITOR_URL: z.url().optional(),
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -1,52 +1,91 @@
-import type { AccountObservation } from '../../core/account.js'
+import type { AccountEvents } from '../../chain/contracts/registry.js'
+import type { ChainHead } from '../../chain/reads/blocks.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
+import type { Touch } from '../../chain/reads/touches.js'
 import type { Hex } from '../../core/action.js'
-import type { ChainHead, Touch } from '../../chain/read-blocks.js'
+import type { ContractWire, MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { AccountWatch } from './account-watch.js'
-import { type ChainPosition, createChainPosition } from './chain-position.js'
-import type { SayAccounts } from './say-accounts.js'
+import { createChainPosition, type ChainPosition } from './chain-position.js'
+import type { PublishFacts } from './publish-facts.js'
 
-/** Accounts read side by side; their questions travel together. */
-const SIDE_BY_SIDE = 20
-/** Accounts that each new block has read again although no event told of them. */
-const LOOKED_AFTER_PER_BLOCK = 10
-/** Rounds without the events of blocks after which every account is read instead. */
-const UNTOLD_ROUNDS_MAX = 3
-/** How long an account that traded waits for the feed to tell of the fill, milliseconds. */
+/** Accounts read concurrently; their chain reads share batches. */
+const CONCURRENT_READS = 20
+/** Accounts read again with each new block without an event, in rotation. */
+const REFRESHED_PER_BLOCK = 10
+/** Failed reads of events in succession after which every account is read instead. */
+const FAILED_ROUNDS_MAX = 3
+/** How long an account that traded waits for its fill in the feed, in milliseconds. */
 export const AWAIT_FILL_MS = 5_000
 
-/** What a round asks the chain; each rejects when there is no answer. */
+/** The chain reads of a round; each rejects when the chain does not answer. */
 export interface ChainSource {
   readHead(): Promise<ChainHead>
   readBlockHash(number: bigint): Promise<Hex>
-  readTouches(first: bigint, last: bigint): Promise<Touch[]>
+  readTouches(first: bigint, last: bigint, events: readonly AccountEvents[]): Promise<Touch[]>
 }
 
 /** A market whose accounts are followed. */
 export interface FollowedMarket {
   readonly market: string
   readonly watch: AccountWatch
-  readonly observe: (subaccountId: bigint, head: ChainHead) => Promise<AccountObservation>
-  readonly say: SayAccounts
+  /** `seen` are the facts of the market at the head, where its contract type has any. */
+  readonly observe: (
+    subaccountId: bigint,
+    head: ChainHead,
+    seen: MarketFacts | undefined,
+  ) => Promise<AccountObservation>
+  readonly publish: PublishFacts['accounts']
+  /** Absent where the market's contract type has no facts of the market. */
+  readonly facts?: FollowedFacts
+  /** The encoding of account facts in the log: equal facts have equal texts. */
+  readonly wire: Pick<ContractWire, 'accountFacts'>
+}
+
+/** The facts of a market, observed and published in each round, also unchanged: their age counts. */
+export interface FollowedFacts {
+  readonly observe: (head: ChainHead, readAtMs: number) => Promise<MarketObservation>
+  readonly publish: PublishFacts['market']
+  /** Whether every account is to be read again after these facts. */
+  readonly outdate: (before: MarketFacts, now: MarketFacts) => boolean
+  /** Events beside those of balances and custody that change the facts of an account. */
+  readonly events: (facts: MarketFacts) => AccountEvents | undefined
 }
 
 export interface FollowAccountsOptions {
   readonly chain: ChainSource
   readonly markets: readonly FollowedMarket[]
-  /** Milliseconds of a clock that never goes back. */
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  /** Milliseconds of a monotonic clock. */
   readonly elapsedMs: () => number
 }
 
-/** Reads the accounts of live orders whenever they may have changed, and says what they have. */
+/** Reads the accounts of live orders when they may have changed, and publishes changed facts. */
 export interface AccountFollower {
-  /** Takes in the newest block; resolves with it. Rejects when the chain or the log does not answer: try again. */
-  round(): Promise<ChainHead>
+  /** Follows the accounts of one market more from the next round on. */
+  add(market: FollowedMarket): void
+  /**
+   * Processes the newest block. Rejects when the chain answers for no market, or the log does not; can be repeated. A
+   * market for which alone it does not answer keeps what is due, and does not hold up the others.
+   */
+  round(): Promise<Round>
+}
+
+/** What a round has processed. */
+export interface Round {
+  readonly head: ChainHead
+  /** The markets for which the chain did not answer. */
+  readonly unanswered: ReadonlyMap<string, ChainUnreachable>
 }
 
 interface Followed extends FollowedMarket {
-  /** What was last said of each account, without the block it was of. */
-  readonly said: Map<bigint, string>
-  /** Accounts that are to be read: at once, or when the fill of a transaction is told. */
+  /** The last published facts of each account, without their block; oldest first. */
+  readonly published: Map<bigint, string>
+  /** Accounts to read: at once, or when the fill of a transaction is in the feed. */
   readonly due: Map<bigint, Due>
+  /** The last published facts of the market. */
+  seen: MarketFacts | undefined
 }
 
 type Due =
@@ -54,20 +93,40 @@ type Due =
   | { readonly kind: 'after_fill'; readonly txHash: Hex; readonly atMs: number }
 
 export function createAccountFollower(options: FollowAccountsOptions): AccountFollower {
-  const { chain, elapsedMs } = options
+  const { chain, elapsedMs, nowMs } = options
+  const followed = (market: FollowedMarket): Followed => ({
+    ...market,
+    ...{ published: new Map(), due: new Map(), seen: undefined },
+  })
   const follower: Follower = {
     chain,
     position: createChainPosition({ hashAt: (number) => chain.readBlockHash(number), elapsedMs }),
-    markets: options.markets.map((market) => ({ ...market, said: new Map(), due: new Map() })),
-    untoldRounds: 0,
+    markets: options.markets.map(followed),
+    failedRounds: 0,
   }
   return {
+    add: (market) => void follower.markets.push(followed(market)),
     async round() {
+      const readAtMs = nowMs()
       const head = await chain.readHead()
-      const isTaken = await noteChanges(follower, head, elapsedMs())
-      if (!isTaken) return head
-      for (const market of follower.markets) await sayDue(market, head, elapsedMs())
-      return head
+      const unanswered = new Map<string, ChainUnreachable>()
+      const isProcessed = await noteChanges(follower, head, elapsedMs())
+      if (!isProcessed) return { head, unanswered }
+      const publish = async (what: (market: Followed) => Promise<void>): Promise<void> => {
+        for (const market of follower.markets) {
+          if (unanswered.has(market.market)) continue
+          await what(market).catch((error: unknown) => {
+            if (!(error instanceof ChainUnreachable)) throw error
+            unanswered.set(market.market, error)
+          })
+        }
+      }
+      // The facts of the markets first: they are good for seconds only, and many accounts take long.
+      await publish((market) => publishMarket(market, head, readAtMs))
+      await publish((market) => publishDue(market, head, elapsedMs()))
+      const [first] = unanswered.values()
+      if (first !== undefined && unanswered.size === follower.markets.length) throw first
+      return { head, unanswered }
     },
   }
 }
@@ -75,112 +134,137 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
 interface Follower {
   readonly chain: ChainSource
   readonly position: ChainPosition
-  readonly markets: readonly Followed[]
-  /** Rounds in a row in which the node did not tell the events of blocks that it has. */
-  untoldRounds: number
+  readonly markets: Followed[]
+  /** Rounds in succession in which reading the events failed. */
+  failedRounds: number
 }
 
 /**
- * Notes whom the blocks up to the head may have changed; false when the head is not to be relied on. What is noted is
- * due until it is read, so the position moves on even if the reading fails.
+ * Marks the accounts that the blocks up to the head may have changed as due; false when the node may lag. Due accounts
+ * stay due until they are read, so the position advances even if the read fails.
  */
 async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): Promise<boolean> {
   const { position, markets } = follower
-  const advance = await position.judge(head)
+  const advance = await position.compare(head)
   if (advance.kind === 'wait') return false
   const touches =
     advance.kind === 'ahead' ? await touchesFrom(follower, advance.first, head) : undefined
   for (const market of markets) {
     if (touches !== undefined) noteTouches(market, touches, nowMs)
-    if (advance.kind === 'ahead') lookAfter(market)
-    // On another branch what was said may not hold, and events that nobody tells may be of anybody.
-    if (advance.kind !== 'same' && touches === undefined) market.said.clear()
+    if (advance.kind === 'ahead') refreshSome(market)
+    // After a reorganisation, or without the events, every account may have changed.
+    if (advance.kind !== 'same' && touches === undefined) market.published.clear()
     noteNew(market)
   }
-  position.reach(head)
+  position.advance(head)
   return true
 }
 
-/** What changed up to the head; undefined when the node has failed to tell so often that all accounts are read instead. */
+/** The changes up to the head; undefined after FAILED_ROUNDS_MAX failures, when all accounts are read instead. */
 async function touchesFrom(
   follower: Follower,
   first: bigint,
   head: ChainHead,
 ): Promise<Touch[] | undefined> {
   try {
-    const touches = await follower.chain.readTouches(first, head.number)
-    follower.untoldRounds = 0
+    const events = follower.markets.flatMap(eventsOf)
+    const touches = await follower.chain.readTouches(first, head.number, events)
+    follower.failedRounds = 0
     return touches
   } catch (error) {
-    follower.untoldRounds += 1
-    if (follower.untoldRounds < UNTOLD_ROUNDS_MAX) throw error
+    follower.failedRounds += 1
+    if (follower.failedRounds < FAILED_ROUNDS_MAX) throw error
     return undefined
   }
 }
 
+const eventsOf = ({ facts, seen }: Followed): AccountEvents[] => {
+  const events = seen && facts?.events(seen)
+  return events === undefined ? [] : [events]
+}
+
 function noteTouches(
-  { watch, due, said }: Followed,
+  { watch, due, published }: Followed,
   touches: readonly Touch[],
   atMs: number,
 ): void {
   for (const { subaccountId, txHash, byTrade } of touches) {
     if (!watch.has(subaccountId)) continue
-    // A fill that has been read but not been reported would count twice: as gone, and as promised.
+    // Funds read after a fill that the matcher has not seen would count it twice: as spent, and as reserved.
     const waits = byTrade && !watch.hasFill(txHash) && due.get(subaccountId)?.kind !== 'now'
     due.set(subaccountId, waits ? { kind: 'after_fill', txHash, atMs } : { kind: 'now' })
-    if (!waits) said.delete(subaccountId)
+    if (!waits) published.delete(subaccountId)
   }
 }
 
-/** Accounts that nothing was said of yet, and no more those that nobody follows. */
-function noteNew({ watch, said, due }: Followed): void {
-  for (const subaccountId of said.keys()) if (!watch.has(subaccountId)) said.delete(subaccountId)
+/** Makes new accounts due and drops those that are no longer watched. */
+function noteNew({ watch, published, due }: Followed): void {
+  for (const subaccountId of published.keys()) {
+    if (!watch.has(subaccountId)) published.delete(subaccountId)
+  }
   for (const subaccountId of due.keys()) if (!watch.has(subaccountId)) due.delete(subaccountId)
   for (const subaccountId of watch.accounts()) {
-    if (!said.has(subaccountId) && !due.has(subaccountId)) due.set(subaccountId, { kind: 'now' })
+    if (!published.has(subaccountId) && !due.has(subaccountId))
+      due.set(subaccountId, { kind: 'now' })
   }
 }
 
 /**
- * Reads a few more, in turn: an event that a node has kept back is found out in time. Who placed an order is said again
- * whatever was said before, because what was read elsewhere for the order may be of another branch.
+ * Makes a few accounts due in rotation, so that an event withheld by a node is found in time. The facts of an account
+ * with a new order are published again, because the intake may have read them on another branch.
  */
-function lookAfter({ said, due, watch }: Followed): void {
-  for (let looked = 0; looked < Math.min(LOOKED_AFTER_PER_BLOCK, said.size); looked++) {
-    const [oldest] = said
-    if (oldest === undefined) return
-    const [subaccountId, before] = oldest
-    said.delete(subaccountId)
-    if (!watch.takePlaced(subaccountId)) said.set(subaccountId, before)
+function refreshSome({ published, due, watch }: Followed): void {
+  for (const [subaccountId, facts] of [...published].slice(0, REFRESHED_PER_BLOCK)) {
+    published.delete(subaccountId)
+    if (!watch.takePlaced(subaccountId)) published.set(subaccountId, facts)
     if (!due.has(subaccountId)) due.set(subaccountId, { kind: 'now' })
   }
 }
 
-async function sayDue(market: Followed, head: ChainHead, nowMs: number): Promise<void> {
+/** Publishes the facts of the market; they come before those of accounts at the same block. */
+async function publishMarket(market: Followed, head: ChainHead, readAtMs: number): Promise<void> {
+  const { facts, seen, due, watch } = market
+  if (facts === undefined) return
+  const observation = await facts.observe(head, readAtMs)
+  await facts.publish(observation)
+  market.seen = observation.facts
+  if (seen === undefined || !facts.outdate(seen, observation.facts)) return
+  for (const subaccountId of watch.accounts()) due.set(subaccountId, { kind: 'now' })
+}
+
+async function publishDue(market: Followed, head: ChainHead, nowMs: number): Promise<void> {
   const { due, watch } = market
   const isReady = (it: Due): boolean =>
     it.kind === 'now' || watch.hasFill(it.txHash) || nowMs - it.atMs >= AWAIT_FILL_MS
   const ready = [...due].filter(([, it]) => isReady(it))
-  for (let at = 0; at < ready.length; at += SIDE_BY_SIDE) {
-    const group = ready.slice(at, at + SIDE_BY_SIDE)
-    const observations = await Promise.all(group.map(([id]) => market.observe(id, head)))
-    await sayNews(market, observations)
+  for (let at = 0; at < ready.length; at += CONCURRENT_READS) {
+    const group = ready.slice(at, at + CONCURRENT_READS)
+    const observations = await Promise.all(
+      group.map(([id]) => market.observe(id, head, market.seen)),
+    )
+    await publishChanged(market, observations)
     for (const [id, it] of group) if (due.get(id) === it) due.delete(id)
   }
 }
 
-async function sayNews(
-  { said, say, watch }: Followed,
+async function publishChanged(
+  market: Followed,
   observations: readonly AccountObservation[],
 ): Promise<void> {
-  const news = observations.filter((it) => said.get(it.subaccountId) !== fingerprint(it))
-  if (news.length === 0) return
-  await say(news)
-  for (const observation of news) {
+  const { published, publish, watch } = market
+  const changed = observations.filter(
+    (it) => published.get(it.subaccountId) !== fingerprint(market, it),
+  )
+  if (changed.length === 0) return
+  await publish(changed)
+  for (const observation of changed) {
     watch.takePlaced(observation.subaccountId)
-    said.set(observation.subaccountId, fingerprint(observation))
+    published.set(observation.subaccountId, fingerprint(market, observation))
   }
 }
 
-const fingerprint = ({ base, quote, custodyOwner, leaving }: AccountObservation): string =>
-  `${base} ${quote} ${custodyOwner ?? 'nobody'} ${leaving}`
+/** The observation as text, without its block. */
+const fingerprint = (
+  { wire }: Followed,
+  { facts, custodyOwner, leaving }: AccountObservation,
+): string => `${wire.accountFacts.write(facts)} ${custodyOwner ?? 'none'} ${leaving}`

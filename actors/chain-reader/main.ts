@@ -1,21 +1,28 @@
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { loadDeployment } from '../../chain/deployment.js'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { runActor } from '../run-actor.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
+import { createMarketList } from '../../core/contracts/market-list.js'
+import type { Market } from '../../core/contracts/market.js'
+import { openMarketFile } from '../../data/market-file.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
-import { openChainSource } from './open-chain.js'
-import { PROCESS_NAME, startChainReader } from './start.js'
+import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
 
-const config = readChainReaderConfig()
+const config = orExit(readChainReaderConfig)
 
-runActor({
+runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   start: async ({ log, fail }) => {
-    const deployed = loadDeployedMarkets(config.DEPLOYMENT_FILE)
-    const markets = deployed.filter(({ contractType }) => contractType === 'spot')
+    const file = openMarketFile(config)
+    const isRead = (market: Market) => chainContractOf(market) !== undefined
+    const list = createMarketList(file.markets.filter(isRead))
+    const { markets } = list
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const bus = await connectNatsBus({
+    const bus = await connectVenueBus({
+      versions: streamVersions(markets),
       url: config.NATS_URL,
       name: PROCESS_NAME,
       monitorUrl: config.NATS_MONITOR_URL,
@@ -26,8 +33,14 @@ runActor({
       ...{ bus, markets, log, nowMs: Date.now, onFatal: fail },
       ...source,
     })
+    const watch = file.watch(async (row) => {
+      if (!isRead(row)) return
+      list.add(row)
+      await reader.follow(row)
+    }, fail)
     return {
       async stop() {
+        await watch.stop()
         await reader.stop()
         await bus.close()
       },

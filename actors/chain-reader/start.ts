@@ -1,47 +1,72 @@
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import { type Bus, StreamMissing, type Subscription } from '../../bus-schemas/bus.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import type { Running } from '../../bus-schemas/process.js'
-import { commandsStream, commandsSubject, feedStream } from '../../bus-schemas/subjects.js'
-import type { AccountObservation } from '../../core/account.js'
-import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/market.js'
-import type { ChainHead } from '../../chain/read-blocks.js'
-import { ChainUnreachable } from '../../chain/chain-unreachable.js'
-import { type Standing, answerPing } from '../answer-ping.js'
-import { type AccountWatch, createAccountWatch } from './account-watch.js'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { commandMessages } from '../../bus-schemas/commands.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import {
+  observeAccount,
+  observeMarket,
+  type SeenBlock,
+} from '../../chain/contracts/observe-account.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
+import { readBlockHash, readHead, type ChainHead } from '../../chain/reads/blocks.js'
+import { ChainUnreachable, createChainClient, orUnreachable } from '../../chain/reads/client.js'
+import type { Deployment } from '../../chain/reads/deployment.js'
+import { readTouches } from '../../chain/reads/touches.js'
+import { assert } from '../../core/assert.js'
+import type { MarketObservation } from '../../core/contracts/contract.js'
+import type { Market } from '../../core/contracts/market.js'
+import { tradingOf } from '../../core/contracts/registry.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
+import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
+import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
+import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import { createAccountWatch, type AccountWatch } from './account-watch.js'
+import {
+  createAccountFollower,
   type AccountFollower,
   type ChainSource,
   type FollowedMarket,
-  createAccountFollower,
+  type Round,
 } from './follow-accounts.js'
-import { openSayAccounts } from './say-accounts.js'
+import { openFacts, type PublishFacts } from './publish-facts.js'
 
 export const PROCESS_NAME = 'chain-reader'
 
-/** Facts are old when no block was taken in for so long. */
+/** Not ready when no block was processed for longer than this. */
 export const SILENCE_MS = 10_000
-/** Half of what the chain takes for a block: a new one is seldom looked for in vain more than once. */
+/** Half of the chain's block time. */
 const POLL_MS = 1_000
 
 export interface ChainReaderOptions {
   readonly bus: Bus
-  /** Markets whose orders are paid for with what their accounts hold. */
+  /** Markets whose contract needs account facts. */
   readonly markets: readonly Market[]
   readonly chain: ChainSource
   readonly observe: (
     market: Market,
     subaccountId: bigint,
-    head: ChainHead,
+    head: SeenBlock,
   ) => Promise<AccountObservation>
+  /** Absent where no market has facts of its own. */
+  readonly observeMarket?: (
+    market: Market,
+    head: ChainHead,
+    readAtMs: number,
+  ) => Promise<MarketObservation | undefined>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
-  /** Milliseconds between two looks at the chain. */
+  /** Milliseconds between two rounds. */
   readonly pollMs?: number
-  /** A feed cannot be followed any further, or the log not be written. */
+  /** A feed cannot be followed, or the log cannot be written. */
   readonly onFatal: (error: unknown) => void
+}
+
+export interface ChainReader extends Running {
+  /** Follows the accounts of one market more. */
+  follow(market: Market): Promise<void>
 }
 
 interface FollowedFeed {
@@ -50,25 +75,47 @@ interface FollowedFeed {
   isCaughtUp(): boolean
 }
 
-/** Follows the accounts of live orders on the chain and tells each market's log what they have. */
-export async function startChainReader(options: ChainReaderOptions): Promise<Running> {
-  const { bus, markets, log } = options
+/** Follows the accounts of live orders on chain and appends their facts to each market's log. */
+export async function startChainReader(options: ChainReaderOptions): Promise<ChainReader> {
+  const { bus, markets, log, onFatal } = options
   const stopping = new AbortController()
   const feeds: FollowedFeed[] = []
-  const followed: FollowedMarket[] = []
-  for (const market of markets) {
+  /** Why markets are not followed, by market. */
+  const stopped = new Map<string, string>()
+  const elapsedMs = () => performance.now()
+  const { chain, nowMs } = options
+  const follower = createAccountFollower({ chain, markets: [], elapsedMs, nowMs })
+  const missingLogs = createMissingLogs({ bus, onError: onFatal })
+  const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
     feeds.push(feed)
-    followed.push(await openMarket(options, market, feed.watch, stopping.signal))
+    const open = async (): Promise<void> =>
+      follower.add(await openMarket(options, market, feed.watch, stopping.signal))
+    try {
+      await open()
+    } catch (error) {
+      if (!(error instanceof LogMissing)) throw error
+      const { market: name } = market
+      log.error({ err: error, market: name }, 'the market is stopped, the others go on')
+      stopped.set(name, error.message)
+      missingLogs.await(name, async () => {
+        await open()
+        stopped.delete(name)
+        log.info({ market: name }, 'the log is restored, the market goes on')
+      })
+    }
   }
-  const elapsedMs = () => performance.now()
-  const follower = createAccountFollower({ chain: options.chain, markets: followed, elapsedMs })
+  for (const market of markets) await follow(market)
   const rounds = repeatRounds(options, follower, stopping.signal)
-  const pings = await answerPing(bus, PROCESS_NAME, () => standing(feeds, rounds.last()))
+  const pings = await answerPing(bus, PROCESS_NAME, () =>
+    standing(feeds, [...stopped.values()], rounds.last()),
+  )
   log.info({ markets: markets.map(({ market }) => market) }, 'following accounts')
   return {
+    follow,
     stop: async () => {
       await pings.stop()
+      await missingLogs.stop()
       stopping.abort(new Error('the chain reader is stopping'))
       await rounds.stopped()
       await Promise.all(feeds.map(({ subscription }) => subscription.stop()))
@@ -77,26 +124,53 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Run
 }
 
 async function openMarket(
-  { bus, nowMs, observe, log }: ChainReaderOptions,
+  options: ChainReaderOptions,
   market: Market,
   watch: AccountWatch,
   signal: AbortSignal,
 ): Promise<FollowedMarket> {
+  const { bus, nowMs, observe, log } = options
   const name = market.market
-  await bus.declareStream({
-    stream: commandsStream(name),
-    subject: commandsSubject(name),
-    description: `Everything that changes ${name}, in order`,
-  })
+  const onRaised = (what: string) => log.warn(what)
+  await openMarketLog(bus, market, { nowMs, onRaised })
+  const { version } = commandMessages(market)
+  await recordVersions(bus, new Map([[commandsStream(name), version]]), onRaised)
   const onUnknown = (err: unknown) => log.warn({ err, market: name }, 'append not acknowledged')
-  const say = await openSayAccounts({ bus, market: name, nowMs, signal, onUnknown })
+  const publish = await openFacts({
+    ...{ bus, market: name, contractType: market.contractType },
+    ...{ nowMs, signal, onUnknown },
+  })
   return {
     market: name,
     watch,
-    observe: (subaccountId, head) => observe(market, subaccountId, head),
-    say: async (observations) => {
-      await say(observations)
+    wire: tradingOf(market).wire,
+    observe: (subaccountId, head, seen) => observe(market, subaccountId, { ...head, seen }),
+    ...factsOf(options, market, publish),
+    publish: async (observations) => {
+      await publish.accounts(observations)
       log.debug({ market: name, accounts: observations.length }, 'accounts observed')
+    },
+  }
+}
+
+/** How the market's own facts are followed; nothing where its contract type has none. */
+function factsOf(
+  { observeMarket: observe }: ChainReaderOptions,
+  market: Market,
+  publish: PublishFacts,
+): Pick<FollowedMarket, 'facts'> {
+  const contract = chainContractOf(market)
+  if (observe === undefined || contract?.readMarketFacts === undefined) return {}
+  return {
+    facts: {
+      async observe(head, readAtMs) {
+        const observation = await observe(market, head, readAtMs)
+        assert(observation !== undefined, `${market.market} has facts of its own`)
+        return observation
+      },
+      publish: publish.market,
+      outdate: (before, now) => contract.outdatesAccounts?.(before, now) ?? false,
+      events: (seen) => contract.accountEvents?.(seen),
     },
   }
 }
@@ -105,7 +179,7 @@ async function followFeed({ bus, onFatal }: ChainReaderOptions, { market }: Mark
   const stream = feedStream(market)
   const watch = createAccountWatch()
   const { firstSeq, lastSeq } = await bus.streamState(stream).catch((error: unknown) => {
-    // The market's matcher has not run yet; following waits for it.
+    // The market's matcher has not run yet; `follow` waits for the stream.
     if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
     throw error
   })
@@ -129,9 +203,11 @@ interface LastRound {
   /** Since the last round that succeeded, or the start. */
   readonly silentMs: number
   readonly trouble: string | undefined
+  /** Why the chain has not answered for a market alone for longer than SILENCE_MS. */
+  readonly silentMarket: string | undefined
 }
 
-/** One round after the other, with a pause between; the chain's silence is waited out. */
+/** One round after the other, with a pause in between; a chain that does not answer is asked again. */
 function repeatRounds(
   { pollMs = POLL_MS, log, onFatal }: ChainReaderOptions,
   follower: AccountFollower,
@@ -141,6 +217,19 @@ function repeatRounds(
   let head: ChainHead | undefined
   let goodAtMs = performance.now()
   let trouble: string | undefined
+  const silent = new Map<string, { readonly sinceMs: number; readonly why: string }>()
+  const noteSilent = (unanswered: Round['unanswered']): void => {
+    for (const market of silent.keys()) {
+      if (unanswered.has(market)) continue
+      silent.delete(market)
+      log.info({ market }, 'the chain answers for the market')
+    }
+    for (const [market, error] of unanswered) {
+      if (!silent.has(market)) log.warn({ err: error, market }, 'no answer for the market')
+      const { sinceMs = performance.now() } = silent.get(market) ?? {}
+      silent.set(market, { sinceMs, why: error.message })
+    }
+  }
   const failed = (error: unknown): void => {
     if (signal.aborted) return
     if (!(error instanceof ChainUnreachable)) return onFatal(error)
@@ -149,8 +238,10 @@ function repeatRounds(
   }
   const round = async (): Promise<void> => {
     try {
-      head = await follower.round()
+      const processed = await follower.round()
+      head = processed.head
       goodAtMs = performance.now()
+      noteSilent(processed.unanswered)
       if (trouble !== undefined)
         log.info({ block_number: String(head.number) }, 'the chain answers')
       trouble = undefined
@@ -167,7 +258,11 @@ function repeatRounds(
   }
   schedule(0)
   return {
-    last: (): LastRound => ({ head, silentMs: performance.now() - goodAtMs, trouble }),
+    last(): LastRound {
+      const nowMs = performance.now()
+      const { why } = [...silent.values()].find((it) => nowMs - it.sinceMs > SILENCE_MS) ?? {}
+      return { head, silentMs: nowMs - goodAtMs, trouble, silentMarket: why }
+    },
     stopped: async () => {
       clearTimeout(timer)
       await running
@@ -175,7 +270,11 @@ function repeatRounds(
   }
 }
 
-function standing(feeds: readonly FollowedFeed[], last: LastRound): Standing {
+function standing(
+  feeds: readonly FollowedFeed[],
+  stopped: readonly string[],
+  last: LastRound,
+): Standing {
   const accounts = feeds.reduce((sum, { watch }) => sum + watch.size(), 0)
   const positions = {
     accounts,
@@ -194,5 +293,35 @@ function standing(feeds: readonly FollowedFeed[], last: LastRound): Standing {
     const detail = `no answer from the chain for ${Math.floor(last.silentMs / 1_000)} s`
     return { ready: false, detail, positions }
   }
-  return { ready: true, detail: 'following accounts', positions }
+  const why = stopped[0] ?? last.silentMarket
+  return { ready: why === undefined, detail: why ?? 'following accounts', positions }
+}
+
+export interface ChainSourceOptions {
+  readonly rpcUrl: string
+  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  readonly markets: readonly Market[]
+}
+
+/** The chain reads of the chain reader, from one node. */
+export function openChainSource(
+  options: ChainSourceOptions,
+): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket'> {
+  const { rpcUrl, deployment, markets } = options
+  const client = createChainClient(rpcUrl, 'read')
+  return {
+    chain: {
+      readHead: () => readHead(client),
+      readBlockHash: (number) => readBlockHash(client, number),
+      readTouches: (first, last, events) =>
+        readTouches({ client, deployment, markets }, first, last, events),
+    },
+    observe: (market, id, head) =>
+      orUnreachable(`account ${id}`, observeAccount({ client, deployment }, market, id, head)),
+    observeMarket: (market, head, readAtMs) =>
+      orUnreachable(
+        `facts of ${market.market}`,
+        observeMarket({ client, deployment }, market, head, readAtMs),
+      ),
+  }
 }

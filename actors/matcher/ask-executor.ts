@@ -1,46 +1,78 @@
-import { z } from 'zod'
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import type { Hex } from '../../core/action.js'
-import type { SettlementOutcome } from '../../core/command.js'
-import type { ExecutePayload } from './execute-payload.js'
-import { createPoster } from './post-text.js'
-import type { PosterOptions, PostText } from './post-text.js'
+import { assert } from '../../core/assert.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { Match } from '../../core/engine/change.js'
+import type { SettlementOutcome } from '../../core/engine/command.js'
+import type { Order } from '../../core/engine/order.js'
+import { signedAmount } from '../../core/entry/order-terms.js'
+import { actionJsonOf } from '../../core/entry/signed-action.js'
+import { E18, priceE18, type AmountE18 } from '../../core/money.js'
+import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
+import { ExecuteFailure, ExecuteReceipt, type ExecuteRequest } from '../../interface/execute.js'
 
-/** What the executor said about a settlement; `undecided` means: ask again with the same key (decision B5). */
+/**
+ * The request that settles a match (decisions E7, E12). Price and fee are integers at 1e18; the amount is the chain's
+ * word, in units of the market's amount scale.
+ */
+export function executeRequest(
+  market: Market,
+  match: Match,
+  maker: Order,
+  taker: Order,
+): ExecuteRequest {
+  assert(match.makerOrderId === maker.orderId, 'the match has another maker')
+  assert(match.takerOrderId === taker.orderId, 'the match has another taker')
+  return {
+    market: market.market,
+    asset_address: market.assetAddress,
+    module_address: market.tradeModuleAddress,
+    maker_order_id: maker.orderId,
+    taker_order_id: taker.orderId,
+    maker_order_ids: [maker.orderId],
+    actions: [actionJsonOf(market, taker), actionJsonOf(market, maker)],
+    signatures: [taker.signature, maker.signature],
+    order_data: {
+      taker_account: String(taker.subaccountId),
+      taker_fee: String(match.takerFee),
+      fill_details: [
+        {
+          filled_account: String(maker.subaccountId),
+          amount_filled: String(amountWord(market, match.amount)),
+          price: String(match.price),
+          fee: '0',
+        },
+      ],
+      manager_data: '0x',
+    },
+  }
+}
+
+/** An amount as the chain has it. It must be exact: a rounded one would settle another amount than the match has. */
+function amountWord(market: Market, amount: AmountE18): bigint {
+  const word = signedAmount(market, amount)
+  assert(word * E18 === amount * market.amountScale, `${amount} is no amount of ${market.market}`)
+  return word
+}
+
+/** The executor's answer about a settlement; `undecided` means: ask again with the same key (decision B5). */
 export type ExecutorAnswer =
   | SettlementOutcome
   | { readonly kind: 'undecided'; readonly why: string }
-  /** The payload itself is wrong, which only a fault of ours can cause; nothing was sent. */
+  /** The payload itself is wrong, which only a defect of the venue can cause; nothing was sent. */
   | { readonly kind: 'malformed'; readonly why: string }
-  /** The key belongs to another call, which may have been sent: nothing can be concluded about ours. */
+  /** The key belongs to another call, which may have been sent: the outcome of this one is not known. */
   | { readonly kind: 'conflict'; readonly why: string }
 
 export type AskExecutor = (
   settlementId: string,
-  payload: ExecutePayload,
+  payload: ExecuteRequest,
   signal: AbortSignal,
 ) => Promise<ExecutorAnswer>
 
-/** Settlements asked of the executor at once; the others wait in the order of their matches. */
+/** Settlements in flight at the executor; the others wait in the order of their matches. */
 export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
-
-const hex = z.custom<Hex>((value) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value))
-const guiltySide = z.enum(['maker', 'taker']).optional()
-const receipt = z.object({
-  tx_hash: hex,
-  receipt_status: z.enum(['success', 'reverted', 'timeout']),
-  block_number: z
-    .string()
-    .regex(/^[0-9]+$/)
-    .optional(),
-  revert: z.string().optional(),
-  guilty: guiltySide,
-})
-const failure = z.object({
-  error: z.string(),
-  revert: z.string().optional(),
-  guilty: guiltySide,
-  details: z.array(z.object({ field: z.string() })).optional(),
-})
 
 export interface ExecutorAddress {
   readonly url: string
@@ -51,7 +83,7 @@ export interface ExecutorAddress {
 
 /**
  * Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. `poster`
- * makes the way there; over connections of its own unless told.
+ * opens the connections, by default its own.
  */
 export function askExecutorAt(
   { url, secret, timeoutMs }: ExecutorAddress,
@@ -73,10 +105,10 @@ export function askExecutorAt(
 
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
-  if (status === 200) return readReceipt(receipt.parse(body))
-  const { error, revert, guilty, details = [] } = failure.parse(body)
+  if (status === 200) return readReceipt(ExecuteReceipt.parse(body))
+  const { error, revert, guilty, details = [] } = ExecuteFailure.parse(body)
   if (status === 422) {
-    return { kind: 'reverted', revert: revert ?? error, guilty: guilty ?? guiltyOf(revert) }
+    return { kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' }
   }
   // A refusal of the payload names its fields; any other 400 was not about what we asked.
   if (status === 400 && details.length > 0) {
@@ -86,18 +118,91 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   return { kind: 'undecided', why: `${status} ${error}` }
 }
 
-function readReceipt(body: z.infer<typeof receipt>): ExecutorAnswer {
-  const { receipt_status: status, tx_hash: txHash, block_number: block, revert = 'unknown' } = body
+function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
+  const { receipt_status: status, block_number: block, mark_price: mark } = body
+  const txHash = body.tx_hash as Hex
   if (status === 'reverted') {
-    return { kind: 'reverted', revert, guilty: body.guilty ?? guiltyOf(revert), txHash }
+    const revert = nameOf(body.revert)
+    return { kind: 'reverted', revert, guilty: body.guilty ?? 'unclear', txHash }
   }
   if (status === 'timeout' || block === undefined) {
     return { kind: 'undecided', why: `${txHash} has no receipt yet` }
   }
-  return { kind: 'success', txHash, blockNumber: BigInt(block) }
+  const markPrice = mark === undefined ? {} : { markPrice: priceE18(BigInt(mark)) }
+  return { kind: 'success', txHash, blockNumber: BigInt(block), ...markPrice }
 }
 
-/** What a revert says by itself: only the taker is charged, so only it can have bound its fee too low. */
-function guiltyOf(revert: string | undefined): 'taker' | 'both' {
-  return revert === 'TM_FeeTooHigh' ? 'taker' : 'both'
+/** The name alone enters the log; an executor of an earlier release sends other texts as well. */
+const nameOf = (revert = UNKNOWN_REVERT): string => revertFields(revert).revert
+
+export interface PostedAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Posts JSON text to the one address; rejects when there is no answer in time, or when the signal is aborted. */
+export type PostText = (
+  text: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<PostedAnswer>
+
+export interface PosterOptions {
+  readonly url: URL
+  /** Without a byte for so long, an answer is not waited for any more. */
+  readonly timeoutMs: number
+  /** Connections that are kept for the next request. */
+  readonly maxKept: number
+}
+
+/**
+ * Thousands of requests are under way at once and each waits for seconds, so each costs as little as can be: no streams
+ * beyond the connection's own, and one listener for all that share a signal.
+ */
+export function createPoster({ url, timeoutMs, maxKept }: PosterOptions): PostText {
+  const isTls = url.protocol === 'https:'
+  const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, maxFreeSockets: maxKept })
+  const send = isTls ? tlsRequest : request
+  const underWay = new WeakMap<AbortSignal, Set<ClientRequest>>()
+
+  const sharing = (signal: AbortSignal): Set<ClientRequest> => {
+    const known = underWay.get(signal)
+    if (known !== undefined) return known
+    const requests = new Set<ClientRequest>()
+    underWay.set(signal, requests)
+    const stop = (): void => requests.forEach((one) => one.destroy(new Error('was stopped')))
+    signal.addEventListener('abort', stop, { once: true })
+    return requests
+  }
+  return (text, headers, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) throw new Error('was stopped')
+      const requests = sharing(signal)
+      const posting = send(url, {
+        ...{ method: 'POST', agent, timeout: timeoutMs },
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+          ...headers,
+        },
+      })
+      requests.add(posting)
+      posting.on('timeout', () => posting.destroy(new Error(`silent for ${timeoutMs} ms`)))
+      posting.on('error', reject)
+      posting.on('close', () => requests.delete(posting))
+      posting.on('response', (response) => readAll(response, resolve, reject))
+      posting.end(text)
+    })
+}
+
+function readAll(
+  response: IncomingMessage,
+  resolve: (answer: PostedAnswer) => void,
+  reject: (error: Error) => void,
+): void {
+  let text = ''
+  response.setEncoding('utf8')
+  response.on('data', (chunk: string) => (text += chunk))
+  response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+  response.on('error', reject)
 }

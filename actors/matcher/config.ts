@@ -1,27 +1,43 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { ExecutorAddress } from './ask-executor.js'
-import { parseEnv } from '../../bus-schemas/parse-env.js'
+import type { Market } from '../../core/contracts/market.js'
+import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { parseEnv } from '../../runtime/process/config.js'
+import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
+import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
+import { LEADER_SILENCE_MS } from './lead.js'
+import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
+import type { MatcherFacts } from './observe.js'
+import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
+import { LATE_AFTER_MS } from './settle.js'
 
 const positiveInt = z.coerce.number().int().positive()
 
 /** Settings of a matcher, by the names of its environment. */
 export const matcherEnv = z.object({
-  /** Canonical name of the market this process runs. */
-  MARKET: z.string().min(1),
+  /** Canonical name of the market this process runs; without it, it runs one such process per enabled market. */
+  MARKET: z.string().min(1).optional(),
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   EXECUTOR_URL: z.url(),
   EXECUTOR_SECRET: z.string().min(1).optional(),
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
   EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
-  /** A settlement that has had no outcome for so long is told in the log and on the health page. */
+  /** A settlement without an outcome for so long is reported in the log and on the health page. */
   SETTLEMENT_LATE_SECONDS: positiveInt.default(60),
   /** `1`: follows the market's leader and takes over when it is gone. */
   STANDBY: z.enum(['0', '1']).default('0'),
   /** A checkpoint is written after so many commands, or so many seconds, whichever comes first. */
   CHECKPOINT_COMMANDS: positiveInt.default(100_000),
   CHECKPOINT_SECONDS: positiveInt.default(600),
+  /** Engine version that the leader sets once all matchers of the market carry it out; by default the log keeps its own. */
+  ENGINE_VERSION: positiveInt
+    .max(ENGINE_VERSION, `is at most ${ENGINE_VERSION}, the newest that this build carries out`)
+    .optional(),
   /** How long the command log is kept at least. */
   COMMANDS_KEEP_HOURS: positiveInt.default(168),
   LOG_LEVEL: z.string().default('info'),
@@ -34,11 +50,74 @@ export function readMatcherConfig(): MatcherConfig {
   return parseEnv(matcherEnv, process.env)
 }
 
-/** Where the executor is, and how long it is waited for. */
+/** The environment of the process that runs one of the markets: that of this process and the market's name. */
+export function environmentOf(market: string): NodeJS.ProcessEnv {
+  return { ...process.env, MARKET: market, PARENT_WATCH: '1' }
+}
+
+/** The executor's address, and how long to wait for it. */
 export function executorOf(config: MatcherConfig): ExecutorAddress {
   return {
     url: config.EXECUTOR_URL,
     secret: config.EXECUTOR_SECRET,
     timeoutMs: config.EXECUTOR_TIMEOUT_MS,
+  }
+}
+
+export function checkpointsOf(config: MatcherConfig): CheckpointSettings {
+  return {
+    everyCommands: config.CHECKPOINT_COMMANDS,
+    everyMs: config.CHECKPOINT_SECONDS * 1_000,
+    keepCommandsMs: config.COMMANDS_KEEP_HOURS * 3_600_000,
+  }
+}
+
+/** What a matcher is started with. */
+export interface MatcherOptions {
+  readonly bus: Bus
+  readonly market: Market
+  readonly ask: AskExecutor
+  readonly facts: MatcherFacts
+  readonly nowMs: () => number
+  readonly tickMs: number
+  /** Called at most once, after an error that leaves the market's state in doubt; the process must end. */
+  readonly onFatal: (error: unknown) => void
+  /** Follows the leader and takes over once it is silent, instead of leading at once. */
+  readonly standby?: boolean
+  /** How long the leader must be silent before a standby takes over. */
+  readonly silenceMs?: number
+  readonly checkpoints?: CheckpointSettings
+  /** The engine version to set in the log; undefined keeps that of the log. */
+  readonly engineVersion?: number | undefined
+  /** Where and how often to ask which settlements were reversed. */
+  readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
+  /** Where and how often to ask what keeps all matches from being settled. */
+  readonly faults?: { readonly ask: AskFaults; readonly everyMs: number }
+  /** Reads the market's row again; asked only while file and log differ. */
+  readonly readRow?: () => Market
+  /** How long a settlement may be without an outcome until it counts as late. */
+  readonly lateAfterMs?: number
+  /** Distinguishes this process from any other. */
+  readonly leaderId?: string
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
+}
+
+/** The same with every default. */
+export type MatcherSettings = Required<MatcherOptions>
+
+export function withDefaults(given: MatcherOptions): MatcherSettings {
+  return {
+    standby: false,
+    silenceMs: LEADER_SILENCE_MS,
+    checkpoints: CHECKPOINT_SETTINGS,
+    engineVersion: undefined,
+    reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
+    faults: { ask: () => Promise.resolve(undefined), everyMs: FAULTS_EVERY_MS },
+    lateAfterMs: LATE_AFTER_MS,
+    leaderId: randomUUID(),
+    elapsedMs: () => performance.now(),
+    readRow: () => given.market,
+    ...given,
   }
 }

@@ -1,21 +1,42 @@
-import { assert } from '../../core/assert.js'
-import type { Leader } from '../../core/change.js'
-import { encodeBlock } from '../../bus-schemas/block-message.js'
-import { NoAnswer } from '../../bus-schemas/bus.js'
-import type { LoggedCommand } from '../../core/command.js'
-import { askLeader, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import { goLive } from './go-live.js'
-import { passTakeOvers } from './follow-feed.js'
-import { Fenced, publishBlock } from './publish-block.js'
-import type { MatcherOptions, Run } from './run.js'
-import { MATCHER_SOURCE, termOf } from './terms.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { encodeBlock } from '../../bus-schemas/blocks.js'
+import type { OnClockAhead } from '../../bus-schemas/commands.js'
+import { encodeMarketAnswer } from '../../bus-schemas/markets.js'
+import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
+import { marketVersions } from '../../bus-schemas/stream-versions.js'
+import { askLeader, feedStream, feedSubject } from '../../bus-schemas/subjects.js'
+import { crash } from '../../core/crash-point.js'
+import type { CommandAnswer } from '../../core/engine/apply-command.js'
+import type { BlockOfCommands } from '../../core/engine/apply-message.js'
+import type { Block, Leader } from '../../core/engine/change.js'
+import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import {
+  AppendRefused,
+  AppendUnknown,
+  NoAnswer,
+  WrongLastSequence,
+  type Bus,
+} from '../../runtime/bus/bus.js'
+import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import type { FeedEnd } from './checkpoints.js'
+import { standBy, type Compared, type StandingBy } from './compare.js'
+import type { MatcherSettings } from './config.js'
+import type { CommandLog, LoggedMessage } from './log.js'
+import { MATCHER_SOURCE, termOf } from './own-commands.js'
 
-/** How long a leader may be silent, in its ticks or to whoever asks for it, until it counts as gone. */
+/** How long a leader may be silent, in its ticks or when it is asked, until it counts as gone. */
 export const LEADER_SILENCE_MS = 3_000
-const LOOK_EVERY_MS = 250
 
-/** Throws Fenced when somebody leads the market; a leader that does not answer for LEADER_SILENCE_MS counts as gone. */
-export async function assertUnled({ bus, market }: MatcherOptions): Promise<void> {
+/**
+ * Another matcher runs this market, or its feed is not the one that this matcher wrote. This matcher is not the writer
+ * any more and must stop.
+ */
+export class Fenced extends Error {
+  override readonly name = 'Fenced'
+}
+
+/** Throws Fenced when the market is led; a leader that does not answer for LEADER_SILENCE_MS counts as gone. */
+export async function assertUnled({ bus, market }: MatcherSettings): Promise<void> {
   let leader: Uint8Array
   try {
     leader = await bus.ask(askLeader(market.market), new Uint8Array(), LEADER_SILENCE_MS)
@@ -28,112 +49,242 @@ export async function assertUnled({ bus, market }: MatcherOptions): Promise<void
 }
 
 /**
- * Takes the market: a block without changes is put right behind everything that was compared, which fences out whoever
- * wrote before. Throws Fenced when the feed has gone on meanwhile, because then somebody else leads.
+ * The phase of a matcher that has taken the market. It alone publishes to the feed and answers callers. What was logged
+ * before it led, up to `liveFrom`, is published first; settling and ticking begin behind that.
  */
-export async function lead(run: Run): Promise<void> {
-  const { options, state, feed } = run
-  const { bus, facts } = options
-  const { market } = options.market
-  if (!options.standby) {
-    const { changeSeq } = feed.endAtStart
-    assert(feed.changeSeq >= changeSeq, `log gives seq ${state.seq}, feed holds ${changeSeq}`)
-    await passTakeOvers(run)
-  }
-  const leader: Leader = { term: nextTerm(run), id: options.leaderId }
-  const data = encodeBlock({
-    market,
-    commandSeq: run.commandSeq,
-    commandIndex: 0,
-    firstSeq: feed.changeSeq + 1,
-    changes: [],
-    leader,
-  })
-  // Whoever comes while this is under way is told, rather than left to take the market in turn. Each answers for itself:
-  // a leader of old that is paused must not be the one of several that gets the question.
-  const asked = await bus.answer(askLeader(market), leader.id, (_, replyTo) => {
+export interface Leading {
+  readonly kind: 'leading'
+  readonly settings: MatcherSettings
+  readonly leader: Leader
+  readonly log: CommandLog
+  readonly feed: FeedWriter
+  readonly liveFrom: number
+  stop(): Promise<void>
+}
+
+/**
+ * Takes the market: a block without changes is put right behind everything that was compared, which fences out the
+ * earlier writer. Throws Fenced when the feed has gone on meanwhile, because then another matcher leads.
+ */
+export async function lead(
+  settings: MatcherSettings,
+  { log, feed: end, term }: Compared,
+): Promise<Leading> {
+  const { bus, facts, leaderId } = settings
+  const { market } = settings.market
+  const leader: Leader = { term: nextTerm(term, log), id: leaderId }
+  const { commandSeq } = log
+  const opening = { market, commandSeq, commandIndex: 0, changes: [], leader }
+  // A matcher that starts meanwhile gets an answer and does not try to take the market as well. The queue has a name of
+  // its own: of several matchers a former leader that is paused must not be the one that gets the question.
+  const answering = await bus.answer(askLeader(market), leader.id, (_, replyTo) => {
     bus.reply(replyTo, Buffer.from(`${leader.id} of term ${leader.term}`))
   })
   try {
-    const { lastSeq } = await bus.streamState(commandsStream(market))
-    run.liveFrom = Math.max(run.commandSeq, lastSeq)
-    run.provedAtMs = options.elapsedMs()
-    const onUnknown = (error: unknown) => facts.appendUnknown('take-over', error)
-    feed.messageSeq = await publishBlock({ bus, market, onUnknown }, data, feed.messageSeq)
+    await recordVersions(bus, marketVersions(settings.market), facts.versionRaised)
+    const liveFrom = Math.max(commandSeq, await log.endSeq())
+    const feed = createFeedWriter(settings, end)
+    await feed.append({ ...opening, firstSeq: end.changeSeq + 1 }, 'take-over')
+    facts.leads(leader, { command_seq: commandSeq, feed_seq: end.changeSeq })
+    const stop = (): Promise<void> => answering.stop()
+    return { kind: 'leading', settings, leader, log, feed, liveFrom, stop }
   } catch (error) {
-    await asked.stop()
+    await answering.stop()
     throw error
   }
-  Object.assign(run, { term: leader.term, leader, asked })
-  feed.data = data
-  facts.leads(leader, { command_seq: run.commandSeq, feed_seq: feed.changeSeq })
-  await run.reader.stop()
-  run.onLeading()
 }
 
-/** Above every term that the feed or the log tells of. */
-function nextTerm({ term, state }: Run): number {
-  return Math.max(term, termOf(state.lastSourceNo.get(MATCHER_SOURCE) ?? 0)) + 1
-}
+/** Above every term of the feed and of the log. */
+const nextTerm = (term: number, { state }: CommandLog): number =>
+  Math.max(term, termOf(state.lastSourceNo.get(MATCHER_SOURCE) ?? 0)) + 1
 
-/** Takes note of what the log says about who leads. Throws Fenced when somebody has taken over since. */
-export function heedLeader(run: Run, commands: readonly LoggedCommand[]): void {
-  for (const { source, sourceNo } of commands) {
-    if (source !== MATCHER_SOURCE) continue
-    run.silentLooks = 0
-    const term = termOf(sourceNo)
-    if (run.leader !== undefined && term > run.leader.term) {
-      throw new Fenced(`another matcher has led ${run.options.market.market} since term ${term}`)
+/** Stands by until the leader is gone and leads then; while another matcher is faster, it keeps standing by. */
+export async function takeOver(
+  settings: MatcherSettings,
+  standingBy: StandingBy,
+): Promise<Leading> {
+  for (;;) {
+    const compared = await standBy(standingBy)
+    settings.facts.leaderSilent()
+    try {
+      return await lead(settings, compared)
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error
+      standingBy.watch.heard()
     }
   }
 }
 
+/** Publishes what was logged before this matcher led. */
+export async function catchUp(leading: Leading): Promise<void> {
+  while (leading.log.commandSeq < leading.liveFrom) {
+    await publishNext(leading, () => undefined)
+  }
+}
+
 /**
- * Throws Fenced unless this matcher leads still. Who has proved it within half of the silence that taking over asks for
- * cannot have been replaced meanwhile. Only what leaves no block behind has to ask: a block is fenced itself.
+ * Publishes the blocks of the log's next message, or what is left of the one that is under way, and answers its callers.
+ * `onStep` is called when all of a step is durable. Throws Fenced when another matcher has taken the market.
  */
-export async function assertLeads(run: Run): Promise<void> {
-  const { bus, market, elapsedMs, silenceMs } = run.options
-  const nowMs = elapsedMs()
-  if (2 * (nowMs - run.provedAtMs) < silenceMs) return
-  const last = await bus.lastMessage(feedStream(market.market))
-  if ((last?.seq ?? 0) !== run.feed.messageSeq) {
-    throw new Fenced(`feed of ${market.market} ends with message ${last?.seq}, which is not ours`)
+export async function publishNext(
+  leading: Leading,
+  onStep: (step: BlockOfCommands) => void,
+  onClockAhead?: OnClockAhead,
+): Promise<LoggedMessage> {
+  const { log, leader, settings } = leading
+  const message = await log.next(onClockAhead)
+  const { leaderTerm = 0 } = message
+  if (leaderTerm > leader.term) {
+    const { market } = settings.market
+    throw new Fenced(`another matcher has led ${market} since term ${leaderTerm}`)
   }
-  run.provedAtMs = nowMs
+  for (; message.step !== undefined; message.advance()) {
+    await publishStep(leading, message.step)
+    onStep(message.step)
+  }
+  log.finish()
+  return message
 }
 
-/** Whether a standby has heard nothing of the leader for long enough. Its own pauses and a dead bus do not count. */
-export const isLeaderSilent = ({ options, silentLooks }: Run): boolean =>
-  silentLooks * LOOK_EVERY_MS >= options.silenceMs
-
-/** Lets a standby look for the leader at regular times, and take over when there is none. */
-export function watchLeader(run: Run): NodeJS.Timeout {
-  let looking = false
-  return setInterval(() => {
-    if (run.leader !== undefined || looking) return
-    run.silentLooks = run.options.bus.isConnected() ? run.silentLooks + 1 : 0
-    if (!isLeaderSilent(run)) return
-    looking = true
-    run
-      .inTurn(() => takeOver(run))
-      .catch(run.options.onFatal)
-      .finally(() => (looking = false))
-  }, LOOK_EVERY_MS)
+async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): Promise<void> {
+  const { bus, market, facts } = settings
+  const { block, results } = step
+  if (block === undefined) {
+    const isAsked = results.some(
+      ({ logged, applied }) => logged.replyTo !== undefined && applied.answer !== undefined,
+    )
+    if (isAsked) await feed.assertUnfenced()
+  } else {
+    crash('matcher.after_apply_before_publish')
+    await feed.append(block, 'block')
+    crash('matcher.after_ack_before_answer')
+  }
+  for (const result of results) {
+    const { logged, applied } = result
+    facts.applied(result)
+    if (logged.replyTo === undefined || applied.answer === undefined) continue
+    bus.reply(logged.replyTo, encodeAnswer(applied.answer, market.market, feed.end.changeSeq))
+  }
 }
 
-/** Leads if the leader is silent still and all that it published is known; otherwise leaves everything as it is. */
-export async function takeOver(run: Run): Promise<void> {
-  if (run.leader !== undefined || !isLeaderSilent(run)) return
-  if (!(await passTakeOvers(run)) || !isLeaderSilent(run)) return
-  run.options.facts.leaderSilent()
+type RefusedCode = Extract<CommandAnswer, { kind: 'refused' }>['code']
+
+const REFUSAL_OF: Record<RefusedCode, Refusal> = {
+  active_order_not_found: refusals.activeOrderNotFound,
+  duplicate_order_id: refusals.duplicateOrderId,
+  duplicate_nonce: refusals.duplicateNonce,
+}
+
+/** The step's answer to a caller; `feedSeq` is the last seq that the caller may wait for. */
+function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: number): Uint8Array {
+  if (answer.kind === 'refused') {
+    return encodeOrderAnswer({ kind: 'refused', refusal: REFUSAL_OF[answer.code] })
+  }
+  if (answer.kind === 'market') {
+    return encodeMarketAnswer({ kind: 'terms', feed_seq: feedSeq, terms: answer.terms })
+  }
+  const { order, progress } = answer
+  return encodeOrderAnswer({ kind: 'order', feed_seq: feedSeq, market, order, progress })
+}
+
+/** Writes the feed, each block fenced by the one before. Only a leader has one. */
+export interface FeedWriter {
+  /** The last block that is durable. */
+  readonly end: FeedEnd
+  /** Resolves when the block is durable. `what` names it in the log. Throws Fenced. */
+  append(block: Block, what: string): Promise<void>
+  /**
+   * Throws Fenced unless this matcher still leads. A proof that is younger than half of the silence after which a standby
+   * takes over is enough. Only what leaves no block behind has to ask: a block is fenced itself.
+   */
+  assertUnfenced(): Promise<void>
+  /** Why the last append failed, while it is being tried again. */
+  trouble(): string | undefined
+}
+
+function createFeedWriter(
+  { bus, market: { market }, facts, elapsedMs, silenceMs }: MatcherSettings,
+  start: FeedEnd,
+): FeedWriter {
+  let end = start
+  let trouble: string | undefined
+  /** When this matcher was last known to be the only writer. */
+  let provedAtMs = -Infinity
+  return {
+    get end() {
+      return end
+    },
+    async append(block, what) {
+      const startedAtMs = elapsedMs()
+      const data = encodeBlock(block)
+      const onUnknown = (error: unknown): void => {
+        trouble = error instanceof Error ? error.message : String(error)
+        facts.appendUnknown(what, error)
+      }
+      const messageSeq = await publishBlock({ bus, market, onUnknown }, data, end.messageSeq)
+      end = { messageSeq, changeSeq: end.changeSeq + block.changes.length, data }
+      provedAtMs = startedAtMs
+      trouble = undefined
+    },
+    async assertUnfenced() {
+      const nowMs = elapsedMs()
+      if (2 * (nowMs - provedAtMs) < silenceMs) return
+      const last = await bus.lastMessage(feedStream(market))
+      if ((last?.seq ?? 0) !== end.messageSeq) throw anotherWriter(market, last?.seq)
+      provedAtMs = nowMs
+    },
+    trouble: () => trouble,
+  }
+}
+
+export interface PublishOptions {
+  readonly bus: Bus
+  readonly market: string
+  /** Called each time the outcome of an append has to be looked up. */
+  readonly onUnknown: (error: unknown) => void
+}
+
+const LOOKUP_PAUSE_MS = 200
+
+/** After these the stream's end shows whether the message was stored, and the append may be repeated. */
+const CLEARS_UP = [AppendUnknown, WrongLastSequence, AppendRefused] as const
+
+/**
+ * Appends a block right after the feed message `lastSeq` and returns its sequence once it is durable. When the
+ * acknowledgement is lost or the server has no room the stream itself is asked, for as long as that takes; a feed that
+ * ends neither with `lastSeq` nor with this block in the place after it throws Fenced.
+ */
+export async function publishBlock(
+  { bus, market, onUnknown }: PublishOptions,
+  data: Uint8Array,
+  lastSeq: number,
+): Promise<number> {
+  for (;;) {
+    try {
+      const appending = bus.append(feedSubject(market), data, { expectedLastSeq: lastSeq })
+      crash('matcher.after_publish_before_ack')
+      return await appending
+    } catch (error) {
+      if (!CLEARS_UP.some((kind) => error instanceof kind)) throw error
+      onUnknown(error)
+      const end = await endWhenReadable(bus, market)
+      if (end !== undefined && end.seq !== lastSeq) {
+        if (end.seq === lastSeq + 1 && Buffer.from(end.data).equals(data)) return end.seq
+        throw anotherWriter(market, end.seq)
+      }
+      await delay(LOOKUP_PAUSE_MS)
+    }
+  }
+}
+
+const anotherWriter = (market: string, seq: number | undefined): Fenced =>
+  new Fenced(`feed of ${market} ends with message ${seq}, which is not ours`)
+
+async function endWhenReadable(bus: Bus, market: string) {
   try {
-    await lead(run)
-  } catch (error) {
-    if (!(error instanceof Fenced)) throw error
-    // Somebody else was faster, or the leader is back.
-    run.silentLooks = 0
-    return
+    return (await bus.lastMessage(feedStream(market))) ?? { seq: 0, data: new Uint8Array() }
+  } catch {
+    // Not readable either: the caller tries the append again, whose fence makes that safe.
+    return undefined
   }
-  if (run.commandSeq >= run.liveFrom) goLive(run)
 }

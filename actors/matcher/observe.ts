@@ -1,21 +1,26 @@
-import type { Change, Leader } from '../../core/change.js'
 import { formatDecimal } from '../../core/decimal.js'
-import type { StoredCheckpoint } from '../../bus-schemas/checkpoint-store.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import type { LoggedCommand } from '../../core/command.js'
-import type { MessageResult } from '../../core/apply-message.js'
+import type { MessageResult } from '../../core/engine/apply-message.js'
+import type { Change, Leader } from '../../core/engine/change.js'
+import type { LoggedCommand, MarketCommand } from '../../core/engine/command.js'
+import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import type { StoredCheckpoint } from '../../runtime/bus/checkpoint-store.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { answerPing } from '../../runtime/process/process.js'
+import type { Matcher } from './matcher.js'
 
-/** What a matcher tells its operator, one line for each thing worth knowing. */
+/** What a matcher logs, one line for each event. */
 export type MatcherFacts = ReturnType<typeof observeMatcher>
 
 export function observeMatcher(log: Logger) {
   return {
+    ...observeTerms(log),
     caughtUp: (positions: Readonly<Record<string, number>>, pendingMatches: number) =>
       log.info({ ...positions, pending_matches: pendingMatches }, 'matcher caught up with its log'),
     restored: (commandSeq: number) =>
       log.info({ command_seq: commandSeq }, 'state restored from a checkpoint'),
     leads: ({ term, id }: Leader, positions: Readonly<Record<string, number>>) =>
       log.info({ term, id, ...positions }, 'matcher leads its market'),
+    versionRaised: (what: string) => log.warn(what),
     leaderSilent: () => log.warn('the leader is silent, taking over'),
     clockAhead: ({ source, atMs }: LoggedCommand, storedAtMs: number) =>
       log.error(
@@ -35,7 +40,7 @@ export function observeMatcher(log: Logger) {
     applied: ({ logged, applied }: MessageResult) => {
       for (const change of applied.changes) {
         const level = OF_ITS_CALLER.has(change.kind) ? 'debug' : 'info'
-        // Nearly every change is told at debug, and its words would be made for nobody.
+        // Nearly every change is logged at debug; its line is not made when that is off.
         if (!log.isLevelEnabled(level)) continue
         const requestId = change.kind === 'OrderPlaced' ? logged.requestId : undefined
         log[level]({ ...describe(change), request_id: requestId }, WORDS[change.kind])
@@ -59,14 +64,36 @@ export function observeMatcher(log: Logger) {
     reversalWaits: (settlementId: string, why: string) =>
       log.error(
         { settlement_id: settlementId, why },
-        'the chain says otherwise of a settlement, and that cannot be applied yet',
+        'a settlement was reversed on the chain, which cannot be applied yet',
       ),
     settlementRefused: (settlementId: string, why: string) =>
       log.error({ settlement_id: settlementId, why }, 'executor refused the payload'),
   }
 }
 
-/** The gateway's line of the request says these already. */
+/** What an operator sets: the market's rules and its engine version. */
+function observeTerms(log: Logger) {
+  return {
+    fileDiffers: (differences: readonly string[]) =>
+      log.error({ differences }, 'market file and log differ, new orders are refused'),
+    operatorAsks: ({ kind, by, reason }: MarketCommand) =>
+      log.info({ command: kind, by, reason }, 'operator changes the market'),
+    engineSet: (version: number) =>
+      log.warn(
+        { engine_version: version },
+        'engine version set: releases before it cannot run this market any more',
+      ),
+    engineWaits: (version: number, why: string) =>
+      log.warn({ engine_version: version, why }, 'engine version not set yet, asking again'),
+    engineNotLowered: (asked: number, current: number) =>
+      log.warn(
+        { asked, engine_version: current },
+        'ENGINE_VERSION is below that of the log, which never goes back: remove the setting',
+      ),
+  }
+}
+
+/** The gateway logs these already with their requests. */
 const OF_ITS_CALLER: ReadonlySet<Change['kind']> = new Set(['OrderPlaced', 'OrderCancelled'])
 
 const WORDS: Record<Change['kind'], string> = {
@@ -115,5 +142,28 @@ function describe(change: Change): Record<string, unknown> {
       return { ...base, settlement_id: change.settlementId, revert: change.revert }
     default:
       return base
+  }
+}
+
+/**
+ * Answers pings for the market's matcher. Several may run: a standby answers under a name of its own, and from when it
+ * leads also under the common name, so that a question about the market reaches the matcher that runs it.
+ */
+export async function answerPings(
+  bus: Bus,
+  { process, standby }: { readonly process: string; readonly standby: boolean },
+  matcher: Matcher,
+): Promise<Subscription> {
+  const listen = (name: string) => answerPing(bus, name, () => matcher.standing())
+  if (!standby) return listen(process)
+  const own = await listen(`${process}-standby`)
+  const common = matcher.whenLeading.then(() => listen(process))
+  let leads: Subscription | undefined
+  void common.then((subscription) => (leads = subscription))
+  return {
+    stop: async () => {
+      await own.stop()
+      await leads?.stop()
+    },
   }
 }

@@ -1,28 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppendRefused, AppendUnknown, type Bus } from '../../bus-schemas/bus.js'
-import { encodeCommands } from '../../bus-schemas/command-message.js'
+import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsSubject } from '../../bus-schemas/subjects.js'
-import type { Command } from '../../core/command.js'
-import { PENDING_MATCHES_MAX } from '../../core/matching-limits.js'
-import { createGroupCommit } from '../group-commit.js'
-import { createNumbering, MATCHER_SOURCE } from './terms.js'
+import { assert } from '../../core/assert.js'
+import type { Command, LoggedCommand } from '../../core/engine/command.js'
+import { PENDING_MATCHES_MAX } from '../../core/engine/limits.js'
+import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'
+import { createGroupCommit } from '../../runtime/process/group-commit.js'
 
 const COMMANDS_MAX_PER_MESSAGE = 256
 const RETRY_PAUSE_MS = 200
 
-export interface OwnCommandsOptions {
+/** Source of the commands that an operator has asked for. */
+export const OPERATOR_SOURCE = 'operator'
+
+/** An operator who waits for an answer. */
+export type Asker = Required<Pick<LoggedCommand, 'replyTo' | 'requestId'>>
+
+interface OwnCommand {
+  readonly command: Command
+  readonly asker: Asker | undefined
+}
+
+export interface OwnCommandsOptions extends LogMarket {
   readonly bus: Bus
-  readonly market: string
   /** The term in which this matcher leads; its commands are numbered above those of all earlier ones. */
   readonly term: number
   readonly nowMs: () => number
   readonly onUnknown: (error: unknown) => void
 }
 
-/** What the matcher's shell itself puts into its market's log: ticks, settlement results, continuations. */
+/** What the matcher's shell puts into its market's log: ticks, settlement results, continuations, operators' commands. */
 export interface OwnCommands {
-  /** Resolves when the command is durable in the log. */
-  submit(command: Command): Promise<void>
+  /** Resolves when the command is durable in the log. `asker` waits for the answer of its step. */
+  submit(command: Command, asker?: Asker): Promise<void>
   /** Why the last append failed, while it is being tried again; undefined when all is well. */
   trouble(): string | undefined
   /** Gives up what is not durable yet. */
@@ -53,23 +63,51 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
       }
     }
   }
-  const group = createGroupCommit<Command>({
+  const group = createGroupCommit<OwnCommand>({
     maxItems: COMMANDS_MAX_PER_MESSAGE,
     maxQueue: 2 * PENDING_MATCHES_MAX,
     flush: (commands) => {
       const atMs = options.nowMs()
-      const logged = commands.map((command) => {
-        return { source: MATCHER_SOURCE, sourceNo: numbers.next(), atMs, command }
+      const logged = commands.map(({ command, asker }): LoggedCommand => {
+        const source = asker === undefined ? MATCHER_SOURCE : OPERATOR_SOURCE
+        return { source, sourceNo: numbers.next(), atMs, ...asker, command }
       })
-      return append(encodeCommands(logged))
+      return append(commandMessages(options).encode(logged))
     },
   })
   return {
-    submit: (command) => group.submit(command),
+    submit: (command, asker) => group.submit({ command, asker }),
     trouble: () => trouble,
     stop: async () => {
       stopped = true
       await group.stop()
+    },
+  }
+}
+
+/** Source of everything that a market's matcher itself puts into the log. */
+export const MATCHER_SOURCE = 'matcher'
+
+/** Numbers of one term, enough for 49 days of a thousand commands a second. A restart begins another term. */
+const NUMBERS_PER_TERM = 2 ** 32
+/** Terms whose numbers are exact. */
+const TERMS_MAX = 2 ** 21
+
+/** The term that a number of a matcher's command belongs to. */
+export const termOf = (sourceNo: number): number => Math.floor(sourceNo / NUMBERS_PER_TERM)
+
+/**
+ * Counts the commands of a term. All numbers are above those of any earlier term, so that a command of a former leader
+ * that reaches the log late is skipped, whatever their clocks show.
+ */
+export function createNumbering(term: number): { next(): number } {
+  assert(term < TERMS_MAX, `there is no term ${term}`)
+  let last = term * NUMBERS_PER_TERM
+  return {
+    next: () => {
+      last += 1
+      assert(termOf(last) === term, `the numbers of term ${term} are used up`)
+      return last
     },
   }
 }

@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Match } from '../../core/change.js'
-import type { SettlementOutcome } from '../../core/command.js'
 import { crash } from '../../core/crash-point.js'
-import { SETTLEMENTS_MAX_IN_FLIGHT } from './ask-executor.js'
-import type { AskExecutor } from './ask-executor.js'
-import type { ExecutePayload } from './execute-payload.js'
-import type { Unanswered } from './unanswered.js'
+import type { Match } from '../../core/engine/change.js'
+import type { SettlementOutcome } from '../../core/engine/command.js'
+import type { ExecuteRequest } from '../../interface/execute.js'
+import { SETTLEMENTS_MAX_IN_FLIGHT, type AskExecutor } from './ask-executor.js'
 
-/** The executor has another call under a settlement's key, so its journal and this market's log are of two histories. */
+/** The executor has another call under a settlement's key: its journal and this market's log do not belong together. */
 export class SettlementConflict extends Error {
   override readonly name = 'SettlementConflict'
 }
@@ -19,17 +17,17 @@ const LATE_LOOK_MS = 1_000
 
 export interface SettlerOptions {
   readonly ask: AskExecutor
-  /** Undefined once the log holds an outcome, which a report of an earlier life may bring late. */
-  readonly payloadOf: (match: Match) => ExecutePayload | undefined
+  /** Undefined once the log holds an outcome, which an earlier leader may have reported late. */
+  readonly payloadOf: (match: Match) => ExecuteRequest | undefined
   /** Puts the outcome into the market's log. */
   readonly report: (settlementId: string, outcome: SettlementOutcome) => Promise<void>
   readonly facts: {
     readonly settlementAsked: (settlementId: string) => void
     readonly settlementUnknown: (settlementId: string, why: string) => void
     readonly settlementRefused: (settlementId: string, why: string) => void
-    /** Has had no outcome for longer than it should; told once. */
+    /** Has had no outcome for too long; called once for each. */
     readonly settlementLate: (settlementId: string, ageMs: number) => void
-    /** One that was told to be late has its outcome. */
+    /** One that was reported as late has its outcome. */
     readonly lateSettled: (settlementId: string, ageMs: number) => void
   }
   readonly unanswered: Unanswered
@@ -51,7 +49,7 @@ export function createSettler(options: SettlerOptions): Settler {
   const queue: Match[] = []
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
-  // Each settlement under way may wait on it.
+  // Each settlement in flight may listen to it.
   setMaxListeners(SETTLEMENTS_MAX_IN_FLIGHT, stopping.signal)
 
   const pump = (): void => {
@@ -59,7 +57,7 @@ export function createSettler(options: SettlerOptions): Settler {
       const match = queue.shift()
       if (match === undefined) return
       const task = settleOne(options, match, stopping.signal)
-        .then(() => tellSettled(options, match))
+        .then(() => reportSettled(options, match))
         .catch((error: unknown) => {
           if (!stopping.signal.aborted) options.onFatal(error)
         })
@@ -70,7 +68,7 @@ export function createSettler(options: SettlerOptions): Settler {
       running.add(task)
     }
   }
-  const watch = setInterval(() => tellLate(options), LATE_LOOK_MS)
+  const watch = setInterval(() => reportLate(options), LATE_LOOK_MS)
   return {
     add: (match) => {
       options.unanswered.asked(match.settlementId)
@@ -85,13 +83,13 @@ export function createSettler(options: SettlerOptions): Settler {
   }
 }
 
-function tellLate({ unanswered, facts }: SettlerOptions): void {
+function reportLate({ unanswered, facts }: SettlerOptions): void {
   for (const { settlementId, ageMs } of unanswered.takeLate()) {
     facts.settlementLate(settlementId, ageMs)
   }
 }
 
-function tellSettled({ unanswered, facts }: SettlerOptions, { settlementId }: Match): void {
+function reportSettled({ unanswered, facts }: SettlerOptions, { settlementId }: Match): void {
   const { wasLate, ageMs } = unanswered.answered(settlementId)
   if (wasLate) facts.lateSettled(settlementId, ageMs)
 }
@@ -129,5 +127,71 @@ async function settleOne(
     }
     options.facts.settlementUnknown(settlementId, answer.why)
     await delay(pauseMs, undefined, { signal })
+  }
+}
+
+/** How long a settlement may be without an outcome until it is reported as late. */
+export const LATE_AFTER_MS = 60_000
+
+/** The market's settlements without an outcome. */
+export interface UnansweredStanding {
+  readonly pending: number
+  /** Age of the oldest, 0 without any. */
+  readonly oldestMs: number
+  /** How many have been reported as late. */
+  readonly late: number
+}
+
+/**
+ * Since when this process has waited for the outcome of each settlement. Bounded by the market's pending matches. No
+ * call costs more than the settlements that it returns.
+ */
+export interface Unanswered {
+  asked(settlementId: string): void
+  answered(settlementId: string): { readonly wasLate: boolean; readonly ageMs: number }
+  /** Those that have become late since the last call. */
+  takeLate(): { readonly settlementId: string; readonly ageMs: number }[]
+  standing(): UnansweredStanding
+}
+
+export interface UnansweredOptions {
+  readonly lateAfterMs: number
+  /** Monotonic milliseconds. */
+  readonly elapsedMs: () => number
+}
+
+export function createUnanswered({ lateAfterMs, elapsedMs }: UnansweredOptions): Unanswered {
+  /** Both in the order in which they were asked, so that the oldest comes first. */
+  const young = new Map<string, number>()
+  const late = new Map<string, number>()
+  const age = (sinceMs: number | undefined): number =>
+    sinceMs === undefined ? 0 : Math.round(elapsedMs() - sinceMs)
+  const oldest = (): number | undefined => {
+    const [first] = late.size > 0 ? late.values() : young.values()
+    return first
+  }
+  return {
+    asked: (settlementId) => void young.set(settlementId, elapsedMs()),
+    answered(settlementId) {
+      const ageMs = age(young.get(settlementId) ?? late.get(settlementId))
+      young.delete(settlementId)
+      return { wasLate: late.delete(settlementId), ageMs }
+    },
+    takeLate() {
+      const found: { settlementId: string; ageMs: number }[] = []
+      for (const [settlementId, sinceMs] of young) {
+        const ageMs = age(sinceMs)
+        if (ageMs < lateAfterMs) break
+        found.push({ settlementId, ageMs })
+        young.delete(settlementId)
+        late.set(settlementId, sinceMs)
+      }
+      return found
+    },
+    standing: () => ({
+      pending: young.size + late.size,
+      oldestMs: age(oldest()),
+      late: late.size,
+    }),
   }
 }

@@ -1,16 +1,16 @@
-import type { Bus } from '../../bus-schemas/bus.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import { decodePingAnswer } from '../../bus-schemas/ping.js'
+import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
 
-/** Messages of a market's log that its matcher may be behind before orders are refused. */
+/** Largest lag of a matcher behind its log, in messages; beyond it orders are refused. */
 export const MAX_BEHIND = 5_000
-/** Of the bus's storage, in parts of a thousand; the rest is left to cancels and to what the market itself has to say. */
+/** Largest share of the bus's storage in use, per mille; the rest is for cancels and the venue's own commands. */
 export const MAX_STORED_PERMILLE = 900n
-const LOOK_EVERY_MS = 1_000
+const CHECK_EVERY_MS = 1_000
 const PING_TIMEOUT_MS = 1_000
 
-/** What the bus may store and has stored, bytes. */
+/** Used and available storage of the bus, in bytes. */
 export interface Storage {
   readonly usedBytes: bigint
   readonly maxBytes: bigint
@@ -18,29 +18,30 @@ export interface Storage {
 
 export interface AdmissionOptions {
   readonly bus: Pick<Bus, 'ask' | 'streamState'>
+  /** Read anew each time: a market that is added counts from then on. */
   readonly markets: readonly string[]
-  /** Undefined where nobody can tell. */
+  /** Undefined when it is not known. */
   readonly readStorage: () => Promise<Storage | undefined>
   readonly log: Logger
-  readonly lookEveryMs?: number
+  readonly checkEveryMs?: number
 }
 
-/** Whether there is room for new orders. Cancels are always taken: they make room. */
+/** Whether new orders are accepted. Cancels always are: they free resources. */
 export interface Admission {
-  /** Why the market takes no order now; what is not known is taken for well. */
+  /** Why the market accepts no orders now; undefined when it does, or when the state is not known. */
   trouble(market: string): string | undefined
   stop(): Promise<void>
 }
 
-/** Looks once a second at how full the bus is and how far each matcher is behind its log. */
+/** Checks the storage of the bus and the lag of each matcher once a second. */
 export function watchAdmission(options: AdmissionOptions): Admission {
-  const { markets, log, lookEveryMs = LOOK_EVERY_MS } = options
+  const { markets, log, checkEveryMs = CHECK_EVERY_MS } = options
   const reached = new Map<string, number>()
   const troubles = new Map<string, string>()
   let stopped = false
   let timer: NodeJS.Timeout | undefined
 
-  const judge = (market: string, trouble: string | undefined): void => {
+  const report = (market: string, trouble: string | undefined): void => {
     if ((trouble === undefined) === (troubles.get(market) === undefined)) return
     if (trouble === undefined) {
       troubles.delete(market)
@@ -50,29 +51,28 @@ export function watchAdmission(options: AdmissionOptions): Admission {
       log.warn({ market, why: trouble }, 'orders are refused')
     }
   }
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const full = describeFull(await options.readStorage().catch(() => undefined))
     for (const market of markets) {
-      judge(
-        market,
-        full ?? (await lagOf(options, market, reached).catch(() => troubles.get(market))),
-      )
+      const trouble =
+        full ?? (await lagOf(options, market, reached).catch(() => troubles.get(market)))
+      report(market, trouble)
     }
   }
-  const lookAgain = async (): Promise<void> => {
-    await look()
-    if (!stopped) timer = setTimeout(lookSoon, lookEveryMs)
+  const checkThenWait = async (): Promise<void> => {
+    await check()
+    if (!stopped) timer = setTimeout(checkAgain, checkEveryMs)
   }
-  const lookSoon = (): void => {
-    looking = lookAgain()
+  const checkAgain = (): void => {
+    checking = checkThenWait()
   }
-  let looking = lookAgain()
+  let checking = checkThenWait()
   return {
     trouble: (market) => troubles.get(market),
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      await looking
+      await checking
     },
   }
 }
@@ -84,7 +84,7 @@ function describeFull(storage: Storage | undefined): string | undefined {
   return isFull ? `the bus has stored ${usedBytes} of ${maxBytes} bytes` : undefined
 }
 
-/** A matcher that does not answer is where it was when it last did. */
+/** For a matcher that does not answer, its last known position counts. */
 async function lagOf(
   { bus }: AdmissionOptions,
   market: string,
@@ -96,7 +96,7 @@ async function lagOf(
     const { command_seq: commandSeq } = decodePingAnswer(ping).positions
     if (commandSeq !== undefined) reached.set(market, commandSeq)
   } catch {
-    // It is down or late; what matters is how much it will find.
+    // The matcher is down or late: its last known position stands.
   }
   const behind = lastSeq - (reached.get(market) ?? lastSeq)
   return behind > MAX_BEHIND ? `the matcher is ${behind} messages behind its log` : undefined

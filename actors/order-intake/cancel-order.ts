@@ -1,10 +1,18 @@
-import type { Answer } from '../../chain/expiring-cache.js'
-import type { Checked } from '../../core/checked.js'
-import type { Command } from '../../core/command.js'
-import { type CancelRequest, readCancel } from '../../core/read-cancel.js'
-import { type Refusal, protectedNamespace, refusals } from '../../core/refusals.js'
+import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { AccountReader } from '../../chain/reads/read-account.js'
+import type { FrameReading } from '../../chain/signing/verify-frame.js'
+import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
+import type { Command } from '../../core/engine/command.js'
+import {
+  type Checked,
+  protectedNamespace,
+  refusals,
+  wrongFrame,
+  type Refusal,
+} from '../../core/entry/refusals.js'
+import { readCancel, type CancelRequest } from '../../core/entry/read-cancel.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import { type CancelProofDeps, refuseAuthority } from './cancel-proof.js'
+import { VERDICT_TIMED_OUT, withDeadline } from './place-order.js'
 
 export interface CancelOrderDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findNonce'>
@@ -19,8 +27,8 @@ export interface Cancellable {
 }
 
 /**
- * Judges a cancel's body, then who sent it, and only then finds the market of its order. Whether the order is still active is the matcher's to say;
- * an (owner, nonce) that was never taken is in no log.
+ * Checks a cancel's body, then its authority, and only then looks up the market of its order. The matcher decides
+ * whether the order is still active; an (owner, nonce) that was never claimed is in no log.
  */
 export function checkCancel(
   deps: CancelOrderDeps,
@@ -46,4 +54,80 @@ function findTarget(
   const prefix = deps.protectedPrefixes.find((each) => target.orderId.startsWith(each))
   if (prefix !== undefined && serviceTagged) return { refusal: protectedNamespace(prefix) }
   return { market: target.market, command: { kind: 'CancelOrder', owner, nonce, reason } }
+}
+
+export interface CancelProofDeps {
+  /** `required` refuses a cancel without a proof; `open` accepts it (decision B12). */
+  readonly cancelAuth: 'open' | 'required'
+  readonly verifier: SignatureVerifier
+  readonly accounts: AccountReader
+  readonly readFrame: (header: string) => FrameReading
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** `unreadable`: the chain did not answer, and the known facts do not refuse the proof. */
+type Proven = 'proven' | 'unreadable' | { readonly refusal: Refusal }
+
+/**
+ * The refusal of a cancel without authority; undefined when it is authorized. A proof that is present must be valid in
+ * every mode, also in `open`. Says nothing about the order itself.
+ */
+export function refuseAuthority(
+  deps: CancelProofDeps,
+  request: CancelRequest,
+  serviceAuth: string | undefined,
+): Answer<Refusal | undefined> {
+  const required = deps.cancelAuth === 'required'
+  if (serviceAuth !== undefined) {
+    const refusal = refuseFrame(deps, request, serviceAuth)
+    if (refusal !== undefined) return refusal
+  }
+  if (request.proof !== undefined) {
+    const unreadable =
+      required && serviceAuth === undefined ? refusals.cancelProofUnreadable : undefined
+    return refuseProof(judgeProof(deps, request, request.proof), unreadable)
+  }
+  return required && serviceAuth === undefined ? refusals.cancelProofRequired : undefined
+}
+
+async function refuseProof(
+  judging: Promise<Proven>,
+  unreadable: Refusal | undefined,
+): Promise<Refusal | undefined> {
+  const proven = await judging
+  if (typeof proven === 'object') return proven.refusal
+  return proven === 'proven' ? undefined : unreadable
+}
+
+function refuseFrame(
+  { readFrame }: CancelProofDeps,
+  { owner }: CancelRequest,
+  header: string,
+): Refusal | undefined {
+  const read = readFrame(header)
+  if ('reason' in read) return wrongFrame(read.reason)
+  return read.owner === owner ? undefined : refusals.cancelProofOwner
+}
+
+async function judgeProof(
+  { verifier, accounts, nowMs }: CancelProofDeps,
+  { owner, nonce }: CancelRequest,
+  { signer, expirySec, signature }: NonNullable<CancelRequest['proof']>,
+): Promise<Proven> {
+  const now = BigInt(nowMs())
+  if (expirySec * 1_000n <= now) return { refusal: refusals.cancelProofExpired }
+  const digest = verifier.cancelDigest({ owner, signer, nonce, expiry: expirySec })
+  const [verdict, keyExpirySec] = await Promise.all([
+    withDeadline(verifier.verifyDigest(signer, digest, signature), VERDICT_TIMED_OUT),
+    signer === owner
+      ? undefined
+      : withDeadline(accounts.readSessionKeyExpiry(owner, signer), undefined),
+  ])
+  if (verdict.kind === 'invalid') return { refusal: refusals.cancelProofSignature }
+  if (keyExpirySec !== undefined && keyExpirySec * 1_000n <= now) {
+    return { refusal: refusals.cancelProofOwner }
+  }
+  const isAuthorized = signer === owner || keyExpirySec !== undefined
+  return verdict.kind === 'valid' && isAuthorized ? 'proven' : 'unreadable'
 }

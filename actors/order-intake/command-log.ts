@@ -1,58 +1,57 @@
-import type { Bus } from '../../bus-schemas/bus.js'
-import { decodeCommands } from '../../bus-schemas/command-message.js'
-import type { Logger } from '../../bus-schemas/log.js'
+import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
 import {
-  type EntryOutcome,
   INTAKE_SOURCE,
+  type EntryOutcome,
   type IntakeRegistry,
   type LogEntry,
   type OutboxMessage,
   type PublishedPosition,
 } from '../../data/intake-registry.js'
-import { QueueFull, createGroupCommit } from '../group-commit.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
+import type { Logger } from '../../runtime/process/log.js'
 
 /** Most commands of one message. */
 export const MAX_GROUP = 128
-/** Most weight of one message in bytes: half of what the bus takes. */
+/** Most weight of one message in bytes: half of the bus's limit. */
 const MAX_GROUP_BYTES = 512 * 1024
 /** Most commands waiting for a message. */
 export const MAX_QUEUE = 4_096
-/** A command that waited longer is refused: its caller is about to be told that nothing is known. */
+/** A command that waited longer is refused, because its caller is about to time out. */
 const MAX_WAIT_MS = 2_500
 const RETRY_FIRST_MS = 50
 const RETRY_MOST_MS = 1_000
 const READ_CHUNK = 256
 
-/** The stream and the registry tell different stories; going on could lose orders or take an id twice. */
+/** Stream and registry contradict each other; going on could lose orders or accept an id twice. */
 export class LogMismatch extends Error {
   override readonly name = 'LogMismatch'
 }
 
-/** `busy`: nothing was stored, because too much was waiting. */
+/** `busy`: nothing was stored, because the queue is full or too slow. */
 export type SubmitOutcome = EntryOutcome | { readonly kind: 'busy' }
 
-/** A market's command log as the intake writes it. */
+/** The intake's writer of a market's command log. */
 export interface CommandLog {
   /**
-   * Publishes what the outbox holds and the stream does not, in order; nothing may be submitted before it resolved.
-   * Throws LogMismatch when the stream and the registry cannot belong together.
+   * Publishes, in order, the messages of the outbox that the stream does not hold. Submit nothing before it resolves.
+   * Throws LogMismatch when stream and registry contradict each other.
    */
   recover(): Promise<void>
   /**
-   * Resolves when the entry is refused, or when it is durable in the stream. A rejection says nothing about the
-   * entry: it may be stored and be published later.
+   * Resolves when the entry is refused, or when it is durable in the stream. After a rejection the outcome is unknown:
+   * the entry may be stored and published later.
    */
   submit(entry: LogEntry): Promise<SubmitOutcome>
-  /** Why the last append failed, while it is being tried again; undefined when all is well. */
+  /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
-  /** Takes nothing new; what is stored and could not be published stays in the outbox. */
+  /** Accepts nothing new; stored messages that could not be published stay in the outbox. */
   stop(): Promise<void>
 }
 
-export interface CommandLogOptions {
-  readonly market: string
+export interface CommandLogOptions extends LogMarket {
   readonly bus: Pick<Bus, 'append' | 'read' | 'streamState'>
   readonly registry: IntakeRegistry
   /** Unix milliseconds; stamps commands. */
@@ -74,7 +73,7 @@ interface Publishing extends CommandLogOptions {
   readonly onTrouble: (trouble: string | undefined) => void
 }
 
-/** One message in flight, and behind it everything that waited while it was under way. */
+/** One message is in flight at a time; the next one carries every command that arrived meanwhile. */
 export function createCommandLog(options: CommandLogOptions): CommandLog {
   const { elapsedMs = () => performance.now() } = options
   const stopping = new AbortController()
@@ -112,12 +111,12 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
   }
 }
 
-/** About the bytes of the encoded command at their most: the checks bound every text of an order. */
+/** An upper estimate of the encoded command's bytes; the checks bound every text of an order. */
 function weightOf({ command }: LogEntry): number {
-  return 2_048 + (command.kind === 'PlaceOrder' ? command.order.statement.length : 0)
+  return 3_072 + (command.kind === 'PlaceOrder' ? command.order.signature.length : 0)
 }
 
-/** Answers what has waited too long and returns the rest. */
+/** Refuses what has waited too long and returns the rest. */
 function refuseStale(group: readonly Pending[], now: number): Pending[] {
   const isStale = ({ submittedAt }: Pending): boolean => now - submittedAt > MAX_WAIT_MS
   for (const pending of group) if (isStale(pending)) pending.settle({ kind: 'busy' })
@@ -130,12 +129,12 @@ function refuseAll(group: readonly Pending[]): void {
 
 async function flush(publishing: Publishing, group: readonly Pending[]): Promise<void> {
   const { market, registry, nowMs } = publishing
-  // A message that had to be left behind comes first in the log: what followed it would look like proof that it is
-  // there, and the matcher takes no number below one that it has seen.
+  // An unpublished message must enter the log before later ones. The matcher skips numbers below one that it has seen,
+  // and recovery would take a later number as proof that the earlier message is in the log.
   if (registry.outbox(market).length > 0) return refuseAll(group)
   const entries = group.map(({ entry }) => entry)
   crash('intake.before_commit')
-  const { outcomes, message } = registry.commit(market, entries, nowMs())
+  const { outcomes, message } = registry.commit(publishing, entries, nowMs())
   crash('intake.after_commit_before_publish')
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind === 'taken') group[index]?.settle(outcome)
@@ -144,8 +143,8 @@ async function flush(publishing: Publishing, group: readonly Pending[]): Promise
 }
 
 /**
- * Appends a message until the stream is known to hold it. An append whose fate is unknown is looked for before it is
- * repeated; should it land later all the same, the matcher skips a source_no that it has seen.
+ * Appends a message until the stream is known to hold it. After an append with unknown outcome, the stream is read before
+ * the append is repeated; if both land, the matcher skips the source_no that it has seen.
  */
 async function publish(publishing: Publishing, message: OutboxMessage): Promise<void> {
   const { market, registry, signal, onTrouble, log } = publishing
@@ -181,12 +180,9 @@ async function appendOrFind(
   return { streamSeq: await appending, lastNo }
 }
 
-/** Where the stream ends, and our greatest command number up to there. Throws LogMismatch. */
-async function readOwnTail({
-  market,
-  bus,
-  registry,
-}: CommandLogOptions): Promise<PublishedPosition> {
+/** The end of the stream and our highest command number up to it. Throws LogMismatch. */
+async function readOwnTail(options: CommandLogOptions): Promise<PublishedPosition> {
+  const { market, bus, registry } = options
   const stream = commandsStream(market)
   const known = registry.published(market)
   const { firstSeq, lastSeq } = await bus.streamState(stream)
@@ -198,7 +194,7 @@ async function readOwnTail({
   while (next <= lastSeq) {
     const messages = await bus.read(stream, next, READ_CHUNK)
     const own = messages
-      .flatMap(({ data }) => decodeCommands(data))
+      .flatMap(({ data }) => commandMessages(options).decode(data))
       .filter(({ source }) => source === INTAKE_SOURCE)
     for (const { sourceNo } of own) lastNo = Math.max(lastNo, sourceNo)
     next = (messages.at(-1)?.seq ?? lastSeq) + 1

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parseEnv } from '../../bus-schemas/parse-env.js'
+import type { IndexLagGate } from '../../core/contracts/index-lag.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of order-intake, by the names of its environment. */
 export const orderIntakeEnv = z.object({
@@ -7,10 +8,17 @@ export const orderIntakeEnv = z.object({
   NATS_MONITOR_URL: z.url().optional(),
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   /** Directory that holds intake.db. */
   DATA_DIR: z.string().min(1),
+  /** Whether new orders of perpetuals wait for the index to agree with samples from outside: `watch` only shows it. */
+  INDEX_LAG: z.enum(['off', 'watch', 'enforce']).default('off'),
+  INDEX_LAG_MAX_BPS: z.coerce.number().int().min(0).max(10_000).default(100),
+  /** An older sample counts as none. */
+  INDEX_LAG_MAX_AGE_SECONDS: z.coerce.number().int().min(1).default(300),
   LOG_LEVEL: z.string().default('info'),
-  /** `required` refuses cancels that do not prove who sends them; advised wherever strangers can reach the gateway. */
+  /** `required` refuses cancels without a proof; recommended wherever the gateway is public. */
   CANCEL_AUTH: z.enum(['open', 'required']).default('open'),
   /** The domain and the product's name in the text of message-signed frames. */
   AUTH_DOMAIN: z.string().min(1).default('localhost'),
@@ -29,3 +37,13 @@ export type OrderIntakeConfig = Readonly<z.infer<typeof orderIntakeEnv>>
 export function readOrderIntakeConfig(): OrderIntakeConfig {
   return parseEnv(orderIntakeEnv, process.env)
 }
+
+/** Undefined when the lag of the index is not looked at. */
+export const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined =>
+  config.INDEX_LAG === 'off'
+    ? undefined
+    : {
+        enforced: config.INDEX_LAG === 'enforce',
+        maxBps: config.INDEX_LAG_MAX_BPS,
+        maxAgeMs: config.INDEX_LAG_MAX_AGE_SECONDS * 1_000,
+      }

@@ -1,25 +1,29 @@
 import { join } from 'node:path'
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { loadDeployment } from '../../chain/deployment.js'
-import { readFrameHeader } from '../../chain/read-frame-header.js'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
-import { runActor } from '../run-actor.js'
-import { readOrderIntakeConfig } from './config.js'
-import { openChain } from './open-chain.js'
-import { readStorage } from '../../bus-schemas/nats-server-check.js'
+import { openMarketFile } from '../../data/market-file.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { readStorage } from '../../runtime/bus/nats-streams.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
-import { PROCESS_NAME, startOrderIntake } from './start.js'
+import { indexGateOf, readOrderIntakeConfig } from './config.js'
+import { openChain, PROCESS_NAME, startOrderIntake } from './intake.js'
 
-const config = readOrderIntakeConfig()
+const config = orExit(readOrderIntakeConfig)
 
-runActor({
+runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   start: async ({ log, fail }) => {
-    const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
+    const file = openMarketFile(config)
+    const { markets } = file
+    const names = markets.map(({ market }) => market)
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
-    const bus = await connectNatsBus({
+    const bus = await connectVenueBus({
+      versions: streamVersions(markets),
       url: config.NATS_URL,
       name: PROCESS_NAME,
       monitorUrl: config.NATS_MONITOR_URL,
@@ -31,16 +35,20 @@ runActor({
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
     const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
-    const admission = watchAdmission({
-      bus,
-      markets: markets.map(({ market }) => market),
-      readStorage: () => readStorage(config.NATS_MONITOR_URL),
-      log,
+    const readStored = () => readStorage(config.NATS_MONITOR_URL)
+    const admission = watchAdmission({ bus, markets: names, readStorage: readStored, log })
+    const places = { bus, registry, markets, readRow: file.row, admission }
+    const intake = await startOrderIntake({
+      ...{ ...places, ...authority, ...chain, nowMs: Date.now, log, onFatal: fail },
+      indexGate: indexGateOf(config),
     })
-    const places = { bus, registry, markets, nowMs: Date.now, log, onFatal: fail }
-    const intake = await startOrderIntake({ ...places, ...authority, ...chain, admission })
+    const watch = file.watch(async (row) => {
+      await intake.follow(row)
+      names.push(row.market)
+    }, fail)
     return {
       stop: async () => {
+        await watch.stop()
         await admission.stop()
         await intake.stop()
         await bus.close()

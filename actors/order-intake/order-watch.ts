@@ -1,93 +1,105 @@
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
-import type { Block, Change } from '../../core/change.js'
-import type { Order } from '../../core/order.js'
-import { readStatement, signerOf } from '../../core/order-statement.js'
-import { type UncheckedCount, createUncheckedCount } from './unchecked-count.js'
+import { assert } from '../../core/assert.js'
+import type { Market } from '../../core/contracts/market.js'
+import { isLiving, type Block, type Change } from '../../core/engine/change.js'
+import type { Order } from '../../core/engine/order.js'
+import { actionOf } from '../../core/entry/signed-action.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { StreamMissing, type Bus, type StreamState } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Running } from '../../runtime/process/process.js'
+import type { MarketGate } from './market-gate.js'
 
-/** A live order as far as its signature goes. */
+/** The signature of a live order and its state. */
 export interface WatchedOrder {
   readonly market: string
   readonly orderId: string
   readonly owner: Address
   readonly signer: Address
-  /** What the signature is over; worked out when asked, because a plain key is seldom asked about twice. */
+  /** The signed digest; computed at first use, because a plain key's signature is seldom verified again. */
   readonly digest: () => Hex
-  readonly signature: () => Hex
-  /** Position of its placement in the feed. */
+  readonly signature: Hex
+  /** Message of its placement in the feed. */
   readonly placedAt: number
-  /** The market holds it until the chain has vouched for it. */
+  /** The market holds it out of the book until its signature is checked. */
   unchecked: boolean
-  /** What the log was last told of it, while that still needs no repeating. */
-  told: 'valid' | 'invalid' | undefined
-  /** A plain key's signature over it was recovered; that cannot change, only whether it is what counts. */
+  /** The last result written to the log, while it is still in force. */
+  logged: 'valid' | 'invalid' | undefined
+  readonly goodUntilSec: number
+  /** The end of its session key, at most its own, as this process has logged it; undefined while it has not. */
+  keyEndsSec: number | undefined
+  /** A plain key's signature was recovered; it stays valid while the signer has no code. */
   recovered: boolean
 }
 
-/** The orders whose signatures may stop to count: all that are live, folded from the feeds. */
+/** The live orders of every market, folded from the feeds, whose signatures may become invalid. */
 export interface OrderWatch {
-  /** Takes the next message of a market's feed. */
+  /** Applies the next message of a market's feed. */
   apply(streamSeq: number, block: Block): void
-  /** From where a new watch must read the market's feed to know what this one knows; 0 before the first message. */
+  /** The message from which a new watch must read the feed to reach this state; 0 before the first message. */
   resumeFrom(market: string): number
   /**
-   * The next orders to look at, first those whose standing may change by itself, in turn so that each comes round. At
-   * most so many signers of either sort.
+   * The orders of the next round, in rotation: those with priority, then plain ones, of at most `maxSigners` signers each.
    */
   next(maxSigners: number): WatchedOrder[]
-  /** From now on the order belongs to those that are looked at first, or no longer. */
-  attend(order: WatchedOrder, closely: boolean): void
-  /** Whether the order is still live. */
-  has(order: WatchedOrder): boolean
-  /** The signature of an order on its way into the log was recovered to a plain key, so it need not be again. */
+  /** Moves the order to those with priority, whose validity can change at any block, or back to the plain ones. */
+  prioritise(order: WatchedOrder, hasPriority: boolean): void
+  isLive(order: WatchedOrder): boolean
+  /** The signature of an order on its way into the log was recovered to a plain key and need not be again. */
   recovered(orderId: string): void
-  /** Counts an unchecked order before the feed tells of it. */
+  /** Counts an unchecked order before it appears in the feed. */
   readonly reserve: UncheckedCount['reserve']
   /** Live orders. */
   size(): number
 }
 
-/** A watch that knows nothing yet. It holds as many orders as the matchers keep live, which is bounded there. */
+/** An empty watch. It holds the live orders, whose number the matchers bound. */
 export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const markets = new Map<string, MarketWatch>()
-  const close = new Set<WatchedOrder>()
+  const priority = new Set<WatchedOrder>()
   const plain = new Set<WatchedOrder>()
   const unchecked = createUncheckedCount()
   const recovered = createRecovered()
+  const isLive = (order: WatchedOrder): boolean =>
+    markets.get(order.market)?.live.get(order.orderId) === order
 
-  const attend = (order: WatchedOrder, closely: boolean): void => {
-    const [to, from] = closely ? [close, plain] : [plain, close]
+  const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
+    const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
     from.delete(order)
     to.add(order)
   }
-  const drop = (live: MarketWatch['live'], change: Change): void => {
+  const drop = (live: MarketWatch['live'], change: Change, market: string): void => {
     const order = live.get(change.orderId)
-    unchecked.remove(change.owner, change.orderId)
+    unchecked.remove(market, change.orderId)
     if (order === undefined) return
     live.delete(change.orderId)
-    close.delete(order)
+    priority.delete(order)
     plain.delete(order)
   }
   const fold = (live: MarketWatch['live'], change: Change, placed: Placed): void => {
-    if (change.status !== 'active' && change.status !== 'matching') return drop(live, change)
+    if (!isLiving(change.status)) return drop(live, change, placed.market)
     if (change.kind === 'OrderPlaced') {
-      const order = watched(change.order, placed, digestOf)
-      order.recovered = recovered.take(order.orderId)
+      const ofThisRun = recovered.take(change.orderId)
+      const order = watched(change.order, { ...placed, recovered: ofThisRun }, digestOf)
       live.set(order.orderId, order)
-      attend(order, order.signer !== order.owner)
-      return hold(order, change)
+      prioritise(order, order.signer !== order.owner)
+      return noteHold(order, change)
     }
     const order = live.get(change.orderId)
-    if (order !== undefined) hold(order, change)
+    if (order !== undefined) noteHold(order, change)
   }
-  const hold = (order: WatchedOrder, change: Change): void => {
+  const noteHold = (order: WatchedOrder, change: Change): void => {
     order.unchecked = isUnchecked(order, change)
-    // The log may be told again of an order that came back to the book.
-    if (change.status === 'active') order.told = undefined
+    // An order that returned to the book may need the result again.
+    if (change.status === 'active') order.logged = undefined
     if (order.unchecked) {
-      unchecked.add(order.owner, order.orderId)
-      attend(order, true)
+      unchecked.add(order.market, order.orderId)
+      prioritise(order, true)
     } else {
-      unchecked.remove(order.owner, order.orderId)
+      unchecked.remove(order.market, order.orderId)
     }
   }
 
@@ -101,22 +113,22 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     resumeFrom(market) {
       const known = markets.get(market)
       if (known === undefined) return 0
-      // Orders stand in the order of their placement, so the first is the oldest.
+      // The map is in order of placement, so the first order is the oldest.
       for (const { placedAt } of known.live.values()) return placedAt
       return known.head + 1
     },
-    next: (maxSigners) => [...takeTurns(close, maxSigners), ...takeTurns(plain, maxSigners)],
-    attend: (order, closely) => {
-      if (markets.get(order.market)?.live.get(order.orderId) === order) attend(order, closely)
+    next: (maxSigners) => [...takeTurns(priority, maxSigners), ...takeTurns(plain, maxSigners)],
+    prioritise: (order, hasPriority) => {
+      if (isLive(order)) prioritise(order, hasPriority)
     },
-    has: (order) => markets.get(order.market)?.live.get(order.orderId) === order,
+    isLive,
     recovered: (orderId) => recovered.add(orderId),
-    reserve: (owner, orderId) => unchecked.reserve(owner, orderId),
-    size: () => close.size + plain.size,
+    reserve: (market, orderId) => unchecked.reserve(market, orderId),
+    size: () => priority.size + plain.size,
   }
 }
 
-/** Orders on their way into the log whose signature is known; one that is forgotten is recovered once more. */
+/** Most recovered signatures of orders on their way into the log; a dropped one is recovered again later. */
 const MAX_RECOVERED = 10_000
 
 function createRecovered() {
@@ -128,46 +140,50 @@ function createRecovered() {
       const [oldest] = orderIds
       if (oldest !== undefined) orderIds.delete(oldest)
     },
-    /** Whether it was there; it is not any more. */
+    /** Removes the order; false when it was not there. */
     take: (orderId: string): boolean => orderIds.delete(orderId),
   }
 }
 
 interface MarketWatch {
   readonly live: Map<string, WatchedOrder>
-  /** Last message taken. */
+  /** Last applied message. */
   head: number
 }
 
 type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
-function watched(order: Order, placed: Placed, digestOf: (order: Order) => Hex): WatchedOrder {
-  const { orderId, owner, statement } = order
-  const signer = signerOf(statement)
-  const signature = (): Hex => readStatement(statement).signature
+/** An order that this process has placed was recovered then. */
+type Entered = Placed & Pick<WatchedOrder, 'recovered'>
+
+function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex): WatchedOrder {
+  const { orderId, owner, signer, signature, goodUntilSec } = order
   let known: Hex | undefined
   const digest = (): Hex => (known ??= digestOf(order))
   return {
-    market: placed.market,
-    placedAt: placed.placedAt,
+    market: entered.market,
+    placedAt: entered.placedAt,
     orderId,
     owner,
     signer,
     digest,
     signature,
     unchecked: false,
-    told: undefined,
-    recovered: false,
+    logged: undefined,
+    goodUntilSec,
+    // The placement was followed by the end of the key, if that comes before the order's own.
+    keyEndsSec: entered.recovered ? goodUntilSec : undefined,
+    recovered: entered.recovered,
   }
 }
 
-/** Whether the market holds the order for its signature after a change; a fill says nothing about that. */
+/** Whether the market holds the order for its signature after a change; a fill does not change that. */
 function isUnchecked(order: WatchedOrder, change: Change): boolean {
   if (change.kind === 'OrderFilled') return order.unchecked
   return 'hold' in change && change.hold === 'signature_unchecked'
 }
 
-/** Takes orders of so many signers from the front of the queue and puts them behind its end. */
+/** Takes orders of at most `maxSigners` signers from the front of the queue and moves them to its end. */
 function takeTurns(queue: Set<WatchedOrder>, maxSigners: number): WatchedOrder[] {
   const signers = new Set<Address>()
   const taken: WatchedOrder[] = []
@@ -184,5 +200,120 @@ function takeTurns(queue: Set<WatchedOrder>, maxSigners: number): WatchedOrder[]
   return taken
 }
 
-/** Most orders looked at in one turn, however few their signers. */
+/** Most orders of one round. */
 const MAX_ORDERS_PER_TURN = 4_000
+
+/** Most unchecked orders of one market. */
+export const MAX_UNCHECKED_PER_MARKET = 1_000
+
+/** The unchecked orders of each market, also those on their way into the log. */
+interface UncheckedCount {
+  add(market: string, orderId: string): void
+  remove(market: string, orderId: string): void
+  /**
+   * Reserves a place for one more order of the market; undefined when there is none. The returned function releases it
+   * when the order does not enter the market.
+   */
+  reserve(market: string, orderId: string): (() => void) | undefined
+}
+
+function createUncheckedCount(): UncheckedCount {
+  const markets = new Map<string, Set<string>>()
+  const add = (market: string, orderId: string): void => {
+    markets.set(market, (markets.get(market) ?? new Set()).add(orderId))
+  }
+  const remove = (market: string, orderId: string): void => {
+    markets.get(market)?.delete(orderId)
+  }
+  return {
+    add,
+    remove,
+    reserve(market, orderId) {
+      const waiting = markets.get(market)
+      // A repeat of an order on its way takes no place and releases none.
+      if (waiting?.has(orderId)) return () => undefined
+      if (waiting !== undefined && waiting.size >= MAX_UNCHECKED_PER_MARKET) return undefined
+      add(market, orderId)
+      return () => remove(market, orderId)
+    },
+  }
+}
+
+/** The signed digest of an order of one of these markets. */
+export function digestOfOrder(
+  verifier: Pick<SignatureVerifier, 'digest'>,
+  markets: readonly Market[],
+  order: Order,
+): Hex {
+  const market = markets.find((each) => each.market === order.market)
+  assert(market !== undefined, `order ${order.orderId} is of ${order.market}, which is not known`)
+  return verifier.digest(actionOf(market, order))
+}
+
+/** Messages between two updates of the stored resume position. */
+const STORE_EVERY = 1_000
+
+export interface FollowOrdersOptions {
+  readonly bus: Pick<Bus, 'follow' | 'streamState'>
+  readonly registry: Pick<IntakeRegistry, 'watchedFrom' | 'markWatchedFrom'>
+  readonly watch: OrderWatch
+  readonly market: string
+  /** Takes the terms that the feed states. */
+  readonly gate: Pick<MarketGate, 'state' | 'caughtUp'>
+  readonly log: Logger
+  /** The feed cannot be followed any further. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/**
+ * Folds a market's feed into the watch, from the stored resume position: the placement of the oldest order that was live
+ * when it was stored. Stopping stores it again.
+ */
+export async function followOrders(options: FollowOrdersOptions): Promise<Running> {
+  const { bus, registry, watch, market, gate, log, onFatal } = options
+  let sinceStored = 0
+  const storePosition = (): void => {
+    const from = watch.resumeFrom(market)
+    sinceStored = 0
+    if (from > 0) registry.markWatchedFrom(market, from)
+  }
+  const state = await stateOf(bus, market)
+  const fromSeq = startOf(state, registry.watchedFrom(market))
+  if (fromSeq > state.lastSeq) gate.caughtUp(market)
+  log.info({ market, stream_seq: fromSeq }, 'watching the orders of a feed')
+  const subscription = await bus.follow({
+    stream: feedStream(market),
+    fromSeq,
+    onMessage: ({ seq, data }) => {
+      const block = decodeBlock(data)
+      assert(block.market === market, `a block of ${block.market} in the feed of ${market}`)
+      watch.apply(seq, block)
+      if (block.terms !== undefined) gate.state(market, seq, block.terms)
+      if (seq === state.lastSeq) gate.caughtUp(market)
+      sinceStored += 1
+      if (sinceStored >= STORE_EVERY) storePosition()
+    },
+    onError: onFatal,
+  })
+  return {
+    stop: async () => {
+      await subscription.stop()
+      storePosition()
+    },
+  }
+}
+
+/** A feed that ends before the stored position is a new one and is read whole; trimmed messages hold no live order. */
+function startOf({ firstSeq, lastSeq }: StreamState, stored: number): number {
+  return stored > lastSeq + 1 ? firstSeq : Math.max(firstSeq, stored)
+}
+
+async function stateOf(bus: Pick<Bus, 'streamState'>, market: string): Promise<StreamState> {
+  try {
+    return await bus.streamState(feedStream(market))
+  } catch (error) {
+    // The market's matcher has not run yet; `follow` waits for the stream.
+    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
+    throw error
+  }
+}

@@ -1,32 +1,45 @@
 import { hash } from 'node:crypto'
-import type { Answer } from '../../chain/expiring-cache.js'
-import type { AccountReader } from '../../chain/read-account.js'
-import type { FundsReader } from '../../chain/read-funds.js'
-import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
-import type { AccountObservation } from '../../core/account.js'
-import type { Action } from '../../core/action.js'
-import type { Checked } from '../../core/checked.js'
+import type { MarketReader } from '../../chain/contracts/market-reader.js'
+import type { FundsReader } from '../../chain/contracts/observe-account.js'
+import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { AccountFacts, AccountReader } from '../../chain/reads/read-account.js'
+import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/verify-signature.js'
+import type { Action, Address } from '../../core/action.js'
+import type { MarketObservation } from '../../core/contracts/contract.js'
+import type { IndexLag } from '../../core/contracts/index-lag.js'
+import type { Market } from '../../core/contracts/market.js'
+import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
-import type { Market } from '../../core/market.js'
-import type { Order } from '../../core/order.js'
-import { type Refusal, refusals } from '../../core/refusals.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
+import { EXPIRY_MARGIN_MS } from '../../core/engine/limits.js'
+import type { Order } from '../../core/engine/order.js'
+import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
 import {
-  type ClaimedIdentity,
-  type ValidOrder,
+  type Checked,
+  notInCustody,
+  notSubaccountOwner,
+  refusals,
+  type Refusal,
+} from '../../core/entry/refusals.js'
+import {
   judgeOrder,
   readSubmittedOrder,
-} from '../../core/validate-order.js'
+  type ClaimedIdentity,
+  type ValidOrder,
+} from '../../core/entry/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
-import { type CustodyVerdict, checkCustody } from './check-custody.js'
-import { NO_VERDICT, both, soon } from './soon.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
   readonly registry: Pick<IntakeRegistry, 'findOrder' | 'findNonce'>
   readonly accounts: AccountReader
   readonly funds: FundsReader
+  /** What the chain shows of markets whose contract admits orders by it. */
+  readonly chainMarkets: MarketReader
+  /** The index against a sample from outside; undefined without a gate. */
+  readonly indexLag?: (nowMs: number) => IndexLag | undefined
   readonly verifier: SignatureVerifier
-  /** The signing domain as the detail of a refused signature shows it. */
+  /** The signing domain, for the detail of a refused signature. */
   readonly domain: Readonly<Record<string, unknown>>
   /** Unix milliseconds. */
   readonly nowMs: () => number
@@ -38,14 +51,16 @@ export interface Placeable {
   readonly claim: Claim
   /** A plain key's signature was recovered. */
   readonly recovered: boolean
-  /** What its account has; absent when the chain could not be read in time. */
+  /** Unix seconds at which the session key that signed it ends, where that is before the order's own end. */
+  readonly keyEndsSec?: number
+  /** The facts of its account; absent when the chain did not answer in time. */
   readonly account?: AccountObservation
 }
 
 /**
- * Everything that is judged before uniqueness, in the order of decision C8: fields, the early answer to a repeat,
- * the body's checks, custody, signature. What the chain could not be asked about does not refuse the order; it
- * enters unchecked, which keeps it out of the book.
+ * Every check before uniqueness, in the order of decision C8: fields, the early answer to a repeat, the body's checks,
+ * custody, signature. When the chain does not answer, the order is not refused: it enters unchecked, which keeps it out
+ * of the book.
  */
 export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Checked<Placeable>> {
   const submitted = readSubmittedOrder(body)
@@ -57,24 +72,66 @@ export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Chec
   const nowMs = deps.nowMs()
   const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
   if ('refusal' in valid) return valid
-  const { order, action, signature } = valid
-  const custody = soon(checkCustody(deps.accounts, action, nowMs), UNREADABLE)
-  const verdict = soon<SignatureVerdict>(deps.verifier.verify(action, signature), NO_VERDICT)
-  const account = soon(readFunds(deps, order), undefined)
-  const judged = both(custody, verdict, (known, given) =>
-    judgeOwner(deps, { valid, fingerprint }, known, given),
+  const { order, action } = valid
+  const isAdmitted = tradingOf(valid.market).admission !== undefined
+  const manager = isAdmitted ? valid.market.marginManagerAddress : undefined
+  const custody = withDeadline(
+    checkCustody(deps.accounts, action, { nowMs, manager }),
+    isAdmitted ? UNKNOWN_MANAGER : UNREADABLE,
   )
-  return both(judged, account, (placeable, seen) => {
-    if (seen === undefined || 'refusal' in placeable) return placeable
-    const { claim, recovered } = placeable
-    return { order: placeable.order, claim, recovered, account: seen }
-  })
+  const verdict = withDeadline<SignatureVerdict>(
+    deps.verifier.verify(action, order.signature),
+    VERDICT_TIMED_OUT,
+  )
+  const account = withDeadline(readFunds(deps, order), undefined)
+  const judged = combine(custody, verdict, (knownCustody, knownVerdict) =>
+    judgeOwner(deps, { valid, fingerprint }, knownCustody, knownVerdict),
+  )
+  const funded = combine(judged, account, (placeable, facts) =>
+    facts === undefined || 'refusal' in placeable ? placeable : { ...placeable, account: facts },
+  )
+  return isAdmitted ? admit(deps, valid.market, funded) : funded
+}
+
+/**
+ * Checks an order against what the chain shows of its market and account; the market is read for each order. The account is
+ * read again before it refuses: its facts may be a block old, and the order may follow from what the block changed.
+ */
+async function admit(
+  { chainMarkets, funds, indexLag: lagAt, nowMs }: PlaceOrderDeps,
+  market: Market,
+  funded: Answer<Checked<Placeable>>,
+): Promise<Checked<Placeable>> {
+  const reading = withDeadline<MarketObservation | undefined>(
+    chainMarkets.readMarket(market),
+    undefined,
+  )
+  const [placeable, observed] = await Promise.all([funded, reading])
+  if ('refusal' in placeable) return placeable
+  const { order, account: seen } = placeable
+  const indexLag = lagAt?.(nowMs())
+  const refusalWith = (account: AccountObservation | undefined): Refusal | undefined => {
+    for (const check of tradingOf(market).admission ?? []) {
+      const refusal = check({ market, order, account, observed, indexLag })
+      if (refusal !== undefined) return refusal
+    }
+    return undefined
+  }
+  const refusal = refusalWith(seen)
+  if (refusal === undefined) return placeable
+  const newer = seen && (await withDeadline(funds.readNewer(seen, market), undefined))
+  if (newer === undefined || newer === seen) return { refusal }
+  const still = refusalWith(newer)
+  return still === undefined ? { ...placeable, account: newer } : { refusal: still }
 }
 
 const UNREADABLE: CustodyVerdict = { kind: 'unreadable' }
+const UNKNOWN_MANAGER: CustodyVerdict = { kind: 'unknown_manager' }
+/** More than the last seconds in which an order is not matched, by the time that a command takes. */
+const HIDDEN_BEFORE_MS = EXPIRY_MARGIN_MS + 2_000
 
 function judgeOwner(
-  { domain }: PlaceOrderDeps,
+  { domain, nowMs: now }: PlaceOrderDeps,
   { valid, fingerprint }: { readonly valid: ValidOrder; readonly fingerprint: Uint8Array },
   custody: CustodyVerdict,
   verdict: SignatureVerdict,
@@ -82,41 +139,50 @@ function judgeOwner(
   crash('intake.after_signature')
   const { order, action } = valid
   if (custody.kind === 'refused') return { refusal: custody.refusal }
+  if (custody.kind === 'unknown_manager') return { refusal: marketRefusals.accountUnreadable }
   if (verdict.kind === 'invalid') return { refusal: invalidSignature(domain, action, verdict) }
   const { orderId, owner, nonce } = order
+  const nowMs = now()
   order.signatureStatus = signatureStatus(action, custody, verdict)
+  const endsSec = custody.kind === 'held' ? custody.keyEndsSec : NO_EXPIRY
+  const endsFirst = endsSec < BigInt(order.goodUntilSec)
+  // It would match before its key's end is in the log: it stays hidden until it is checked again.
+  if (endsFirst && endsSec * 1_000n <= BigInt(nowMs + HIDDEN_BEFORE_MS)) {
+    order.signatureStatus = 'unchecked'
+  }
   return {
     order,
     claim: { orderId, owner, nonce, fingerprint },
     recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
+    ...(endsFirst && { keyEndsSec: Number(endsSec) }),
   }
 }
 
-/** On a spot market an order is paid for with what its account holds; elsewhere margin decides. */
+/** The account facts that the market's contract needs. */
 function readFunds(
   { markets, funds }: PlaceOrderDeps,
   { market, subaccountId }: Order,
 ): Answer<AccountObservation | undefined> {
-  const spot = markets.find((each) => each.market === market && each.contractType === 'spot')
-  return spot === undefined ? undefined : funds.readFunds(subaccountId, spot)
+  const found = markets.find((each) => each.market === market)
+  return found === undefined ? undefined : funds.readFunds(subaccountId, found)
 }
 
-/** A signature is checked when it is valid and its signer is known to speak for the owner. */
+/** `checked`: the signature is valid and its signer is known to be authorized by the owner. */
 function signatureStatus(
   { owner, signer }: Action,
   custody: CustodyVerdict,
   verdict: SignatureVerdict,
 ): Order['signatureStatus'] {
-  const mayBeStranger = signer !== owner && custody.kind === 'unreadable'
-  return verdict.kind === 'valid' && !mayBeStranger ? 'checked' : 'unchecked'
+  const isAuthorized = signer === owner || custody.kind !== 'unreadable'
+  return verdict.kind === 'valid' && isAuthorized ? 'checked' : 'unchecked'
 }
 
-/** A digest of what was signed and the signature; of nothing when the action cannot be read. */
+/** A digest of the signed action and the signature; of the empty text when the action cannot be read. */
 function fingerprintOf({ signedText }: ClaimedIdentity): Uint8Array {
   return hash('sha256', signedText ?? '', 'buffer')
 }
 
-/** The answer to a repeat of an order that was taken before; a different order with its id or nonce is judged last. */
+/** The answer to a repeat of a stored order. A different order with its id or nonce is refused last, by its claim. */
 function findRepeated(
   registry: PlaceOrderDeps['registry'],
   { orderId, owner, nonce, signedText }: ClaimedIdentity,
@@ -137,7 +203,7 @@ function findRepeated(
 const isRepeat = (fingerprint: Uint8Array, holder: TakenOrder): boolean =>
   Buffer.compare(fingerprint, holder.fingerprint) === 0
 
-/** The refusal of an order whose id or nonce is taken; it names the stored order only to whoever repeats that one. */
+/** The refusal of an order whose id or nonce is taken; it names the stored order only to a repeat of that order. */
 export function duplicate(
   by: 'order_id' | 'nonce',
   holder: TakenOrder,
@@ -154,4 +220,94 @@ function invalidSignature(
 ): Refusal {
   const detail = { digest, domain, recovered: recovered ?? null, expected: action.signer }
   return { ...refusals.signature, detail }
+}
+
+/** The authority of an order's signer, as read from the chain. */
+export type CustodyVerdict =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'held'; readonly keyEndsSec: bigint }
+  /** Some facts could not be read, and the others do not refuse the order. */
+  | { readonly kind: 'unreadable' }
+  /** The account must be under a certain manager, and could not be read. */
+  | { readonly kind: 'unknown_manager' }
+
+/** What custody is judged by, besides the chain. */
+export interface CustodyTerms {
+  readonly nowMs: number
+  /** The manager that the account must be under, if that matters to the market (decision P3). */
+  readonly manager?: Address | undefined
+}
+
+/**
+ * Checks that the matching contract holds the order's subaccount for its owner and that a signer other than the owner is
+ * a registered, unexpired session key (decisions C10, C11), and that the account is under the market's manager where
+ * that matters.
+ */
+export function checkCustody(
+  accounts: AccountReader,
+  action: Action,
+  terms: CustodyTerms,
+): Answer<CustodyVerdict> {
+  const { owner, signer, subaccountId } = action
+  const facts = accounts.readAccount(subaccountId)
+  const key = signer === owner ? NO_EXPIRY : accounts.readSessionKeyExpiry(owner, signer)
+  return combine(facts, key, (known, expirySec) => judge(action, terms, known, expirySec))
+}
+
+function judge(
+  { owner, subaccountId }: Action,
+  { nowMs, manager }: CustodyTerms,
+  facts: AccountFacts | undefined,
+  keyExpirySec: bigint | undefined,
+): CustodyVerdict {
+  if (facts !== undefined && !facts.inCustody) return refused(notInCustody(subaccountId))
+  if (facts !== undefined && facts.recordedOwner !== owner) {
+    return refused(notSubaccountOwner(subaccountId))
+  }
+  if (facts !== undefined && manager !== undefined && facts.manager !== manager) {
+    return refused(notUnderManager(subaccountId, manager))
+  }
+  if (keyExpirySec !== undefined && keyExpirySec * 1_000n <= BigInt(nowMs)) {
+    return refused(refusals.sessionKey)
+  }
+  if (facts === undefined && manager !== undefined) return UNKNOWN_MANAGER
+  if (facts === undefined || keyExpirySec === undefined) return UNREADABLE
+  return { kind: 'held', keyEndsSec: keyExpirySec }
+}
+
+/** The expiry of the owner's own key: never. */
+const NO_EXPIRY = 2n ** 64n
+
+const refused = (refusal: Refusal): CustodyVerdict => ({ kind: 'refused', refusal })
+
+/** How long a request waits for the chain: half of its caller's timeout. */
+const CHAIN_WAIT_MS = 1_500
+
+/** The verdict when the node does not answer within CHAIN_WAIT_MS. */
+export const VERDICT_TIMED_OUT = {
+  kind: 'unknown',
+  cause: new Error(`no verdict within ${CHAIN_WAIT_MS} ms`),
+} as const
+
+/** The answer, or `late` when the chain takes longer than CHAIN_WAIT_MS. An answer that is known stays synchronous. */
+export function withDeadline<T>(answer: Answer<T>, late: T): Answer<T> {
+  return answer instanceof Promise ? raceDeadline(answer, late) : answer
+}
+
+async function raceDeadline<T>(answer: Promise<T>, late: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(late), CHAIN_WAIT_MS)
+  })
+  try {
+    return await Promise.race([answer, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Combines two answers; synchronous when both are known. */
+function combine<A, B, T>(a: Answer<A>, b: Answer<B>, combined: (a: A, b: B) => T): Answer<T> {
+  if (!(a instanceof Promise) && !(b instanceof Promise)) return combined(a, b)
+  return Promise.all([a, b]).then(([knownA, knownB]) => combined(knownA, knownB))
 }

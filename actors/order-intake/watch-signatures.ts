@@ -1,18 +1,14 @@
-import type { Bus } from '../../bus-schemas/bus.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import type { Running } from '../../bus-schemas/process.js'
-import type { Hex } from '../../core/action.js'
-import { readAction } from '../../core/action-json.js'
-import { InvariantBroken, assert } from '../../core/assert.js'
-import type { Order } from '../../core/order.js'
-import { readStatement } from '../../core/order-statement.js'
-import type { AccountReader } from '../../chain/read-account.js'
-import type { SignatureVerifier } from '../../chain/verify-signature.js'
+import type { AccountReader } from '../../chain/reads/read-account.js'
+import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
+import { assert, InvariantBroken } from '../../core/assert.js'
+import type { Command } from '../../core/engine/command.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import { type CommandLog, LogMismatch } from './command-log.js'
-import { followOrders } from './follow-orders.js'
-import type { OrderWatch } from './order-watch.js'
-import { type RecheckDeps, recheckSignatures } from './recheck-signatures.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Running } from '../../runtime/process/process.js'
+import { LogMismatch, type CommandLog } from './command-log.js'
+import type { MarketGate } from './market-gate.js'
+import { type OrderWatch, type WatchedOrder, followOrders } from './order-watch.js'
 
 export interface SignatureWatchOptions {
   readonly bus: Bus
@@ -26,33 +22,39 @@ export interface SignatureWatchOptions {
   readonly nowMs: () => number
   readonly recheckEveryMs: number
   readonly log: Logger
-  /** Feed, log or registry cannot be relied on any more. */
+  /** Takes the terms that the feeds state. */
+  readonly gate: Pick<MarketGate, 'state' | 'caughtUp'>
+  /** Feed, log or registry failed for good. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Follows the live orders of every market and asks the chain about their signatures again and again. */
-export async function watchSignatures(options: SignatureWatchOptions): Promise<Running> {
+export interface SignatureWatch extends Running {
+  /** Follows the live orders of one market, which has a command log. */
+  follow(market: string): Promise<void>
+}
+
+/** Follows the live orders of markets and checks their signatures again in rounds. */
+export function watchSignatures(options: SignatureWatchOptions): SignatureWatch {
   const { commandLogs } = options
-  const followings = await Promise.all(
-    [...commandLogs.keys()].map((market) => followOrders({ ...options, market })),
-  )
+  const feeds: Running[] = []
   const rounds = repeatRechecks(options, {
     ...options,
-    tell: async (market, command) => {
+    submit: async (market, command) => {
       const commandLog = commandLogs.get(market)
       assert(commandLog !== undefined, `an order of ${market}, which has no command log`)
       return (await commandLog.submit({ command })).kind === 'logged'
     },
   })
   return {
+    follow: async (market) => void feeds.push(await followOrders({ ...options, market })),
     stop: async () => {
       await rounds.stop()
-      await Promise.all(followings.map((following) => following.stop()))
+      await Promise.all(feeds.map((feed) => feed.stop()))
     },
   }
 }
 
-/** One round after the other, with a pause between; what a round could not tell the log, the next one does. */
+/** One round after the other, with a pause in between; results that could not be logged are logged by the next round. */
 function repeatRechecks(
   { recheckEveryMs, log, onFatal }: SignatureWatchOptions,
   deps: RecheckDeps,
@@ -80,9 +82,91 @@ function repeatRechecks(
   }
 }
 
-/** The digest that the order's signature is over. Its action was read before, so it can be read again. */
-export function digestOfOrder(verifier: Pick<SignatureVerifier, 'digest'>, order: Order): Hex {
-  const read = readAction(readStatement(order.statement).action)
-  assert(!('refusal' in read), `the action of order ${order.orderId} cannot be read`)
-  return verifier.digest(read.action)
+/** Most signers of one round, with priority and without each. */
+const MAX_SIGNERS_PER_ROUND = 500
+/** Orders checked concurrently; their chain reads share batches. */
+const CONCURRENT_CHECKS = 100
+
+export interface RecheckDeps {
+  readonly watch: OrderWatch
+  readonly verifier: Pick<SignatureVerifier, 'hasCode' | 'verifyDigest'>
+  readonly accounts: Pick<AccountReader, 'readSessionKeyExpiry'>
+  /** Submits a command to a market's log; false when it was refused. */
+  readonly submit: (market: string, command: Command) => Promise<boolean>
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/**
+ * Checks live orders against the chain again: unchecked ones, those of wallet contracts and session keys, and whether a
+ * plain key has become a contract. A changed result goes into the log; without an answer of the chain nothing changes.
+ * Resolves at the end of the round; rejects with what `submit` throws.
+ */
+export async function recheckSignatures(deps: RecheckDeps): Promise<void> {
+  const orders = deps.watch.next(MAX_SIGNERS_PER_ROUND)
+  for (let at = 0; at < orders.length; at += CONCURRENT_CHECKS) {
+    await Promise.all(orders.slice(at, at + CONCURRENT_CHECKS).map((order) => recheck(deps, order)))
+  }
+}
+
+async function recheck(deps: RecheckDeps, order: WatchedOrder): Promise<void> {
+  const { watch, submit } = deps
+  const [signature, keyEndsSec] = await Promise.all([
+    judgeSignature(deps, order),
+    readKeyEnd(deps, order),
+  ])
+  const key = judgeKey(deps, keyEndsSec)
+  if (key === 'valid') await noteKeyEnd(deps, order, keyEndsSec)
+  const isValid = signature === 'valid' && key === 'valid'
+  const isInvalid = signature === 'invalid' || key === 'invalid'
+  const found = isValid ? 'valid' : isInvalid ? 'invalid' : undefined
+  if (found === undefined || found === order.logged || !watch.isLive(order)) return
+  if (found === 'valid' && !order.unchecked) return
+  const { market, orderId } = order
+  const isLogged = await submit(market, { kind: 'SignatureChecked', orderId, valid: isValid })
+  if (isLogged) order.logged = found
+}
+
+type Judgement = 'valid' | 'invalid' | 'unknown'
+
+async function judgeSignature(
+  { verifier, watch }: RecheckDeps,
+  order: WatchedOrder,
+): Promise<Judgement> {
+  const { signer, owner, digest, signature } = order
+  const contract = await verifier.hasCode(signer)
+  if (contract === undefined) return 'unknown'
+  watch.prioritise(order, contract || order.unchecked || signer !== owner)
+  if (!contract && order.recovered) return 'valid'
+  const verdict = await verifier.verifyDigest(signer, digest(), signature)
+  if (verdict.kind === 'valid' && verdict.path === 'ecdsa') order.recovered = true
+  return verdict.kind
+}
+
+/** The owner's own key has no end. */
+type KeyEnd = bigint | 'never' | undefined
+
+const readKeyEnd = (
+  { accounts }: RecheckDeps,
+  { owner, signer }: WatchedOrder,
+): KeyEnd | Promise<KeyEnd> =>
+  signer === owner ? 'never' : accounts.readSessionKeyExpiry(owner, signer)
+
+function judgeKey({ nowMs }: RecheckDeps, endsSec: KeyEnd): Judgement {
+  if (endsSec === undefined) return 'unknown'
+  return endsSec !== 'never' && endsSec * 1_000n <= BigInt(nowMs()) ? 'invalid' : 'valid'
+}
+
+/** Logs the key's end if the log lacks it: the market takes the order out of matching before, and ends it then. */
+async function noteKeyEnd(
+  { submit, watch }: RecheckDeps,
+  order: WatchedOrder,
+  keyEnd: KeyEnd,
+): Promise<void> {
+  if (typeof keyEnd !== 'bigint' || !watch.isLive(order)) return
+  const { market, orderId, goodUntilSec } = order
+  const endsSec = keyEnd < BigInt(goodUntilSec) ? Number(keyEnd) : goodUntilSec
+  if (endsSec === order.keyEndsSec) return
+  const isLogged = await submit(market, { kind: 'SessionKeyObserved', orderId, endsSec })
+  if (isLogged) order.keyEndsSec = endsSec
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseEnv } from '../../bus-schemas/parse-env.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the projector, by the names of its environment. */
 export const projectorEnv = z.object({
@@ -8,6 +8,8 @@ export const projectorEnv = z.object({
   /** Directory that holds history.db. */
   DATA_DIR: z.string().min(1),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   LOG_LEVEL: z.string().default('info'),
 })
 

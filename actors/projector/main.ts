@@ -1,23 +1,25 @@
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { createProjection } from '../../data/apply-block.js'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { HISTORY_FILE, historyPath } from '../../data/history-database.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
+import { openMarketFile } from '../../data/market-file.js'
 import { openDatabase } from '../../data/open.js'
-import { answerPing } from '../answer-ping.js'
-import { runActor } from '../run-actor.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
 import { startProjector } from './project.js'
 
 const PROCESS = 'projector'
-const config = readProjectorConfig()
+const config = orExit(readProjectorConfig)
 
-runActor({
+runProcess({
   name: PROCESS,
   level: config.LOG_LEVEL,
   start: async ({ log, fail }) => {
-    const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
+    const file = openMarketFile(config)
+    const { markets } = file
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
-    const bus = await connectNatsBus({
+    const bus = await connectVenueBus({
+      versions: streamVersions(markets),
       url: config.NATS_URL,
       name: PROCESS,
       monitorUrl: config.NATS_MONITOR_URL,
@@ -25,15 +27,17 @@ runActor({
     })
     const projector = await startProjector({
       bus,
-      projection: createProjection(db, markets),
-      markets: markets.map(({ market }) => market),
+      projection: createProjection(db, []),
+      markets,
       log,
       onFatal: fail,
     })
+    const watch = file.watch((row) => projector.follow(row), fail)
     const pings = await answerPing(bus, PROCESS, () => projector.standing())
     return {
       async stop() {
         await pings.stop()
+        await watch.stop()
         await projector.stop()
         await bus.close()
         db.close()

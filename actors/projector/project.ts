@@ -1,41 +1,55 @@
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import { StreamMissing } from '../../bus-schemas/bus.js'
-import type { Bus, Subscription } from '../../bus-schemas/bus.js'
-import type { Logger } from '../../bus-schemas/log.js'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import type { Projection, StreamedBlock } from '../../data/apply-block.js'
-import type { Standing } from '../answer-ping.js'
-import { createBlockBatcher, MAX_BATCH_BLOCKS } from './batch-blocks.js'
+import type { Projection, StreamedBlock } from '../../data/history/project.js'
+import type { ProjectedMarket } from '../../data/history/write-change.js'
+import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Standing } from '../../runtime/process/process.js'
 
 export interface ProjectorOptions {
   readonly bus: Bus
   readonly projection: Projection
-  /** Canonical names of the markets to follow; the projection knows all of them. */
-  readonly markets: readonly string[]
+  /** The markets to follow. */
+  readonly markets: readonly ProjectedMarket[]
   readonly log: Logger
-  /** The projection cannot go on: a gap, a row that does not fit, or messages that are gone. */
+  /** The projection cannot go on: a gap, a conflicting row, or trimmed messages. */
   readonly onFatal: (error: unknown) => void
 }
 
 export interface Projector {
-  /** Ready while no market is behind its feed by more than one batch. */
+  /** Follows one market more; one with the ordinal of another market is left out, and named by the standing. */
+  follow(market: ProjectedMarket): Promise<void>
+  /** Ready while no market is left out or behind its feed by more than one batch. */
   standing(): Promise<Standing>
-  /** Applies what has arrived and lets go of the feeds. */
+  /** Applies what has arrived and stops following. */
   stop(): Promise<void>
 }
 
-/** Follows each market's feed from where its rows stand and folds it into the read model. */
+/** Follows each market's feed from the stored position and applies it to the read model. */
 export async function startProjector(options: ProjectorOptions): Promise<Projector> {
-  const { bus, projection, markets, log, onFatal } = options
+  const { bus, projection, log, onFatal } = options
+  const followed: string[] = []
+  const leftOut: string[] = []
+  const subscriptions: Subscription[] = []
   const batcher = createBlockBatcher({
     apply: (batch) => applyBatch(projection, batch, log),
     onError: onFatal,
   })
-  const follow = (market: string): Promise<Subscription> => {
+  const follow = async (row: ProjectedMarket): Promise<void> => {
+    const { market } = row
+    const refused = projection.add(row)
+    if (refused !== undefined) {
+      const { ordinal, takenBy } = refused
+      const why = `${market} is not projected: its ordinal ${ordinal} belongs to ${takenBy}`
+      log.error({ market }, `${why}; open its log under an ordinal of its own`)
+      leftOut.push(why)
+      return
+    }
     const { streamSeq, feedSeq } = projection.position(market)
     log.info({ market, stream_seq: streamSeq, feed_seq: feedSeq }, 'following the feed')
-    return bus.follow({
+    followed.push(market)
+    const subscription = await bus.follow({
       stream: feedStream(market),
       fromSeq: streamSeq + 1,
       onMessage: ({ seq, data }) => {
@@ -45,10 +59,12 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       },
       onError: onFatal,
     })
+    subscriptions.push(subscription)
   }
-  const subscriptions = await Promise.all(markets.map(follow))
+  await Promise.all(options.markets.map(follow))
   return {
-    standing: () => standing(options),
+    follow,
+    standing: () => standing(options, followed, leftOut),
     async stop() {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()))
       batcher.stop()
@@ -65,26 +81,103 @@ function applyBatch(projection: Projection, batch: readonly StreamedBlock[], log
   log.debug({ blocks: batch.length, market, seq }, 'batch applied')
 }
 
-async function standing({ bus, projection, markets }: ProjectorOptions): Promise<Standing> {
+async function standing(
+  { bus, projection }: ProjectorOptions,
+  followed: readonly string[],
+  leftOut: readonly string[],
+): Promise<Standing> {
   const positions: Record<string, number> = {}
-  const behind: string[] = []
-  for (const market of markets) {
+  const trouble = [...leftOut]
+  for (const market of followed) {
     const { streamSeq, feedSeq } = projection.position(market)
     const lag = (await lastSeqOf(bus, market)) - streamSeq
     positions[`${market} feed_seq`] = feedSeq
     positions[`${market} stream_seq`] = streamSeq
-    if (lag > MAX_BATCH_BLOCKS) behind.push(`${market} is ${lag} blocks behind`)
+    if (lag > MAX_BATCH_BLOCKS) trouble.push(`${market} is ${lag} blocks behind`)
   }
-  const ready = behind.length === 0
-  return { ready, detail: ready ? 'follows the feeds' : behind.join(', '), positions }
+  const ready = trouble.length === 0
+  return { ready, detail: ready ? 'follows the feeds' : trouble.join(', '), positions }
 }
 
-/** 0 while the market's matcher has not made its feed yet. */
+/** 0 while the feed does not exist yet. */
 async function lastSeqOf(bus: Bus, market: string): Promise<number> {
   try {
     return (await bus.streamState(feedStream(market))).lastSeq
   } catch (error) {
     if (error instanceof StreamMissing) return 0
     throw error
+  }
+}
+
+/** Most blocks, and about the most changes, of one transaction and of the queue for the next one. */
+export const MAX_BATCH_BLOCKS = 500
+export const MAX_BATCH_CHANGES = 5_000
+/**
+ * Pause after a transaction, in milliseconds; blocks that arrive in it share the next transaction, where their rows share
+ * pages. A block after a longer pause is applied at once.
+ */
+export const REST_MS = 20
+
+export interface BlockBatcher {
+  /**
+   * Queues the next block. Blocks of one turn of the event loop are applied together after it, but no sooner than REST_MS
+   * after the last batch. A full queue is applied at once, and the returned promise resolves then: back-pressure.
+   */
+  add(block: StreamedBlock): void | Promise<void>
+  /** Applies the queue; nothing is applied afterwards. */
+  stop(): void
+}
+
+/** Groups blocks into batches: small when idle, large under load. Nothing is applied after a failed batch. */
+export function createBlockBatcher(options: {
+  readonly apply: (batch: readonly StreamedBlock[]) => void
+  readonly onError: (error: unknown) => void
+  /** Defaults to REST_MS. */
+  readonly restMs?: number
+}): BlockBatcher {
+  const { restMs = REST_MS } = options
+  let queue: StreamedBlock[] = []
+  let changes = 0
+  let scheduled: NodeJS.Immediate | undefined
+  let resting: NodeJS.Timeout | undefined
+  let stopped = false
+  const applied: (() => void)[] = []
+
+  const rest = () => {
+    clearTimeout(resting)
+    resting = setTimeout(() => {
+      resting = undefined
+      if (queue.length > 0) flush()
+    }, restMs)
+  }
+  const flush = () => {
+    scheduled = undefined
+    const batch = queue
+    queue = []
+    changes = 0
+    try {
+      if (!stopped && batch.length > 0) options.apply(batch)
+      rest()
+    } catch (error) {
+      stopped = true
+      options.onError(error)
+    }
+    for (const resolve of applied.splice(0)) resolve()
+  }
+  return {
+    add(block) {
+      queue.push(block)
+      changes += block.block.changes.length
+      const isFull = queue.length >= MAX_BATCH_BLOCKS || changes >= MAX_BATCH_CHANGES
+      if (isFull || resting === undefined) scheduled ??= setImmediate(flush)
+      if (!isFull) return
+      return new Promise((resolve) => applied.push(resolve))
+    },
+    stop() {
+      clearImmediate(scheduled)
+      flush()
+      clearTimeout(resting)
+      stopped = true
+    },
   }
 }

@@ -1,44 +1,42 @@
 import { z } from 'zod'
-import { MAX_REQ_ID_CHARS } from './limits.js'
-import type { ErrorCode } from './server-frames.js'
+import { Channel, clientFrames, reqId, type SocketError } from '../../interface/socket.js'
 
-/** What a client may ask for; market identifiers are not resolved yet. */
+/** A frame from a client; its market identifiers are not resolved yet. */
 export type ClientFrame = { readonly reqId: string | undefined } & (
   | {
       readonly op: 'subscribe'
-      readonly channel: ChannelName
+      readonly channel: Channel
       readonly market: string | undefined
-      /** An integer that is not negative, possibly beyond any sequence. */
+      /** A non-negative integer, possibly beyond the newest sequence. */
       readonly sinceSeq: number | undefined
-      /** The same for each of several markets, by any of their names. */
+      /** The same by market, under any of its names. */
       readonly since: ReadonlyMap<string, number> | undefined
     }
   | {
       readonly op: 'unsubscribe'
-      readonly channel: ChannelName
+      readonly channel: Channel
       readonly market: string | undefined
     }
-  /** `fields` is the whole frame, not looked at yet. */
+  /** `fields` is the whole frame, unchecked. */
   | { readonly op: 'auth'; readonly fields: unknown }
   | { readonly op: 'ping' }
 )
 
-export type ChannelName = 'book' | 'trades' | 'orders'
-
-/** Why a frame is not one of these, in the words of the error frame that answers it. */
+/** Why a frame is refused, as the fields of the error frame that answers it. */
 export interface FrameProblem {
-  readonly code: ErrorCode
-  /** The field at fault, when it is not the op itself. */
+  readonly code: SocketError['code']
+  /** The invalid field; absent when it is `op`. */
   readonly field?: string
   readonly reqId: string | undefined
 }
 
+const ops = Object.keys(clientFrames) as (keyof typeof clientFrames)[]
 const word = z.string().transform((text) => text.trim().toLowerCase())
 const opField = z.looseObject({
-  op: word.pipe(z.enum(['subscribe', 'unsubscribe', 'auth', 'ping'])),
+  op: word.pipe(z.enum(ops)),
 })
-const reqIdField = z.looseObject({ req_id: z.string().max(MAX_REQ_ID_CHARS).optional() })
-const channelField = z.looseObject({ channel: word.pipe(z.enum(['book', 'trades', 'orders'])) })
+const reqIdField = z.looseObject({ req_id: reqId })
+const channelField = z.looseObject({ channel: word.pipe(Channel) })
 const marketField = z.looseObject({ market: z.string().optional() })
 const sequence = z.number().refine((value) => Number.isInteger(value) && value >= 0)
 const sinceSeqField = z.looseObject({ since_seq: sequence.optional() })
@@ -49,7 +47,7 @@ const sinceField = z.looseObject({
     .optional(),
 })
 
-/** Reads one text frame. The first thing wrong with it is the answer. */
+/** Reads one text frame; reports the first error in it. */
 export function parseClientFrame(
   text: string,
 ): { readonly frame: ClientFrame } | { readonly problem: FrameProblem } {
@@ -60,7 +58,7 @@ export function parseClientFrame(
     return { problem: { code: 'bad_json', reqId: undefined } }
   }
   const reqId = reqIdField.safeParse(body).data?.req_id
-  const fail = (code: ErrorCode, field?: string) => ({
+  const fail = (code: SocketError['code'], field?: string) => ({
     problem: { code, reqId, ...(field === undefined ? {} : { field }) },
   })
   const op = opField.safeParse(body).data?.op

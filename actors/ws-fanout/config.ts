@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseEnv } from '../../bus-schemas/parse-env.js'
+import { parseEnv } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
 
 const MAX_PORT = 65_535
@@ -11,6 +11,8 @@ export const wsFanoutEnv = z.object({
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
   /** Comma-separated origins of browsers that may connect; `*` is all of them, nothing is none of them. */
   WS_ALLOWED_ORIGINS: z
     .string()

@@ -1,24 +1,24 @@
-import type { Bus } from '../../bus-schemas/bus.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import type { FrameWords } from '../../core/frame-message.js'
-import type { Market } from '../../core/market.js'
-import type { Standing } from '../answer-ping.js'
-import { openAuthenticate } from './authenticate.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { FrameWords } from '../../core/entry/auth-frame.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Standing } from '../../runtime/process/process.js'
 import type { SessionLimits } from './limits.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
+import { openAuthenticate } from './session.js'
 
 export interface FanOutOptions {
   readonly bus: Bus
   readonly markets: readonly Market[]
-  /** Resolves any identifier a client may use to one of the markets. */
-  readonly findMarket: (identifier: string) => Market | undefined
+  /** Finds one of these markets by any of its names. */
+  readonly findMarket: (identifier: string, markets: readonly Market[]) => Market | undefined
   readonly port: number
   readonly allowedOrigins: readonly string[]
-  /** What auth frames are to say. */
+  /** Domain and product in the text of auth frames. */
   readonly words: FrameWords
-  /** Unix milliseconds; the clock's unless given. */
+  /** Unix milliseconds. Defaults to the system clock. */
   readonly nowMs?: () => number
   readonly log: Logger
   /** A feed cannot go on; the process has to end. */
@@ -32,25 +32,34 @@ export interface FanOut {
   readonly port: number
   /** Ready once every feed is read; positions are the newest sequence by market. */
   standing(): Standing
-  /** How many clients are connected. */
+  /** Follows one market more. */
+  follow(market: Market): Promise<void>
+  /** Connected clients. */
   clients(): number
   stop(): Promise<void>
 }
 
-/** Starts following every market and serving clients; upgrades are answered 503 until all feeds are read. */
+/** Follows every market and serves clients; upgrades are refused with 503 until all feeds are read. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
   const authenticate = await openAuthenticate({ bus, words, nowMs })
   const feeds = new Map<string, MarketFeed>()
-  for (const market of markets) {
+  const follow = async (market: Market): Promise<void> => {
     feeds.set(market.market, await openMarketFeed({ ...options, market }))
   }
+  for (const market of markets) await follow(market)
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
   const findFeed = (identifier: string): MarketFeed | undefined =>
-    feeds.get(findMarket(identifier)?.market ?? '')
-  const listedFeeds = [...feeds.values()]
-    .filter(({ market }) => market.enabled)
-    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+    feeds.get(
+      findMarket(
+        identifier,
+        Array.from(feeds.values(), ({ market }) => market),
+      )?.market ?? '',
+    )
+  const listedFeeds = () =>
+    [...feeds.values()]
+      .filter(({ market }) => market.enabled)
+      .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
   const server = await startServer({
     ...options,
     ...{ authenticate, findFeed, listedFeeds, isReady },
@@ -71,5 +80,5 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     await server.stop()
     await Promise.all([...feeds.values()].map((feed) => feed.stop()))
   }
-  return { port: server.port, standing, clients: () => server.clients(), stop }
+  return { port: server.port, follow, standing, clients: () => server.clients(), stop }
 }

@@ -1,21 +1,24 @@
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { findMarketByName } from '../../core/find-market.js'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { answerPing } from '../answer-ping.js'
-import { runActor } from '../run-actor.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { findMarketByName } from '../../core/entry/find-market.js'
+import { openMarketFile } from '../../data/market-file.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readWsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
 import { SESSION_LIMITS } from './limits.js'
 
 const PROCESS = 'ws-fanout'
-const config = readWsFanoutConfig()
+const config = orExit(readWsFanoutConfig)
 
-runActor({
+runProcess({
   name: PROCESS,
   level: config.LOG_LEVEL,
   start: async ({ log, fail }) => {
-    const markets = loadDeployedMarkets(config.DEPLOYMENT_FILE)
-    const bus = await connectNatsBus({
+    const file = openMarketFile(config)
+    const { markets } = file
+    const bus = await connectVenueBus({
+      versions: streamVersions(markets),
       url: config.NATS_URL,
       name: PROCESS,
       ...(config.NATS_MONITOR_URL === undefined ? {} : { monitorUrl: config.NATS_MONITOR_URL }),
@@ -24,7 +27,7 @@ runActor({
     const fanOut = await startFanOut({
       bus,
       markets,
-      findMarket(name) {
+      findMarket(name, markets) {
         const clock = { nowMs: Date.now(), aliasesUntilMs: config.ALIAS_CUTOFF }
         const found = findMarketByName(markets, name, clock)
         return 'market' in found ? found.market : undefined
@@ -40,10 +43,12 @@ runActor({
       log,
       onFailure: fail,
     })
+    const watch = file.watch((row) => fanOut.follow(row), fail)
     const pings = await answerPing(bus, PROCESS, () => fanOut.standing())
     return {
       async stop() {
         await pings.stop()
+        await watch.stop()
         await fanOut.stop()
         await bus.close()
       },

@@ -1,4 +1,127 @@
-/** Frames the fan-out sends besides updates: their texts once, and how text becomes bytes on the wire. */
+import type { Snapshot } from './snapshots.js'
+import type { Address } from '../../core/action.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { Change, ChangeBase } from '../../core/engine/change.js'
+import { completedTrade } from '../../core/engine/feed.js'
+import { bookUpdate, ordersUpdate, tradesUpdate, tradeUpdate } from '../../core/records/frames.js'
+import type { Trade } from '../../core/records/trade-record.js'
+import type { Ack, Channel, SocketError } from '../../interface/socket.js'
+
+/** One channel of a market; `orders` are those of one owner, in lower case. */
+export type Topic =
+  { readonly channel: 'book' | 'trades' } | { readonly channel: 'orders'; readonly owner: Address }
+
+/** The frames of one change: `book`, `orders` for its owner, `trades` if it completes a trade. */
+export interface ChangeFrames {
+  readonly seq: number
+  readonly owner: Address
+  readonly book: Buffer
+  readonly trades: Buffer | undefined
+  readonly orders: Buffer
+}
+
+/** The topic's frame of a change; undefined when there is none. Only here is an owner's frame selected. */
+export function frameOf(topic: Topic, frames: ChangeFrames): Buffer | undefined {
+  if (topic.channel === 'orders') return topic.owner === frames.owner ? frames.orders : undefined
+  return frames[topic.channel]
+}
+
+/** The values of `prev_seq` in a change's frames. */
+export interface Previous {
+  /** Of the newest trade before the change, 0 if there was none. */
+  readonly tradeSeq: number
+  /** Of the owner's change before this one; undefined when it is no longer known. */
+  readonly ownerSeq: number | undefined
+}
+
+type KnownPrevious = Previous & { readonly ownerSeq: number }
+
+/**
+ * The frames of a change as bytes. Each is made once, at its first use, because few clients subscribe to every channel.
+ * The frames of a live change and of a replayed one are equal.
+ */
+export const changeFrames = (
+  market: Market,
+  change: Change,
+  previous: KnownPrevious,
+): ChangeFrames => new LazyFrames(market, change, previous)
+
+/** A class, because the ring holds one for each change: closures would take more memory than the change. */
+class LazyFrames implements ChangeFrames {
+  readonly seq: number
+  readonly owner: Address
+  readonly #market: Market
+  readonly #previous: KnownPrevious
+  readonly #change: ChangeBase
+  readonly #trade: Trade | undefined
+  #book: Buffer | undefined
+  #trades: Buffer | undefined
+  #orders: Buffer | undefined
+
+  constructor(market: Market, change: Change, previous: KnownPrevious) {
+    this.seq = change.seq
+    this.owner = change.owner
+    this.#market = market
+    this.#previous = previous
+    this.#change = publicPart(change)
+    this.#trade = completedTrade(change)
+  }
+
+  get book(): Buffer {
+    return (this.#book ??= jsonFrame(bookUpdate(this.#market, this.#change)))
+  }
+
+  get trades(): Buffer | undefined {
+    if (this.#trade === undefined) return undefined
+    const { tradeSeq } = this.#previous
+    return (this.#trades ??= jsonFrame(tradeUpdate(this.#market, this.#trade, tradeSeq)))
+  }
+
+  get orders(): Buffer {
+    const { ownerSeq } = this.#previous
+    return (this.#orders ??= jsonFrame(ordersUpdate(this.#market, this.#change, ownerSeq)))
+  }
+}
+
+/** The part of a change that frames show; the order of a placement is not kept in memory. */
+const publicPart = (change: Change): ChangeBase => ({
+  seq: change.seq,
+  atMs: change.atMs,
+  orderId: change.orderId,
+  owner: change.owner,
+  side: change.side,
+  limitPrice: change.limitPrice,
+  desired: change.desired,
+  filled: change.filled,
+  pending: change.pending,
+  open: change.open,
+  openDelta: change.openDelta,
+  status: change.status,
+})
+
+/** The topic's frame of one change; undefined when there is none, `unlinked` when its `prev_seq` is not known. */
+export function topicFrame(
+  market: Market,
+  change: Change,
+  { topic, previous }: { readonly topic: Topic; readonly previous: Previous },
+): Buffer | undefined | 'unlinked' {
+  if (topic.channel === 'orders') {
+    if (change.owner !== topic.owner) return undefined
+    if (previous.ownerSeq === undefined) return 'unlinked'
+    return jsonFrame(ordersUpdate(market, change, previous.ownerSeq))
+  }
+  if (topic.channel === 'book') return jsonFrame(bookUpdate(market, change))
+  const update = tradesUpdate(market, change, previous.tradeSeq)
+  return update === undefined ? undefined : jsonFrame(update)
+}
+
+/** Sequence of the newest trade after a change. */
+export const tradeSeqAfter = (change: Change, before: number): number =>
+  completedTrade(change)?.seq ?? before
+
+function jsonFrame(frame: object): Buffer {
+  return textFrame(JSON.stringify(frame))
+}
 
 const ERROR_MESSAGES = {
   bad_json: 'invalid frame',
@@ -11,14 +134,12 @@ const ERROR_MESSAGES = {
   stream_reset: 'resubscribe with since_seq',
   snapshot_failed: 'could not load snapshot',
   slow_consumer: 'reconnect and resume with since_seq',
-} as const
+} as const satisfies Readonly<Record<SocketError['code'], string>>
 
-export type ErrorCode = keyof typeof ERROR_MESSAGES
-
-/** What a reply may add to its fixed fields; absent values are left out. */
+/** Optional fields of a reply; undefined ones are left out. */
 export interface ReplyContext {
   readonly reqId?: string | undefined
-  readonly channel?: string | undefined
+  readonly channel?: Channel | undefined
   readonly market?: string | undefined
   readonly field?: string | undefined
   readonly seq?: number | undefined
@@ -27,38 +148,44 @@ export interface ReplyContext {
 }
 
 /** The error frame of a code. */
-export function errorFrame(code: ErrorCode, context: ReplyContext = {}): string {
+export function errorFrame(code: SocketError['code'], context: ReplyContext = {}): string {
   const { reqId: req_id, channel, market, field, message = ERROR_MESSAGES[code] } = context
-  return JSON.stringify({ type: 'error', code, message, field, channel, market, req_id })
+  const frame: SocketError = { type: 'error', code, message, field, channel, market, req_id }
+  return JSON.stringify(frame)
 }
 
-/** Acknowledges something that needs no data. */
-export function ackFrame(message: string, context: ReplyContext = {}): string {
+/** The `ack` frame. */
+export function ackFrame(message: Ack['message'], context: ReplyContext = {}): string {
   const { reqId: req_id, channel, market, seq } = context
-  return JSON.stringify({ type: 'ack', channel, market, message, seq, req_id })
+  const frame: Ack = { type: 'ack', channel, market, message, seq, req_id }
+  return JSON.stringify(frame)
 }
 
 export function pongFrame(reqId: string | undefined): string {
   return JSON.stringify({ type: 'pong', req_id: reqId })
 }
 
-/** A snapshot frame around data that is JSON already, so that it is serialised once for all who ask. */
+/** A snapshot frame around data that is already JSON, in parts, so that it is neither serialised nor copied for each client. */
 export function snapshotFrame(
-  head: { readonly channel: string; readonly market: string; readonly seq: number },
-  data: Buffer,
+  head: { readonly channel: string; readonly market: string },
+  { seq, data }: Snapshot,
   reqId: string | undefined,
-): Buffer {
-  const { channel, market, seq } = head
+): Buffer[] {
+  const { channel, market } = head
   const opening = JSON.stringify({ type: 'snapshot', channel, market, seq, req_id: reqId })
-  return textFrame(Buffer.concat([Buffer.from(`${opening.slice(0, -1)},"data":`), data, CLOSING]))
+  const text = Buffer.from(`${opening.slice(0, -1)},"data":`)
+  const length = data.reduce((sum, part) => sum + part.length, text.length + CLOSING.length)
+  const header = Buffer.allocUnsafe(headerLength(length))
+  writeHeader(header, length)
+  return [header, text, ...data, CLOSING]
 }
 
 const CLOSING = Buffer.from('}')
 const FINAL_TEXT = 0x81
 
 /**
- * A complete unmasked text message (RFC 6455, 5.2). A server's frames are the same for every client, so they are
- * framed once and written to each socket as they are, many of them in one write.
+ * A complete unmasked text message (RFC 6455, 5.2). Server frames are not masked, so one buffer serves every client, and
+ * several frames can share one write.
  */
 export function textFrame(payload: string | Buffer): Buffer {
   const length = Buffer.byteLength(payload)
@@ -70,7 +197,7 @@ export function textFrame(payload: string | Buffer): Buffer {
   return frame
 }
 
-/** Lengths that a header's second byte holds, or that it says the width of. */
+/** Limits of the one-byte and of the two-byte payload length. */
 const SHORT = 126
 const MEDIUM = 65_536
 

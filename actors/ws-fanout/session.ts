@@ -1,14 +1,19 @@
+import { createHash } from 'node:crypto'
+import { socketNonces } from '../../bus-schemas/subjects.js'
+import { verifyFrame } from '../../chain/signing/verify-frame.js'
 import type { Address } from '../../core/action.js'
-import type { Authenticate } from './authenticate.js'
+import { readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
+import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
+import { KEEP_NONCES_MS } from './limits.js'
 import { ackFrame, errorFrame, pongFrame } from './server-frames.js'
 import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js'
 
-/** One client's conversation. */
+/** The protocol state of one client. */
 export interface Session {
-  /** Answers one text frame; frames are answered in the order in which they came. */
+  /** Answers one text frame; answers keep the order of the frames. */
   onText(text: string): void
-  /** The connection is over: nothing is delivered any more. */
+  /** The connection is closed: ends every subscription. */
   end(): void
 }
 
@@ -21,16 +26,16 @@ type Auth = Extract<ClientFrame, { op: 'auth' }>
 export function createSession(parts: SessionParts): Session {
   const { connection, authenticate } = parts
   const subscriptions = createSubscriptions(parts)
-  /** The address this connection speaks for, until it closes. */
+  /** The authenticated address of this connection. */
   let owner: Address | undefined
   let isAuthenticating = false
-  /** What had arrived when an auth frame began to be judged: the connection is paused, so it is little. */
-  const waiting: string[] = []
+  /** Frames received while an auth frame is checked; few, because the connection is paused meanwhile. */
+  const queued: string[] = []
 
   function onText(text: string): void {
     if (!connection.isOpen()) return
     if (isAuthenticating) {
-      waiting.push(text)
+      queued.push(text)
       return
     }
     const parsed = parseClientFrame(text)
@@ -55,17 +60,71 @@ export function createSession(parts: SessionParts): Session {
   async function auth({ fields, reqId }: Auth): Promise<void> {
     isAuthenticating = true
     connection.pause()
-    const judged = await authenticate(fields, owner)
+    const result = await authenticate(fields, owner)
     isAuthenticating = false
-    if ('owner' in judged) owner = judged.owner
+    if ('owner' in result) owner = result.owner
     connection.send(
-      'owner' in judged
+      'owner' in result
         ? ackFrame('authenticated', { reqId })
-        : errorFrame('auth_failed', { reqId, message: judged.reason }),
+        : errorFrame('auth_failed', { reqId, message: result.reason }),
     )
     connection.resume()
-    for (const text of waiting.splice(0)) onText(text)
+    for (const text of queued.splice(0)) onText(text)
   }
 
   return { onText, end: () => subscriptions.end() }
+}
+
+/** The authenticated address in lower case, or the reason for refusal. */
+export type Authentication = { readonly owner: Address } | { readonly reason: string }
+
+/**
+ * Checks an auth frame and claims its nonce, which authenticates one socket of the whole venue. A socket that is already
+ * authenticated for `bound` accepts no other address.
+ */
+export type Authenticate = (fields: unknown, bound: Address | undefined) => Promise<Authentication>
+
+export interface AuthenticateDeps {
+  readonly bus: Bus
+  readonly words: FrameWords
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** Declares the bucket of claimed nonces. Throws BusMisconfigured or BusUnavailable. */
+export async function openAuthenticate(deps: AuthenticateDeps): Promise<Authenticate> {
+  const { bus, words, nowMs } = deps
+  await bus.declareClaims({
+    bucket: socketNonces,
+    keepMs: KEEP_NONCES_MS,
+    description: 'Nonces of the auth frames that opened a socket',
+  })
+  return async (fields, bound) => {
+    const read = readAuthFrame(fields)
+    if ('reason' in read) return read
+    const nowSec = Math.floor(nowMs() / 1_000)
+    const verified = verifyFrame(read.frame, { purpose: 'socket', words, nowSec })
+    if ('reason' in verified) return verified
+    const { owner } = verified
+    if (bound !== undefined && bound !== owner) {
+      return { reason: 'this connection is authenticated for another address' }
+    }
+    const isFirstUse = await claimNonce(bus, owner, read.frame.nonce)
+    if (isFirstUse === undefined)
+      return { reason: 'the nonce could not be checked: sign a new frame' }
+    return isFirstUse ? verified : { reason: 'nonce was used before' }
+  }
+}
+
+/** Whether this is the nonce's first use; undefined when the bus does not answer, and then it may be claimed. */
+async function claimNonce(bus: Bus, owner: Address, nonce: string): Promise<boolean | undefined> {
+  // A digest, so that no text chosen by a client is a key on the bus.
+  const key = createHash('sha256').update(`${owner} ${nonce}`).digest('hex')
+  try {
+    return await bus.claimOnce(socketNonces, key)
+  } catch (error) {
+    const unknown = [AppendUnknown, AppendRefused, BusUnavailable]
+    if (unknown.some((kind) => error instanceof kind)) return undefined
+    throw error
+  }
 }

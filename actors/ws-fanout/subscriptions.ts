@@ -1,19 +1,24 @@
 import type { Address } from '../../core/action.js'
 import type { ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
-import { createFollowings, type Following } from './followings.js'
 import type { SessionLimits } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import type { Replayer } from './replay.js'
-import { ackFrame, errorFrame } from './server-frames.js'
-import type { Topic } from './topic.js'
+import { ackFrame, errorFrame, type Topic } from './server-frames.js'
+import {
+  createTopicStarter,
+  keyOf,
+  type MarketTopic,
+  type TopicRequest,
+  type TopicRun,
+} from './topic-start.js'
 
 export interface SubscriptionsParts {
   readonly connection: Connection
   /** The feed of a market by any of its names: symbol, alias, or `asset:sub_id`. */
   readonly findFeed: (identifier: string) => MarketFeed | undefined
-  /** The feeds of all listed markets: what an unscoped subscription follows. */
-  readonly listedFeeds: readonly MarketFeed[]
+  /** The feeds of all listed markets, for a subscription without a market. */
+  readonly listedFeeds: () => readonly MarketFeed[]
   readonly replayer: Replayer
   readonly limits: SessionLimits
 }
@@ -21,16 +26,16 @@ export interface SubscriptionsParts {
 type Subscribe = Extract<ClientFrame, { op: 'subscribe' }>
 type Unsubscribe = Extract<ClientFrame, { op: 'unsubscribe' }>
 
-/** One client's subscriptions; `owner` is the address that its connection speaks for. */
+/** One client's subscriptions; `owner` is the authenticated address of its connection. */
 export interface Subscriptions {
   subscribe(frame: Subscribe, owner: Address | undefined): void
   unsubscribe(frame: Unsubscribe, owner: Address | undefined): void
   end(): void
 }
 
-/** What a frame is about: one feed, or all listed ones. */
+/** The markets of a frame: one feed, or all listed ones. */
 interface Scope {
-  /** Names the subscription: scoped and unscoped ones to `orders` live side by side. */
+  /** Key of the subscription: `orders` of one market and of all markets are two subscriptions. */
   readonly subscription: string
   readonly market: string | undefined
   readonly feeds: readonly MarketFeed[]
@@ -38,7 +43,7 @@ interface Scope {
 
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { connection, replayer, limits } = parts
-  const followings = createFollowings(connection, replayer)
+  const topics = createTopicSubscriptions(connection, replayer)
   const subscribed = new Set<string>()
 
   function subscribe(frame: Subscribe, owner: Address | undefined): void {
@@ -62,12 +67,12 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     { scope, topic, positions }: Start,
   ): void {
     const { subscription, market, feeds } = scope
-    const isUnaddressed = market === undefined && sinceSeq !== undefined
-    // One number cannot say where each of several markets was left.
-    if (isUnaddressed) connection.send(errorFrame('resume_too_old', { channel, reqId }))
+    const isAmbiguous = market === undefined && sinceSeq !== undefined
+    // A single sequence cannot resume several markets.
+    if (isAmbiguous) connection.send(errorFrame('resume_too_old', { channel, reqId }))
     const started = feeds.map((feed) => {
-      const position = positions.get(feed) ?? (isUnaddressed ? undefined : sinceSeq)
-      return followings.follow({ feed, topic }, { subscription, sinceSeq: position, reqId })
+      const position = positions.get(feed) ?? (isAmbiguous ? undefined : sinceSeq)
+      return topics.add({ feed, topic }, { subscription, sinceSeq: position, reqId })
     })
     if (reqId === undefined || started.includes(true)) return
     const seq = market === undefined ? undefined : feeds[0]?.headSeq()
@@ -82,28 +87,28 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     const topic = topicOf(channel, owner)
     subscribed.delete(subscription)
     if (topic !== undefined) {
-      for (const feed of feeds) followings.leave({ feed, topic }, subscription)
+      for (const feed of feeds) topics.remove({ feed, topic }, subscription)
     }
     connection.send(ackFrame('unsubscribed', { channel, market, reqId }))
   }
 
-  return { subscribe, unsubscribe, end: () => followings.end() }
+  return { subscribe, unsubscribe, end: () => topics.end() }
 }
 
 interface Start {
   readonly scope: Scope
-  readonly topic: Following['topic']
+  readonly topic: Topic
   readonly positions: ReadonlyMap<MarketFeed, number>
 }
 
-/** Undefined when the market is not listed, or missing where it is needed. */
+/** Undefined when the market is not listed, or absent where it is required. */
 function scopeOf(
   { findFeed, listedFeeds }: SubscriptionsParts,
   { channel, market }: Subscribe | Unsubscribe,
 ): Scope | undefined {
   if (market === undefined) {
     if (channel !== 'orders') return undefined
-    return { subscription: channel, market: undefined, feeds: listedFeeds }
+    return { subscription: channel, market: undefined, feeds: listedFeeds() }
   }
   const feed = findFeed(market.trim())
   if (feed === undefined) return undefined
@@ -111,7 +116,7 @@ function scopeOf(
   return { subscription: `${channel} ${canonical}`, market: canonical, feeds: [feed] }
 }
 
-/** Where the client was in each market that it named under `since`; undefined when one of these is not listed. */
+/** The client's position in each market of `since`; undefined when one of them is not listed. */
 function positionsOf(
   { findFeed }: SubscriptionsParts,
   { since }: Subscribe,
@@ -125,8 +130,59 @@ function positionsOf(
   return positions
 }
 
-/** Undefined when orders are asked for and nobody says whose. */
+/** Undefined for `orders` without an authenticated owner. */
 function topicOf(channel: Topic['channel'], owner: Address | undefined): Topic | undefined {
   if (channel !== 'orders') return { channel }
   return owner === undefined ? undefined : { channel, owner }
+}
+
+/** The market topics of one client; each is delivered once, also when several subscriptions include it. */
+export interface TopicSubscriptions {
+  /**
+   * Starts with a snapshot, or with the frames after `sinceSeq`; false when the subscription already includes the topic. A
+   * further subscription to a running topic gets a new snapshot, which the updates continue, unless it has a `sinceSeq`.
+   */
+  add(topic: MarketTopic, request: TopicRequest): boolean
+  /** Removes the topic from the subscription; its frames end when no other subscription includes it. */
+  remove(topic: MarketTopic, subscription: string): void
+  /** Removes everything. */
+  end(): void
+}
+
+export function createTopicSubscriptions(
+  connection: Connection,
+  replayer: Replayer,
+): TopicSubscriptions {
+  const current = new Map<string, TopicRun>()
+  const isCurrent = (run: TopicRun): boolean =>
+    connection.isOpen() && current.get(keyOf(run.target)) === run
+  const drop = ({ target }: TopicRun): void => void current.delete(keyOf(target))
+  const start = createTopicStarter({ connection, replayer, isCurrent, drop })
+
+  function add(target: MarketTopic, request: TopicRequest): boolean {
+    const running = current.get(keyOf(target))
+    if (running?.subscriptions.has(request.subscription) === true) return false
+    const subscriptions = new Set(running?.subscriptions).add(request.subscription)
+    if (running !== undefined && request.sinceSeq !== undefined) {
+      running.subscriptions.add(request.subscription)
+      return false
+    }
+    const run: TopicRun = { target, subscriptions }
+    current.set(keyOf(target), run)
+    start(run, request)
+    return true
+  }
+
+  function remove(target: MarketTopic, subscription: string): void {
+    const running = current.get(keyOf(target))
+    running?.subscriptions.delete(subscription)
+    if (running?.subscriptions.size === 0) stop(running)
+  }
+
+  function stop({ target }: TopicRun): void {
+    current.delete(keyOf(target))
+    target.feed.unsubscribe(target.topic, connection)
+  }
+
+  return { add, remove, end: () => current.forEach(stop) }
 }

@@ -1,14 +1,24 @@
-import type { AsyncApiDocument } from '../asyncapi.js'
-import type { Handler } from '../context.js'
+import { z } from 'zod'
+import { asyncApiDocument } from '../asyncapi.js'
+import { broken, type Route } from '../route.js'
+import { answerDocument } from './get-openapi.js'
 
-const CACHE_SEC = 60
-
-/** `GET /v1/asyncapi.json`: the document of the WebSocket, written once. */
-export function getAsyncapi(document: AsyncApiDocument): Handler {
-  const text = Buffer.from(JSON.stringify(document))
-  return (ctx) => {
-    ctx.set('Cache-Control', `public, max-age=${CACHE_SEC}`)
-    ctx.type = 'application/json; charset=utf-8'
-    ctx.body = text
-  }
+/** `GET /v1/asyncapi.json`: the document of the WebSocket, serialised once. */
+export const getAsyncapi: Route = {
+  method: 'GET',
+  path: '/v1/asyncapi.json',
+  operation: {
+    id: 'readFeedDocument',
+    tag: 'Documentation',
+    summary: 'The same for the WebSocket',
+    responses: {
+      200: {
+        description: 'AsyncAPI 3.',
+        body: z.looseObject({ asyncapi: z.string() }),
+        headers: ['Cache-Control'],
+      },
+      500: broken,
+    },
+  },
+  handler: () => answerDocument(asyncApiDocument()),
 }

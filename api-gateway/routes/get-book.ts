@@ -1,37 +1,97 @@
-import { bookRecordJson } from '../../core/records/book-record.js'
-import { type Refusal, refusals } from '../../core/refusals.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { answerJson } from '../answer-json.js'
-import { askedMarket } from '../asked-market.js'
-import { createFullBook } from '../full-book.js'
-import { refuse } from '../refuse.js'
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Market } from '../../core/contracts/market.js'
+import { refusals } from '../../core/entry/refusals.js'
+import type { ShownOfMarket } from '../../core/records/market-entry.js'
+import { bookHeadJson, bookRecordJson } from '../../core/records/order-record.js'
+import { MarketQuery } from '../../interface/market.js'
+import { BookQuery, BookRecord } from '../../interface/order.js'
+import { answerBytes } from '../../runtime/http/answer-bytes.js'
+import { answerJson } from '../../runtime/http/server.js'
+import { bookMembers, createCompressor } from '../books/books.js'
+import type { RenderedBook } from '../books/render-book.js'
+import { shownOnChain } from '../chain-markets.js'
+import { refuse } from '../context.js'
+import { askedMarket, readQuery } from '../read-request.js'
+import { aliasHeaders, marketRefusals, type ResponseHeader, type Route } from '../route.js'
 
-const MAX_DEPTH = 1_000_000
+const CACHED: readonly ResponseHeader[] = ['ETag', 'Cache-Control', 'Vary', 'Content-Encoding']
+
+/** So many orders of each side are read and rendered for each request; a longer book is shared by all who ask. */
+const SHORT_DEPTH = 100
 
 /** `GET /v1/book`: the whole visible book of a market, or `depth` orders of each side. */
-export function getBook(deps: GatewayDeps): Handler {
-  const fullBook = createFullBook(deps.readModel)
-  return async (ctx) => {
-    const found = askedMarket(ctx, deps)
-    if ('refusal' in found) return refuse(ctx, found.refusal)
-    const depth = readDepth(ctx.query.depth)
-    if (typeof depth === 'object') return refuse(ctx, depth)
-    const { market } = found
-    if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
-    if (depth === undefined) {
+export const getBook: Route = {
+  method: 'GET',
+  path: '/v1/book',
+  operation: {
+    id: 'readBook',
+    tag: 'Market data',
+    summary: 'Read the book of a market',
+    description:
+      'A whole book carries an `ETag`: with `If-None-Match` an unchanged book is answered 304 without a body. It is compressed for clients that accept gzip.',
+    query: z.object({ ...MarketQuery.shape, ...BookQuery.shape }),
+    responses: {
+      200: {
+        description: 'The visible book.',
+        body: BookRecord,
+        headers: [...aliasHeaders, ...CACHED],
+      },
+      304: { description: 'The book has not changed.', headers: [...aliasHeaders, ...CACHED] },
+      ...marketRefusals,
+    },
+  },
+  handler(deps) {
+    const compressed = createCompressor()
+    return async (ctx) => {
+      const found = askedMarket(ctx, deps)
+      if ('refusal' in found) return refuse(ctx, found.refusal)
+      const query = readQuery(ctx, BookQuery, { depth: refusals.depth })
+      if ('refusal' in query) return refuse(ctx, query.refusal)
+      const { market } = found
+      if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
+      const { depth } = query
+      const shown = await shownOnChain(deps, market)
+      if (depth !== undefined && depth <= SHORT_DEPTH) {
+        const lastTradeSec = deps.readModel.lastTradeSec(market.market)
+        const orders = deps.readModel.openOrders(market.market, depth)
+        return answerJson(ctx, bookRecordJson(market, orders, { lastTradeSec, ...shown, depth }))
+      }
+      const book = await deps.books.book(market)
+      const head = headOf(market, book, shown)
+      const parts = [head, ...bookMembers(book, depth)]
+      const etag = etagOf(book, head, depth)
+      ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
+      ctx.status = 200
+      if (names(ctx.get('If-None-Match'), etag)) return void (ctx.status = 304)
       ctx.type = 'json'
-      ctx.body = fullBook(market)
-      return
+      if (!isWorthGzip(parts) || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
+        return answerBytes(ctx, parts)
+      }
+      ctx.set('Content-Encoding', 'gzip')
+      answerBytes(ctx, await compressed(book, etag, parts))
     }
-    const lastTradeSec = deps.readModel.lastTradeSec(market.market)
-    const orders = deps.readModel.openOrders(market.market, depth)
-    answerJson(ctx, bookRecordJson(market, orders, { lastTradeSec, depth }))
-  }
+  },
 }
 
-function readDepth(asked: string | string[] | undefined): number | undefined | Refusal {
-  if (asked === undefined) return undefined
-  const depth = typeof asked === 'string' && /^[0-9]{1,7}$/.test(asked) ? Number(asked) : 0
-  if (depth >= 1 && depth <= MAX_DEPTH) return depth
-  return refusals.depth
+/** Smaller bodies are sent as they are: one packet more costs less than a compression. */
+const GZIP_BYTES = 16 * 1024
+
+const isWorthGzip = (parts: readonly Uint8Array[]): boolean =>
+  parts.reduce((sum, part) => sum + part.length, 0) >= GZIP_BYTES
+
+const headOf = (market: Market, { lastTradeSec }: RenderedBook, shown: ShownOfMarket): Buffer =>
+  Buffer.from(bookHeadJson(market, { ...shown, lastTradeSec }))
+
+/**
+ * Whether an `If-None-Match` names the tag. Koa's own test is false for requests with `Cache-Control: no-cache`, which
+ * `fetch` adds to each request with this header.
+ */
+const names = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.split(',').some((each) => each.trim() === etag)
+
+/** The feed's position and the presentation: equal for equal bodies, of whatever encoding, hence weak. */
+function etagOf({ seq }: RenderedBook, head: Buffer, depth: number | undefined): string {
+  const presentation = createHash('sha256').update(head).digest('base64url').slice(0, 16)
+  return `W/"${seq}-${depth ?? 'all'}-${presentation}"`
 }

@@ -1,45 +1,66 @@
-import { isCandleInterval } from '../../core/candles.js'
-import type { Checked } from '../../core/checked.js'
-import { DEFAULT_CANDLES_LIMIT, MAX_CANDLES_LIMIT } from '../../core/limits.js'
-import { readRefusals } from '../../core/read-refusals.js'
-import { ceilSec, isLater, readTimestamp } from '../../core/read-timestamp.js'
-import { candlesRecord } from '../../core/records/candle-record.js'
-import { refusals } from '../../core/refusals.js'
-import type { CandleRange } from '../../data/read-candles.js'
-import { askedMarket } from '../asked-market.js'
-import type { GatewayContext, GatewayDeps, Handler } from '../context.js'
-import { readPositive } from '../read-positive.js'
-import { refuse } from '../refuse.js'
+import { z } from 'zod'
+import { type Checked, refusals } from '../../core/entry/refusals.js'
+import { readRefusals } from '../../core/entry/read-refusals.js'
+import { candlesPage } from '../../core/records/candle-record.js'
+import { ceilSec, isLater, readTimestamp } from '../../core/time.js'
+import type { CandleRange } from '../../data/history/read-candles.js'
+import { MarketQuery } from '../../interface/market.js'
+import { CandlesPage, CandlesQuery } from '../../interface/trade.js'
+import { shownOnChain } from '../chain-markets.js'
+import { refuse, type GatewayContext } from '../context.js'
+import { askedPast, readQuery } from '../read-request.js'
+import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/candles`: the newest candles of a market whose bucket starts in [start, end), oldest first. */
-export function getCandles(deps: GatewayDeps): Handler {
-  return async (ctx) => {
-    const found = askedMarket(ctx, deps)
+export const getCandles: Route = {
+  method: 'GET',
+  path: '/v1/candles',
+  operation: {
+    id: 'listCandles',
+    tag: 'Market data',
+    summary: 'List the candles of a market',
+    query: z.object({ ...MarketQuery.shape, ...CandlesQuery.shape }),
+    responses: {
+      200: {
+        description: 'The newest that fit, oldest first; intervals without trades are absent.',
+        body: CandlesPage,
+        headers: aliasHeaders,
+      },
+      ...marketRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const found = askedPast(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)
-    const range = readRange(ctx.query)
+    const range = readRange(ctx)
     if ('refusal' in range) return refuse(ctx, range.refusal)
     const { market } = found
     if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
-    ctx.body = candlesRecord(market, deps.readModel.candles(market.market, range), {
+    const shown = await shownOnChain(deps, market)
+    ctx.body = candlesPage(market, deps.readModel.candles(market.market, range), {
       interval: range.interval,
       lastTradeSec: deps.readModel.lastTradeSec(market.market),
+      ...shown,
     })
-  }
+  },
 }
 
-function readRange(query: GatewayContext['query']): Checked<CandleRange> {
-  const { interval = '1h' } = query
-  if (!isCandleInterval(interval)) return { refusal: readRefusals.candleInterval }
-  const limit = readPositive(query.limit, DEFAULT_CANDLES_LIMIT, MAX_CANDLES_LIMIT)
-  if (limit === undefined) return { refusal: readRefusals.candlesLimit }
+function readRange(ctx: GatewayContext): Checked<CandleRange> {
+  const query = readQuery(ctx, CandlesQuery, {
+    interval: readRefusals.candleInterval,
+    limit: readRefusals.candlesLimit,
+    start: readRefusals.candlesStart,
+    end: readRefusals.candlesEnd,
+  })
+  if ('refusal' in query) return query
   const start = readTimestamp(query.start)
   if (query.start !== undefined && !start) return { refusal: readRefusals.candlesStart }
   const end = readTimestamp(query.end)
   if (query.end !== undefined && !end) return { refusal: readRefusals.candlesEnd }
   if (start && end && !isLater(end, start)) return { refusal: readRefusals.candlesEndAfterStart }
   return {
-    interval,
-    limit,
+    interval: query.interval,
+    limit: query.limit,
     fromSec: start ? ceilSec(start) : Number.MIN_SAFE_INTEGER,
     beforeSec: end ? ceilSec(end) : Number.MAX_SAFE_INTEGER,
   }

@@ -1,5 +1,11 @@
-import type { GatewayDeps, Handler } from '../context.js'
-import { lookUpTransfer } from '../look-up-transfer.js'
+import { DepositRecord } from '../../interface/transfer.js'
+import type { Route } from '../route.js'
+import { lookUpTransfer, lookupOperation } from '../transfers.js'
 
-/** `GET /v1/deposits/{action_hash}`: what became of one, re-read from the chain while its outcome is open. */
-export const getDeposit = (deps: GatewayDeps): Handler => lookUpTransfer(deps, 'deposit')
+/** `GET /v1/deposits/{action_hash}`: what became of one, read again from the chain while its outcome is open. */
+export const getDeposit: Route = {
+  method: 'GET',
+  path: '/v1/deposits/:action_hash',
+  operation: lookupOperation('deposit', DepositRecord),
+  handler: (deps) => lookUpTransfer(deps, 'deposit'),
+}

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { refusals } from '../../core/refusals.js'
-import type { Handler } from '../context.js'
-import { refuse } from '../refuse.js'
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
+import { refuse } from '../context.js'
+import { broken, refused, type Route } from '../route.js'
 
 const CACHE_SEC = 3_600
 
@@ -43,8 +44,25 @@ function packaged(name: string, type: string): Asset {
 }
 
 /** `GET /docs/{asset}`: a file of the page. */
-export function getDocsAsset(): Handler {
-  return async (ctx) => {
+export const getDocsAsset: Route = {
+  method: 'GET',
+  path: '/docs/:asset',
+  operation: {
+    id: 'readDocsAsset',
+    tag: 'Documentation',
+    summary: 'A file of the page',
+    path: z.object({ asset: z.string() }),
+    responses: {
+      200: {
+        description: 'Script, style or icon.',
+        contentType: '*/*',
+        headers: ['Cache-Control'],
+      },
+      404: refused('No such file.'),
+      500: broken,
+    },
+  },
+  handler: () => async (ctx) => {
     const asset = assets.get(ctx.params.asset ?? '')
     if (asset === undefined) return refuse(ctx, refusals.pathNotFound)
     ctx.set('Cache-Control', `public, max-age=${CACHE_SEC}`)
@@ -52,5 +70,5 @@ export function getDocsAsset(): Handler {
     const content = await asset.read()
     ctx.type = asset.type
     ctx.body = content
-  }
+  },
 }

@@ -1,4 +1,4 @@
-import type { Handler } from '../context.js'
+import { broken, type Route } from '../route.js'
 
 /** Nothing from elsewhere, nothing inline; the page's style sheet holds its icons as data. */
 const CONTENT_SECURITY_POLICY = [
@@ -31,12 +31,27 @@ const PAGE = Buffer.from(`<!doctype html>
 `)
 
 /** `GET /docs`: the interface as a page to browse; it reads `/v1/openapi.json` and loads from nowhere else. */
-export function getDocs(): Handler {
-  return (ctx) => {
+export const getDocs: Route = {
+  method: 'GET',
+  path: '/docs',
+  operation: {
+    id: 'readDocsPage',
+    tag: 'Documentation',
+    summary: 'This document as a page to browse',
+    responses: {
+      200: {
+        description: 'The page.',
+        contentType: 'text/html',
+        headers: ['Content-Security-Policy', 'Cache-Control'],
+      },
+      500: broken,
+    },
+  },
+  handler: () => (ctx) => {
     ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.set('Cache-Control', 'no-cache')
     ctx.type = 'text/html; charset=utf-8'
     ctx.body = PAGE
-  }
+  },
 }

@@ -1,14 +1,33 @@
-import { fillRecord } from '../../core/records/fill-record.js'
-import { refusals } from '../../core/refusals.js'
-import { marketNamed } from '../answer-order.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { nextBefore, readHistoryPage } from '../history-page.js'
-import { serviceAuth } from '../middleware/service-auth.js'
-import { refuse } from '../refuse.js'
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
+import { fillRecord } from '../../core/records/trade-record.js'
+import { HistoryQuery } from '../../interface/order.js'
+import { FillsPage } from '../../interface/trade.js'
+import { serviceAuthHeader } from '../../interface/venue.js'
+import { refuse } from '../context.js'
+import { marketNamed } from '../orders.js'
+import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
+import { historyRefusals, uncached, type Route } from '../route.js'
 
 /** `GET /v1/fills`: what the orders of the frame's owner traded, one record for each order's leg, newest first. */
-export function getFills(deps: GatewayDeps): Handler {
-  return async (ctx) => {
+export const getFills: Route = {
+  method: 'GET',
+  path: '/v1/fills',
+  operation: {
+    id: 'listFills',
+    tag: 'History',
+    summary: 'List one’s own fills, newest first',
+    headers: z.object({ 'X-Service-Auth': serviceAuthHeader }),
+    query: HistoryQuery,
+    responses: {
+      200: uncached({
+        description: 'One page; a trade between two of one’s own orders is listed once for each.',
+        body: FillsPage,
+      }),
+      ...historyRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const auth = serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'fills')
@@ -18,6 +37,6 @@ export function getFills(deps: GatewayDeps): Handler {
     ctx.body = {
       fills: fills.map((fill) => fillRecord(marketNamed(deps, fill.market), fill)),
       ...nextBefore('fills', fills, page),
-    }
-  }
+    } satisfies FillsPage
+  },
 }

@@ -1,8 +1,17 @@
-import type { Handler } from '../context.js'
+import { Alive } from '../../interface/venue.js'
+import { broken, type Route } from '../route.js'
 
-/** `GET /healthz`: this process is alive. */
-export function getHealthz(): Handler {
-  return (ctx) => {
-    ctx.body = { status: 'ok' }
-  }
+/** `GET /healthz`: this process runs. */
+export const getHealthz: Route = {
+  method: 'GET',
+  path: '/healthz',
+  operation: {
+    id: 'readLiveness',
+    tag: 'Venue',
+    summary: 'Ask whether the gateway is alive',
+    responses: { 200: { description: 'It is.', body: Alive }, 500: broken },
+  },
+  handler: () => (ctx) => {
+    ctx.body = { status: 'ok' } satisfies Alive
+  },
 }

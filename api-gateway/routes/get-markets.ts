@@ -1,12 +1,30 @@
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
 import { marketEntries } from '../../core/records/market-entry.js'
-import { refusals } from '../../core/refusals.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { refuse } from '../refuse.js'
+import { MarketEntry } from '../../interface/market.js'
+import { marketsOnChain } from '../chain-markets.js'
+import { refuse } from '../context.js'
+import { readRefusals, type Route } from '../route.js'
 
 /** `GET /v1/markets`: the enabled markets. */
-export function getMarkets(deps: GatewayDeps): Handler {
-  return async (ctx) => {
+export const getMarkets: Route = {
+  method: 'GET',
+  path: '/v1/markets',
+  operation: {
+    id: 'listMarkets',
+    tag: 'Market data',
+    summary: 'List the enabled markets',
+    responses: {
+      200: { description: 'By identifier, in byte order.', body: z.array(MarketEntry) },
+      ...readRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    ctx.body = marketEntries(deps.markets, (market) => deps.readModel.lastTradeSec(market))
-  }
+    const shown = await marketsOnChain(deps)
+    ctx.body = marketEntries(deps.markets, (market) => ({
+      lastTradeSec: deps.readModel.lastTradeSec(market),
+      ...shown.get(market),
+    }))
+  },
 }

@@ -1,17 +1,33 @@
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
 import { orderLookupJson } from '../../core/records/order-record.js'
-import { refusals } from '../../core/refusals.js'
-import { answerJson } from '../answer-json.js'
-import { marketNamed } from '../answer-order.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { refuse } from '../refuse.js'
+import { OrderLookup } from '../../interface/order.js'
+import { orderId } from '../../interface/values.js'
+import { answerJson } from '../../runtime/http/server.js'
+import { refuse } from '../context.js'
+import { marketNamed } from '../orders.js'
+import { readRefusals, refused, type Route } from '../route.js'
 
-/** `GET /v1/orders/{order_id}`: the order wherever it stands, 404 when no such order was ever taken. */
-export function getOrder(deps: GatewayDeps): Handler {
-  return async (ctx) => {
+/** `GET /v1/orders/{order_id}`: the order in any status, 404 when no such order was ever accepted. */
+export const getOrder: Route = {
+  method: 'GET',
+  path: '/v1/orders/:order_id',
+  operation: {
+    id: 'lookUpOrder',
+    tag: 'Orders',
+    summary: 'Look one order up by its id',
+    path: z.object({ order_id: orderId }),
+    responses: {
+      200: { description: 'The order wherever it stands.', body: OrderLookup },
+      404: refused('No such order was ever taken.'),
+      ...readRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
     if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
     const { order, progress } = stored
     answerJson(ctx, orderLookupJson(marketNamed(deps, order.market), order, progress))
-  }
+  },
 }

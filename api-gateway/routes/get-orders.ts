@@ -1,15 +1,30 @@
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
 import { historyRecordJson } from '../../core/records/order-record.js'
-import { refusals } from '../../core/refusals.js'
-import { answerJson } from '../answer-json.js'
-import { marketNamed } from '../answer-order.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { nextBefore, readHistoryPage } from '../history-page.js'
-import { serviceAuth } from '../middleware/service-auth.js'
-import { refuse } from '../refuse.js'
+import { HistoryQuery, OrderHistoryPage } from '../../interface/order.js'
+import { serviceAuthHeader } from '../../interface/venue.js'
+import { answerJson } from '../../runtime/http/server.js'
+import { refuse } from '../context.js'
+import { marketNamed } from '../orders.js'
+import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
+import { historyRefusals, uncached, type Route } from '../route.js'
 
-/** `GET /v1/orders`: every order of the frame's owner, whatever became of it, newest first. */
-export function getOrders(deps: GatewayDeps): Handler {
-  return async (ctx) => {
+/** `GET /v1/orders`: every order of the frame's owner, in any status, newest first. */
+export const getOrders: Route = {
+  method: 'GET',
+  path: '/v1/orders',
+  operation: {
+    id: 'listOrders',
+    tag: 'History',
+    summary: 'List one’s own orders, newest first',
+    headers: z.object({ 'X-Service-Auth': serviceAuthHeader }),
+    query: HistoryQuery,
+    responses: {
+      200: uncached({ description: 'One page.', body: OrderHistoryPage }),
+      ...historyRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const auth = serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'orders')
@@ -22,5 +37,5 @@ export function getOrders(deps: GatewayDeps): Handler {
     const { next_before: next } = nextBefore('orders', orders, page)
     const more = next === undefined ? '' : `,"next_before":"${next}"`
     answerJson(ctx, `{"orders":[${records.join(',')}]${more}}`)
-  }
+  },
 }

@@ -1,18 +1,44 @@
-import type { GatewayDeps, Handler } from '../context.js'
+import type { Market } from '../../core/contracts/market.js'
+import { tradingStatus } from '../../core/records/market-entry.js'
+import { NotReady, Ready } from '../../interface/venue.js'
+import { broken, type Route } from '../route.js'
 
 /** `GET /readyz`: 200 when an order can be taken, matched, settled and read; otherwise 503 with what is missing. */
-export function getReadyz(deps: GatewayDeps): Handler {
-  return async (ctx) => {
+export const getReadyz: Route = {
+  method: 'GET',
+  path: '/readyz',
+  operation: {
+    id: 'readReadiness',
+    tag: 'Venue',
+    summary: 'Ask whether an order can be taken, matched, settled and read',
+    responses: {
+      200: { description: 'It can.', body: Ready },
+      500: broken,
+      503: { description: 'What is missing.', body: NotReady },
+    },
+  },
+  handler: (deps) => async (ctx) => {
     const missing = await deps.readiness.missing()
-    const ready = Object.keys(missing).length === 0
-    ctx.status = ready ? 200 : 503
-    ctx.body = ready
-      ? { status: 'ready' }
-      : {
-          error: `not ready: ${Object.keys(missing).join(', ')}`,
-          code: 'not_ready',
-          missing,
-          request_id: ctx.state.requestId,
-        }
-  }
+    const names = Object.keys(missing)
+    const markets = notOpen(deps.markets)
+    if (names.length === 0) {
+      ctx.body = { status: 'ready', ...markets } satisfies Ready
+      return
+    }
+    ctx.status = 503
+    ctx.body = {
+      error: `not ready: ${names.join(', ')}`,
+      code: 'not_ready',
+      missing,
+      ...markets,
+      request_id: ctx.state.requestId,
+    } satisfies NotReady
+  },
+}
+
+/** The listed markets that are not open; nothing when all are. */
+function notOpen(markets: readonly Market[]): Pick<Ready, 'markets'> {
+  const found = markets.filter(({ enabled, standing }) => enabled && standing.status !== 'open')
+  if (found.length === 0) return {}
+  return { markets: Object.fromEntries(found.map((each) => [each.market, tradingStatus(each)])) }
 }

@@ -1,28 +1,49 @@
-import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/limits.js'
-import { tradesRecord } from '../../core/records/trade-record.js'
-import { refusals } from '../../core/refusals.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { askedMarket } from '../asked-market.js'
-import { readPositive } from '../read-positive.js'
-import { refuse } from '../refuse.js'
+import { z } from 'zod'
+import { refusals } from '../../core/entry/refusals.js'
+import { tradesPage } from '../../core/records/trade-record.js'
+import { MarketQuery } from '../../interface/market.js'
+import { TradesPage, TradesQuery } from '../../interface/trade.js'
+import { shownOnChain } from '../chain-markets.js'
+import { refuse } from '../context.js'
+import { askedPast, readQuery } from '../read-request.js'
+import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/trades`: a market's fills, newest first, with its trailing 24 hours. */
-export function getTrades(deps: GatewayDeps): Handler {
-  return async (ctx) => {
-    const found = askedMarket(ctx, deps)
+export const getTrades: Route = {
+  method: 'GET',
+  path: '/v1/trades',
+  operation: {
+    id: 'listTrades',
+    tag: 'Market data',
+    summary: 'List the fills of a market',
+    query: z.object({ ...MarketQuery.shape, ...TradesQuery.shape }),
+    responses: {
+      200: {
+        description: 'One page, with the trailing day.',
+        body: TradesPage,
+        headers: aliasHeaders,
+      },
+      ...marketRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const found = askedPast(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)
-    const limit = readPositive(ctx.query.limit, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT)
-    if (limit === undefined) return refuse(ctx, refusals.pageLimit)
-    // Absent, it lies above every trade id.
-    const before = readPositive(ctx.query.before_trade_id, Number.MAX_SAFE_INTEGER)
-    if (before === undefined) return refuse(ctx, refusals.beforeTradeId)
-
+    const query = readQuery(ctx, TradesQuery, {
+      limit: refusals.pageLimit,
+      before_trade_id: refusals.beforeTradeId,
+    })
+    if ('refusal' in query) return refuse(ctx, query.refusal)
     const { market } = found
     if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
-    ctx.body = tradesRecord(market, deps.readModel.trades(market.market, limit, before), {
+    const shown = await shownOnChain(deps, market)
+    // Without `before_trade_id` every trade id lies below the bound.
+    const { limit, before_trade_id: before = Number.MAX_SAFE_INTEGER } = query
+    ctx.body = tradesPage(market, deps.readModel.trades(market.market, limit, before), {
       limit,
       stats: deps.readModel.stats24h(market.market, deps.nowMs()),
       lastTradeSec: deps.readModel.lastTradeSec(market.market),
+      ...shown,
     })
-  }
+  },
 }

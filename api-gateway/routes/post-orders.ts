@@ -1,20 +1,43 @@
 import { askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { refusals } from '../../core/refusals.js'
-import { answerOrder, refuseOrder } from '../answer-order.js'
-import { askIntake } from '../ask-intake.js'
-import type { GatewayDeps, Handler } from '../context.js'
-import { jsonObjectOf, readBody } from '../read-json-body.js'
-import { refuse } from '../refuse.js'
+import { refusals } from '../../core/entry/refusals.js'
+import { NewOrder, OrderAnswer } from '../../interface/order.js'
+import { DuplicateError, OrderError } from '../../interface/venue.js'
+import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
+import { BODY_LIMITS, refuse } from '../context.js'
+import { answerOrder, askIntake, refuseOrder } from '../orders.js'
+import { bodyRefusals, refused, type Route } from '../route.js'
 
 const LOGGED_ID_LENGTH = 128
 
 /**
- * `POST /v1/orders`: 200 `{order}` once the market's matcher has decided. The intake parses the body in any case; here only
- * one that became no order is read, to be named in the log and told apart from what is no JSON at all.
+ * `POST /v1/orders`: 200 `{order}` once the market's matcher has decided. The intake parses the body; the gateway reads it
+ * only when it became no order, to log its id and to tell a refused order from text that is not JSON.
  */
-export function postOrders(deps: GatewayDeps): Handler {
-  return async (ctx) => {
-    const read = await readBody(ctx)
+export const postOrders: Route = {
+  method: 'POST',
+  path: '/v1/orders',
+  operation: {
+    id: 'placeOrder',
+    tag: 'Orders',
+    summary: 'Place a signed order',
+    description:
+      'Answered once the market has decided: `active`, or `matching` when it crossed at once. ' +
+      'Safe to send again with the same `order_id`: a repeat is a 409, never a second order.',
+    body: NewOrder,
+    responses: {
+      200: { description: 'The order as it stands.', body: OrderAnswer },
+      400: {
+        description:
+          'Malformed, inconsistent, not authorized by its signature, or the market takes no new orders; nothing was placed.',
+        body: OrderError,
+      },
+      409: { description: 'The id or the nonce is taken.', body: DuplicateError },
+      ...bodyRefusals,
+      500: refused('Not known, or not placed: safe to retry with the same `order_id`.'),
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
     const { body } = read
     const request = { request_id: ctx.state.requestId, body }
@@ -28,5 +51,5 @@ export function postOrders(deps: GatewayDeps): Handler {
     }
     if (answer === undefined) return refuse(ctx, refusals.outcomeUnknown)
     await refuseOrder(ctx, deps, answer.refusal)
-  }
+  },
 }

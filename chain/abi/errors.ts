@@ -1,4 +1,12 @@
-import { parseAbi } from 'viem'
+import { decodeErrorResult, parseAbi, RpcRequestError } from 'viem'
+import type { Hex } from '../../core/action.js'
+import {
+  EMPTY_REVERT,
+  OUT_OF_GAS,
+  panicRevert,
+  selectorRevert,
+  textRevert,
+} from '../../core/revert.js'
 
 /**
  * Every error that can reach the caller of a venue contract, for naming a revert by its selector. The names hold for
@@ -112,13 +120,81 @@ export const errorsAbi = parseAbi([
   'error BM_OIFeeRateTooHigh()',
   // DutchAuction
   'error DA_AccountIsAboveMaintenanceMargin()',
-  // LyraSpotFeed
+  'error DA_AuctionAlreadyInInsolvencyMode()',
+  'error DA_AuctionAlreadyStarted()',
+  'error DA_AuctionCannotTerminate()',
+  'error DA_AuctionNotStarted()',
+  'error DA_AuctionShouldBeTerminated()',
+  'error DA_CannotBidWithDifferentManager()',
+  'error DA_InsufficientCash()',
+  'error DA_InvalidBidderPortfolio()',
+  'error DA_InvalidLastTradeId()',
+  'error DA_InvalidParameter()',
+  'error DA_InvalidPercentage()',
+  'error DA_NotOngoingAuction()',
+  'error DA_NotWhitelistedManager()',
+  'error DA_OngoingSolventAuction()',
+  'error DA_PriceLimitExceeded()',
+  'error DA_ReservedCashGreaterThanMtM()',
+  'error DA_SenderNotOwner()',
+  'error DA_SolventAuctionEnded()',
+  // SecurityModule
+  'error SM_NotWhitelisted()',
+  // LiquidateModule
+  'error LM_InvalidFromAccount()',
+  'error LM_InvalidLiquidateActionLength()',
+  // LyraSpotFeed and LyraSpotDiffFeed
   'error BLF_DataTooOld()',
   'error BLF_DataExpired()',
+  'error BLF_DuplicatedSigner()',
+  'error BLF_InvalidRequiredSigners()',
   'error BLF_InvalidSignature()',
   'error BLF_InvalidSigner()',
   'error BLF_InvalidTimestamp()',
   'error BLF_NotEnoughSigners()',
+  'error BLF_SignatureSignersLengthMismatch()',
+  'error LSDF_InvalidConfidence()',
+  'error LSF_InvalidConfidence()',
+  // FutureAsset
+  'error FA_AlreadySettled()',
+  'error FA_FallbackOutOfRange()',
+  'error FA_FixingComplete()',
+  'error FA_FixingIncomplete()',
+  'error FA_HasPositions()',
+  'error FA_InvalidAmount()',
+  'error FA_InvalidExpiry()',
+  'error FA_InvalidFeed()',
+  'error FA_MarkMoveTooLarge()',
+  'error FA_MarkOutsideBand()',
+  'error FA_MarkTooSoon()',
+  'error FA_OnlyKeeper()',
+  'error FA_SampleNotNewer()',
+  'error FA_SampleTooLate()',
+  'error FA_SeriesExpired()',
+  'error FA_TooEarly()',
+  'error FA_TooManySeries()',
+  'error FA_UnknownSeries()',
+  // FuturesManager
+  'error FM_AboveMaintenance()',
+  'error FM_InvalidRates()',
+  'error FM_NoDebt()',
+  'error FM_NotAccountOwner()',
+  'error FM_NotAccrued()',
+  'error FM_NotBankrupt()',
+  'error FM_NotEnoughCngn()',
+  'error FM_NotSettled()',
+  'error FM_OnlyFutureAsset()',
+  'error FM_OnlyTradeModule()',
+  'error FM_SameAccount()',
+  'error FM_Settled()',
+  // FutureLiquidationModule
+  'error FL_InvalidActionLength()',
+  'error FL_InvalidFromAccount()',
+  'error FL_MarkBeyondLimit()',
+  // FutureTradeModule
+  'error FT_IndexStale()',
+  'error FT_OutsideFillBand()',
+  'error FT_TradingEnded()',
   // inherited from OpenZeppelin
   'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
   'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
@@ -146,3 +222,62 @@ export const errorsAbi = parseAbi([
   'error Error(string message)',
   'error Panic(uint256 code)',
 ])
+
+/** How the chain refused a call: the name of the error, and its bytes. */
+export interface Revert {
+  readonly name: string
+  readonly data: Hex
+}
+
+const EVM_FAILURE =
+  /revert|invalid opcode|out of gas|outofgas|gas required exceeds|stack (over|under)flow|invalid jump/i
+const GAS_FAILURE = /out of gas|outofgas|gas required exceeds/i
+
+/** How journals and records name an error with these bytes; core/revert.ts presents it to the public. */
+export function revertName(data: Hex): string {
+  if (data === '0x') return EMPTY_REVERT
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: errorsAbi, data })
+    if (errorName === 'Panic') return panicRevert(args[0])
+    if (errorName === 'Error') return textRevert(args[0])
+    return errorName
+  } catch {
+    return selectorRevert(data)
+  }
+}
+
+/** The revert in an error of the client; undefined when the node did not run the call. */
+export function revertOf(error: unknown): Revert | undefined {
+  const answer = rpcErrorOf(error)
+  if (answer === undefined) return undefined
+  const data = hexIn(answer.data)
+  const text = `${answer.message} ${answer.details}`
+  if (data === undefined && !EVM_FAILURE.test(text)) return undefined
+  if ((data ?? '0x') === '0x' && GAS_FAILURE.test(text)) return { name: OUT_OF_GAS, data: '0x' }
+  return { name: revertName(data ?? '0x'), data: data ?? '0x' }
+}
+
+/** The error that the node answered, from the chain of causes; undefined when the node gave no answer. */
+export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof RpcRequestError) return at
+  }
+  return undefined
+}
+
+/** Depending on the node, the bytes are the error's `data` or a member of it. */
+function hexIn(data: unknown): Hex | undefined {
+  if (typeof data === 'string') return /^0x[0-9a-fA-F]*$/.test(data) ? (data as Hex) : undefined
+  if (typeof data === 'object' && data !== null && 'data' in data) return hexIn(data.data)
+  return undefined
+}
+
+/** A contract has answered a call with something else than the words that its function returns. */
+export class NotWords extends Error {
+  override readonly name = 'NotWords'
+}
+
+/** For calls where a revert means that there is nothing, for example the holder of an account that does not exist. */
+export function undefinedOnRevert(error: unknown): undefined {
+  if (revertOf(error) === undefined) throw error
+}

@@ -1,39 +1,46 @@
-import type { Candle, CandleInterval } from '../candles.js'
+import type { Market } from '../contracts/market.js'
+import type { CandleInterval, CandleRecord, CandlesPage } from '../../interface/trade.js'
 import { formatDecimal } from '../decimal.js'
-import type { Market } from '../market.js'
-import { isoTime } from './iso-time.js'
-import { marketEntry } from './market-entry.js'
-import type { MarketEntry } from './market-entry.js'
+import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
+import { isoTime } from '../time.js'
+import { marketEntry, type ShownOfMarket } from './market-entry.js'
 
-/** A candle of decision D5: engine values in decimal text. */
-export interface CandleRecord {
-  /** ISO 8601. */
-  readonly bucket_start: string
-  readonly open: string
-  readonly high: string
-  readonly low: string
-  readonly close: string
-  readonly volume: string
-  readonly quote_volume: string
-  readonly trade_count: number
+export type { CandleInterval } from '../../interface/trade.js'
+
+/** The intervals of `GET /v1/candles`, in seconds. */
+export const CANDLE_INTERVALS_SEC = {
+  '1m': 60,
+  '5m': 300,
+  '15m': 900,
+  '1h': 3_600,
+  '4h': 14_400,
+  '1d': 86_400,
+} as const satisfies Readonly<Record<CandleInterval, number>>
+
+/** The trades of one bucket, engine values; a bucket without trades has no candle. */
+export interface Candle {
+  /** Unix second; a multiple of the interval. */
+  readonly startSec: number
+  readonly open: PriceE18
+  readonly high: PriceE18
+  readonly low: PriceE18
+  readonly close: PriceE18
+  /** Sum of the amounts. */
+  readonly volume: AmountE18
+  /** Sum of price × amount, each rounded down as the chain moves it. */
+  readonly quoteVolume: QuoteE18
+  readonly tradeCount: number
 }
 
-/** The body of `GET /v1/candles`; buckets without trades are absent. */
-export interface CandlesRecord {
-  readonly market_presentation: MarketEntry
-  readonly interval: CandleInterval
-  readonly candles: readonly CandleRecord[]
-}
-
-/** Presents candles in the order given. */
-export function candlesRecord(
+/** Presents candles in the order given (decision D5); buckets without trades are absent. */
+export function candlesPage(
   market: Market,
   candles: readonly Candle[],
-  options: { readonly interval: CandleInterval; readonly lastTradeSec?: number | undefined },
-): CandlesRecord {
+  { interval, ...shown }: { readonly interval: CandleInterval } & ShownOfMarket,
+): CandlesPage {
   return {
-    market_presentation: marketEntry(market, options.lastTradeSec),
-    interval: options.interval,
+    market_presentation: marketEntry(market, shown),
+    interval,
     candles: candles.map(candleRecord),
   }
 }

@@ -1,69 +1,10 @@
-import type { Change, ChangeBase } from '../change.js'
+import type { BookUpdate, OrdersUpdate, TradesUpdate } from '../../interface/socket.js'
+import type { Market } from '../contracts/market.js'
 import { formatDecimal } from '../decimal.js'
-import { completedTrade } from '../feed.js'
-import type { Market } from '../market.js'
-import type { OrderStatus } from '../order.js'
-import { isoTime } from './iso-time.js'
-import type { Trade } from './trade-record.js'
-
-/** What every update frame says besides its data (interface 6.3, decision A1). */
-interface UpdateFrame<Channel extends string, Data> {
-  readonly type: 'update'
-  readonly channel: Channel
-  readonly market: string
-  readonly seq: number
-  /** Sequence of the previous update of the same channel and market, on `orders` also owner; 0 if there was none. */
-  readonly prev_seq: number
-  /** ISO 8601 time of the change. */
-  readonly ts: string
-  readonly data: Data
-}
-
-/** A change of one order as the book sees it; amounts and prices are decimal strings in engine terms. */
-export type BookUpdate = UpdateFrame<
-  'book',
-  {
-    readonly side: 'buy' | 'sell'
-    /** Limit price in whole ticks. */
-    readonly price_ticks: string
-    readonly limit_price: string
-    /** How much the level gained, signed. */
-    readonly size_delta: string
-    /** What the order itself has left to hit, `0` when it is gone. */
-    readonly order_open: string
-    readonly order_id: string
-  }
->
-
-/** One settled match; engine price, size and side. */
-export type TradesUpdate = UpdateFrame<
-  'trades',
-  {
-    readonly trade_id: number
-    readonly price: string
-    readonly size: string
-    readonly aggressor_side: 'buy' | 'sell'
-    readonly taker_order_id: string
-    readonly maker_order_id: string
-    readonly created_at: string
-  }
->
-
-/** Where a change left one of the owner's orders. */
-export type OrdersUpdate = UpdateFrame<
-  'orders',
-  {
-    readonly order_id: string
-    readonly status: OrderStatus
-    readonly side: 'buy' | 'sell'
-    /** Settled on chain. */
-    readonly filled_amount: string
-    readonly desired_amount: string
-    readonly limit_price: string
-    /** Limit price in whole ticks. */
-    readonly price_ticks: string
-  }
->
+import type { Change, ChangeBase } from '../engine/change.js'
+import { completedTrade } from '../engine/feed.js'
+import { isoTime } from '../time.js'
+import { markOf, type Trade } from './trade-record.js'
 
 /** The `orders` frame of a change, for its owner only: every change has exactly one. */
 export function ordersUpdate(
@@ -142,6 +83,7 @@ export function tradeUpdate(market: Market, trade: Trade, previousTradeSeq: numb
       taker_order_id: trade.fill.takerOrderId,
       maker_order_id: trade.fill.makerOrderId,
       created_at: at,
+      ...markOf(trade.fill),
     },
   }
 }

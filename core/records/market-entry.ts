@@ -1,23 +1,9 @@
+import type { MarketEntry, MarketFields, TradingStatus } from '../../interface/market.js'
+import type { MarketObservation } from '../contracts/contract.js'
+import type { IndexLag } from '../contracts/index-lag.js'
+import type { Market } from '../contracts/market.js'
+import { contractOf } from '../contracts/registry.js'
 import { formatDecimal } from '../decimal.js'
-import type { Market } from '../market.js'
-import { exactNumber } from '../decimal.js'
-
-/** The market entry of interface 2.2 as it is sent. */
-export type MarketEntry = Readonly<Record<string, unknown>> & { readonly market: string }
-
-/** The fields of a market that every order record repeats. */
-export interface MarketFields {
-  readonly market: string
-  readonly contract_type: string
-  readonly settlement_type?: string
-  readonly base_asset_symbol: string
-  readonly quote_asset_symbol: string
-  readonly display_name: string
-  readonly display_label: string
-  readonly tick_size: string
-  readonly price_semantics: 'linear'
-  readonly display_semantics: 'direct'
-}
 
 /** What the market entry and the order record both say about a market. */
 export function marketFields(market: Market): MarketFields {
@@ -25,7 +11,7 @@ export function marketFields(market: Market): MarketFields {
   return {
     market: market.market,
     contract_type: market.contractType,
-    ...(market.settlementType === undefined ? {} : { settlement_type: market.settlementType }),
+    settlement_type: market.settlementType,
     base_asset_symbol: presentation.baseAssetSymbol,
     quote_asset_symbol: presentation.quoteAssetSymbol,
     display_name: presentation.displayName,
@@ -36,13 +22,7 @@ export function marketFields(market: Market): MarketFields {
   }
 }
 
-/** Dated contracts carry their expiry, in unix seconds, as the instrument's sub id. */
-function expiryTimestamp(market: Market): { readonly expiry_timestamp?: number } {
-  const dated = market.contractType === 'future' || market.contractType === 'deliverable_fx_future'
-  return dated ? { expiry_timestamp: exactNumber(market.subId) } : {}
-}
-
-function units(market: Market): Record<string, string> {
+function units(market: Market) {
   const { presentation, orderEntry } = market
   return {
     ...(orderEntry === undefined ? {} : { order_entry_spec: orderEntry.name }),
@@ -51,17 +31,40 @@ function units(market: Market): Record<string, string> {
     ui_side_meaning: presentation.uiSideMeaning,
     engine_price_unit: presentation.enginePriceUnit,
     engine_amount_unit: presentation.engineAmountUnit,
-    engine_side_policy: orderEntry?.orientation === 'inverted' ? 'invert_ui_side' : 'same_as_ui',
+    engine_side_policy:
+      orderEntry?.orientation === 'inverted'
+        ? ('invert_ui_side' as const)
+        : ('same_as_ui' as const),
     ui_price_to_engine: presentation.uiPriceToEngine,
     ui_size_to_engine: presentation.uiSizeToEngine,
   }
 }
 
-/** Presents a market; `lastTradeSec` is the unix second of its newest fill, absent before the first. */
-export function marketEntry(market: Market, lastTradeSec?: number): MarketEntry {
+/** Presents how a market trades now. */
+export const tradingStatus = ({ standing }: Market): TradingStatus => ({
+  trading_status: standing.status,
+  ...(standing.reason !== undefined && { trading_status_reason: standing.reason }),
+})
+
+/** What a market entry shows beside the terms of the market. */
+export interface ShownOfMarket {
+  /** Unix second of its newest fill; absent before the first. */
+  readonly lastTradeSec?: number | undefined
+  /** What the chain shows of it; absent while that is not known. */
+  readonly observed?: MarketObservation | undefined
+  /** The index against a sample from outside; absent without a gate. */
+  readonly indexLag?: IndexLag | undefined
+}
+
+export function marketEntry(
+  market: Market,
+  { lastTradeSec, observed, indexLag }: ShownOfMarket = {},
+): MarketEntry {
   return {
     ...marketFields(market),
-    ...expiryTimestamp(market),
+    aliases: market.aliases,
+    ...contractOf(market).present.marketEntry(market, observed, indexLag),
+    ...tradingStatus(market),
     min_size: formatDecimal(market.minSize, 18),
     ...(market.amountStep === undefined
       ? {}
@@ -85,10 +88,10 @@ export function marketEntry(market: Market, lastTradeSec?: number): MarketEntry 
 /** The body of `GET /v1/markets`: enabled markets by identifier in byte order (decision D1). */
 export function marketEntries(
   markets: readonly Market[],
-  lastTradeSecOf: (market: string) => number | undefined,
+  shownOf: (market: string) => ShownOfMarket,
 ): MarketEntry[] {
   return markets
     .filter((market) => market.enabled)
     .toSorted((a, b) => (a.market < b.market ? -1 : 1))
-    .map((market) => marketEntry(market, lastTradeSecOf(market.market)))
+    .map((market) => marketEntry(market, shownOf(market.market)))
 }

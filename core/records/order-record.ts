@@ -1,21 +1,23 @@
+import type { ActionJson } from '../action.js'
+import type { Market } from '../contracts/market.js'
+import { spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
-import { jsonText } from '../json-text.js'
-import type { Market } from '../market.js'
+import type { Order, OrderProgress } from '../engine/order.js'
+import { actionJsonOf } from '../entry/signed-action.js'
+import { jsonText } from '../json.js'
 import type { QuoteE18 } from '../money.js'
-import type { Order, OrderProgress } from '../order.js'
-import { spotContract } from '../translation.js'
-import { isoTime } from './iso-time.js'
-import { marketFields } from './market-entry.js'
+import { isoTime } from '../time.js'
+import { marketEntry, type ShownOfMarket, marketFields } from './market-entry.js'
 
 /** Members of a JSON object, each with the comma that parts it from the next. */
 type Members = string
 
 /**
  * The order record of interface 2.5 with its additive fields (`open_amount`, `pending_amount`, ...) as JSON text. Written by
- * hand, because the statement is in it as it came: what was once written is not parsed to be written again.
+ * hand: V8 takes several times as long to build such an object and to turn it into text.
  */
 export function orderRecordJson(market: Market, order: Order, progress: OrderProgress): string {
-  return `{${recordMembers(market, order, progress)}${statementRest(order)}`
+  return `{${recordMembers(market, order, progress)}${signedMembers(market, order)}}`
 }
 
 /** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (decision B11). */
@@ -40,19 +42,30 @@ export function historyRecordJson(
   return `{"filled_quote":"${formatDecimal(filledQuote, 18)}",${record.slice(1)}`
 }
 
-/** What the statement says, and the end of the object around it. */
-const statementRest = ({ statement }: Order): string => statement.slice(1)
+/** What was signed, and by whom. */
+function signedMembers(market: Market, order: Order): Members {
+  const { signer, subaccountId, worstFee, expirySec, signature, warnings } = order
+  const action = actionJsonOf(market, order)
+  // The canonical texts are digits and hex, which need no escape.
+  const actionText = order.ownTexts === undefined ? plainAction(action) : JSON.stringify(action)
+  const warned = warnings === undefined ? '' : `,"warnings":${JSON.stringify(warnings)}`
+  return `"signer_address":"${signer}","recipient_id":"${subaccountId}","worst_fee":"${worstFee}","expiry":${expirySec},"action_json":${actionText},"signature":"${signature}"${warned}`
+}
+
+const plainAction = (action: ActionJson): string =>
+  `{"subaccount_id":"${action.subaccount_id}","nonce":"${action.nonce}","module":"${action.module}","data":"${action.data}","expiry":"${action.expiry}","owner":"${action.owner}","signer":"${action.signer}"}`
 
 function recordMembers(market: Market, order: Order, progress: OrderProgress): Members {
   const desired = formatDecimal(order.desiredAmount, 18)
   const limit = formatDecimal(order.limitPrice, 18)
   const terms = `"order_id":${jsonText(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
-  return `${terms}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
+  const reduces = order.reduceOnly === true ? '"reduce_only":true,' : ''
+  return `${terms}${reduces}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
 }
 
 function progressMembers(order: Order, progress: OrderProgress, desired: string): Members {
   const { filled, createdAtMs, updatedAtMs } = progress
-  // Most amounts of most orders are nothing or all of it.
+  // Most amounts are zero or the whole order.
   const amount = (value: bigint): string =>
     value === order.desiredAmount ? desired : formatDecimal(value, 18)
   const createdAt = isoTime(createdAtMs)
@@ -61,7 +74,7 @@ function progressMembers(order: Order, progress: OrderProgress, desired: string)
   return `"status":"${progress.status}","filled_amount":"${amount(filled)}","pending_amount":"${amount(progress.pending)}","open_amount":"${amount(progress.open)}","remaining_amount":"${remaining}","created_at":"${createdAt}","updated_at":"${updatedAt}",${reasonMembers(progress)}`
 }
 
-/** Nearly always none of them is there. */
+/** Usually empty. */
 function reasonMembers({ heldReason, cancelReason, cancelledAtMs }: OrderProgress): Members {
   const held = heldReason === undefined ? '' : `"held_reason":"${heldReason}",`
   const reason = cancelReason === undefined ? '' : `"cancel_reason":${jsonText(cancelReason)},`
@@ -71,11 +84,12 @@ function reasonMembers({ heldReason, cancelReason, cancelledAtMs }: OrderProgres
 
 const membersOfMarkets = new WeakMap<Market, Members>()
 
-/** The same for every order of a market, so it is written once. */
+/** Equal for every order of a market, so it is written once. */
 function marketMembers(market: Market): Members {
   const known = membersOfMarkets.get(market)
   if (known !== undefined) return known
-  const members = `${JSON.stringify(marketFields(market)).slice(1, -1)},`
+  const instrument = { asset_address: market.assetAddress, sub_id: String(market.subId) }
+  const members = `${JSON.stringify({ ...instrument, ...marketFields(market) }).slice(1, -1)},`
   membersOfMarkets.set(market, members)
   return members
 }
@@ -89,4 +103,58 @@ function presentedTerms(market: Market, order: Order): Members {
   if (contract === undefined) return ''
   const { spec, ui_intent: intent, engine_order: engine, balance_delta: delta } = contract
   return `"spot_contract":{"spec":${jsonText(spec)},"ui_intent":{"side":"${intent.side}","price":${jsonText(intent.price)},"size":${jsonText(intent.size)}},"engine_order":{"side":"${engine.side}","price":"${engine.price}","amount":"${engine.amount}"},"balance_delta":{"usdc":"${delta.usdc}","cngn":"${delta.cngn}"}},`
+}
+
+/** An order that can be hit, with its rank. */
+export interface OpenOrder {
+  readonly order: Order
+  readonly progress: OrderProgress
+  /** Time priority within a price: number of placement in the market's log. */
+  readonly rank: number
+}
+
+/**
+ * The body of `GET /v1/book`, which is also the `book` channel's snapshot (interface 2.7, decision D2), as JSON text: bids
+ * high to low, asks low to high, then time priority. `depth` keeps that many orders of each side. The open orders may
+ * come in any order.
+ */
+export const bookRecordJson = (
+  market: Market,
+  openOrders: Iterable<OpenOrder>,
+  { depth, ...shown }: ShownOfMarket & { readonly depth?: number | undefined },
+): string => bookHeadJson(market, shown) + bookOrdersJson(market, openOrders, depth)
+
+/** The book's text in two parts, since the market may change while its orders stay: up to the orders, and from there on. */
+export const bookHeadJson = (market: Market, shown: ShownOfMarket): string =>
+  `{"market_presentation":${JSON.stringify(marketEntry(market, shown))},`
+
+export function bookOrdersJson(
+  market: Market,
+  openOrders: Iterable<OpenOrder>,
+  depth?: number,
+): string {
+  const { bids, asks } = sidesOf(openOrders)
+  const json = (side: readonly OpenOrder[]): string =>
+    side
+      .slice(0, depth)
+      .map(({ order, progress }) => orderRecordJson(market, order, progress))
+      .join(',')
+  return `"bids":[${json(bids)}],"asks":[${json(asks)}]}`
+}
+
+/** The two sides of a book, each with its best price first, then its earlier order. The orders may come in any order. */
+export function sidesOf(openOrders: Iterable<OpenOrder>): Record<'bids' | 'asks', OpenOrder[]> {
+  const bids = new Map<bigint, OpenOrder[]>()
+  const asks = new Map<bigint, OpenOrder[]>()
+  for (const open of openOrders) {
+    const levels = open.order.side === 'buy' ? bids : asks
+    const level = levels.get(open.order.limitPrice)
+    if (level === undefined) levels.set(open.order.limitPrice, [open])
+    else level.push(open)
+  }
+  const inOrder = (levels: Map<bigint, OpenOrder[]>, sign: 1 | -1): OpenOrder[] =>
+    [...levels]
+      .sort(([a], [b]) => (a < b ? -sign : sign))
+      .flatMap(([, level]) => level.sort((a, b) => a.rank - b.rank))
+  return { bids: inOrder(bids, -1), asks: inOrder(asks, 1) }
 }

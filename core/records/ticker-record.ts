@@ -1,7 +1,7 @@
+import type { TickerRecord } from '../../interface/trade.js'
+import type { Market } from '../contracts/market.js'
 import { divHalfUp, formatDecimal } from '../decimal.js'
-import type { Market } from '../market.js'
-import { mulDivCeil, mulDivFloor } from '../money.js'
-import type { PriceE18 } from '../money.js'
+import { mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
 import type { TradeStats } from './trade-record.js'
 
 /** What a ticker is made of, engine values. */
@@ -13,28 +13,15 @@ export interface TickerFacts {
   readonly stats?: TradeStats | undefined
 }
 
-/** The ticker of interface 2.8: the base asset priced in the quote asset, so the inverse of engine values on spot. */
-export interface TickerRecord {
-  readonly ticker_id: string
-  readonly base_currency: string
-  readonly target_currency: string
-  readonly last_price: string
-  readonly base_volume: string
-  readonly target_volume: string
-  readonly bid: string
-  readonly ask: string
-  readonly high: string
-  readonly low: string
-}
-
 const PRICE_DECIMALS = 10
 const BASE_VOLUME_DECIMALS = 6
 /** 1 / price at ten decimals is this over the price at 1e18. */
 const INVERSE = 10n ** 28n
 
 /**
- * Presents a spot market as a ticker (decision D6). Prices that are unknown are empty text. The bid is rounded down and
- * the ask up, so that neither promises more than the book holds; the rest is rounded half up.
+ * Presents a spot market as a ticker (interface 2.8, decision D6): the base asset priced in the quote asset, which on spot is
+ * the inverse of engine values. Unknown prices are empty text. The bid is rounded down and the
+ * ask up, so that neither is better than the book; the rest is rounded half up.
  */
 export function tickerRecord(market: Market, facts: TickerFacts): TickerRecord {
   const { last, bid, ask, stats } = facts

@@ -1,29 +1,36 @@
+import type {
+  DepositReceipt,
+  DepositRecord,
+  WithdrawalReceipt,
+  WithdrawalRecord,
+} from '../../interface/transfer.js'
 import { assert } from '../assert.js'
 import { formatFixed } from '../decimal.js'
 import { unitsToE18 } from '../money.js'
-import type { TransferKind, TransferRecord, TransferStatus } from '../transfer.js'
-import { isoTime } from './iso-time.js'
+import { revertFieldsOf } from '../revert.js'
+import { isoTime } from '../time.js'
+import type { TransferRecord, TransferStatus } from '../transfer.js'
 
-/** A deposit or withdrawal as clients read it; fields that do not apply are absent. */
-export type PresentedTransfer = Readonly<Record<string, string | boolean>>
-
-/** The record of interface 4.1, and its like for a withdrawal: wherever it stands. */
-export function transferRecord(record: TransferRecord): PresentedTransfer {
-  return {
+/** Presents a deposit or withdrawal (interface 4.1), whatever its status; fields that do not apply are absent. */
+export function transferRecord(record: TransferRecord): DepositRecord | WithdrawalRecord {
+  const fields = {
     action_hash: record.actionHash,
     status: record.status,
     owner: record.owner,
-    ...amountFields[record.kind](record),
     nonce: record.nonce.toString(),
-    ...(record.kind === 'deposit' && {
-      subaccount_id_requested: record.subaccountIdRequested.toString(),
-    }),
     ...accountField(record),
     ...transactionFields(record),
     ...(record.error !== undefined && { error: record.error }),
-    ...(record.revert !== undefined && { revert: record.revert }),
+    ...revertFieldsOf(record.revert),
     created_at: isoTime(record.createdAtMs),
     updated_at: isoTime(record.updatedAtMs),
+  }
+  if (record.kind === 'withdrawal') return { ...fields, ...withdrawalAmounts(record) }
+  return {
+    ...fields,
+    ...depositAmounts(record),
+    subaccount_id_requested: record.subaccountIdRequested.toString(),
+    ...permitField(record),
   }
 }
 
@@ -34,48 +41,49 @@ const receiptStatus = {
 } as const satisfies Partial<Record<TransferStatus, string>>
 type SentStatus = keyof typeof receiptStatus
 
-/** Whether a transaction was broadcast and its fate is known as far as it can be: such a transfer has a receipt. */
+/** Whether a transaction was broadcast, so that the transfer has a receipt. */
 export const hasReceipt = (
   record: TransferRecord,
 ): record is TransferRecord & { readonly status: SentStatus } => record.status in receiptStatus
 
-/** The receipt that answers a request, of a transfer that was sent. */
-export function transferReceipt(record: TransferRecord): PresentedTransfer {
-  assert(hasReceipt(record), `no receipt of a ${record.kind} that is ${record.status}`)
-  return {
+/** Presents a transfer that was broadcast, as the answer to its request; another one breaks an invariant. */
+export function transferReceipt(record: TransferRecord): DepositReceipt | WithdrawalReceipt {
+  const { kind, txHash, status, revert } = record
+  assert(hasReceipt(record) && txHash !== undefined, `no receipt of a ${kind} that is ${status}`)
+  const fields = {
     action_hash: record.actionHash,
     status: record.status,
     accepted: record.status !== 'reverted',
     receipt_status: receiptStatus[record.status],
     ...transactionFields(record),
+    tx_hash: txHash,
     ...accountField(record),
-    ...amountFields[record.kind](record),
-    ...(record.revert !== undefined && { revert: record.revert }),
+    ...revertFieldsOf(revert),
   }
+  return kind === 'withdrawal'
+    ? { ...fields, ...withdrawalAmounts(record) }
+    : { ...fields, ...depositAmounts(record), ...permitField(record) }
 }
 
-const amountFields: Readonly<
-  Record<TransferKind, (record: TransferRecord) => Readonly<Record<string, string>>>
-> = {
-  deposit: ({ amount, credited = unitsToE18(amount) }) => ({
-    amount_usdc: formatFixed(amount, 6),
-    amount_units: amount.toString(),
-    credited_cash_e18: credited.toString(),
-  }),
-  withdrawal: ({ asset, amount }) => ({
-    asset_address: asset,
-    amount: formatFixed(amount, 6),
-    amount_units: amount.toString(),
-  }),
-}
+const depositAmounts = ({ amount, credited = unitsToE18(amount) }: TransferRecord) => ({
+  amount_usdc: formatFixed(amount, 6),
+  amount_units: amount.toString(),
+  credited_cash_e18: credited.toString(),
+})
+
+const withdrawalAmounts = ({ asset, amount }: TransferRecord) => ({
+  asset_address: asset,
+  amount: formatFixed(amount, 6),
+  amount_units: amount.toString(),
+})
 
 const accountField = ({ subaccountId }: TransferRecord) =>
   subaccountId === undefined ? {} : { subaccount_id: subaccountId.toString() }
 
-function transactionFields({ txHash, permitTxHash, blockNumber }: TransferRecord) {
-  return {
-    ...(txHash !== undefined && { tx_hash: txHash }),
-    ...(permitTxHash !== undefined && { permit_tx_hash: permitTxHash }),
-    ...(blockNumber !== undefined && { block_number: blockNumber.toString() }),
-  }
-}
+const permitField = ({ permitTxHash }: TransferRecord) =>
+  permitTxHash === undefined ? {} : { permit_tx_hash: permitTxHash }
+
+const transactionFields = ({ txHash, blockNumber }: TransferRecord) => ({
+  ...(txHash !== undefined && { tx_hash: txHash }),
+  ...(blockNumber !== undefined && { block_number: blockNumber.toString() }),
+})

@@ -3,20 +3,20 @@ pragma solidity ^0.8.24;
 
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 
-/// Tries many matches in one transaction, each in a call of its own, so that one that reverts undoes nothing but
-/// itself. Matching must know this contract as a trade executor.
+/// Executes many matches in one transaction, each in a call of its own, so that a revert undoes only its own match.
+/// Matching must list this contract as a trade executor.
 contract BatchExecutor is Ownable {
     enum Outcome {
         Success,
         Reverted,
-        /// It was given all of its gas, and that was not enough.
+        /// The match had all of its gas, and ran out of it.
         OutOfGas,
-        /// The transaction had not enough gas left to give it what it asks for; nothing was called.
+        /// The transaction had less gas left than the match requires; nothing was called.
         NotTried
     }
 
     struct Match {
-        /// What the call may use. It is given all of this or it is not tried.
+        /// Gas of the call. The call gets all of it or is not tried.
         uint256 gasLimit;
         /// Calldata of Matching.verifyAndMatch.
         bytes call;
@@ -28,16 +28,16 @@ contract BatchExecutor is Ownable {
         bytes revertData;
     }
 
-    /// Longer revert data is cut off: what a called contract returns is not ours to pay for.
+    /// Longer revert data is truncated, so that a called contract cannot make the batch pay for copying it.
     uint256 public constant MAX_REVERT_DATA = 256;
     bytes4 private constant MATCH_SELECTOR = bytes4(
         keccak256(
             "verifyAndMatch((uint256,uint256,address,bytes,uint256,address,address)[],bytes[],bytes)"
         )
     );
-    /// Covers the call itself, its event and its share of the answer.
+    /// Covers the call itself, its event and its share of the result.
     uint256 private constant AFTER_CALL_GAS = 20_000;
-    /// Covers hash, event and answer of a match that is not tried, with calldata of ten kilobytes.
+    /// Covers the hash, event and result of a match that is not tried, with calldata of ten kilobytes.
     uint256 private constant NOT_TRIED_GAS = 8_000;
 
     address public immutable matching;
@@ -59,8 +59,8 @@ contract BatchExecutor is Ownable {
         emit OperatorSet(operator, allowed);
     }
 
-    /// Tries the matches in order. Once one cannot be given its gas the rest is not tried either, so that no match
-    /// overtakes another.
+    /// Executes the matches in order. After the first one without enough gas the rest is not tried either, so that no
+    /// match overtakes another.
     function tryAll(Match[] calldata matches) external returns (Result[] memory results) {
         if (!operators[msg.sender]) revert BE_OnlyOperator();
         results = new Result[](matches.length);
@@ -82,7 +82,7 @@ contract BatchExecutor is Ownable {
         uint256 gasLimit = item.gasLimit;
         address target = matching;
         uint256 at;
-        // Free memory is used without being claimed, so that the next match may use it too.
+        // Uses free memory without moving the free memory pointer, so that the next match reuses it.
         assembly ("memory-safe") {
             at := mload(0x40)
             mstore(at, shl(96, target))
@@ -105,14 +105,14 @@ contract BatchExecutor is Ownable {
         result.outcome = _ranOut(result, gasLimit) ? Outcome.OutOfGas : Outcome.Reverted;
     }
 
-    /// A call that asks for more than 63/64 of what is left is given that much, silently.
+    /// The EVM silently reduces the gas of a call to 63/64 of what is left.
     function _canGive(uint256 gasLimit, uint256 reserve) private view returns (bool) {
         uint256 left = gasleft();
         if (left < reserve) return false;
         return left - reserve - (left - reserve) / 64 >= gasLimit;
     }
 
-    /// A call that ran out somewhere below keeps 1/64 at each level above it, and passes on no data.
+    /// A call that ran out of gas at a deeper level leaves 1/64 at each level above it, and returns no data.
     function _ranOut(Result memory result, uint256 gasLimit) private pure returns (bool) {
         return result.revertData.length == 0 && result.gasUsed >= gasLimit - gasLimit / 8;
     }

@@ -11,7 +11,7 @@ contract DepositModule is OneTimeModule {
     using SafeERC20 for IERC20;
 
     struct DepositData {
-        /// Native token units; the largest uint256 means the whole wallet balance.
+        /// Token's own units; the largest uint256 stands for the whole wallet balance.
         uint256 amount;
         address asset;
         address managerForNewAccount;

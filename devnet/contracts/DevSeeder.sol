@@ -6,8 +6,8 @@ import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {IMatching, ISubAccounts, ITokenAsset} from "./interfaces.sol";
 import {DevToken} from "./DevTokens.sol";
 
-/// Onboards development accounts in one call each: gas money, tokens in the wallet, the same tokens again in a fresh
-/// account that Matching holds for its owner.
+/// Onboards development accounts in one call each: gas money, tokens in the wallet, and tokens in a fresh account that
+/// Matching holds for its owner.
 contract DevSeeder is Ownable {
     struct Endowment {
         DevToken token;
@@ -23,22 +23,32 @@ contract DevSeeder is Ownable {
         subAccounts = subAccounts_;
     }
 
+    /// Opens an account and gives its owner the sent ether and the same tokens once more.
     function seed(address payable account, address manager, Endowment[] calldata endowments)
         external
         payable
+        returns (uint256 accountId)
+    {
+        accountId = open(account, manager, endowments);
+        for (uint256 i = 0; i < endowments.length; i++) {
+            endowments[i].token.mint(account, endowments[i].amount);
+        }
+        Address.sendValue(account, msg.value);
+    }
+
+    function open(address account, address manager, Endowment[] calldata endowments)
+        public
         onlyOwner
         returns (uint256 accountId)
     {
         accountId = subAccounts.createAccount(address(this), manager);
         for (uint256 i = 0; i < endowments.length; i++) {
             Endowment calldata e = endowments[i];
-            e.token.mint(account, e.amount);
             e.token.mint(address(this), e.amount);
             e.token.approve(address(e.asset), e.amount);
             e.asset.deposit(accountId, e.amount);
         }
         subAccounts.approve(address(matching), accountId);
         matching.depositSubAccountFor(accountId, account);
-        Address.sendValue(account, msg.value);
     }
 }

@@ -7,7 +7,7 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {Nonces} from "@openzeppelin/contracts/utils/Nonces.sol";
 
-/// A worthless token with 6 decimals that its owner and the minters it names may print.
+/// A test token with 6 decimals; its owner and the minters that the owner names may mint it.
 abstract contract DevToken is ERC20, Ownable {
     mapping(address => bool) public isMinter;
 

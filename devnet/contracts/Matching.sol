@@ -7,7 +7,7 @@ import {Action, IModule, ISubAccounts, VerifiedAction} from "./interfaces.sol";
 import {ActionVerifier} from "./ActionVerifier.sol";
 import {SubAccountCustody} from "./SubAccountCustody.sol";
 
-/// Entry point of every signed action: verifies all of them, lends their accounts to one module for the call, and
+/// Entry point of every signed action: verifies all actions, transfers their accounts to one module for the call, and
 /// takes the accounts back.
 contract Matching is SubAccountCustody, ActionVerifier, Ownable, ReentrancyGuard {
     mapping(address tradeExecutor => bool canExecuteTrades) public tradeExecutors;
@@ -50,7 +50,7 @@ contract Matching is SubAccountCustody, ActionVerifier, Ownable, ReentrancyGuard
             if (action.module != module) revert M_MismatchedModule();
             _verifyAction(action, signatures[i], subAccountToOwner[action.subaccountId]);
             _lend(action.subaccountId, module);
-            verified[i] = VerifiedAction(action.subaccountId, action.nonce, action.owner, action.data);
+            verified[i] = VerifiedAction(action.subaccountId, action.owner, module, action.data, action.nonce);
         }
 
         (uint256[] memory newIds, address[] memory newOwners) = IModule(module).executeAction(verified, actionData);
@@ -64,7 +64,7 @@ contract Matching is SubAccountCustody, ActionVerifier, Ownable, ReentrancyGuard
         }
     }
 
-    /// Id 0 asks for a new account, and one account may appear in several actions of a call.
+    /// Id 0 requests a new account; one account may appear in several actions of a call.
     function _lend(uint256 accountId, address module) private {
         if (accountId == 0 || subAccounts.ownerOf(accountId) == module) return;
         subAccounts.transferFrom(address(this), module, accountId);

@@ -3,14 +3,14 @@ pragma solidity ^0.8.24;
 
 import {ISubAccounts} from "./interfaces.sol";
 
-/// Holds the NFTs of accounts that trade, and remembers whose they are. Leaving takes a request and a wait, so that
-/// a match already on its way still finds the account.
+/// Holds the NFTs of accounts that trade, and records their owners. A withdrawal takes a request and a cooldown, so
+/// that a match in flight still finds the account.
 abstract contract SubAccountCustody {
     uint256 public constant WITHDRAW_COOLDOWN = 30 minutes;
 
     ISubAccounts public immutable subAccounts;
     mapping(uint256 accountId => address owner) public subAccountToOwner;
-    /// When the owner asked to take the account out; 0 if it stays.
+    /// Time at which the owner requested the account's withdrawal; 0 without a request.
     mapping(uint256 accountId => uint256 requestedAt) public withdrawTimestamp;
 
     event DepositedSubAccount(uint256 indexed accountId, address indexed owner);
@@ -47,7 +47,7 @@ abstract contract SubAccountCustody {
         emit WithdrawAccountCooldown(accountId, msg.sender);
     }
 
-    /// Anybody may complete what the owner requested; the account goes to the owner.
+    /// Any caller may complete the owner's request; the account goes to the owner.
     function completeWithdrawAccount(uint256 accountId) external {
         uint256 requestedAt = withdrawTimestamp[accountId];
         if (requestedAt == 0) revert SAM_CooldownNotStarted();

@@ -7,6 +7,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SignedMath} from "@openzeppelin/contracts/utils/math/SignedMath.sol";
 import {
+    AssetAdjustment,
     AssetAllowance,
     AssetBalance,
     AssetDelta,
@@ -16,8 +17,8 @@ import {
     ISubAccounts
 } from "./interfaces.sol";
 
-/// Margin accounts as NFTs, with signed balances of assets at 18 decimals. The asset decides what a balance may be,
-/// the account's manager whether the account as a whole may be left like that.
+/// Margin accounts as NFTs, with signed balances of assets at 18 decimals. The asset validates each balance, the
+/// account's manager validates the account as a whole.
 contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
     using SafeCast for uint256;
     using SafeCast for int256;
@@ -46,7 +47,7 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
     mapping(uint256 accountId => HeldAsset[]) public heldAssets;
     mapping(uint256 accountId => mapping(address asset => mapping(uint256 subId => BalanceAndOrder))) public
         balanceAndOrder;
-    /// Keyed by the owner too: a sold account carries no consent of its former owner.
+    /// Keyed by the owner too: a transferred account loses the consents of its former owner.
     mapping(
         uint256 accountId => mapping(address owner => mapping(address asset => mapping(address delegate => Allowance)))
     ) private allowances;
@@ -72,6 +73,7 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
     );
 
     error AC_CannotTransferAssetToOneself(address caller, uint256 accountId);
+    error AC_OnlyManager();
     error AC_NotOwnerOrERC721Approved(
         address spender, uint256 accountId, address owner, address manager, address approved
     );
@@ -132,6 +134,12 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
         AssetDelta[] memory deltas = new AssetDelta[](1);
         deltas[0] = AssetDelta(msg.sender, subId, amount);
         _notifyManager(accountId, tradeId, deltas, "");
+    }
+
+    function managerAdjustment(AssetAdjustment calldata adjustment) external returns (int256 postBalance) {
+        uint256 accountId = adjustment.acc;
+        if (msg.sender != manager[accountId]) revert AC_OnlyManager();
+        (postBalance,) = _adjust(accountId, adjustment.asset, adjustment.subId, adjustment.amount, ++lastTradeId);
     }
 
     function _submit(AssetTransfer[] memory transfers, bytes memory managerData) private returns (uint256 tradeId) {

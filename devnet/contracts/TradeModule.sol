@@ -52,8 +52,6 @@ contract TradeModule is BaseModule, Ownable {
         TradeData trade;
     }
 
-    uint256 private constant TRANSFERS_PER_FILL = 3;
-
     address public immutable quoteAsset;
     uint256 public feeRecipient;
     mapping(address asset => bool) public isPerpAsset;
@@ -100,11 +98,12 @@ contract TradeModule is BaseModule, Ownable {
     {
         if (actions.length < 2) revert TM_InvalidActionsLength();
         OrderData memory order = abi.decode(actionData, (OrderData));
-        _deliver(order.managerData);
         Order memory taker = _decode(actions[0]);
         if (order.takerAccount != taker.subaccountId) revert TM_SignedAccountMismatch();
+        _deliver(order.managerData);
+        _checkTaker(taker);
 
-        AssetTransfer[] memory transfers = new AssetTransfer[]((actions.length - 1) * TRANSFERS_PER_FILL + 1);
+        AssetTransfer[] memory transfers = new AssetTransfer[]((actions.length - 1) * _transfersPerFill() + 1);
         _fillMakers(actions, taker, order, transfers);
         transfers[transfers.length - 1] = _chargeFee(taker.subaccountId, order.takerFee);
 
@@ -119,20 +118,27 @@ contract TradeModule is BaseModule, Ownable {
         OrderData memory order,
         AssetTransfer[] memory transfers
     ) private {
-        // The taker is judged by its total and by its worst fill.
+        // The taker's limits apply to its total and to its worst fill.
         FillDetails memory total = FillDetails(taker.subaccountId, 0, 0, order.takerFee);
         for (uint256 i = 1; i < actions.length; i++) {
             Order memory maker = _decode(actions[i]);
             FillDetails memory fill = order.fillDetails[i - 1];
             _checkPair(taker, maker, fill);
             _applyFill(maker, fill);
-            _addTransfers(transfers, (i - 1) * TRANSFERS_PER_FILL, taker, maker, fill);
+            _addTransfers(transfers, (i - 1) * _transfersPerFill(), taker, maker, fill);
 
             total.amountFilled += fill.amountFilled;
             bool worse = taker.trade.isBid ? fill.price > total.price : fill.price < total.price;
             if (i == 1 || worse) total.price = fill.price;
         }
         _applyFill(taker, total);
+    }
+
+    /// What a kind of trade asks of the taker's order before any fill.
+    function _checkTaker(Order memory taker) internal view virtual {}
+
+    function _transfersPerFill() internal pure virtual returns (uint256) {
+        return 3;
     }
 
     function _decode(VerifiedAction calldata action) private returns (Order memory order) {
@@ -168,28 +174,35 @@ contract TradeModule is BaseModule, Ownable {
         filled[order.owner][order.nonce] = filledAfter;
     }
 
+    /// Writes what one fill moves from `transfers[at]` on, _transfersPerFill of them, and reports the fill.
     function _addTransfers(
         AssetTransfer[] memory transfers,
         uint256 at,
         Order memory taker,
         Order memory maker,
         FillDetails memory fill
-    ) private {
-        (Order memory buyer, Order memory seller) = taker.trade.isBid ? (taker, maker) : (maker, taker);
+    ) internal virtual {
         TradeData memory trade = taker.trade;
         int256 quote = _quoteAmount(trade.asset, fill);
         int256 base = fill.amountFilled.toInt256();
-        transfers[at] =
-            AssetTransfer(seller.subaccountId, buyer.trade.recipientId, trade.asset, trade.subId, base, bytes32(0));
-        transfers[at + 1] =
-            AssetTransfer(buyer.subaccountId, seller.trade.recipientId, quoteAsset, 0, quote, bytes32(0));
+        // The taker comes first in the first transfer, so that its hook is the first.
+        if (trade.isBid) {
+            transfers[at] = _quote(taker.subaccountId, maker.trade.recipientId, quote);
+            transfers[at + 1] =
+                AssetTransfer(maker.subaccountId, trade.recipientId, trade.asset, trade.subId, base, bytes32(0));
+        } else {
+            transfers[at] = _quote(trade.recipientId, maker.subaccountId, -quote);
+            transfers[at + 1] = AssetTransfer(
+                maker.trade.recipientId, taker.subaccountId, trade.asset, trade.subId, -base, bytes32(0)
+            );
+        }
         emit OrderMatched(
             trade.asset, taker.subaccountId, maker.subaccountId, trade.isBid, quote, fill.amountFilled
         );
         transfers[at + 2] = _chargeFee(maker.subaccountId, fill.fee);
     }
 
-    /// What the buyer pays, truncated toward zero; for a perp only the difference to the mark.
+    /// Amount that the buyer pays, truncated toward zero; for a perp only the difference to the mark.
     function _quoteAmount(address asset, FillDetails memory fill) private view returns (int256) {
         int256 price = fill.price;
         if (isPerpAsset[asset]) {
@@ -199,9 +212,13 @@ contract TradeModule is BaseModule, Ownable {
         return (price * fill.amountFilled.toInt256()) / 1e18;
     }
 
-    function _chargeFee(uint256 payer, uint256 fee) private returns (AssetTransfer memory) {
+    function _chargeFee(uint256 payer, uint256 fee) internal returns (AssetTransfer memory) {
         emit FeeCharged(payer, feeRecipient, fee);
-        return AssetTransfer(payer, feeRecipient, quoteAsset, 0, fee.toInt256(), bytes32(0));
+        return _quote(payer, feeRecipient, fee.toInt256());
+    }
+
+    function _quote(uint256 from, uint256 to, int256 amount) private view returns (AssetTransfer memory) {
+        return AssetTransfer(from, to, quoteAsset, 0, amount, bytes32(0));
     }
 
     /// Prices must be fresh before the marks are read.

@@ -8,7 +8,7 @@ import {BaseModule, OneTimeModule} from "./BaseModule.sol";
 contract WithdrawalModule is OneTimeModule {
     struct WithdrawalData {
         address asset;
-        /// Native token units.
+        /// Token's own units.
         uint256 assetAmount;
     }
 

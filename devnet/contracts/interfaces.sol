@@ -3,7 +3,7 @@ pragma solidity ^0.8.24;
 
 import {IERC721} from "@openzeppelin/contracts/token/ERC721/IERC721.sol";
 
-/// What one user signed; the EIP-712 struct of the venue.
+/// A signed action; the EIP-712 struct of the venue.
 struct Action {
     uint256 subaccountId;
     uint256 nonce;
@@ -17,9 +17,10 @@ struct Action {
 /// An action whose expiry, owner, signer and signature have been checked by Matching.
 struct VerifiedAction {
     uint256 subaccountId;
-    uint256 nonce;
     address owner;
+    address module;
     bytes data;
+    uint256 nonce;
 }
 
 struct AssetBalance {
@@ -37,6 +38,15 @@ struct AssetAllowance {
 struct AssetTransfer {
     uint256 fromAcc;
     uint256 toAcc;
+    address asset;
+    uint256 subId;
+    int256 amount;
+    bytes32 assetData;
+}
+
+/// One side of a change of balance.
+struct AssetAdjustment {
+    uint256 acc;
     address asset;
     uint256 subId;
     int256 amount;
@@ -72,11 +82,17 @@ interface ISubAccounts is IERC721 {
     function createAccount(address owner, address manager_) external returns (uint256 newId);
     function getBalance(uint256 accountId, address asset, uint256 subId) external view returns (int256 balance);
     function getAccountBalances(uint256 accountId) external view returns (AssetBalance[] memory);
+    function lastAccountTradeId(uint256 accountId) external view returns (uint256 tradeId);
+    function submitTransfer(AssetTransfer calldata assetTransfer, bytes calldata managerData)
+        external
+        returns (uint256 tradeId);
     function submitTransfers(AssetTransfer[] calldata transfers, bytes calldata managerData)
         external
         returns (uint256 tradeId);
     /// Mints (positive) or burns (negative) the calling asset on one account.
     function assetAdjustment(uint256 accountId, uint256 subId, int256 amount) external returns (int256 postBalance);
+    /// One side of a change, made by the account's manager; no hook of a manager follows.
+    function managerAdjustment(AssetAdjustment calldata adjustment) external returns (int256 postBalance);
 }
 
 interface IAsset {
@@ -101,6 +117,7 @@ interface ICappedAsset is IAsset {
 }
 
 interface IMarkedAsset {
+    function getIndexPrice() external view returns (uint256 price, uint256 confidence);
     function getPerpPrice() external view returns (uint256 price, uint256 confidence);
 }
 
@@ -117,4 +134,58 @@ interface IManager {
 
 interface IDataReceiver {
     function acceptData(bytes calldata data) external;
+}
+
+interface ISpotFeed {
+    /// Price and confidence, both with 18 decimals; reverts when the price is stale.
+    function getSpot() external view returns (uint256 price, uint256 confidence);
+}
+
+interface ISpotDiffFeed {
+    /// Price and confidence, both with 18 decimals; reverts when either part is stale.
+    function getResult() external view returns (uint256 price, uint256 confidence);
+}
+
+interface ICashAsset is ITokenAsset {
+    /// Counts cash that a settlement of positions created (positive) or removed (negative).
+    function updateSettledCash(int256 amountCash) external;
+    /// Creates the cash that a bidder is owed and the security module lacks.
+    function socializeLoss(uint256 lossAmountInCash, uint256 accountToReceive) external;
+}
+
+interface IPerpAsset is ICappedAsset, IMarkedAsset {
+    /// Cash that the account would gain if it were settled now.
+    function getUnsettledAndUnrealizedCash(uint256 accountId) external view returns (int256 totalCash);
+    function realizeAccountPNL(uint256 accountId) external;
+    /// Clears what was realised; the calling manager must credit it in cash.
+    function settleRealizedPNLAndFunding(uint256 accountId) external returns (int256 pnl, int256 funding);
+}
+
+interface IAuction {
+    function isAuctionLive(uint256 accountId) external view returns (bool);
+    function getIsWithdrawBlocked() external view returns (bool);
+}
+
+interface ILiquidatableManager is IManager {
+    function getMarginAndMarkToMarket(uint256 accountId, bool isInitial, uint256 scenarioId)
+        external
+        view
+        returns (int256 margin, int256 markToMarket);
+    function settleInterest(uint256 accountId) external;
+    function settlePerpsWithIndex(uint256 accountId) external;
+    function payLiquidationFee(uint256 accountId, uint256 recipient, uint256 cashAmount) external;
+    /// Moves a portion of the account to the bidder, and the bidder's cash to the account.
+    function executeBid(
+        uint256 accountId,
+        uint256 liquidatorId,
+        uint256 portion,
+        uint256 bidAmount,
+        uint256 reservedCash
+    ) external;
+}
+
+interface ISecurityModule {
+    function accountId() external view returns (uint256);
+    /// Pays cash to the account as far as there is any; returns what was paid.
+    function requestPayout(uint256 accountId, uint256 cashAmountNeeded) external returns (uint256 paid);
 }

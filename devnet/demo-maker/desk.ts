@@ -1,19 +1,19 @@
-import type { Logger } from '../../bus-schemas/log.js'
 import {
-  VenueRefused,
   randomNonce,
   signTraderOrder,
-  type MarketRecord,
+  VenueRefused,
+  type MarketEntry,
   type OrderBody,
   type RestClient,
   type SigningDomain,
   type TypedDataSigner,
 } from '../../client/index.js'
+import type { Logger } from '../../runtime/process/log.js'
 import type { Quote } from './quotes.js'
 
 export interface DeskParts {
   readonly rest: Pick<RestClient, 'book' | 'placeOrder' | 'cancelOrder'>
-  readonly market: MarketRecord
+  readonly market: MarketEntry
   readonly signer: TypedDataSigner
   readonly domain: SigningDomain
   readonly subaccountId: string
@@ -22,15 +22,15 @@ export interface DeskParts {
   readonly log: Logger
 }
 
-/** What the maker does at the venue. Everything throws OutcomeUnknown when the venue does not answer. */
+/** The maker's calls to the venue. Every method throws OutcomeUnknown when the venue does not answer. */
 export interface Desk {
   /** A signed order for a quote, not sent yet. */
   sign(quote: Quote): Promise<OrderBody>
-  /** Sends an order, again if need be; resolves with whether the venue took it. */
+  /** Sends an order, with retries; resolves with whether the venue accepted it. */
   place(body: OrderBody): Promise<boolean>
-  /** Takes an order out of the book; one that is gone already is as good. */
+  /** Cancels an order; succeeds when it is already closed. */
   cancel(order: Pick<OrderBody, 'owner_address' | 'nonce'>): Promise<void>
-  /** Cancels what an earlier run left behind. */
+  /** Cancels the orders that an earlier run left open. */
   clear(): Promise<void>
 }
 

@@ -1,29 +1,32 @@
 import type { LocalBook, OrderBody } from '../../client/index.js'
-import type { Side } from '../../core/order.js'
+import type { Side } from '../../core/engine/order.js'
 import type { Desk } from './desk.js'
-import { LEVELS, hasDrifted, quoteAt, referenceCents, type Quote } from './quotes.js'
+import { hasDrifted, LEVELS, quoteAt, type Pricing, type Quote } from './quotes.js'
 
 export interface MakerParts {
   readonly desk: Desk
-  /** The market's book as it is followed. */
+  /** The followed order book of the market. */
   readonly book: Pick<LocalBook, 'seq' | 'has'>
+  readonly pricing: Pricing
+  /** The price to quote around, in the pricing's smallest step; undefined while there is none. */
+  readonly reference: () => bigint | undefined
   /** Unix milliseconds. */
   readonly nowMs: () => number
 }
 
 export interface Maker {
-  /** Brings every quote to where it should be now. Throws OutcomeUnknown; calling it again goes on from there. */
+  /** Moves every quote to its current target price. Throws OutcomeUnknown; the next call continues. */
   refresh(): Promise<void>
-  /** Cancels every quote, as far as the venue answers. */
+  /** Cancels every quote; returns early when the venue does not answer. */
   withdraw(): Promise<void>
 }
 
-/** One place on one side of the book, with at most one order in it. */
+/** One quote level on one side of the book, with at most one order. */
 interface Slot {
   readonly side: Side
   readonly level: number
   live: LiveQuote | undefined
-  /** The venue refused the last quote: not again before. */
+  /** Earliest time of the next quote after a refusal. */
   restUntilMs: number
 }
 
@@ -31,9 +34,9 @@ interface LiveQuote {
   readonly quote: Quote
   readonly body: OrderBody
   readonly signedAtMs: number
-  /** False while the venue has not said that it has the order; sending it again is safe. */
+  /** False until the venue has confirmed the order; a retry is safe. */
   placed: boolean
-  /** Whether the followed book has shown it; before that its absence says nothing. */
+  /** Whether the order has appeared in the followed book; before that its absence has no meaning. */
   seen: boolean
 }
 
@@ -41,19 +44,20 @@ const RENEW_BEFORE_SEC = 60
 const REST_AFTER_REFUSAL_MS = 30_000
 const UNSEEN_IS_GONE_MS = 10_000
 
-/** Quotes LEVELS orders on both sides of a reference price: a market that lives, not a strategy. */
-export function createMaker({ desk, book, nowMs }: MakerParts): Maker {
+/** Quotes LEVELS orders on both sides of a reference price: it keeps the market busy and is not a trading strategy. */
+export function createMaker({ desk, book, pricing, reference, nowMs }: MakerParts): Maker {
   const slots = emptySlots()
 
   async function refresh(): Promise<void> {
-    if (book.seq() === undefined) return
-    for (const slot of slots) await refreshSlot(slot)
-    // Where the reference moved far, one side has to leave before the other can follow.
-    for (const slot of slots) if (slot.live === undefined) await refreshSlot(slot)
+    const around = reference()
+    if (book.seq() === undefined || around === undefined) return
+    for (const slot of slots) await refreshSlot(slot, around)
+    // After a large move of the reference, one side must be cancelled before the other can be quoted.
+    for (const slot of slots) if (slot.live === undefined) await refreshSlot(slot, around)
   }
 
-  async function refreshSlot(slot: Slot): Promise<void> {
-    const wanted = quoteAt(referenceCents(nowMs()), slot.side, slot.level)
+  async function refreshSlot(slot: Slot, around: bigint): Promise<void> {
+    const wanted = quoteAt(pricing, around, slot.side, slot.level)
     if (slot.live?.placed === false) return place(slot, slot.live)
     if (slot.live !== undefined && isGone(slot.live)) slot.live = undefined
     if (slot.live !== undefined) {
@@ -107,6 +111,6 @@ function emptySlots(): Slot[] {
 /** Whether a new quote would trade with one of the maker's own. */
 function meets(live: Quote | undefined, wanted: Quote): boolean {
   if (live === undefined || live.side === wanted.side) return false
-  const gap = live.priceCents - wanted.priceCents
+  const gap = live.priceUnits - wanted.priceUnits
   return wanted.side === 'buy' ? gap <= 0n : gap >= 0n
 }

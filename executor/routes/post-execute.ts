@@ -1,42 +1,68 @@
 import type Koa from 'koa'
 import type { z } from 'zod'
-import type { CheckTerms, Objection } from '../check-terms.js'
-import type { Executions, ExecuteAnswer } from '../execute.js'
-import { executePayload } from '../execute-payload.js'
-import { refuse } from '../refuse.js'
-import { readJsonBody } from '../read-json-body.js'
+import { refusals } from '../../core/entry/refusals.js'
+import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
+import type { Hex } from '../../core/action.js'
+import type { ExecuteFailure, ExecuteReceipt } from '../../interface/execute.js'
+import type { Answering, HttpState } from '../../runtime/http/server.js'
+import { parseJson, readBody, type BodyLimits } from '../../runtime/http/read-body.js'
+import type { ExecuteAnswer, Executions } from '../execute.js'
+import { executePayload, type CheckTerms, type ExecutePayload, type Objection } from '../payload.js'
+import {
+  executorRefusals,
+  invalidPayload,
+  MAX_BODY_BYTES,
+  refuse,
+  unavailable,
+  wouldRevert,
+} from '../refusals.js'
 
-/** Keys are ids that somebody logs and looks up: short and printable. */
+/** Keys are ids that are logged and looked up: short and printable. */
 const KEY = /^[\x21-\x7e]{1,200}$/
+
+const BODY_LIMITS: BodyLimits = {
+  maxBytes: MAX_BODY_BYTES,
+  maxDepth: 8,
+  tooLarge: executorRefusals.bodyTooLarge,
+}
 
 export interface PostExecuteDeps extends Pick<Executions, 'execute' | 'isKnown'> {
   readonly checkTerms: CheckTerms
 }
 
 /** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
-export function postExecute({ execute, isKnown, checkTerms }: PostExecuteDeps): Koa.Middleware {
+export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
+  const { execute, isKnown } = deps
   return async (ctx) => {
     const key = ctx.get('idempotency-key')
-    if (key !== '' && !KEY.test(key)) {
-      refuse(ctx, 400, 'Idempotency-Key must be 1 to 200 printable characters')
-      return
+    if (key !== '' && !KEY.test(key)) return refuse(ctx, executorRefusals.keyForm)
+    const read = await readBody(ctx.req, BODY_LIMITS)
+    if ('refusal' in read) return refuse(ctx, read.refusal)
+    const body = parseJson(read.body.toString())
+    if (body === undefined) return refuse(ctx, refusals.invalidJsonBody)
+    const checked = checkPayload(deps, body, key)
+    if ('payload' in checked) {
+      return present(ctx, await execute(checked.payload, key === '' ? undefined : key))
     }
-    const body = await readJsonBody(ctx)
-    const parsed = executePayload.safeParse(body)
-    const objections = !parsed.success
-      ? parsed.error.issues.map(objectionOf)
-      : // What is known is answered from its record, whatever the rules have become since.
-        isKnown(key)
-        ? []
-        : checkTerms(parsed.data)
-    const [first] = objections
-    if (parsed.success && first === undefined) {
-      return present(ctx, await execute(parsed.data, key === '' ? undefined : key))
-    }
-    // Only for a key that nothing was sent under may a 400 be taken to mean so.
+    // A 400 with `details` tells the caller that nothing was sent; a known key may have been sent.
     if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
-    refuse(ctx, 400, `invalid payload: ${describe(first)}`, { details: objections })
+    const { objections } = checked
+    refuse(ctx, invalidPayload(describe(objections[0])), { details: objections } satisfies Detail)
   }
+}
+
+type Checked = { readonly payload: ExecutePayload } | { readonly objections: readonly Objection[] }
+
+/** A known key is answered from its record, even when the rules have changed since: its terms are not checked again. */
+function checkPayload(
+  { isKnown, checkTerms }: PostExecuteDeps,
+  body: unknown,
+  key: string,
+): Checked {
+  const parsed = executePayload.safeParse(body)
+  if (!parsed.success) return { objections: parsed.error.issues.map(objectionOf) }
+  const objections = isKnown(key) ? [] : checkTerms(parsed.data)
+  return objections.length > 0 ? { objections } : { payload: parsed.data }
 }
 
 const objectionOf = ({ path, message }: z.core.$ZodIssue): Objection => {
@@ -48,40 +74,52 @@ function describe(detail: Objection | undefined): string {
   return detail.field === '' ? detail.message : `${detail.field}: ${detail.message}`
 }
 
-function present(ctx: Koa.Context, answer: ExecuteAnswer): void {
+/** What a failure says besides its text. */
+type Detail = Omit<ExecuteFailure, 'error'>
+
+function present(ctx: Answering, answer: ExecuteAnswer): void {
   switch (answer.kind) {
     case 'mined':
       ctx.body = receiptBody(answer)
       return
     case 'timeout':
-      ctx.body = { accepted: true, tx_hash: answer.hash, receipt_status: 'timeout' }
+      ctx.body = timeoutBody(answer.hash)
       return
     case 'refused':
-      return refuse(ctx, 422, `the match would revert: ${answer.revert}`, {
-        revert: answer.revert,
+      return refuse(ctx, wouldRevert(answer.revert), {
+        ...revertFields(answer.revert),
         ...(answer.guilty !== undefined && { guilty: answer.guilty }),
-      })
+      } satisfies Detail)
     case 'unknown':
-      return refuse(ctx, 502, 'outcome unknown, ask again with the same Idempotency-Key', {
-        tx_hash: answer.hash,
-      })
+      return refuse(ctx, executorRefusals.outcomeUnknown, { tx_hash: answer.hash } satisfies Detail)
     case 'unavailable':
-      return refuse(ctx, 503, answer.why)
+      return refuse(ctx, unavailable(answer.why))
     case 'mismatch':
-      return refuse(ctx, 400, 'Idempotency-Key was used for another match', {
+      return refuse(ctx, executorRefusals.keyReused, {
         details: [{ field: 'Idempotency-Key', message: 'was used for another match' }],
-      })
+      } satisfies Detail)
   }
 }
 
-function receiptBody({ transaction, guilty }: Extract<ExecuteAnswer, { kind: 'mined' }>) {
+const timeoutBody = (hash: Hex): ExecuteReceipt => ({
+  accepted: true,
+  tx_hash: hash,
+  receipt_status: 'timeout',
+})
+
+function receiptBody({
+  transaction,
+  guilty,
+  markPrice,
+}: Extract<ExecuteAnswer, { kind: 'mined' }>): ExecuteReceipt {
   const { status, hash, blockNumber, revert } = transaction
   return {
     accepted: status === 'success',
     tx_hash: hash,
     receipt_status: status,
     block_number: String(blockNumber),
-    ...(status === 'reverted' && { revert: revert ?? 'unknown' }),
+    ...(markPrice !== undefined && { mark_price: String(markPrice) }),
+    ...(status === 'reverted' && revertFields(revert ?? UNKNOWN_REVERT)),
     ...(guilty !== undefined && { guilty }),
   }
 }

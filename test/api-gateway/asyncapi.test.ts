@@ -19,7 +19,7 @@ describe('the AsyncAPI document', () => {
       const found = ref.split('/').reduce<unknown>((at, key) => (at as Json)[key], feedDocument)
       expect(found, ref).to.be.an('object')
     }
-    const { operations } = feedDocument as unknown as {
+    const { operations } = JSON.parse(text) as {
       operations: Record<string, { action: string; messages: { $ref: string }[] }>
     }
     const namesOf = (operation: string) =>

@@ -1,8 +1,8 @@
+import { expect } from 'chai'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { expect } from 'chai'
-import { refusals } from '../../core/refusals.js'
-import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
+import { refusals } from '../../core/entry/refusals.js'
+import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 describe('requests that the gateway does not pass on', () => {
   let gateway: GatewayStage
@@ -164,7 +164,7 @@ describe('requests that the gateway does not pass on', () => {
     expect(answer).to.match(/^HTTP\/1.1 200 /)
   })
 
-  it('never lets a body nobody reads occupy the connection', async () => {
+  it('never lets an unread body occupy the connection', async () => {
     const answer = await gateway.raw(
       'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\nxxxx',
     )

@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { clientAddress } from '../../api-gateway/client-address.js'
+import type { IncomingMessage } from 'node:http'
+import { clientAddress } from '../../api-gateway/transfers.js'
 
 const from = (peer: string | undefined, forwarded?: string) =>
   ({
     socket: { remoteAddress: peer },
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
-  }) as unknown as IncomingMessage
+  }) as IncomingMessage
 
 describe('the address of a client', () => {
   it('is the peer, whatever the client claims, without proxies', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { gatewayEnv } from '../../api-gateway/config.js'
 import { orderIntakeEnv } from '../../actors/order-intake/config.js'
-import { BadConfiguration, parseEnv } from '../../bus-schemas/parse-env.js'
+import { gatewayEnv } from '../../api-gateway/config.js'
+import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
 const places = { NATS_URL: 'nats://x', DATA_DIR: '/data', DEPLOYMENT_FILE: '/d.json' }
 

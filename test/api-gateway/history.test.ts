@@ -1,19 +1,20 @@
 import { expect } from 'chai'
 import type { Address } from '../../core/action.js'
-import type { Block, Change } from '../../core/change.js'
-import { amountE18, E18, notionalFloor, priceE18 } from '../../core/money.js'
+import { notionalFloor } from '../../core/contracts/fees.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { Block, Change } from '../../core/engine/change.js'
+import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { historyRecordJson } from '../../core/records/order-record.js'
-import { openReadModel } from '../../data/read-model.js'
+import { openReadModel } from '../../data/history/read-model.js'
 import { aMarket } from '../support/builders.js'
+import type { MarketAct } from '../support/market-commands.js'
+import { feedOf } from '../support/market-feed.js'
 import {
-  type HistoryGateway,
   aHistoryGateway,
   authHeader,
   frameOwner,
-} from '../support/history-gateway.js'
-import type { MarketAct } from '../support/market-commands.js'
-import { feedOf } from '../support/market-feed.js'
+  type HistoryGateway,
+} from './stage/history-gateway.js'
 
 const MARKET = aMarket()
 
@@ -152,7 +153,7 @@ describe('the private histories', () => {
     })
   })
 
-  it('show nobody what is somebody else’s', async () => {
+  it('show an owner only what is the owner’s', async () => {
     gateway.project(feed(story, `0x${'ee'.repeat(20)}`))
     expect(await rowsOf('/v1/orders')).to.deep.equal([])
     expect(await rowsOf('/v1/fills')).to.deep.equal([])
@@ -181,7 +182,7 @@ describe('the private histories', () => {
     expect(empty.json).to.deep.equal({ orders: [] })
   })
 
-  it('serve fifty unless told otherwise', async () => {
+  it('serve fifty by default', async () => {
     gateway.project(feed(Array.from({ length: 60 }, () => place({ price: 10 }))))
     expect(await rowsOf('/v1/orders')).to.have.length(50)
     expect(await rowsOf('/v1/orders?limit=100')).to.have.length(60)

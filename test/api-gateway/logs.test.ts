@@ -1,10 +1,10 @@
-import { connect } from 'node:net'
 import { expect } from 'chai'
-import { createLog } from '../../bus-schemas/log.js'
-import { refusals } from '../../core/refusals.js'
+import { connect } from 'node:net'
+import { refusals } from '../../core/entry/refusals.js'
+import { createLog } from '../../runtime/process/log.js'
 import { eventually } from '../support/eventually.js'
-import { signedBody } from '../support/intake-stage.js'
 import { aGatewayStage } from '../support/gateway-stage.js'
+import { signedBody } from '../support/intake-stage.js'
 
 describe('logs of the gateway', () => {
   it('have one line an order with its outcome, and nothing of its body', async () => {

@@ -37,6 +37,9 @@ const resolve = (ref: string): unknown =>
     .split('/')
     .reduce<unknown>((found, key) => (found as Json | undefined)?.[key], gatewayDocument)
 
+/** Answers of these statuses have no body. */
+const isEmpty = (status: string): boolean => ['204', '304'].includes(status)
+
 describe('the OpenAPI document', () => {
   it('has every route and nothing else', () => {
     const named = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
@@ -45,7 +48,9 @@ describe('the OpenAPI document', () => {
   })
 
   it('is OpenAPI 3.1 as far as its parts can be told', () => {
-    const { openapi, info, tags } = gatewayDocument as unknown as Json & { tags: Json[] }
+    const { openapi, info, tags } = JSON.parse(JSON.stringify(gatewayDocument)) as Json & {
+      tags: Json[]
+    }
     expect(openapi).to.equal('3.1.0')
     expect(info).to.include.keys('title', 'version')
     const ids = operations.map(({ operationId }) => operationId)
@@ -61,11 +66,11 @@ describe('the OpenAPI document', () => {
       expect(declared.every(({ required }) => required)).to.equal(true)
       expect(operation.summary, path).to.be.a('string')
       expect(tags.map(({ name }) => name)).to.include.members(operation.tags)
-      expect(Object.keys(operation.responses), path).to.include('200')
+      expect(operation.responses, path).to.have.any.keys('200', '101', '204')
       for (const [status, answer] of Object.entries(operation.responses)) {
         expect(status).to.match(/^[1-5]\d\d$/)
         expect(answer.description, `${method} ${path} ${status}`).to.match(/\w/)
-        expect(Object.keys(answer.content)).to.have.length(1)
+        expect(Object.keys(answer.content ?? {})).to.have.length(isEmpty(status) ? 0 : 1)
       }
     }
   })
@@ -76,7 +81,7 @@ describe('the OpenAPI document', () => {
     )
     expect(refs.filter(({ $ref }) => resolve($ref) === undefined)).to.deep.equal([])
     const referred = new Set(refs.map(({ $ref }) => $ref))
-    const { schemas, headers } = gatewayDocument.components as unknown as Record<string, Json>
+    const { schemas, headers } = gatewayDocument.components as Record<string, Json>
     const unused = [
       ...Object.keys(schemas ?? {}).map((name) => `#/components/schemas/${name}`),
       ...Object.keys(headers ?? {}).map((name) => `#/components/headers/${name}`),
@@ -155,7 +160,7 @@ describe('the check of answers against the document', () => {
     ['a success where nothing is', { path: '/nowhere' }, time],
     ['a missing field', {}, { now: time.now }],
     ['a field of another type', {}, { ...time, unix_ms: '1' }],
-    ['a field that nobody wrote down', {}, { ...time, more: 1 }],
+    ['an undocumented field', {}, { ...time, more: 1 }],
     [
       'an error without its code',
       { path: '/nowhere', status: 404 },

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../bus-schemas/order-requests.js'
-import { refusals } from '../../core/refusals.js'
+import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import { refusals } from '../../core/entry/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'
-import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
+import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 const order = anOrder()
 const progress = progressOf(order)
@@ -53,7 +53,7 @@ describe('order routes of the gateway', () => {
     expect(answer.json.error).to.equal('signature does not authorize this action')
   })
 
-  it('shows the stored order to whoever repeats it, once it can be read', async () => {
+  it('shows the stored order to a client that repeats it, once it can be read', async () => {
     const refusal = { ...refusals.duplicateOrderId, existingOrderId: 'order-1' }
     gateway.answerWith({ kind: 'refused', refusal })
     const before = await post()
@@ -65,11 +65,10 @@ describe('order routes of the gateway', () => {
     expect(after.json.order).to.include({ order_id: 'order-1' })
   })
 
-  it('answers 500 within three seconds when nobody answers', async function () {
+  it('answers 500 within three seconds when there is no answer', async function () {
     this.timeout(120_000)
-    const startedAt = performance.now()
     const [placing, cancelling] = await Promise.all([post(), cancel()])
-    expect(performance.now() - startedAt).to.be.within(2_900, 3_500)
+    expect(gateway.waits).to.deep.equal([3_000, 3_000])
     expect([placing.status, cancelling.status]).to.deep.equal([500, 500])
     expect(placing.json.error).to.equal('outcome not known: safe to retry with the same order_id')
     expect(cancelling.json.error).to.equal('failed to resolve cancel target')
@@ -78,9 +77,8 @@ describe('order routes of the gateway', () => {
   it('answers 500 at once and sends nothing while the bus is away', async () => {
     gateway.answerWith(placed)
     gateway.bus.setConnected(false)
-    const startedAt = performance.now()
     const [placing, cancelling] = await Promise.all([post(), cancel()])
-    expect(performance.now() - startedAt).to.be.below(500)
+    expect(gateway.waits).to.deep.equal([])
     expect([placing.status, cancelling.status]).to.deep.equal([500, 500])
     gateway.bus.setConnected(true)
     expect(gateway.asked).to.deep.equal([])

@@ -1,12 +1,12 @@
-import { answerPing } from '../../actors/answer-ping.js'
 import { expect } from 'chai'
-import { encodeBlock } from '../../bus-schemas/block-message.js'
-import { createMemoryBus } from '../../bus-schemas/memory-bus.js'
+import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
+import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
+import { answerPing } from '../../runtime/process/process.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
-import { type HistoryGateway, NOW_MS, aHistoryGateway } from '../support/history-gateway.js'
 import type { MarketAct } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
+import { aHistoryGateway, NOW_MS, type HistoryGateway } from './stage/history-gateway.js'
 
 const MARKET = aMarket()
 const place = (buy: boolean, price: number, size: number): MarketAct => ({
@@ -46,7 +46,7 @@ describe('candles, tickers and health', () => {
       return json as { interval: string; candles: Record<string, unknown>[] }
     }
 
-    it('sums trades by the hour unless told, in engine values, oldest first', async () => {
+    it('sums trades by the hour by default, in engine values, oldest first', async () => {
       gateway.project(feedOf(MARKET, story))
       const { interval, candles: hours } = await candles('')
       expect(interval).to.equal('1h')
@@ -236,7 +236,11 @@ describe('candles, tickers and health', () => {
         expect(json).to.deep.equal({
           status: 'ok',
           now: '2026-11-21T10:00:00.000Z',
-          markets: { 'cNGN-USDC': { head_seq: head, projected_seq: head - 1, lag: 1 } },
+          markets: {
+            'cNGN-USDC': {
+              ...{ trading_status: 'open', head_seq: head, projected_seq: head - 1, lag: 1 },
+            },
+          },
           deposits: { status: 'unavailable' },
           withdrawals: { status: 'unavailable' },
           chain: { status: 'degraded', detail: 'the chain reader does not answer' },
@@ -248,7 +252,7 @@ describe('candles, tickers and health', () => {
 
     it('is well before anything was published, and lists enabled markets alone', async () => {
       const { json } = await gateway.get('/v1/health')
-      const nothing = { head_seq: 0, projected_seq: 0, lag: 0 }
+      const nothing = { trading_status: 'open', head_seq: 0, projected_seq: 0, lag: 0 }
       expect(json).to.deep.include({
         status: 'ok',
         markets: { 'cNGN-PERP': nothing, 'cNGN-USDC': nothing },
@@ -298,7 +302,7 @@ describe('candles, tickers and health', () => {
         const asked = await aHistoryGateway({ bus })
         const { json } = await asked.get('/v1/health')
         await asked.close()
-        const reads = { head_seq: 0, projected_seq: 0, lag: 0 }
+        const reads = { trading_status: 'open', head_seq: 0, projected_seq: 0, lag: 0 }
         expect(json).to.deep.include({
           status,
           markets: { [MARKET.market]: { ...reads, ...settlements } },
@@ -313,7 +317,7 @@ describe('candles, tickers and health', () => {
       try {
         expect((await alone.get('/v1/health')).json).to.deep.include({
           status: 'degraded',
-          markets: { 'cNGN-USDC': { projected_seq: 0 } },
+          markets: { 'cNGN-USDC': { trading_status: 'open', projected_seq: 0 } },
         })
       } finally {
         await alone.close()

@@ -1,7 +1,12 @@
 import { expect } from 'chai'
+import type { MarketObservation } from '../../core/contracts/contract.js'
+import type { Market } from '../../core/contracts/market.js'
+import { hidePerpetual } from '../../core/contracts/perpetual-facts.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
-import { aFill, aFuture, aMarket, anOrder, progressOf } from '../support/builders.js'
+import { aFill, aFuture, aMarket, anOrder, aPerp, progressOf } from '../support/builders.js'
+import type { MarketEntry } from '../../interface/market.js'
 import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
+import { perpetualFacts } from '../support/perpetual.js'
 
 describe('read routes of the gateway', () => {
   let gateway: GatewayStage
@@ -20,6 +25,52 @@ describe('read routes of the gateway', () => {
     expect(
       (JSON.parse(answer.text) as { market: string }[]).map(({ market }) => market),
     ).to.deep.equal(['cNGN-USDC'])
+  })
+
+  it('shows of a perpetual what the chain shows, and nothing while the chain does not answer', async () => {
+    let observed: MarketObservation | undefined
+    const perp = aPerp()
+    const chainMarkets = {
+      readMarket: (market: Market) =>
+        Promise.resolve(market.market === perp.market ? observed : undefined),
+    }
+    const other = await aGatewayStage({ markets: [aMarket(), perp], chainMarkets })
+    const perpOf = async (path: string) => {
+      const { json } = await other.send('GET', `/v1/${path}?symbol=${perp.market}`)
+      return (json.market_presentation as MarketEntry).perp?.mark_price
+    }
+    const perps = async () => {
+      const listed = JSON.parse((await other.send('GET', '/v1/markets')).text) as MarketEntry[]
+      const presented = await Promise.all(['book', 'trades', 'candles'].map(perpOf))
+      return [...listed.map((entry) => entry.perp?.mark_price), ...presented]
+    }
+    try {
+      expect(await perps()).to.deep.equal(Array<undefined>(5).fill(undefined))
+      observed = {
+        facts: hidePerpetual(perpetualFacts({ mark: priceE18(650_000_000_000_000n) })),
+        ...{ blockNumber: 1n, blockTimeSec: 1, readAtMs: 1_000 },
+      }
+      expect(await perps()).to.deep.equal([
+        '0.00065',
+        undefined,
+        ...Array<string>(3).fill('0.00065'),
+      ])
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('waits for the chain no longer than its bound', async function () {
+    this.timeout(60_000)
+    const chainMarkets = { readMarket: () => new Promise<undefined>(() => undefined) }
+    const other = await aGatewayStage({ markets: [aPerp()], chainMarkets })
+    try {
+      const { status, json } = await other.send('GET', '/v1/book?symbol=cNGN-PERP')
+      expect(status).to.equal(200)
+      expect(json.market_presentation).not.to.have.property('perp')
+    } finally {
+      await other.close()
+    }
   })
 
   it('finds the market by symbol or by instrument', async () => {

@@ -1,7 +1,12 @@
 import { expect } from 'chai'
-import { frameMessage } from '../../core/frame-message.js'
-import type { HistoryGateway } from '../support/history-gateway.js'
-import { FRAME_WORDS, NOW_SEC, aHistoryGateway, authHeader } from '../support/history-gateway.js'
+import { frameMessage } from '../../core/entry/auth-frame.js'
+import {
+  aHistoryGateway,
+  authHeader,
+  FRAME_WORDS,
+  NOW_SEC,
+  type HistoryGateway,
+} from './stage/history-gateway.js'
 
 const b64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
@@ -58,7 +63,7 @@ const refused: [string, () => Promise<string> | string | undefined, string][] = 
     'auth failed: signature does not match address',
   ],
   [
-    "somebody else's address",
+    "another owner's address",
     () => authHeader({ address: `0x${'ab'.repeat(20)}` }),
     'auth failed: signature does not match address',
   ],

@@ -1,32 +1,32 @@
 import { expect } from 'chai'
-import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
-import { tokenUnits6 } from '../../core/money.js'
 import {
   allowanceTooLow,
   chainUnreadable,
   notTransferOwner,
   tooManyDepositsAnHour,
-  type TransferRefusal,
   transferNotFound,
   transferRefusals,
   transfersPaused,
   wouldRevert,
-} from '../../core/transfer-refusals.js'
+  type TransferRefusal,
+} from '../../core/entry/transfer-refusals.js'
+import { tokenUnits6 } from '../../core/money.js'
 import type { TransferKind, TransferRecord } from '../../core/transfer.js'
-import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
-import { type ScriptedSubmitter, aScriptedSubmitter } from '../support/scripted-submitter.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
+import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 import {
   aDepositBody,
+  anUnsentTransfer,
   aTransfer,
   aWithdrawalBody,
-  anUnsentTransfer,
   places,
 } from '../support/transfer-bodies.js'
+import { aScriptedSubmitter, type ScriptedSubmitter } from './stage/submitters.js'
 
 const HASH = `0x${'ac'.repeat(32)}`
 const TX_HASH = `0x${'77'.repeat(32)}` as const
 
-/** What differs between the two kinds for whoever only looks at the routes. */
+/** What differs between the two kinds at the routes. */
 const kinds = {
   deposit: { path: '/v1/deposits', body: aDepositBody(), fields: {} },
   withdrawal: {
@@ -77,7 +77,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
     const post = () => gateway.send('POST', path, { body, judged: true })
     const lookUp = (hash = HASH) => gateway.send('GET', `${path}/${hash}`)
 
-    it('passes the body on as it came, with the address of whoever sent it', async () => {
+    it('passes the body on as it came, with the address of the client', async () => {
       withRecord(sent())
       const text = '{ "action" : {"nonce":"1"},"more":[] }'
       const answer = await gateway.send('POST', path, { body: text })
@@ -156,7 +156,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       })
     }
 
-    it('answers 502 when the submitter stays silent or nobody is there', async () => {
+    it('answers 502 when the submitter stays silent or none runs', async () => {
       bus.patience = false
       expect((await post()).status).to.equal(502)
       const alone = await aGatewayStage()
@@ -245,7 +245,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
 
 describe('gas in GET /v1/health', () => {
   const standing = {
-    signer: places.stranger,
+    signer: places.unrelated,
     balanceWei: 10n ** 18n,
     reserveWei: 5n,
     hourBudgetWei: 7n,
@@ -266,7 +266,7 @@ describe('gas in GET /v1/health', () => {
     expect(json.deposits).to.deep.equal({
       status: 'open',
       gas: {
-        signer: places.stranger,
+        signer: places.unrelated,
         balance_wei: '1000000000000000000',
         reserve_wei: '5',
         hour_budget_wei: '7',

@@ -1,10 +1,11 @@
-import { type Server, createServer } from 'node:http'
-import { type Socket, connect } from 'node:net'
 import { expect } from 'chai'
-import { type WebSocket, WebSocketServer, WebSocket as Client } from 'ws'
-import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
-import { type UpgradeRelay, relayUpgrades } from '../../api-gateway/ws-upgrade.js'
+import { createServer, type Server } from 'node:http'
+import { connect, createServer as createNetServer, type AddressInfo, type Socket } from 'node:net'
+import { WebSocket as Client, WebSocketServer, type WebSocket } from 'ws'
+import { relayUpgrades, type UpgradeRelay } from '../../api-gateway/ws-upgrade.js'
+import { closeServer, createHttpServer, listen } from '../../runtime/http/server.js'
 import { eventually } from '../support/eventually.js'
+import { startRig } from '../support/fan-out-rig.js'
 import { freePort } from '../support/free-port.js'
 import { silentLog } from '../support/intake-stage.js'
 
@@ -32,7 +33,7 @@ describe('the relay of /v1/ws', () => {
   })
 
   afterEach(async () => {
-    relay.stop()
+    await relay.stop()
     for (const socket of sockets.clients) socket.terminate()
     await closeServer(gateway, 0)
     if (fanout.listening) await closeServer(fanout, 0)
@@ -104,7 +105,7 @@ describe('the relay of /v1/ws', () => {
     }
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(9)
     expect(Math.min(...counts)).to.equal(3)
-    relaying.stop()
+    await relaying.stop()
     await closeServer(second, 0)
     for (const { http, wss } of workers) {
       for (const socket of wss.clients) socket.terminate()
@@ -152,10 +153,46 @@ describe('the relay of /v1/ws', () => {
     client.terminate()
   })
 
-  it('cuts its connections when it stops', async () => {
-    const client = await opened()
-    relay.stop()
-    expect(await closed(client)).to.equal(1006)
+  /** A second gateway whose only worker listens on a port. */
+  const gatewayTo = async (workerPort: number) => {
+    const second = createHttpServer((_request, response) => void response.end('rest'))
+    const fanoutUrls = [new URL(`ws://127.0.0.1:${workerPort}`)]
+    const relaying = relayUpgrades({ server: second, fanoutUrls, log: silentLog })
+    return { second, relaying, at: await listen(second, 0, '127.0.0.1') }
+  }
+
+  it('has the fan-out close its connections with 1001 when it stops', async () => {
+    const rig = await startRig()
+    const { second, relaying, at } = await gatewayTo(rig.fanOut().port)
+    const client = new Client(`ws://127.0.0.1:${at}/v1/ws`)
+    await new Promise((resolve, reject) => client.on('open', resolve).on('error', reject))
+    const code = closed(client)
+    await relaying.stop()
+    expect(await code).to.equal(1001)
+    await eventually(() => rig.fanOut().clients() === 0)
+    await closeServer(second, 0)
+    await rig.end()
+  })
+
+  it('cuts a connection that the fan-out does not end when it stops', async () => {
+    const heard: Socket[] = []
+    const deaf = createNetServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', () => heard.push(socket))
+    })
+    await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve))
+    const { second, relaying, at } = await gatewayTo((deaf.address() as AddressInfo).port)
+    const client = connect(at, '127.0.0.1')
+    client.on('error', () => undefined)
+    const cut = new Promise((resolve) => client.on('close', resolve))
+    client.write(
+      'GET /v1/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    )
+    await eventually(() => heard.length > 0)
+    await relaying.stop()
+    await cut
+    for (const socket of heard) socket.destroy()
+    await closeServer(second, 0)
+    deaf.close()
   })
 
   it('leaves ordinary requests alone', async () => {

@@ -7,7 +7,7 @@ import { sectionOf } from '../../bench/table.js'
 describe('benches', () => {
   for (const [name, load] of Object.entries(BENCHES)) {
     it(`${name} runs and gives its figures`, async function () {
-      this.timeout(120_000)
+      this.timeout(240_000)
       const report = await runBench(await load(), 'tiny')
       expect(report.name).to.equal(name)
       expect(report.rows).to.not.be.empty

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import {
+  createRestClient,
   OutcomeUnknown,
   VenueRefused,
-  createRestClient,
   type OrderBody,
 } from '../../client/index.js'
-import { type PreparedServer, aPreparedServer } from '../support/prepared-server.js'
+import { aPreparedServer, type PreparedServer } from './prepared-server.js'
 
 const body = { order_id: 'order-1' } as OrderBody
 const order = { order_id: 'order-1', status: 'active' }
@@ -30,12 +30,13 @@ describe('rest client', () => {
 
   it('asks each endpoint in its own words', async () => {
     const venue = createRestClient(baseUrl)
-    server.answers = Array.from({ length: 7 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 8 }, () => ({ status: 200, body: { order } }))
     await venue.markets()
     await venue.book('cNGN-USDC', { depth: 3 })
     await venue.trades('cNGN-USDC', { limit: 2, beforeTradeId: 9 })
     await venue.order('a/b c')
     await venue.health()
+    await venue.positions('7')
     expect(await venue.placeOrder(body)).to.deep.equal(order)
     expect(await venue.cancelOrder({ owner_address: '0x1', nonce: '2' })).to.deep.equal(order)
     expect(asked.map(({ line }) => line)).to.deep.equal([
@@ -44,6 +45,7 @@ describe('rest client', () => {
       'GET /v1/trades?symbol=cNGN-USDC&limit=2&before_trade_id=9',
       'GET /v1/orders/a%2Fb%20c',
       'GET /v1/health',
+      'GET /v1/positions?subaccount_id=7',
       'POST /v1/orders',
       'POST /v1/orders/cancel',
     ])

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
-import { decodeFrameHeader, verifyFrame } from '../../chain/frame-message.js'
+import { decodeFrameHeader, verifyFrame } from '../../chain/signing/verify-frame.js'
 import { frameHeader, signFrame, type FrameOptions } from '../../client/index.js'
-import { readAuthFrame } from '../../core/auth-frame.js'
+import { readAuthFrame } from '../../core/entry/auth-frame.js'
 import { testPrivateKey } from '../support/builders.js'
 
 const NOW_SEC = 1_790_000_000

@@ -2,21 +2,21 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { bytesToHex, recoverAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { createActionHasher } from '../../chain/typed-data.js'
-import type { Action, Hex } from '../../core/action.js'
-import { marketEntry } from '../../core/records/market-entry.js'
-import { decodeTradeData } from '../../core/trade-data.js'
+import { createActionHasher } from '../../chain/signing/verify-signature.js'
 import {
-  BadOrderTerms,
   actionDigest,
+  BadOrderTerms,
   randomNonce,
   signOrder,
   signTraderOrder,
-  type MarketRecord,
 } from '../../client/index.js'
+import type { Action, Hex } from '../../core/action.js'
+import { decodeTradeData } from '../../core/entry/read-action.js'
+import { marketEntry } from '../../core/records/market-entry.js'
 import {
   aFuture,
   aMarket,
+  aPerp,
   farFutureSec,
   signedIntentBody,
   signedOrderBody,
@@ -24,7 +24,7 @@ import {
   testPrivateKey,
 } from '../support/builders.js'
 
-const market = marketEntry(aMarket()) as unknown as MarketRecord
+const market = marketEntry(aMarket())
 const signer = privateKeyToAccount(testPrivateKey)
 const domain = { chainId: testDomain.chainId, matching: testDomain.verifyingContract }
 const frame = { market, orderId: 'order-1', subaccountId: '7', nonce: 1n, expirySec: farFutureSec }
@@ -55,6 +55,23 @@ describe('sign order', () => {
     const expected = await signedIntentBody(intent, { worstFee: BigInt(body.worst_fee) })
     expect(body).to.deep.include(expected)
     expect(body).to.include({ side: 'sell', desired_amount: '153050' })
+  })
+
+  it('states trader terms of a perpetual unchanged, and that an order only reduces', async () => {
+    const perp = marketEntry(aPerp())
+    const intent = { side: 'sell', price: '0.00065', size: '1000' } as const
+    const body = await signTraderOrder(signer, domain, {
+      ...{ ...frame, market: perp, ...intent, reduceOnly: true },
+    })
+    expect(body).to.deep.include({
+      ...{ side: 'sell', limit_price: '0.00065', desired_amount: '1000', reduce_only: true },
+      ...{ order_entry_spec: 'cngn_usdc_perp_v1', ui_intent: intent },
+      asset_address: perp.asset_address,
+    })
+    expect(body.action_json.module).to.equal(perp.trade_module_address)
+    const terms = { side: 'buy', price: '0.00065', amount: '1' } as const
+    const plain = await signOrder(signer, domain, { ...frame, ...terms, reduceOnly: false })
+    expect(plain).not.to.have.property('reduce_only')
   })
 
   it('signs exactly what the text says, for any decimal', async () => {
@@ -91,11 +108,25 @@ describe('sign order', () => {
         expect(error, bad).to.be.instanceOf(BadOrderTerms)
       }
     }
-    const future = marketEntry(aFuture()) as unknown as MarketRecord
+    const future = marketEntry(aFuture())
     const intent = { side: 'buy', price: '1', size: '1' } as const
     const signing = signTraderOrder(signer, domain, { ...frame, market: future, ...intent })
     const error: unknown = await signing.catch((refused: unknown) => refused)
     expect(error).to.be.instanceOf(BadOrderTerms)
+  })
+
+  it('signs thousandths of contracts of a future, and a fee bound per contract at any price', async () => {
+    const future = aFuture()
+    const terms = { side: 'buy', price: '1500', amount: '2000' } as const
+    const body = await signOrder(signer, domain, {
+      ...{ ...frame, market: marketEntry(future), ...terms },
+    })
+    const worstFee = 3n * 10n ** 18n
+    expect(body).to.deep.equal(await signedOrderBody({ ...terms, market: future, worstFee }))
+    const cheap = { ...frame, market: marketEntry(future), ...terms, price: '1', worstFeeBps: 25 }
+    expect((await signOrder(signer, domain, cheap)).worst_fee).to.equal(
+      `${(25n * 10n ** 18n) / 10n}`,
+    )
   })
 
   it('draws a different nonce each time', () => {

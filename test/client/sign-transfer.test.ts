@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { recoverAddress, recoverTypedDataAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { bytesToHex } from '../../chain/signing/keys.js'
+import { createActionHasher } from '../../chain/signing/verify-signature.js'
 import {
   BadOrderTerms,
   signDeposit,
@@ -8,12 +10,13 @@ import {
   signWithdrawal,
   transferHash,
 } from '../../client/index.js'
-import { bytesToHex, createActionHasher } from '../../chain/typed-data.js'
 import type { Hex } from '../../core/action.js'
-import { readTransferBody } from '../../core/read-transfer-body.js'
+import {
+  readTransferBody,
+  validateDeposit,
+  validateWithdrawal,
+} from '../../core/entry/validate-transfer.js'
 import type { TransferKind } from '../../core/transfer.js'
-import { validateDeposit } from '../../core/validate-deposit.js'
-import { validateWithdrawal } from '../../core/validate-withdrawal.js'
 import { testDomain, testPrivateKey } from '../support/builders.js'
 import { NOW_MS, places } from '../support/transfer-bodies.js'
 
@@ -56,7 +59,7 @@ describe('signed transfers', () => {
 
   it('carry a permit on the token’s own domain for the deposit module', async () => {
     const permit = await signPermit(owner, {
-      ...{ chainId: domain.chainId, usdc: places.stranger, depositModule: places.depositModule },
+      ...{ chainId: domain.chainId, usdc: places.unrelated, depositModule: places.depositModule },
       ...{ amount: '25.5', tokenNonce: 3n, deadlineSec: expirySec },
     })
     expect(permit).to.include({ value: '25500000', deadline: `${expirySec}` })
@@ -65,7 +68,7 @@ describe('signed transfers', () => {
         name: 'USD Coin',
         version: '2',
         chainId: domain.chainId,
-        verifyingContract: places.stranger,
+        verifyingContract: places.unrelated,
       },
       types: {
         Permit: [

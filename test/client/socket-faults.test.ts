@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createSocketClient, type SocketClient } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
-import { followBook } from '../support/follow-book.js'
+import { followBook } from './follow-book.js'
 
 const MARKET = 'cNGN-USDC'
 const timing = { minBackoffMs: 5, maxBackoffMs: 20, pingEveryMs: 1_000 }

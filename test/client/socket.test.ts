@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
-import { formatDecimal } from '../../core/decimal.js'
-import { applyChange, emptyView, openOrders } from '../../core/feed.js'
 import { createSocketClient, type SocketClient } from '../../client/index.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { applyChange, emptyView, openOrders } from '../../core/engine/feed.js'
 import { eventually } from '../support/eventually.js'
 import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
-import { followBook } from '../support/follow-book.js'
 import { busyHistory } from '../support/random-history.js'
+import { followBook } from './follow-book.js'
 
 const MARKET = 'cNGN-USDC'
 const timing = { minBackoffMs: 5, maxBackoffMs: 20, pingEveryMs: 1_000 }

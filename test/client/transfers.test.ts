@@ -1,21 +1,21 @@
 import { expect } from 'chai'
 import {
-  type DepositBody,
+  createTransferClient,
   OutcomeUnknown,
   VenueRefused,
-  type WithdrawalBody,
-  createTransferClient,
+  type NewDeposit,
+  type NewWithdrawal,
 } from '../../client/index.js'
-import { type PreparedServer, aPreparedServer } from '../support/prepared-server.js'
 import { aDepositBody, aWithdrawalBody } from '../support/transfer-bodies.js'
+import { aPreparedServer, type PreparedServer } from './prepared-server.js'
 
 const HASH = `0x${'ac'.repeat(32)}`
 const receipt = { action_hash: HASH, status: 'confirmed', accepted: true }
 const unknown = { status: 502, body: { error: 'could not confirm', code: 'deposit_unknown' } }
 const paused = { status: 503, body: { error: 'paused', code: 'deposits_paused_gas_budget' } }
 const ok = (body: object) => ({ status: 200, body })
-const deposit: DepositBody = aDepositBody()
-const withdrawal: WithdrawalBody = aWithdrawalBody()
+const deposit: NewDeposit = aDepositBody()
+const withdrawal: NewWithdrawal = aWithdrawalBody()
 
 const failure = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(

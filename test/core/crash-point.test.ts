@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
-import { killAt } from '../../bus-schemas/crash-at.js'
-import { readCrashAt } from '../../bus-schemas/crash-config.js'
-import { BadConfiguration } from '../../bus-schemas/parse-env.js'
 import { armCrashPoints, crash, CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
+import { BadConfiguration, readCrashAt } from '../../runtime/process/config.js'
+import { killAt } from '../../runtime/process/process.js'
 
 const ROOT = new URL('../../../', import.meta.url)
 const ROOMS = ['core', 'bus-schemas', 'chain', 'data', 'actors', 'api-gateway', 'executor']

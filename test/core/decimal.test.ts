@@ -5,6 +5,7 @@ import {
   divHalfUp,
   exactNumber,
   formatDecimal,
+  formatFixed,
   isNegativeDecimal,
   parseDecimal,
   parseInteger,
@@ -58,6 +59,16 @@ describe('formatDecimal', () => {
     expect(formatDecimal(0n, 18)).to.equal('0')
     expect(formatDecimal(-1n, 18)).to.equal('-0.000000000000000001')
     expect(formatDecimal(42n, 0)).to.equal('42')
+    expect(formatDecimal(1_000n, 2)).to.equal('10')
+    expect(formatDecimal(100n, 0)).to.equal('100')
+    expect(formatDecimal(-1_050n, 2)).to.equal('-10.5')
+  })
+
+  it('writes every decimal where that is asked for', () => {
+    expect(formatFixed(5n, 6)).to.equal('0.000005')
+    expect(formatFixed(1_500_000n, 6)).to.equal('1.500000')
+    expect(formatFixed(0n, 1)).to.equal('0.0')
+    expect(formatFixed(123_456_789n, 6)).to.equal('123.456789')
   })
 })
 
@@ -67,6 +78,16 @@ describe('parseInteger', () => {
     expect(parseInteger(UINT256_MAX.toString())).to.equal(UINT256_MAX)
     expect(parseInteger((UINT256_MAX + 1n).toString())).to.equal(undefined)
     expect(parseInteger('8', 7n)).to.equal(undefined)
+    expect(parseInteger('7', 7n)).to.equal(7n)
+  })
+
+  it('keeps every digit on both sides of what a number holds', () => {
+    const powers = [15n, 16n, 17n].flatMap((digits) => [10n ** digits - 1n, 10n ** digits])
+    const words = [53n, 54n, 55n, 56n].flatMap((bits) => [2n ** bits - 1n, 2n ** bits + 1n])
+    for (const value of [...powers, ...words]) {
+      expect(parseInteger(String(value))).to.equal(value)
+      expect(parseDecimal(formatFixed(value, 6), 6)).to.equal(value)
+    }
   })
 
   for (const value of [

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { asciiJsonText, jsonText } from '../../core/json-text.js'
+import { asciiJsonText, jsonText } from '../../core/json.js'
 
 const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
 const anyText = fc.oneof(fc.string(), fc.string({ unit: anyUnit }))

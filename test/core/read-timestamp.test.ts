@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { ceilSec, isLater, readTimestamp } from '../../core/read-timestamp.js'
+import { ceilSec, isLater, readTimestamp } from '../../core/time.js'
 
 const sec = (iso: string): number => Date.parse(iso) / 1000
 
@@ -57,6 +57,14 @@ describe('RFC 3339 timestamps', () => {
     )
   })
 
+  it('gives the first whole second from an instant on', () => {
+    const ceiled = (text: string): number =>
+      ceilSec(readTimestamp(text) ?? { sec: NaN, fraction: '' })
+    expect(ceiled('1970-01-01T00:00:07Z')).to.equal(7)
+    expect(ceiled('1970-01-01T00:00:07.000Z')).to.equal(7)
+    expect(ceiled('1970-01-01T00:00:07.0001Z')).to.equal(8)
+  })
+
   it('compares to any number of decimals', () => {
     const later = (a: string, b: string): boolean => {
       const [x, y] = [a, b].map((decimals) => readTimestamp(`2026-11-21T10:00:0${decimals}Z`))
@@ -69,5 +77,8 @@ describe('RFC 3339 timestamps', () => {
     expect(later('1', '0.9')).to.equal(true)
     expect(later('0.09', '0.1')).to.equal(false)
     expect(later('0.2', '0.15')).to.equal(true)
+    expect(later('1', '1')).to.equal(false)
+    expect(later('1.5', '2.1')).to.equal(false)
+    expect(later('2.1', '1.5')).to.equal(true)
   })
 })

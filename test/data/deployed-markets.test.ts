@@ -1,8 +1,7 @@
+import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { loadDeployedMarkets } from '../../data/deployed-markets.js'
-import { MarketFileError } from '../../data/load-markets.js'
+import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { testAddresses } from '../support/builders.js'
 import { tempDir } from '../support/temp-dir.js'
 
@@ -17,21 +16,18 @@ describe('the markets of a deployment', () => {
     return path
   }
 
-  it('are the enabled ones, on its addresses', () => {
-    const markets = loadDeployedMarkets(deployment(JSON.stringify(testAddresses)))
+  it('are those of the market file, on its addresses', () => {
+    const markets = loadDeployedMarkets({
+      DEPLOYMENT_FILE: deployment(JSON.stringify(testAddresses)),
+    }).markets
     expect(markets.map(({ market }) => market)).to.deep.equal(['cNGN-USDC'])
     expect(markets[0]?.assetAddress).to.equal(testAddresses.wrapped_cngn)
-    expect(markets.every(({ enabled }) => enabled)).to.equal(true)
   })
 
-  it('cannot be had from a file that is absent, is not JSON, or lacks an address', () => {
-    const paths = [
-      () => join(dir.path, 'none.json'),
-      () => deployment('{'),
-      () => deployment(JSON.stringify({ ...testAddresses, spot_manager: undefined })),
-    ]
+  it('cannot be had from a deployment that is absent or is not JSON', () => {
+    const paths = [() => join(dir.path, 'none.json'), () => deployment('{')]
     for (const path of paths) {
-      expect(() => loadDeployedMarkets(path())).to.throw(MarketFileError)
+      expect(() => loadDeployedMarkets({ DEPLOYMENT_FILE: path() })).to.throw(MarketFileError)
     }
   })
 })

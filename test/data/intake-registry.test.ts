@@ -1,22 +1,22 @@
+import Sqlite from 'better-sqlite3'
+import { expect } from 'chai'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
-import { expect } from 'chai'
-import { decodeCommands } from '../../bus-schemas/command-message.js'
-import { MAX_MESSAGE_BYTES } from '../../bus-schemas/wire.js'
-import type { OrderStatement } from '../../core/order-statement.js'
+import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import {
-  type IntakeRegistry,
-  type LogEntry,
   MAX_RECENT_CLAIMS,
   openIntakeRegistry,
+  type IntakeRegistry,
+  type LogEntry,
 } from '../../data/intake-registry.js'
 import { decodeClaims, encodeClaims } from '../../data/recent-claims.js'
 import { anOrder } from '../support/builders.js'
+import { decodeCommands } from '../support/spot-log.js'
 
 const market = 'cNGN-USDC'
 const other = 'other-market'
+const inLog = (name: string) => ({ market: name, contractType: 'spot' }) as const
 
 function placing(number: number, orderId = `order-${number}`): LogEntry {
   const order = anOrder({ orderId, nonce: 10n ** 70n + BigInt(number) })
@@ -25,7 +25,7 @@ function placing(number: number, orderId = `order-${number}`): LogEntry {
   return {
     command: { kind: 'PlaceOrder', order },
     claim: { orderId, owner, nonce, fingerprint },
-    replyTo: 'nobody',
+    replyTo: 'no-inbox',
     requestId: `request-${number}`,
   }
 }
@@ -51,7 +51,7 @@ describe('the registry of order intake', () => {
   let published = 0
   beforeEach(() => (published = 0))
   const commit = (entries: readonly LogEntry[], into = market) => {
-    const { outcomes, message } = registry.commit(into, entries, 5)
+    const { outcomes, message } = registry.commit(inLog(into), entries, 5)
     return { kinds: outcomes.map((each) => (each.kind === 'taken' ? each.by : each.kind)), message }
   }
   /** Stores a message and lets the stream hold it. */
@@ -112,13 +112,23 @@ describe('the registry of order intake', () => {
     expect(commit(again.slice(1)).kinds).to.deep.equal(['logged', 'logged', 'order_id'])
     expect(commit(again).kinds).to.deep.equal(['nonce', 'order_id', 'order_id', 'order_id'])
     afterKill((successor) => {
-      const { outcomes, message } = successor.commit(other, again, 6)
+      const { outcomes, message } = successor.commit(inLog(other), again, 6)
       expect(outcomes.map(({ kind }) => kind)).to.deep.equal(Array(4).fill('taken'))
       expect(message).to.equal(undefined)
     })
     registry.markPublished(market, { streamSeq: 1, lastNo: 2 })
     expect(rows()).to.equal(2)
     expect(commit(again, other).kinds).to.deep.equal(['nonce', 'order_id', 'order_id', 'order_id'])
+  })
+
+  it('gives nothing away twice that was found free before it was claimed and moved', () => {
+    const { claim } = placing(1)
+    expect(registry.findOrder('order-1')).to.equal(undefined)
+    expect(registry.findNonce(owner, claim!.nonce)).to.equal(undefined)
+    publish([placing(1)])
+    for (let at = 0; at < 300; at += 1) publish([cancelling])
+    const sameNonce = { ...placing(1), claim: { ...claim!, orderId: 'another' } }
+    expect(commit([placing(1), sameNonce], other).kinds).to.deep.equal(['order_id', 'nonce'])
   })
 
   it('moves claims into their table as they gather, and counts on', () => {
@@ -170,10 +180,10 @@ describe('the registry of order intake', () => {
   })
 
   it('takes nothing when the message cannot be stored', () => {
-    const statement = 'x'.repeat(MAX_MESSAGE_BYTES) as OrderStatement
+    const signature = `0x${'5a'.repeat(MAX_MESSAGE_BYTES / 2)}` as const
     const { command, ...entry } = placing(1)
     if (command.kind !== 'PlaceOrder') throw new Error('expected an order')
-    const tooLong = { ...entry, command: { ...command, order: { ...command.order, statement } } }
+    const tooLong = { ...entry, command: { ...command, order: { ...command.order, signature } } }
     expect(() => commit([placing(2), tooLong])).to.throw()
     expect(registry.lastNo()).to.equal(0)
     expect(registry.outbox(market)).to.deep.equal([])

@@ -1,13 +1,17 @@
-import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
+import { join } from 'node:path'
 import type { Address, Hex } from '../../core/action.js'
 import { InvariantBroken } from '../../core/assert.js'
 import type { TransferRecord } from '../../core/transfer.js'
 import { openDatabase } from '../../data/open.js'
-import { createGasSpent, createRequestCounts } from '../../data/request-counts.js'
-import { TRANSFER_MIGRATIONS, createTransferStore } from '../../data/transfer-store.js'
-import type { TransferStore } from '../../data/transfer-store.js'
+import {
+  createGasSpent,
+  createRequestCounts,
+  createTransferStore,
+  TRANSFER_MIGRATIONS,
+  type TransferStore,
+} from '../../data/transfer-store.js'
 import { tempDir } from '../support/temp-dir.js'
 import { anUnsentTransfer } from '../support/transfer-bodies.js'
 
@@ -75,7 +79,7 @@ describe('the store of transfers', () => {
     expect(store.find(hash(1))).to.deep.equal({ record, request: 'with a permit' })
   })
 
-  it('leaves the place to whoever has it when the chain brings another back', () => {
+  it('leaves the place to its holder when the chain brings another transfer back', () => {
     const first = claimed(1)
     store.update({ ...first, status: 'unknown' })
     const second = claimed(2)

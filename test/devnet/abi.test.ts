@@ -1,26 +1,50 @@
 import { expect } from 'chai'
-import type { Abi, AbiEvent, AbiFunction } from 'viem'
-import { toEventSignature, toFunctionSignature } from 'viem'
-import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
-import { cashAssetAbi } from '../../chain/abi/cash-asset.js'
-import { depositModuleAbi } from '../../chain/abi/deposit-module.js'
-import { erc20Abi } from '../../chain/abi/erc20.js'
-import { managerAbi } from '../../chain/abi/manager.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
-import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
-import { withdrawalModuleAbi } from '../../chain/abi/withdrawal-module.js'
-import { wrappedErc20AssetAbi } from '../../chain/abi/wrapped-erc20-asset.js'
+import {
+  parseAbi,
+  toEventSignature,
+  toFunctionSignature,
+  type Abi,
+  type AbiEvent,
+  type AbiFunction,
+} from 'viem'
+import {
+  batchExecutorAbi,
+  cashAssetAbi,
+  depositModuleAbi,
+  dutchAuctionAbi,
+  erc20Abi,
+  futureAssetAbi,
+  futuresManagerAbi,
+  futureTradeModuleAbi,
+  managerAbi,
+  matchingAbi,
+  perpAssetAbi,
+  perpManagerAbi,
+  subAccountsAbi,
+  tradeModuleAbi,
+  withdrawalModuleAbi,
+  wrappedErc20AssetAbi,
+} from '../../chain/abi/contracts.js'
 import { errorsAbi } from '../../chain/abi/errors.js'
-import { compileContracts } from '../../devnet/compile-contracts.js'
-import type { Artifacts, ContractName } from '../../devnet/compile-contracts.js'
+import {
+  compileContracts,
+  type Artifacts,
+  type ContractName,
+} from '../../devnet/chain/compile-contracts.js'
 
 const CASES: readonly (readonly [ContractName, Abi])[] = [
   ['BatchExecutor', batchExecutorAbi],
   ['CashAsset', cashAssetAbi],
   ['DepositModule', depositModuleAbi],
   ['DevUsdc', erc20Abi],
+  ['FutureAsset', futureAssetAbi],
+  ['FuturesManager', futuresManagerAbi],
+  ['FutureTradeModule', futureTradeModuleAbi],
+  ['DutchAuction', dutchAuctionAbi],
   ['Matching', matchingAbi],
+  ['PerpAsset', perpAssetAbi],
+  ['PerpManager', managerAbi],
+  ['PerpManager', perpManagerAbi],
   ['StandardManager', managerAbi],
   ['SubAccounts', subAccountsAbi],
   ['TradeModule', tradeModuleAbi],
@@ -60,6 +84,69 @@ function lines(abi: Abi): string[] {
   )
 }
 
+/** The published surface of the futures, for other programs than this venue as well. */
+const FUTURES_SURFACE: readonly (readonly [ContractName, readonly string[]])[] = [
+  [
+    'FutureAsset',
+    [
+      'function createSeries(uint64 expiry)',
+      'function setMarkKeeper(address keeper)',
+      'function setIndexFeed(address feed)',
+      'function setTotalPositionCap(address manager, uint256 cap)',
+      'function series(uint256 subId) view returns (uint64 lastTradeTime, uint256 mark, uint64 markAt, uint256 settlementPrice, uint8 state)',
+      'function band(uint256 subId) view returns (uint256 index, uint256 width, uint256 low, uint256 high, uint8 status)',
+      'function updateMark(uint256 subId, uint256 mark)',
+      'function recordIndex(uint256 subId)',
+      'function settle(uint256 subId)',
+      'function setFallbackPrice(uint256 subId, uint256 price)',
+      'function fixing(uint256 subId) view returns (uint64 lastAt, uint256 priceSeconds, uint64 covered, uint64 largestGap, bool complete)',
+      'function openInterest(uint256 subId) view returns (uint256)',
+      'function totalPosition(address manager) view returns (uint256)',
+      'function totalPositionCap(address manager) view returns (uint256)',
+      'function whitelistedManager(address manager) view returns (bool)',
+      'event SeriesCreated(uint256 indexed subId, uint64 lastTradeTime, uint256 mark)',
+      'event MarkUpdated(uint256 indexed subId, uint256 mark, uint256 index)',
+      'event IndexRecorded(uint256 indexed subId, uint256 price, uint64 at)',
+      'event SeriesSettled(uint256 indexed subId, uint256 price, bool isFallback)',
+    ],
+  ],
+  [
+    'FuturesManager',
+    [
+      'function getMargin(uint256 id, bool isInitial) view returns (int256)',
+      'function variation(uint256 id) view returns (int256)',
+      'function marginRates() view returns (uint256 mm, uint256 im)',
+      'function cngnFactors() view returns (uint256 mm, uint256 im)',
+      'function poolAccount() view returns (uint256)',
+      'function insuranceAccount() view returns (uint256)',
+      'function settleVariation(uint256[] ids)',
+      'function closeOut(uint256 subId, uint256[] ids)',
+      'function liquidate(uint256 id, uint256 subId, uint256 by, uint256 portion) returns (int256 contracts, uint256 bonus)',
+      'function cure(uint256 id, uint256 by, uint256 cngnAmount) returns (uint256 cngn, uint256 usdc)',
+      'function adjustmentsPaused() view returns (bool)',
+      'function guardian() view returns (address)',
+      'function setAdjustmentsPaused(bool paused)',
+      'event VariationAccrued(uint256 indexed account, uint256 indexed subId, uint256 mark, int256 vm)',
+      'event PositionClosed(uint256 indexed account, uint256 indexed subId, int256 contracts, uint256 price, int256 vm)',
+    ],
+  ],
+  [
+    'FutureTradeModule',
+    [
+      'function quoteAsset() view returns (address)',
+      'function isPerpAsset(address asset) view returns (bool)',
+      'function feeRecipient() view returns (uint256)',
+      'function setFeeRecipient(uint256 account)',
+      'function filled(address owner, uint256 nonce) view returns (uint256)',
+      'function seenNonces(address owner, uint256 nonce) view returns (bytes32)',
+      'function matching() view returns (address)',
+      'function subAccounts() view returns (address)',
+      'event FutureMatched(address asset, uint256 subId, uint256 taker, uint256 maker, bool takerIsBid, uint256 amount, int256 price, uint256 mark, int256 takerVm, int256 makerVm)',
+      'event FeeCharged(uint256 acc, uint256 recipient, uint256 takerFee)',
+    ],
+  ],
+]
+
 describe('the ABIs that the venue speaks', () => {
   let artifacts: Artifacts
 
@@ -71,6 +158,12 @@ describe('the ABIs that the venue speaks', () => {
   for (const [name, abi] of CASES) {
     it(`${name} has every function and event named for it`, () => {
       expect(lines(artifacts[name].abi)).to.include.members(lines(abi))
+    })
+  }
+
+  for (const [name, surface] of FUTURES_SURFACE) {
+    it(`${name} has every function and event that is published of it`, () => {
+      expect(lines(artifacts[name].abi)).to.include.members(lines(parseAbi(surface)))
     })
   }
 

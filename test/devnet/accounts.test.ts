@@ -1,13 +1,23 @@
 import { expect } from 'chai'
 import { decodeErrorResult, encodeFunctionData, maxUint256, parseEventLogs } from 'viem'
-import { cashAssetAbi } from '../../chain/abi/cash-asset.js'
-import { erc20Abi } from '../../chain/abi/erc20.js'
+import {
+  cashAssetAbi,
+  erc20Abi,
+  subAccountsAbi,
+  wrappedErc20AssetAbi,
+} from '../../chain/abi/contracts.js'
 import { errorsAbi } from '../../chain/abi/errors.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
-import { wrappedErc20AssetAbi } from '../../chain/abi/wrapped-erc20-asset.js'
 import type { Address, Hex } from '../../core/action.js'
-import { lower, openAccount, openWorld, perform, revertOf } from '../support/devnet-world.js'
-import type { Call, Trader, World } from '../support/devnet-world.js'
+import {
+  lower,
+  openAccount,
+  openWorld,
+  perform,
+  revertOf,
+  type Call,
+  type Trader,
+  type World,
+} from '../support/devnet-world.js'
 
 const UNIT = 10n ** 12n
 const NO_DATA: Hex = `0x${'00'.repeat(32)}`
@@ -165,9 +175,11 @@ describe('accounts on chain', () => {
     const { cash_asset: address, perp_manager: manager } = world.at
     const first = await openAccount(world, world.alice.address, manager)
     const second = await openAccount(world, world.alice.address, manager)
-    for (const accountId of [first, second]) await deposit(world.alice, address, accountId)
     const read = { address, abi: cashAssetAbi } as const
-    const supply = () => world.client.readContract({ ...read, functionName: 'totalSupply' })
+    const total = () => world.client.readContract({ ...read, functionName: 'totalSupply' })
+    const before = await total()
+    const supply = async () => (await total()) - before
+    for (const accountId of [first, second]) await deposit(world.alice, address, accountId)
     expect(await supply()).to.equal(20n * UNIT)
     const args = [first, 4n, world.alice.address] as const
     const data = encodeFunctionData({ abi: cashAssetAbi, functionName: 'withdraw', args })

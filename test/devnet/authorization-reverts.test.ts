@@ -6,7 +6,7 @@ import {
   parseAbiParameters,
   size,
 } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
+import { matchingAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
 import {
   actionsCall,
@@ -16,18 +16,23 @@ import {
   orderData,
   signAction,
   signOrder,
+  type ActionOverrides,
+  type SignedOrder,
 } from '../support/devnet-actions.js'
-import type { ActionOverrides, SignedOrder } from '../support/devnet-actions.js'
-import { administer, openAccount } from '../support/devnet-world.js'
-import type { Call, Trader, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import {
+  administer,
+  openAccount,
+  type Call,
+  type Trader,
+  type World,
+} from '../support/devnet-world.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 const moduleAbi = parseAbi([
-  'struct VerifiedAction { uint256 subaccountId; uint256 nonce; address owner; bytes data; }',
+  'struct VerifiedAction { uint256 subaccountId; address owner; address module; bytes data; uint256 nonce; }',
   'function executeAction(VerifiedAction[] actions, bytes actionData)',
 ])
-const NOBODYS_MODULE = '0x0000000000000000000000000000000000000999'
+const UNKNOWN_MODULE = '0x0000000000000000000000000000000000000999'
 
 async function orders(world: World, ask: ActionOverrides = {}, bid: ActionOverrides = {}) {
   const taker = await signOrder(world, world.bob, { isBid: true }, bid)
@@ -64,7 +69,7 @@ const actions: readonly Row[] = [
     async (world) => match(world, { expiry: (await world.client.getBlock()).timestamp }),
   ],
   [
-    'an action that somebody else signed',
+    'an action that another key signed',
     'OV_InvalidSignature',
     (world) => match(world, { signedBy: world.carol.account }),
   ],
@@ -88,7 +93,7 @@ const actions: readonly Row[] = [
     },
   ],
   [
-    'a deposit into the account of somebody else',
+    'a deposit into the account of another owner',
     'OV_InvalidActionOwner',
     (world) => {
       const { subaccountId } = world.alice
@@ -136,7 +141,7 @@ const calls: readonly Row[] = [
   [
     'a module that is not allowed',
     'M_OnlyAllowedModule',
-    (world) => match(world, { module: NOBODYS_MODULE }, { module: NOBODYS_MODULE }),
+    (world) => match(world, { module: UNKNOWN_MODULE }, { module: UNKNOWN_MODULE }),
   ],
   ...(['spot_trade_module', 'deposit_module', 'withdrawal_module'] as const).map((module): Row => [
     `the ${module} called past Matching`,
@@ -151,7 +156,7 @@ const calls: readonly Row[] = [
     },
   ]),
   [
-    'a stranger naming a trade executor',
+    'an unauthorised caller naming a trade executor',
     'OwnableUnauthorizedAccount',
     (world) => administration(world.alice, world),
   ],
@@ -163,10 +168,10 @@ async function rogue(world: World, claimed: readonly bigint[], owner: Address): 
     claimed,
     claimed.map(() => owner),
   ])
-  await world.client.setCode({ address: NOBODYS_MODULE, bytecode: answering(answer) })
-  await administer(world, world.at.matching, matchingAbi, 'setAllowedModule', NOBODYS_MODULE, true)
+  await world.client.setCode({ address: UNKNOWN_MODULE, bytecode: answering(answer) })
+  await administer(world, world.at.matching, matchingAbi, 'setAllowedModule', UNKNOWN_MODULE, true)
   const subaccountId = claimed.length === 0 ? world.alice.subaccountId : 0n
-  const overrides = { module: NOBODYS_MODULE, subaccountId } as const
+  const overrides = { module: UNKNOWN_MODULE, subaccountId } as const
   return actionsCall(world, [await signAction(world, world.alice, '0x', overrides)])
 }
 
@@ -183,7 +188,7 @@ const modules: readonly Row[] = [
     (world) => rogue(world, [], world.alice.address),
   ],
   [
-    'a module that claims an account of somebody as new',
+    'a module that claims an existing account as new',
     'M_AccountAlreadyExists',
     (world) => rogue(world, [world.bob.subaccountId], world.alice.address),
   ],

@@ -1,11 +1,15 @@
 import { expect } from 'chai'
-import { encodeAbiParameters, encodeFunctionData, parseEventLogs } from 'viem'
-import type { TransactionReceipt } from 'viem'
-import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
-import { MANAGER_DATA } from '../../chain/abi/payloads.js'
-import { encodeBatch, readBatchLogs } from '../../chain/encode-batch.js'
-import { fingerprintOf } from '../../chain/fingerprint.js'
-import { revertName } from '../../chain/revert-name.js'
+import {
+  encodeAbiParameters,
+  encodeFunctionData,
+  parseEventLogs,
+  type TransactionReceipt,
+} from 'viem'
+import { batchExecutorAbi } from '../../chain/abi/contracts.js'
+import { revertName } from '../../chain/abi/errors.js'
+import { encodeBatch } from '../../chain/contracts/calldata.js'
+import { readBatchLogs } from '../../chain/contracts/simulate.js'
+import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { matchCall, ONE, signOrder } from '../support/devnet-actions.js'
 import {
@@ -15,8 +19,11 @@ import {
   receiptOf,
   revertOf,
   send,
+  type Call,
+  type Trader,
+  type World,
 } from '../support/devnet-world.js'
-import type { Call, Trader, World } from '../support/devnet-world.js'
+import { MANAGER_DATA } from '../support/payloads.js'
 
 const MATCH_GAS = 1_000_000n
 const PRICE = 650_000_000_000_000n
@@ -162,8 +169,8 @@ describe('the batch executor', () => {
   it('takes only matches, and only from its operators', async () => {
     const to = world.at.batch_executor
     const data = batchOf([await aMatch()])
-    const stranger = { from: world.alice.address, to, data }
-    expect(await refusalOf(stranger)).to.equal('BE_OnlyOperator')
+    const unauthorised = { from: world.alice.address, to, data }
+    expect(await refusalOf(unauthorised)).to.equal('BE_OnlyOperator')
     const other = { from: world.executor, to, data: batchOf(['0x12345678']) }
     expect(await refusalOf(other)).to.equal('BE_NotAMatch')
     await administer(world, to, batchExecutorAbi, 'setOperator', world.executor, false)
@@ -174,8 +181,8 @@ describe('the batch executor', () => {
     const args = [world.alice.address, true] as const
     const data = encodeFunctionData({ abi: batchExecutorAbi, functionName: 'setOperator', args })
     const to = world.at.batch_executor
-    const stranger = { from: world.executor, to, data }
-    expect(await refusalOf(stranger)).to.equal('OwnableUnauthorizedAccount')
+    const unauthorised = { from: world.executor, to, data }
+    expect(await refusalOf(unauthorised)).to.equal('OwnableUnauthorizedAccount')
     await administer(world, to, batchExecutorAbi, 'setOperator', ...args)
     expect(await refusalOf({ from: world.alice.address, to, data: batchOf([]) })).to.equal('none')
   })

@@ -1,11 +1,13 @@
 import { encodeAbiParameters, encodeFunctionData, maxUint256 } from 'viem'
-import { cashAssetAbi } from '../../chain/abi/cash-asset.js'
-import { erc20Abi } from '../../chain/abi/erc20.js'
-import { managerAbi } from '../../chain/abi/manager.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { MANAGER_DATA } from '../../chain/abi/payloads.js'
-import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
+import {
+  cashAssetAbi,
+  erc20Abi,
+  managerAbi,
+  matchingAbi,
+  tradeModuleAbi,
+} from '../../chain/abi/contracts.js'
 import type { Address, Hex, TradeData } from '../../core/action.js'
+import { PERP_PARAMETERS } from '../../devnet/chain/perp-parameters.js'
 import {
   actionsCall,
   matchCall,
@@ -13,12 +15,20 @@ import {
   signDeposit,
   signOrder,
   signWithdrawal,
+  type ActionOverrides,
+  type Match,
 } from '../support/devnet-actions.js'
-import type { ActionOverrides, Match } from '../support/devnet-actions.js'
-import { administer, create, newAccount, openAccount, perform } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import {
+  administer,
+  create,
+  newAccount,
+  openAccount,
+  perform,
+  type Call,
+  type World,
+} from '../support/devnet-world.js'
+import { MANAGER_DATA } from '../support/payloads.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 /** 1,000 USDC of cash for each trader. */
 const CASH_UNITS = 1_000_000_000n
@@ -78,12 +88,12 @@ const payments: readonly Row[] = [
     },
   ],
   [
-    'a taker that lets a stranger be paid',
+    'a taker that names the account of another owner as payee',
     'success',
     (world) => sale(world, { ask: { recipientId: world.carol.subaccountId } }),
   ],
   [
-    'a taker that lets a stranger pay',
+    'a taker that names the account of another owner as payer',
     'NotEnoughSubIdOrAssetAllowances',
     (world) =>
       sale(world, { ask: { ...NEGATIVE, recipientId: world.carol.subaccountId }, bid: NEGATIVE }),
@@ -195,10 +205,15 @@ const withdrawals: readonly Row[] = [
   [
     'more than the escrow holds',
     'ERC20InsufficientBalance',
-    (world) => withdrawal(world, 4n * CASH_UNITS, world.bob.subaccountId),
+    (world) =>
+      withdrawal(
+        world,
+        PERP_PARAMETERS.securityEndowment + 4n * CASH_UNITS,
+        world.bob.subaccountId,
+      ),
   ],
   [
-    'a stranger withdrawing past Matching',
+    'an unauthorised caller withdrawing past Matching',
     'CA_OnlyAccountOwner',
     (world) => ({
       from: world.carol.address,

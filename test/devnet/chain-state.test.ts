@@ -1,22 +1,21 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { base } from 'viem/chains'
-import { developmentAccounts } from '../../devnet/accounts.js'
-import { startAnvil } from '../../devnet/anvil.js'
-import { findAnvil } from '../../devnet/binaries.js'
-import { callChain } from '../../devnet/chain-rpc.js'
+import { developmentAccounts } from '../../devnet/chain/accounts.js'
+import { callChain, startAnvil } from '../../devnet/chain/anvil.js'
 import {
   dumpBetweenBlocks,
   keepChainState,
   saveChainState,
   withoutTraces,
-} from '../../devnet/chain-state.js'
-import { waitFor } from '../../devnet/wait-for.js'
+} from '../../devnet/chain/chain-state.js'
+import { findAnvil } from '../../devnet/launcher/binaries.js'
+import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { freePort } from '../support/free-port.js'
 
 const [alice, bob] = developmentAccounts()
@@ -41,7 +40,7 @@ describe('devnet/chain-state', () => {
     const account = privateKeyToAccount(alice.privateKey)
     const wallet = createWalletClient({ account, chain: base, transport: http(rpcUrl) })
     const hash = await wallet.sendTransaction({ to: bob.address, value: ONE_ETHER })
-    await waitFor('the receipt', 5_000, async () => receipt(rpcUrl, hash))
+    await waitFor('the receipt', 40_000, async () => receipt(rpcUrl, hash))
     return { hash, to: bob.address }
   }
 
@@ -68,7 +67,7 @@ describe('devnet/chain-state', () => {
       expect(await receipt(second.rpcUrl, hash)).to.deep.equal(before)
       const block = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
       expect(block >= height - 1n).to.equal(true)
-      await waitFor('the next block', 5_000, async () => {
+      await waitFor('the next block', 40_000, async () => {
         const now = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
         return now > block || undefined
       })
@@ -148,7 +147,7 @@ describe('devnet/chain-state', () => {
     chain.child.signal('SIGSTOP')
     chain.child.signal('SIGKILL')
     await chain.child.exited
-    await waitFor('a failure', 5_000, () => Promise.resolve(failures.length > 0 || undefined))
+    await waitFor('a failure', 40_000, () => Promise.resolve(failures.length > 0 || undefined))
     expect(failures[0]).to.match(/eth_getBlockByNumber: no answer/)
 
     const again = await start(port)

@@ -1,14 +1,25 @@
 import { expect } from 'chai'
 import { decodeErrorResult, decodeFunctionData, encodeFunctionData } from 'viem'
+import { matchingAbi } from '../../chain/abi/contracts.js'
 import { errorsAbi } from '../../chain/abi/errors.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
 import type { TradeData } from '../../core/action.js'
-import { matchCall, ONE, signOrder } from '../support/devnet-actions.js'
-import type { ActionOverrides, Fill } from '../support/devnet-actions.js'
-import { openAccount, openWorld, perform, revertOf } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
+import {
+  matchCall,
+  ONE,
+  signOrder,
+  type ActionOverrides,
+  type Fill,
+} from '../support/devnet-actions.js'
+import {
+  openAccount,
+  openWorld,
+  perform,
+  revertOf,
+  type Call,
+  type World,
+} from '../support/devnet-world.js'
 
-const NOBODYS_MODULE = '0x0000000000000000000000000000000000000999'
+const UNKNOWN_MODULE = '0x0000000000000000000000000000000000000999'
 const LIMIT = 650_000_000_000_000n
 const AMOUNT = 100n * ONE
 /** A nonce that both traders have used for other data. */
@@ -48,7 +59,7 @@ type Fault = (typeof FAULTS)[number][0]
 async function faulty(world: World, has: (fault: Fault) => boolean, kept: bigint): Promise<Call> {
   const taker = await signOrder(world, world.bob, takerTrade(has), {
     ...(has('taker nonce') ? { nonce: USED_NONCE } : {}),
-    ...(has('module') ? { module: NOBODYS_MODULE } : {}),
+    ...(has('module') ? { module: UNKNOWN_MODULE } : {}),
   })
   const maker = await signOrder(
     world,

@@ -1,6 +1,5 @@
 import { encodeFunctionData } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
+import { matchingAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
 import {
   actionsCall,
@@ -9,10 +8,8 @@ import {
   signOrder,
   signWithdrawal,
 } from '../support/devnet-actions.js'
-import { perform } from '../support/devnet-world.js'
-import type { Call, Trader, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import { perform, type Call, type Trader, type World } from '../support/devnet-world.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 const COOLDOWN_SEC = 30 * 60
 
@@ -37,14 +34,14 @@ async function match(world: World): Promise<Call> {
   return matchCall(world, { taker, fills: [{ maker }] })
 }
 
-/** Alice asks for her account; somebody else completes it after the cooldown. */
+/** Alice requests her account; another caller completes the request after the cooldown. */
 async function leave(world: World): Promise<void> {
   await perform(world, custody(world, 'requestWithdrawAccount'))
   await pass(world, COOLDOWN_SEC)
   await perform(world, custody(world, 'completeWithdrawAccount', world.carol))
 }
 
-/** Alice sends her account's NFT to Matching plainly, so that nobody is recorded as its owner. */
+/** Alice transfers her account's NFT to Matching directly, so that no owner is recorded. */
 async function sendOwnerless(world: World): Promise<void> {
   await leave(world)
   const args = [world.alice.address, world.at.matching, world.alice.subaccountId] as const
@@ -76,7 +73,7 @@ const leaving: readonly Row[] = [
     },
   ],
   [
-    'a request of somebody else',
+    'a request of another account',
     'SAM_NotOwnerAddress',
     (world) => custody(world, 'requestWithdrawAccount', world.carol),
   ],
@@ -95,7 +92,7 @@ const leaving: readonly Row[] = [
     (world) => custody(world, 'completeWithdrawAccount'),
   ],
   [
-    'completion by anybody after the cooldown',
+    'completion by any caller after the cooldown',
     'success',
     async (world) => {
       await perform(world, custody(world, 'requestWithdrawAccount'))
@@ -141,7 +138,7 @@ const leaving: readonly Row[] = [
     },
   ],
   [
-    'bringing the account of somebody else',
+    'bringing the account of another owner',
     'ERC721IncorrectOwner',
     async (world) => {
       await leave(world)
@@ -153,7 +150,7 @@ const leaving: readonly Row[] = [
 
 const ownerless: readonly Row[] = [
   [
-    'a stranger withdrawing from an account without recorded owner',
+    'an unauthorised caller withdrawing from an account without recorded owner',
     'success',
     async (world) => {
       await sendOwnerless(world)
@@ -169,4 +166,4 @@ const ownerless: readonly Row[] = [
 ]
 
 describeOutcomes('taking an account out of Matching', leaving)
-describeOutcomes('accounts that Matching holds for nobody', ownerless)
+describeOutcomes('accounts that Matching holds without a recorded owner', ownerless)

@@ -1,27 +1,33 @@
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
-import { createLog } from '../../bus-schemas/log.js'
 import {
+  createLocalBook,
   OutcomeUnknown,
   VenueRefused,
-  createLocalBook,
-  type MarketRecord,
+  type MarketEntry,
   type OrderBody,
   type OrderRecord,
 } from '../../client/index.js'
 import { formatDecimal, parseDecimal } from '../../core/decimal.js'
+import { validateOrder } from '../../core/entry/validate-order.js'
 import { marketEntry } from '../../core/records/market-entry.js'
-import { validateOrder } from '../../core/validate-order.js'
 import { createDesk, type Desk } from '../../devnet/demo-maker/desk.js'
 import { createMaker, type Maker } from '../../devnet/demo-maker/maker.js'
-import { LEVELS, quoteAt, referenceCents } from '../../devnet/demo-maker/quotes.js'
-import { aMarket, testDomain, testPrivateKey } from '../support/builders.js'
+import {
+  LEVELS,
+  PERPETUAL_PRICING,
+  quoteAt,
+  referenceCents,
+  SPOT_PRICING,
+  type Pricing,
+} from '../../devnet/demo-maker/quotes.js'
+import { createLog } from '../../runtime/process/log.js'
+import { aMarket, aPerp, testDomain, testPrivateKey } from '../support/builders.js'
 
-const market = aMarket()
 const HOUR_MS = 3_600_000
 
 /** A venue that only keeps orders; every one placed is checked as the real one would. */
-function fakeVenue(startMs: number) {
+function fakeVenue(startMs: number, market = aMarket()) {
   const orders = new Map<string, OrderBody>()
   const book = createLocalBook()
   let seq = 0
@@ -34,7 +40,7 @@ function fakeVenue(startMs: number) {
       ...body,
       owner_address: body.owner_address.toLowerCase(),
       open_amount: body.desired_amount,
-    }) as unknown as OrderRecord
+    }) as OrderRecord
   const show = (body: OrderBody, open: string): void => {
     const { order_id, side, limit_price } = body
     const delta = { order_id, side, limit_price, order_open: open, size_delta: '', price_ticks: '' }
@@ -48,7 +54,7 @@ function fakeVenue(startMs: number) {
   }
   const sorted = (side: string): OrderRecord[] =>
     [...orders.values()].filter((body) => body.side === side).map(record)
-  book.reset({ market_presentation: {} as MarketRecord, bids: [], asks: [] }, 0)
+  book.reset({ market_presentation: {} as MarketEntry, bids: [], asks: [] }, 0)
 
   return {
     orders,
@@ -64,7 +70,7 @@ function fakeVenue(startMs: number) {
     rest: {
       book: () =>
         Promise.resolve({
-          market_presentation: {} as MarketRecord,
+          market_presentation: {} as MarketEntry,
           bids: sorted('buy'),
           asks: sorted('sell'),
         }),
@@ -92,6 +98,8 @@ function fakeVenue(startMs: number) {
   }
 }
 
+type Reference = () => bigint | undefined
+
 describe('demo maker', () => {
   // The bottom of the swing: the reference only rises from here.
   const startMs = 12 * HOUR_MS * 40_000
@@ -99,17 +107,19 @@ describe('demo maker', () => {
   let desk: Desk
   let maker: Maker
 
-  const makeDesk = (): Desk =>
+  const makeDesk = (market = aMarket()): Desk =>
     createDesk({
       rest: venue.rest,
-      market: marketEntry(market) as unknown as MarketRecord,
+      market: marketEntry(market),
       signer: privateKeyToAccount(testPrivateKey),
       domain: { chainId: testDomain.chainId, matching: testDomain.verifyingContract },
       subaccountId: '7',
       nowMs: venue.nowMs,
       log: createLog('test', 'silent'),
     })
-  const makerOf = (): Maker => createMaker({ desk, book: venue.book, nowMs: venue.nowMs })
+  const spotReference = () => referenceCents(venue.nowMs())
+  const makerOf = (pricing: Pricing = SPOT_PRICING, reference: Reference = spotReference): Maker =>
+    createMaker({ ...{ desk, pricing, reference }, book: venue.book, nowMs: venue.nowMs })
   const prices = (side: string): bigint[] =>
     [...venue.orders.values()]
       .filter((body) => body.ui_intent?.side === side)
@@ -194,12 +204,32 @@ describe('demo maker', () => {
     expect(venue.orders.size).to.equal(0)
   })
 
+  it('quotes a perpetual around its mark in cNGN, and not while it has none', async () => {
+    const perp = aPerp()
+    const shown: { mark?: bigint } = {}
+    venue = fakeVenue(startMs, perp)
+    desk = makeDesk(perp)
+    maker = makerOf(PERPETUAL_PRICING, () => shown.mark)
+    await maker.refresh()
+    expect(venue.orders.size).to.equal(0)
+    shown.mark = 6_500_000n
+    await maker.refresh()
+    const terms = [...venue.orders.values()].map(({ side, limit_price, desired_amount }) => [
+      ...[side, limit_price, desired_amount],
+    ])
+    expect(terms).to.have.length(2 * LEVELS)
+    expect(terms).to.deep.include.members([
+      ['buy', '0.0006487', '100000'],
+      ['sell', '0.0006513', '100000'],
+    ])
+  })
+
   it('wanders between 1,500 and 1,650 cNGN', () => {
     const seen = Array.from({ length: 25 }, (_, hour) => referenceCents(startMs + hour * HOUR_MS))
     expect(formatDecimal(seen[0] ?? 0n, 2)).to.equal('1500')
     expect(formatDecimal(seen[6] ?? 0n, 2)).to.equal('1650')
     expect(seen[12]).to.equal(seen[0])
-    expect(quoteAt(150_000n, 'buy', 0).price).to.equal('1497')
-    expect(quoteAt(150_000n, 'sell', 0).price).to.equal('1503')
+    expect(quoteAt(SPOT_PRICING, 150_000n, 'buy', 0).price).to.equal('1497')
+    expect(quoteAt(SPOT_PRICING, 150_000n, 'sell', 0).price).to.equal('1503')
   })
 })

@@ -1,18 +1,19 @@
 import { encodeFunctionData, maxUint256 } from 'viem'
-import { erc20Abi } from '../../chain/abi/erc20.js'
-import { wrappedErc20AssetAbi } from '../../chain/abi/wrapped-erc20-asset.js'
+import { erc20Abi, wrappedErc20AssetAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
-import { actionsCall, signDeposit, signWithdrawal } from '../support/devnet-actions.js'
-import type { ActionOverrides } from '../support/devnet-actions.js'
-import { administer, create, perform } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import {
+  actionsCall,
+  signDeposit,
+  signWithdrawal,
+  type ActionOverrides,
+} from '../support/devnet-actions.js'
+import { administer, create, perform, type Call, type World } from '../support/devnet-world.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 /** 1,000,000 USDC: what each trader's wallet and account hold. */
 const ALL_USDC = 1_000_000_000_000n
 const SOME = 5_000_000n
-const NOBODY = '0x0000000000000000000000000000000000000999'
+const NO_CODE = '0x0000000000000000000000000000000000000999'
 
 async function approveTokens(world: World): Promise<void> {
   const args = [world.at.deposit_module, maxUint256] as const
@@ -116,7 +117,7 @@ const deposits: readonly Row[] = [
     'SRM_UnsupportedAsset',
     async (world) => deposit(world, { asset: await freshAsset(world, true, 10n ** 36n) }),
   ],
-  ['an asset without code', 'an empty revert', (world) => deposit(world, { asset: NOBODY })],
+  ['an asset without code', 'an empty revert', (world) => deposit(world, { asset: NO_CODE })],
   [
     'a deposit over the cap',
     'BM_AssetCapExceeded',
@@ -177,7 +178,7 @@ const withdrawals: readonly Row[] = [
   ],
   ['from no account', 'WM_InvalidFromAccount', (world) => withdrawal(world, { action: NEW })],
   [
-    'from the account of somebody else',
+    'from the account of another owner',
     'OV_InvalidActionOwner',
     (world) => withdrawal(world, { action: { subaccountId: world.bob.subaccountId } }),
   ],

@@ -7,15 +7,24 @@ import {
   parseEventLogs,
   parseSignature,
 } from 'viem'
-import { depositModuleAbi } from '../../chain/abi/deposit-module.js'
-import { erc20Abi } from '../../chain/abi/erc20.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { wrappedErc20AssetAbi } from '../../chain/abi/wrapped-erc20-asset.js'
+import {
+  depositModuleAbi,
+  erc20Abi,
+  matchingAbi,
+  wrappedErc20AssetAbi,
+} from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
 import { ANVIL_CHAIN_ID } from '../support/anvil.js'
 import { actionsCall, depositCall, signDeposit, signWithdrawal } from '../support/devnet-actions.js'
-import { balanceOf, openWorld, perform, revertOf } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
+import {
+  balanceOf,
+  lastAccountId,
+  openWorld,
+  perform,
+  revertOf,
+  type Call,
+  type World,
+} from '../support/devnet-world.js'
 
 const UNIT = 10n ** 12n
 /** 1,000,000 USDC: what each trader's wallet and account hold. */
@@ -49,7 +58,7 @@ describe('funds on chain', () => {
     await perform(world, { from: world.alice.address, to: world.at.usdc, data })
   }
 
-  /** Alice's permit for the deposit module, as anybody may send it. */
+  /** Alice's permit for the deposit module; any account may send it. */
   async function permit(value: bigint, deadline: bigint): Promise<Call> {
     const { alice, at } = world
     const domain = { name: 'USD Coin', version: '2', chainId: ANVIL_CHAIN_ID }
@@ -129,6 +138,33 @@ describe('funds on chain', () => {
     )
   })
 
+  it('an owner opens and funds an account that Matching holds, in a transaction of its own', async () => {
+    const { alice, at } = world
+    const { sub_account_creator: creator, cash_asset: cash, perp_manager: manager } = at
+    const allowance = [creator, 5_000_000n] as const
+    const approval = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: allowance })
+    await perform(world, { from: alice.address, to: at.usdc, data: approval })
+    const abi = parseAbi([
+      'function createAndDepositSubAccount(address,uint256,address) returns (uint256)',
+    ])
+    const args = [cash, 5_000_000n, manager] as const
+    const data = encodeFunctionData({ abi, functionName: 'createAndDepositSubAccount', args })
+    const { logs } = await perform(world, { from: alice.address, to: creator, data })
+    const [event] = parseEventLogs({ abi: matchingAbi, eventName: 'DepositedSubAccount', logs })
+    const id = await lastAccountId(world)
+    expect(event?.args).to.deep.equal({ accountId: id, owner: alice.account.address })
+    expect(await balanceOf(world, id, cash)).to.equal(5n * 10n ** 18n)
+    expect(await wallet(alice.address)).to.equal(ALL_USDC - 5_000_000n)
+    const action = await signWithdrawal(
+      world,
+      alice,
+      { asset: cash, assetAmount: 5_000_000n },
+      { subaccountId: id },
+    )
+    await perform(world, actionsCall(world, [action]))
+    expect(await wallet(alice.address)).to.equal(ALL_USDC)
+  })
+
   it('a withdrawal pays the owner and spends its nonce', async () => {
     const { alice, at } = world
     const withdrawal = { asset: at.wrapped_usdc, assetAmount: 3n }
@@ -141,7 +177,7 @@ describe('funds on chain', () => {
     expect(await revertOf(world, call)).to.equal('0xdfad89e3')
   })
 
-  it('a permit that anybody sends allows the deposit', async () => {
+  it('a permit sent by another account allows the deposit', async () => {
     const { alice, at } = world
     const call = await depositCall(world, alice, { amount: 9n, asset: at.wrapped_usdc })
     expect(await revertOf(world, call)).to.match(/^0xfb8f41b2/)

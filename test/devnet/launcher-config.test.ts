@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readLauncherConfig } from '../../devnet/config.js'
-import { workerEnvironments } from '../../devnet/launcher-env.js'
+import { readLauncherConfig } from '../../devnet/launcher/config.js'
+import { workerEnvironments } from '../../devnet/launcher/environment.js'
 
 const KEY = `0x${'11'.repeat(32)}`
 
@@ -9,7 +9,7 @@ describe('devnet/config', () => {
   it('has the documented defaults, for absent and for empty variables', () => {
     const config = readLauncherConfig({ GATEWAY_PORT: '', DEMO_MAKER: '' })
     expect(config.ports).to.deep.equal({ gateway: 8080, executor: 8081, nats: 4322, chain: 8645 })
-    expect(config).to.include({ blockTimeS: 2, savesChain: true, demoMaker: true })
+    expect(config).to.include({ blockTimeS: 2, savesChain: true, demoMaker: true, feeder: true })
     expect(config.logLevel).to.equal('info')
     expect(config.dataDir).to.match(/^\/.*\/var$/)
     expect(config.existing).to.equal(undefined)
@@ -39,12 +39,14 @@ describe('devnet/launcher-env', () => {
     natsUrl: 'nats://n',
     rpcUrl: 'http://r',
     deploymentFile: '/d.json',
+    marketsFile: '/m.json',
     ports: { gateway: 1, executor: 2, ws_fanout: 3, nats: 4, chain: 5 },
     keys: {
       executor: 'executor-key',
       depositSubmitter: 'deposit-key',
       withdrawalSubmitter: 'withdrawal-key',
-      demoMaker: { privateKey: 'maker-key', subaccountId: '8' },
+      demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9' },
+      feeder: 'feeder-key',
     },
   }
   const environmentsOf = (told: Record<string, string>) =>
@@ -70,6 +72,7 @@ describe('devnet/launcher-env', () => {
     expect(secretsOf('executor')).to.deep.equal(['EXECUTOR_PRIVATE_KEY', 'EXECUTOR_SECRET'])
     expect(secretsOf('deposit-submitter')).to.deep.equal(['DEPOSIT_SUBMITTER_PRIVATE_KEY'])
     expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
+    expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY'])
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
   })
 

@@ -1,23 +1,21 @@
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { afterEach, beforeEach, describe, it } from 'mocha'
-import { roleAccounts } from '../../devnet/accounts.js'
-import { startChild } from '../../devnet/child.js'
-import type { Child } from '../../devnet/child.js'
-import { startGuard } from '../../devnet/launcher-guard.js'
-import { lockDataDir } from '../../devnet/launcher-lock.js'
-import { consoleLine, openLogFile } from '../../devnet/launcher-log.js'
-import { endOrphans, keepPids, readPids } from '../../devnet/launcher-pids.js'
-import { assertChainBelongs } from '../../devnet/local-chain.js'
-import { identify, isRunning } from '../../devnet/process-identity.js'
-import { inProject } from '../../devnet/project-root.js'
-import { supervise } from '../../devnet/supervisor.js'
-import { waitFor } from '../../devnet/wait-for.js'
-import { writeFileDurably } from '../../devnet/write-file.js'
+import { roleAccounts, ROLES } from '../../devnet/chain/accounts.js'
+import { assertChainBelongs } from '../../devnet/chain/local-chain.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { startChild } from '../../devnet/launcher/child.js'
+import { writeFileDurably } from '../../data/durable-file.js'
+import { lockDataDir } from '../../devnet/launcher/data-dir.js'
+import { startGuard } from '../../devnet/launcher/keep-running.js'
+import { consoleLine, openLogFile } from '../../devnet/launcher/output.js'
+import { endOrphans, identify, isRunning, keepPids, readPids } from '../../devnet/launcher/pids.js'
+import { waitFor } from '../../devnet/launcher/wait-for.js'
+import type { Child } from '../../runtime/process/supervisor.js'
 
 let dir = ''
 
@@ -47,7 +45,7 @@ describe('devnet/launcher-lock', () => {
 
   /** Holds the lock in a process of its own until its standard input ends. */
   async function holdElsewhere() {
-    const module = inProject('dist/devnet/launcher-lock.js')
+    const module = inProject('dist/devnet/launcher/data-dir.js')
     const script = `(await import('${module}')).lockDataDir('${dir}'); console.log('held'); process.stdin.resume()`
     const holder = spawn(process.execPath, ['--input-type=module', '-e', script])
     await once(holder.stdout, 'data')
@@ -86,14 +84,14 @@ describe('devnet/launcher-pids', () => {
     expect(await stubborn.exited).to.include({ signal: 'SIGKILL' })
   })
 
-  it('leaves a stranger alone who was given the same process id', async () => {
-    const stranger = await shell('exec sleep 60')
-    const record = { pid: stranger.pid, started: 'another-boot/1' }
+  it('does not signal a foreign process with a reused process id', async () => {
+    const foreign = await shell('exec sleep 60')
+    const record = { pid: foreign.pid, started: 'another-boot/1' }
     const file = { launcher: record, processes: { gateway: record } }
     await writeFile(join(dir, 'pids.json'), JSON.stringify(file))
     expect(await endOrphans(dir)).to.deep.equal([])
-    expect(identify(stranger.pid)).to.not.equal(undefined)
-    await stranger.stop(1_000)
+    expect(identify(foreign.pid)).to.not.equal(undefined)
+    await foreign.stop(1_000)
   })
 
   it('lists only what runs', async () => {
@@ -120,7 +118,7 @@ describe('devnet/launcher-guard', () => {
     guard.end()
     expect(await left.exited).to.include({ signal: 'SIGTERM' })
     const { pid = 0 } = guard
-    await waitFor('the guard to end', 5_000, () =>
+    await waitFor('the guard to end', 40_000, () =>
       Promise.resolve(identify(pid) === undefined || undefined),
     )
     expect(identify(dropped.pid)).to.not.equal(undefined)
@@ -128,49 +126,10 @@ describe('devnet/launcher-guard', () => {
   })
 })
 
-describe('devnet/supervisor', () => {
+describe('devnet/child', () => {
   useOwnDirectory()
 
-  it('starts a process again after it ended, says so, and not after a stop', async () => {
-    const pids: number[] = []
-    const crashes: string[] = []
-    const supervised = supervise({
-      name: 'sleeper',
-      start: async (spawned) => spawned(await shell('exec sleep 60')),
-      onStart: (pid) => pids.push(pid),
-      onEnd: () => {},
-      onCrash: (reason, inARow) => crashes.push(`${reason}, ${inARow}`),
-      onCrashLoop: () => {},
-      pauseMs: () => 1,
-    })
-    await supervised.ready
-    supervised.signal('SIGKILL')
-    await waitFor('a second start', 5_000, () => Promise.resolve(pids.length === 2 || undefined))
-    expect(crashes).to.deep.equal(['ended with SIGKILL, 1'])
-    expect(await supervised.stop(2_000)).to.include({ signal: 'SIGTERM' })
-    expect(crashes).to.have.length(1)
-    expect(pids.map((pid) => identify(pid))).to.deep.equal([undefined, undefined])
-  })
-
-  it('pauses longer and longer, and reports who ends again and again', async () => {
-    const counts: number[] = []
-    const loops: number[] = []
-    const supervised = supervise({
-      name: 'broken',
-      start: async (spawned) => spawned(await shell('exit 3')),
-      onStart: () => {},
-      onEnd: () => {},
-      onCrash: (_, inARow) => counts.push(inARow),
-      onCrashLoop: (inARow) => loops.push(inARow),
-      pauseMs: (inARow) => inARow,
-    })
-    await waitFor('ten crashes', 5_000, () => Promise.resolve(counts.length >= 10 || undefined))
-    await supervised.stop(1_000)
-    expect(counts.slice(0, 10)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    expect(loops.slice(0, 2)).to.deep.equal([5, 10])
-  })
-
-  it('kills who does not listen', async () => {
+  it('kills a process that ignores SIGTERM', async () => {
     const stubborn = await stubbornProcess()
     expect(await stubborn.stop(300)).to.include({ signal: 'SIGKILL' })
   })
@@ -226,7 +185,14 @@ describe('devnet/accounts', () => {
     expect(await roleAccounts(dir)).to.deep.equal(first)
     expect((await stat(join(dir, 'keys.json'))).mode & 0o777).to.equal(0o600)
     const addresses = Object.values(first).map(({ address }) => address)
-    expect(new Set(addresses).size).to.equal(6)
+    expect(new Set(addresses).size).to.equal(ROLES.length)
+  })
+
+  it('names the remedy for keys of an earlier version', async () => {
+    const { privateKey } = (await roleAccounts(dir)).deployer
+    await writeFile(join(dir, 'keys.json'), JSON.stringify({ deployer: privateKey }))
+    const refusal = await roleAccounts(dir).catch(String)
+    expect(refusal).to.match(/keys\.json lacks keys .*: run \.\/venue reset/)
   })
 })
 
@@ -236,7 +202,7 @@ describe('devnet/write-file', () => {
   it('leaves the old content when the writer is killed in between', async () => {
     const file = join(dir, 'f')
     await writeFileDurably(file, 'old')
-    const module = inProject('dist/devnet/write-file.js')
+    const module = inProject('dist/data/durable-file.js')
     const script = `(await import('${module}')).writeFileDurably('${file}', Buffer.alloc(200_000_000)); setImmediate(() => process.kill(process.pid, 'SIGKILL'))`
     await once(spawn(process.execPath, ['--input-type=module', '-e', script]), 'exit')
     expect(await readFile(file, 'utf8')).to.equal('old')

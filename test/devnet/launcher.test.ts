@@ -1,20 +1,20 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { after, before, describe, it } from 'mocha'
-import { callChain } from '../../devnet/chain-rpc.js'
-import { identify } from '../../devnet/process-identity.js'
-import { waitFor } from '../../devnet/wait-for.js'
+import { callChain } from '../../devnet/chain/anvil.js'
+import { identify } from '../../devnet/launcher/pids.js'
 import { inheritedEnvironment } from '../support/config.js'
-import { startVenue } from '../support/venue.js'
-import type { StartVenueOptions, TestVenue } from '../support/venue.js'
+import { eventually } from '../support/eventually.js'
+import { publishPrices } from '../support/venue-prices.js'
+import { startVenue, type StartVenueOptions, type TestVenue } from '../support/venue.js'
 
 const WORKERS = ['executor', 'gateway', 'matcher-a', 'order-intake']
-const STAND_IN = 'exec node dist/test/support/fake-worker.js'
+const STAND_IN = 'exec node dist/test/devnet/fake-worker.js'
 
 /** The real launcher, bus and chain; the venue's own processes are stand-ins. */
 describe('devnet/launcher', function () {
@@ -33,20 +33,20 @@ describe('devnet/launcher', function () {
   }
 
   async function allGone(pids: Record<string, number>) {
-    await waitFor('every process to be gone', 8_000, () =>
-      Promise.resolve(Object.values(pids).every((pid) => identify(pid) === undefined) || undefined),
-    )
+    await eventually(() => Object.values(pids).every((pid) => identify(pid) === undefined))
   }
 
   const codeAt = (venue: TestVenue) =>
     callChain(venue.devnet.rpc_url, 'eth_getCode', [venue.devnet.matching, 'latest'])
 
   it('brings everything up, describes it, heals it and continues it', async () => {
-    const venue = await start()
+    const venue = await start({ feeder: true })
     const pids = await venue.pids()
     expect(Object.keys(pids).sort()).to.deep.equal([
       'chain',
-      ...WORKERS.slice(0, 3),
+      'executor',
+      'feeder',
+      ...WORKERS.slice(1, 3),
       'nats-server',
       'order-intake',
     ])
@@ -69,20 +69,15 @@ describe('devnet/launcher', function () {
     expect(refused.stderr).to.include(`in use by the launcher with process id ${venue.launcherPid}`)
 
     for (const victim of ['gateway', 'nats-server', 'chain']) await venue.kill(victim, 'SIGKILL')
-    await waitFor('three successors', 10_000, async () => {
+    await eventually(async () => {
       const now = await venue.pids()
-      return (
-        ['gateway', 'nats-server', 'chain'].every(
-          (name) => now[name] !== undefined && now[name] !== pids[name],
-        ) || undefined
+      return ['gateway', 'nats-server', 'chain'].every(
+        (name) => now[name] !== undefined && now[name] !== pids[name],
       )
     })
-    await waitFor(
-      'the chain to know its contracts again',
-      10_000,
-      async () => (await codeAt(venue)) !== '0x' || undefined,
-    )
-    await waitFor('the new gateway to answer', 10_000, () => answers(venue.gatewayUrl))
+    await eventually(async () => (await codeAt(venue)) !== '0x')
+    await eventually(() => answers(venue.gatewayUrl))
+    await publishPrices(venue, { index: '0.0007', mark: '0.00071' })
     const height = BigInt((await blockOf(venue)).number)
     const last = await venue.pids()
     expect(await venue.stop({ keepData: true })).to.equal(0)
@@ -91,7 +86,8 @@ describe('devnet/launcher', function () {
       /^gateway\n(matcher-a\norder-intake|order-intake\nmatcher-a)\nexecutor\n$/,
     )
 
-    const next = await start({ dataDir: venue.dataDir })
+    const next = await start({ dataDir: venue.dataDir, feeder: true })
+    await publishPrices(next, { index: '0.0006', bid: '0.00059', ask: '0.00061' })
     expect(next.devnet.matching).to.equal(devnet.matching)
     expect(next.devnet.accounts).to.deep.equal(devnet.accounts)
     expect(await codeAt(next)).to.not.equal('0x')
@@ -99,7 +95,7 @@ describe('devnet/launcher', function () {
     await next.stop()
   })
 
-  it('leaves nobody behind when it is killed itself', async () => {
+  it('leaves no process behind when it is killed itself', async () => {
     const venue = await start({}, { 'matcher-a': 'stubborn' })
     const pids = await venue.pids()
     process.kill(venue.launcherPid, 'SIGKILL')
@@ -122,12 +118,11 @@ describe('devnet/launcher', function () {
   })
 })
 
-/** Whether the stand-in for the gateway listens; undefined while it does not. */
-async function answers(url: string): Promise<true | undefined> {
-  const asked = get(new URL('/readyz', url), (response) => response.resume())
-  return once(asked, 'response').then(
-    () => true as const,
-    () => undefined,
+/** Resolves once the stand-in for the gateway answers; rejects while it does not listen. */
+function answers(url: string): Promise<unknown> {
+  return once(
+    get(new URL('/readyz', url), (response) => response.resume()),
+    'response',
   )
 }
 

@@ -1,23 +1,30 @@
 import { encodeAbiParameters, encodeFunctionData } from 'viem'
-import { managerAbi } from '../../chain/abi/manager.js'
-import { MANAGER_DATA } from '../../chain/abi/payloads.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
-import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
-import { wrappedErc20AssetAbi } from '../../chain/abi/wrapped-erc20-asset.js'
+import {
+  managerAbi,
+  subAccountsAbi,
+  tradeModuleAbi,
+  wrappedErc20AssetAbi,
+} from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
 import {
+  actionsCall,
   depositCall,
   matchCall,
   ONE,
-  actionsCall,
   signOrder,
   signWithdrawal,
+  type Match,
 } from '../support/devnet-actions.js'
-import type { Match } from '../support/devnet-actions.js'
-import { administer, openAccount, perform } from '../support/devnet-world.js'
-import type { Call, Trader, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import {
+  administer,
+  openAccount,
+  perform,
+  type Call,
+  type Trader,
+  type World,
+} from '../support/devnet-world.js'
+import { MANAGER_DATA } from '../support/payloads.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 const FEED: Address = '0x0000000000000000000000000000000000000fee'
 const FEED_DATA = encodeAbiParameters(MANAGER_DATA, [[{ receiver: FEED, data: '0x' }]])
@@ -83,7 +90,7 @@ const guardian: readonly Row[] = [
     },
   ],
   [
-    'a pause by a stranger',
+    'a pause by an unauthorised caller',
     'BM_GuardianOnly',
     (world) => ({
       from: world.alice.address,
@@ -210,9 +217,9 @@ function allow(world: World, by: Trader): Call {
   return { from: by.address, to: world.at.sub_accounts, data }
 }
 
-const strangers: readonly Row[] = [
+const unauthorised: readonly Row[] = [
   [
-    'a stranger granting itself an allowance',
+    'an unauthorised caller granting itself an allowance',
     'AC_NotOwnerOrERC721Approved',
     (world) => allow(world, world.carol),
   ],
@@ -222,7 +229,7 @@ const strangers: readonly Row[] = [
     (world) => allow(world, world.alice),
   ],
   [
-    'a stranger withdrawing past Matching',
+    'an unauthorised caller withdrawing past Matching',
     'WERC_OnlyAccountOwner',
     (world) => ({
       from: world.carol.address,
@@ -235,7 +242,7 @@ const strangers: readonly Row[] = [
     }),
   ],
   [
-    'a stranger moving balances past Matching',
+    'an unauthorised caller moving balances past Matching',
     'NotEnoughSubIdOrAssetAllowances',
     (world) => ({
       from: world.carol.address,
@@ -263,4 +270,4 @@ describeOutcomes('the guardian', guardian)
 describeOutcomes('data for managers', feeds)
 describeOutcomes('caps', caps)
 describeOutcomes('the fee account', feeAccounts)
-describeOutcomes('strangers at the accounts', strangers)
+describeOutcomes('unauthorised callers at the accounts', unauthorised)

@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { connect } from 'nats'
-import { isRecentVersion } from '../../devnet/binaries.js'
-import { startNatsServer as start } from '../../devnet/nats-server.js'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isRecentVersion } from '../../devnet/launcher/binaries.js'
+import { startNatsServer as start } from '../../devnet/launcher/nats-server.js'
 import { natsServerBinary } from '../support/config.js'
-import { startNatsServer } from '../support/nats-server.js'
-import type { TestNatsServer } from '../support/nats-server.js'
+import { startNatsServer, type TestNatsServer } from '../support/nats-server.js'
 
 async function connectTo(server: TestNatsServer) {
   const connection = await connect({ servers: server.url })

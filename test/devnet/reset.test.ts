@@ -1,11 +1,11 @@
+import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'chai'
-import { lockDataDir } from '../../devnet/launcher-lock.js'
-import { inProject } from '../../devnet/project-root.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { lockDataDir } from '../../devnet/launcher/data-dir.js'
 import { inheritedEnvironment } from '../support/config.js'
 
 describe('./venue reset', () => {

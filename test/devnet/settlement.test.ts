@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { hashStruct, hashTypedData, keccak256, parseEventLogs } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { ACTION_TYPES } from '../../chain/abi/payloads.js'
-import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
+import { matchingAbi, tradeModuleAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
-import { matchCall, ONE, signOrder, typedAction } from '../support/devnet-actions.js'
-import type { SignedOrder } from '../support/devnet-actions.js'
+import {
+  matchCall,
+  ONE,
+  signOrder,
+  typedAction,
+  type SignedOrder,
+} from '../support/devnet-actions.js'
 import {
   balanceOf,
   openWorld,
@@ -13,8 +16,9 @@ import {
   receiptOf,
   revertOf,
   send,
+  type World,
 } from '../support/devnet-world.js'
-import type { World } from '../support/devnet-world.js'
+import { ACTION_TYPES } from '../support/payloads.js'
 
 /** 100 matches at a limit of 1.2M each take half of a block of 240M. */
 const MATCHES_IN_A_BLOCK = 100

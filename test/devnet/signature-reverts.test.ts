@@ -1,13 +1,23 @@
 import { concat, encodeFunctionData, numberToHex, parseSignature } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { matchingAbi } from '../../chain/abi/matching.js'
+import { matchingAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
-import { matchCall, ONE, signOrder } from '../support/devnet-actions.js'
-import type { ActionOverrides, SignedOrder } from '../support/devnet-actions.js'
-import { lower, perform, receiptOf, testKey } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import {
+  matchCall,
+  ONE,
+  signOrder,
+  type ActionOverrides,
+  type SignedOrder,
+} from '../support/devnet-actions.js'
+import {
+  lower,
+  perform,
+  receiptOf,
+  testKey,
+  type Call,
+  type World,
+} from '../support/devnet-world.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const COOLDOWN_SEC = 600
@@ -104,7 +114,7 @@ const sessionKeys: readonly Row[] = [
     },
   ],
   [
-    'a registered key that somebody else signed for',
+    'a registered key that another key signed for',
     'OV_InvalidSignature',
     async (world) => {
       await register(world, KEY)

@@ -1,5 +1,5 @@
 import { encodeFunctionData } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
+import { matchingAbi } from '../../chain/abi/contracts.js'
 import type { TradeData } from '../../core/action.js'
 import {
   actionsCall,
@@ -9,12 +9,12 @@ import {
   signAction,
   signDeposit,
   signOrder,
+  type ActionOverrides,
+  type Fill,
+  type Match,
 } from '../support/devnet-actions.js'
-import type { ActionOverrides, Fill, Match } from '../support/devnet-actions.js'
-import { newAccount, perform } from '../support/devnet-world.js'
-import type { Call, World } from '../support/devnet-world.js'
-import { describeOutcomes } from '../support/revert-table.js'
-import type { Row } from '../support/revert-table.js'
+import { newAccount, perform, type Call, type World } from '../support/devnet-world.js'
+import { describeOutcomes, type Row } from './revert-table.js'
 
 interface Pair {
   readonly bid?: Partial<TradeData>
@@ -266,7 +266,7 @@ const nonces: readonly Row[] = [
 const recipients: readonly Row[] = [
   ['a maker without recipient', 'TM_InvalidRecipientId', differing({ ask: { recipientId: 0n } })],
   [
-    'a maker that pays to a stranger',
+    'a maker that pays to an account of another owner',
     'TM_InvalidRecipientId',
     (world) => pair(world, { ask: { recipientId: world.carol.subaccountId } }),
   ],

@@ -1,9 +1,63 @@
 import { expect } from 'chai'
+import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { OrderBody } from '../../client/index.js'
+import type { Hex } from '../../core/action.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { parseProcfile } from '../../devnet/launcher/procfile.js'
+import { natsServerBinary } from '../support/config.js'
 import { eventually } from '../support/eventually.js'
-import { startGatedVenue, type GatedVenue } from '../support/gated-venue.js'
-import { readOrder } from '../support/reconcile.js'
-import { createTrader, SPOT, type Trader } from '../support/trader.js'
+import { tempDir } from '../support/temp-dir.js'
+import { startVenue, type TestVenue } from '../support/venue.js'
+import { createChainUser } from './black-box/chain.js'
+import { readOrder } from './stage/reconcile.js'
+import { createTrader, SPOT, type Trader } from './stage/trader.js'
+
+/** A venue whose processes and bus can be kept down for as long as a test likes. */
+interface GatedVenue extends TestVenue {
+  /** Kills the process; its successors wait before they begin. */
+  keepDown(process: string): Promise<void>
+  /** Lets the waiting successor begin. */
+  letUp(process: string): Promise<void>
+}
+
+/** Starts a venue in which a small shell loop stands before each process and before nats-server. */
+async function startGatedVenue(): Promise<GatedVenue> {
+  const directory = tempDir()
+  const gates = join(directory.path, 'down')
+  await mkdir(gates)
+  const gateOf = (process: string) => join(gates, process)
+  const waitAt = (process: string) =>
+    `touch '${gateOf(process)}.met'; while [ -e '${gateOf(process)}' ]; do sleep 0.05; done;`
+
+  const entries = parseProcfile(await readFile(inProject('Procfile'), 'utf8'), [SPOT])
+  const procfile = join(directory.path, 'Procfile')
+  const lines = entries.map(({ name, command }) => `${name}: ${waitAt(name)} ${command}`)
+  await writeFile(procfile, lines.join('\n'))
+
+  const natsServer = join(directory.path, 'nats-server')
+  const script = `#!/bin/sh\n${waitAt('nats-server')}\nexec '${natsServerBinary()}' "$@"\n`
+  await writeFile(natsServer, script)
+  await chmod(natsServer, 0o755)
+
+  const venue = await startVenue({ env: { PROCFILE: procfile, NATS_SERVER_BIN: natsServer } })
+  return {
+    ...venue,
+    keepDown: async (process) => {
+      await writeFile(gateOf(process), '')
+      await rm(`${gateOf(process)}.met`)
+      await venue.kill(process, 'SIGKILL')
+      await eventually(() => access(`${gateOf(process)}.met`))
+    },
+    letUp: (process) => rm(gateOf(process)),
+    stop: async (options) => {
+      const code = await venue.stop(options)
+      directory.remove()
+      return code
+    },
+  }
+}
 
 /** The promise is three seconds; the rest is the way there and back on a busy machine. */
 const ANSWERED_WITHIN_MS = 3_500
@@ -167,6 +221,26 @@ describe('a component that is down', function () {
     expect((await readOrder(venue, buy.order_id))?.status).to.equal('matching')
     await venue.kill('chain', 'SIGCONT')
     for (const order of [sell, buy]) await untilStored(order, 'filled')
+  })
+
+  it('chain that hangs: an order of a session key is hidden until the key is checked', async () => {
+    const { accounts } = venue.devnet
+    const key = privateKeyToAccount(generatePrivateKey())
+    const owner = createChainUser(venue.devnet, accounts[2]?.private_key as Hex)
+    await owner.registerSessionKey(key.address, BigInt(Math.floor(Date.now() / 1_000) + 3_600))
+    const keyed = createTrader(venue.devnet, 2, key)
+    await venue.kill('chain', 'SIGSTOP')
+    const order = await keyed.sign({ side: 'buy', amount: '10', price: '0.0001' })
+    const hidden = { signature_status: 'unchecked', open_amount: '0' }
+    expect((await post(order)).body.order).to.include({ status: 'active', ...hidden })
+    await eventually(async () => {
+      expect(await readOrder(venue, order.order_id)).to.include(hidden)
+    })
+    await venue.kill('chain', 'SIGCONT')
+    await eventually(async () => {
+      const checked = { signature_status: 'checked', open_amount: '10' }
+      expect(await readOrder(venue, order.order_id)).to.include(checked)
+    }, BACK_WITHIN_MS)
   })
 
   it('chain-reader: trading goes on, and the health page says what is missing', async () => {

@@ -3,10 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { inProject } from '../../devnet/project-root.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { createTrader } from '../support/trader.js'
-import type { TestVenue } from '../support/venue.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { createTrader } from './stage/trader.js'
 
 /** What an example prints, and what ends one that would go on for ever. */
 interface Expected {
@@ -36,16 +35,29 @@ const examples: Readonly<Record<string, Expected>> = {
     prints:
       /^25\.000000 USDC confirmed in (0x[0-9a-f]{64})\ntrade from account \d+\nsent again: still \1\n$/,
   },
+  '09-perp-position': {
+    prints:
+      /^the mark is 0\.00065 USDC, leverage at most 10\n.* is filled\nlong 100000 cNGN, worth 65 USDC, entered at 0\.00065\nmaintenance margin surplus \S+ USDC\n.* is filled, and the position is closed\ncash \S+ USDC\n$/,
+  },
+  '10-margin-collateral': {
+    prints:
+      /^cNGN counts at 0\.8 of its index value\nposted 1000 cNGN, \d+ in all\nworth \S+ USD, as margin \S+ USD\n$/,
+  },
+  '11-be-liquidated': {
+    prints:
+      /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
+  },
   '08-withdraw': { prints: /^5\.000000 USDC confirmed in 0x[0-9a-f]{64}\n$/ },
 }
 
+/** On a venue of their own, because those of the perpetual move its prices. */
 describe('the examples', function () {
-  this.timeout(120_000)
+  this.timeout(240_000)
   let venue: TestVenue
-  before(async function () {
-    this.timeout(120_000)
-    venue = await sharedVenue()
+  before(async () => {
+    venue = await startVenue({ blockTime: 1, feeder: true, markets: SPOT_AND_PERP })
   })
+  after(() => venue?.stop())
 
   it('are all run, here or beside the history’s own test', () => {
     const files = readdirSync(inProject('examples')).filter((name) => /^\d/.test(name))

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createRestClient, randomNonce, signOrder, type OrderBody } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { type ChainUser, createChainUser } from '../support/stranger-chain.js'
-import { createTrader, SPOT, type Trader } from '../support/trader.js'
 import type { TestVenue } from '../support/venue.js'
+import { createChainUser, type ChainUser } from './black-box/chain.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { createTrader, SPOT, type Trader } from './stage/trader.js'
 
 describe('an order that its account cannot pay for', function () {
   this.timeout(120_000)

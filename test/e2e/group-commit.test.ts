@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { readFile } from 'node:fs/promises'
 import { connect } from 'nats'
-import { createRestClient } from '../../client/index.js'
+import { readFile } from 'node:fs/promises'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { createTrader, SPOT } from '../support/trader.js'
+import { createRestClient } from '../../client/index.js'
 import type { TestVenue } from '../support/venue.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { createTrader, SPOT } from './stage/trader.js'
 
 const ORDERS = 64
 const ROUNDS = 10

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { inProject } from '../../devnet/project-root.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { strangerOf } from '../support/stranger.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
 import type { TestVenue } from '../support/venue.js'
+import { traderOf } from './black-box/client.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 describe('the example that shows one’s history', function () {
   this.timeout(120_000)
@@ -16,7 +16,7 @@ describe('the example that shows one’s history', function () {
   })
 
   it('prints orders, fills, candles and tickers', async () => {
-    const [ann, bob] = [strangerOf(venue.devnet, 0), strangerOf(venue.devnet, 1)]
+    const [ann, bob] = [traderOf(venue.devnet, 0), traderOf(venue.devnet, 1)]
     const maker = await ann.place({ side: 'sell', price: '0.0061', amount: '4' })
     const taker = await bob.place({ side: 'buy', price: '0.0061', amount: '4' })
     const gone = await ann.place({ side: 'sell', price: '0.0062', amount: '4' })

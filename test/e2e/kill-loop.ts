@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { expectTaken, runKillLoop } from '../support/kill-loop.js'
 import { startVenue } from '../support/venue.js'
+import { expectTaken, runKillLoop } from './stage/kill-loop.js'
 
 /** `npm run kill-loop -- --cycles N [--seed S] [--every K]`: the kill loop by hand, for as long as one likes. */
 

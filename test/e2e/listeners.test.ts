@@ -1,15 +1,14 @@
+import { expect } from 'chai'
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { createRestClient, type OrderBody, type TradeRecord } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
-import { startListener, type Listener, type OwnOrder } from '../support/listener.js'
-import { endlessSteps, startLoad, type Load } from '../support/load.js'
-import { randomNumbers } from '../support/random-numbers.js'
-import { readOrders, readTrades, untilQuiet } from '../support/reconcile.js'
-import { createTrader, SPOT, type Trader } from '../support/trader.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { startListener, type Listener, type OwnOrder } from './stage/listener.js'
+import { endlessSteps, randomNumbers, startLoad, type Load } from './stage/load.js'
+import { readOrders, readTrades, untilQuiet } from './stage/reconcile.js'
+import { createTrader, SPOT, type Trader } from './stage/trader.js'
 
 const PER_SECOND = 40
 const LOAD_SECONDS = 15
@@ -21,15 +20,15 @@ const PRIVATE_LISTENERS = 6
 const DISTURB_WITHIN_MS = 250
 /** When the fan-out is killed, by orders sent. */
 const KILLS = [3 * PER_SECOND, 6 * PER_SECOND]
-/** Five seconds to take what was sent, three for the closing handshake, and what a busy machine adds. */
-const CUT_WITHIN_MS = 12_000
+/** Ten seconds of the venue's own limits, and five for a loaded machine. */
+const CUT_WITHIN_MS = 15_000
 /** Often, but below the rate at which a client is cut for its messages alone. */
 const ASK_EVERY_MS = 12
-/** What a busy machine may take from a change to a listener; a neighbour that blocks the fan-out takes longer. */
+/** Limit from a change to a listener on a loaded machine; a client that blocks the fan-out takes longer. */
 const LAG_MS = 5_000
 
 describe('listeners under load, lost connections and a fan-out that is killed', function () {
-  this.timeout(90_000)
+  this.timeout(180_000)
   const seed = randomInt(2 ** 31)
   let venue: TestVenue
   const listeners: Listener[] = []
@@ -55,7 +54,7 @@ describe('listeners under load, lost connections and a fan-out that is killed', 
     seqs.trades.length > 0 &&
     (owner === undefined || seqs.orders.length > 0)
 
-  /** Cuts or stalls somebody every now and then. */
+  /** Disconnects or stalls a random listener from time to time. */
   async function disturb(victims: readonly Listener[], load: Load): Promise<void> {
     const random = randomNumbers(seed)
     while (load.sent() < PER_SECOND * LOAD_SECONDS) {
@@ -66,10 +65,12 @@ describe('listeners under load, lost connections and a fan-out that is killed', 
     }
   }
 
-  async function killTwice(load: Load): Promise<void> {
-    for (const sent of KILLS) {
+  /** The next kill waits until the steady listener is connected again: each kill cuts exactly one of its connections. */
+  async function killTwice(load: Load, steady: Listener): Promise<void> {
+    for (const [index, sent] of KILLS.entries()) {
       await eventually(() => load.sent() >= sent)
       await venue.restartWorker('ws-fanout', 'SIGKILL')
+      await eventually(() => steady.connections() === index + 2)
     }
   }
 
@@ -82,10 +83,7 @@ describe('listeners under load, lost connections and a fan-out that is killed', 
     const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
     const steps = endlessSteps(traders)
     const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: PER_SECOND })
-    const greedyIsCut = killTwice(load).then(async () => {
-      await eventually(() => steady.connections() === 1 + KILLS.length)
-      await untilGreedyIsCut()
-    })
+    const greedyIsCut = killTwice(load, steady).then(untilGreedyIsCut)
     greedyIsCut.catch(() => undefined)
     await disturb(victims, load).finally(() => load.stop())
     await greedyIsCut
@@ -178,7 +176,7 @@ describe('listeners under load, lost connections and a fan-out that is killed', 
   }
 
   async function readProjectedSeq(): Promise<number> {
-    const { markets } = (await createRestClient(venue.gatewayUrl).health()) as unknown as {
+    const { markets } = (await createRestClient(venue.gatewayUrl).health()) as {
       readonly markets: Readonly<Record<string, { readonly projected_seq: number }>>
     }
     return markets[SPOT]?.projected_seq ?? 0

@@ -1,11 +1,12 @@
+import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
-import { expect } from 'chai'
-import { parseProcfile } from '../../devnet/procfile.js'
-import { inProject } from '../../devnet/project-root.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { parseProcfile } from '../../devnet/launcher/procfile.js'
 import { eventually } from '../support/eventually.js'
-import { sharedVenue } from '../support/shared-venue.js'
 import type { TestVenue } from '../support/venue.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { SPOT } from './stage/trader.js'
 
 /** The words by which the system knows a process. */
 async function commandOf(pid: number | undefined): Promise<string> {
@@ -21,7 +22,7 @@ describe('the processes of a venue', function () {
     venue = await sharedVenue()
   })
 
-  const lines = async () => parseProcfile(await readFile(inProject('Procfile'), 'utf8'))
+  const lines = async () => parseProcfile(await readFile(inProject('Procfile'), 'utf8'), [SPOT])
 
   it('are one for each line of the Procfile, beside bus and chain', async () => {
     const pids = await venue.pids()
@@ -38,7 +39,7 @@ describe('the processes of a venue', function () {
     expect(await commandOf(pids.chain)).to.match(/anvil --host 127\.0\.0\.1 /)
   })
 
-  it('each end on SIGTERM with exit code 0, take nobody along and are started again', async () => {
+  it('each end on SIGTERM with exit code 0, stop no other process and are started again', async () => {
     for (const { name } of await lines()) {
       const { [name]: ended, ...others } = await venue.pids()
       await venue.restartWorker(name)

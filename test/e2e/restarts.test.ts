@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { eventually } from '../support/eventually.js'
-import { endlessSteps, startLoad, type Load } from '../support/load.js'
-import { expectReconciled, readAllBalances } from '../support/reconcile.js'
-import { createTrader } from '../support/trader.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { endlessSteps, startLoad, type Load } from './stage/load.js'
+import { expectReconciled, readAllBalances } from './stage/reconcile.js'
+import { createTrader } from './stage/trader.js'
 
 const PER_SECOND = 50
 /** Load that goes on for at least 25 seconds. */

@@ -1,10 +1,10 @@
-import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
+import { rm } from 'node:fs/promises'
 import { createRestClient, type OrderRecord, type TradeRecord } from '../../client/index.js'
-import { expectSettledOnce, readAllBalances, readFeed } from '../support/reconcile.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { createTrader, SPOT } from '../support/trader.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { expectSettledOnce, readAllBalances, readFeed } from './stage/reconcile.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { createTrader, SPOT } from './stage/trader.js'
 
 /** Long enough to stop a venue between two blocks. */
 const SLOW_BLOCKS_S = 10

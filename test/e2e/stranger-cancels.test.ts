@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { sharedVenue } from '../support/shared-venue.js'
-import { nowSec, strangerOf, type Hex, type Json, type Stranger } from '../support/stranger.js'
-import { asHeader, signedFrame, SOCKET_WISH, type FrameWish } from '../support/stranger-frames.js'
-import { expectError, expectShape, ISO } from '../support/stranger-shapes.js'
 import type { Devnet } from '../support/venue.js'
+import { nowSec, traderOf, type Hex, type Json, type Stranger } from './black-box/client.js'
+import { asHeader, signedFrame, SOCKET_WISH, type FrameWish } from './black-box/frames.js'
+import { expectError, expectShape, ISO } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const RESTING = { side: 'buy', price: '0.0013', amount: '10' } as const
 const CANCEL = [
@@ -23,7 +23,7 @@ describe('a stranger cancels with a proof', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 4)
+    ann = traderOf(devnet, 4)
     ;[key, othersKey] = [4, 5].map((it) => devnet.accounts[it]?.private_key) as [Hex, Hex]
   })
 

@@ -1,18 +1,18 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
 import {
   ALIAS,
   ALIAS_LIVES,
   createVisitor,
   e18,
   MARKET,
-  strangerOf,
+  traderOf,
   until,
   type Json,
   type Stranger,
   type TradesJson,
   type Visitor,
-} from '../support/stranger.js'
+} from './black-box/client.js'
 import {
   DECIMAL,
   expectError,
@@ -20,8 +20,8 @@ import {
   isInteger,
   ISO,
   SPOT_ENTRY,
-} from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const SECONDS = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 }
 const E28 = 10n ** 28n
@@ -55,7 +55,7 @@ describe('a stranger draws charts and lists prices', function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     visitor = createVisitor(devnet)
-    ;[ann, bob] = [strangerOf(devnet, 2), strangerOf(devnet, 3)]
+    ;[ann, bob] = [traderOf(devnet, 2), traderOf(devnet, 3)]
     const makers = [
       await ann.place({ side: 'sell', price: '0.0036', amount: '11' }),
       await ann.place({ side: 'sell', price: '0.0037', amount: '13.000001' }),

@@ -1,16 +1,10 @@
 import { expect } from 'chai'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { sharedVenue } from '../support/shared-venue.js'
-import type { Hex, Json } from '../support/stranger.js'
-import {
-  asHeader,
-  getWith,
-  signedFrame,
-  SOCKET_WISH,
-  type FrameWish,
-} from '../support/stranger-frames.js'
-import { expectError } from '../support/stranger-shapes.js'
 import type { Devnet } from '../support/venue.js'
+import type { Hex, Json } from './black-box/client.js'
+import { asHeader, getWith, signedFrame, SOCKET_WISH, type FrameWish } from './black-box/frames.js'
+import { expectError } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const DAY = 86_400
 const HISTORIES = ['/v1/orders', '/v1/fills'] as const

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createPublicClient, http } from 'viem'
-import { sharedVenue } from '../support/shared-venue.js'
-import { e18, type Hex, type Json } from '../support/stranger.js'
-import { asHeader, getWith, signedFrame, type FillJson } from '../support/stranger-frames.js'
+import type { Devnet } from '../support/venue.js'
+import { e18, type Hex, type Json } from './black-box/client.js'
+import { asHeader, getWith, signedFrame, type FillJson } from './black-box/frames.js'
 import {
   COPIED_FROM_MARKET,
   DECIMAL,
@@ -10,14 +10,14 @@ import {
   expectShape,
   HASH,
   isInteger,
-  isObject,
   ISO,
+  isObject,
   ORDER,
   TEXT,
   type Look,
-} from '../support/stranger-shapes.js'
-import { feeOf, quoteOf, SWEPT, tellStory, type Story } from '../support/stranger-story.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/shapes.js'
+import { feeOf, quoteOf, SWEPT, tellStory, type Story } from './black-box/story.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 /** Fill record of interface 2.6. */
 const FILL: Readonly<Record<string, Look>> = {

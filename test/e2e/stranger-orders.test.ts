@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
 import {
   MARKET,
   SPEC,
-  strangerOf,
+  traderOf,
   type Json,
   type OrderJson,
   type Stranger,
-} from '../support/stranger.js'
-import { expectError, expectShape, ISO, ORDER, TEXT } from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/client.js'
+import { expectError, expectShape, ISO, ORDER, TEXT } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
@@ -21,8 +21,8 @@ describe('a stranger’s orders', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 4)
-    bob = strangerOf(devnet, 5)
+    ann = traderOf(devnet, 4)
+    bob = traderOf(devnet, 5)
   })
 
   describe('placed', () => {

@@ -1,17 +1,17 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
 import {
   ALIAS,
   ALIAS_LIVES,
   createVisitor,
   MARKET,
-  strangerOf,
+  traderOf,
   type BookJson,
   type Json,
   type Stranger,
   type TradesJson,
   type Visitor,
-} from '../support/stranger.js'
+} from './black-box/client.js'
 import {
   COPIED_FROM_MARKET,
   expectError,
@@ -19,8 +19,8 @@ import {
   ORDER,
   SPOT_ENTRY,
   TRADE,
-} from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const NOBODYS = `0x${'ab'.repeat(20)}`
 
@@ -34,8 +34,8 @@ describe('a stranger reads', function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     visitor = createVisitor(devnet)
-    ann = strangerOf(devnet, 2)
-    bob = strangerOf(devnet, 3)
+    ann = traderOf(devnet, 2)
+    bob = traderOf(devnet, 3)
   })
 
   const pair = (subId = '0', asset: string = devnet.wrapped_cngn) =>
@@ -62,7 +62,9 @@ describe('a stranger reads', function () {
     expect(names).to.deep.equal([...names].sort())
     expect(names).not.to.include(ALIAS)
     const entry = body.find(({ market }) => market === MARKET) ?? {}
-    for (const field of ['settlement_type', 'expiry_timestamp', 'perp', 'future'])
+    expect(entry.settlement_type).to.equal('spot')
+    expect(entry.aliases).to.deep.equal([ALIAS])
+    for (const field of ['expiry_timestamp', 'perp', 'future'])
       expect(entry, field).not.to.have.property(field)
   })
 

@@ -1,17 +1,17 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
 import {
   e18,
   nowSec,
-  strangerOf,
+  traderOf,
   tradeData,
   type ActionJson,
   type Json,
   type OrderBody,
   type Stranger,
-} from '../support/stranger.js'
-import { expectError, expectShape, HASH } from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/client.js'
+import { expectError, expectShape, HASH } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
@@ -23,8 +23,8 @@ describe('a stranger’s orders are refused for', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 4)
-    bob = strangerOf(devnet, 5)
+    ann = traderOf(devnet, 4)
+    bob = traderOf(devnet, 5)
   })
 
   /** The order with these fields instead is refused, and not there. */
@@ -55,7 +55,8 @@ describe('a stranger’s orders are refused for', function () {
 
   it('more decimals than the step and the tick have', async () => {
     await refused({ desired_amount: '40.0000001' }, /^invalid amount step/)
-    await refused({ limit_price: '0.0025000000000000001' }, /./)
+    const offTick = 'price must align to tick size 0.000000000000000001'
+    await refused({ limit_price: '0.0025000000000000001' }, offTick)
     await refused({ desired_amount: '0.0000009' }, 'normalized atomic size is 0')
   })
 

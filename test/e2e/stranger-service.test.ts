@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
-import { createVisitor, MARKET, type Json, type Visitor } from '../support/stranger.js'
-import { expectError, expectShape, isInteger, isObject, ISO } from '../support/stranger-shapes.js'
+import { createVisitor, MARKET, type Json, type Visitor } from './black-box/client.js'
+import { expectError, expectShape, isInteger, ISO, isObject } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 /** Every path of the interface that this venue serves, and its methods. */
 const INTERFACE = {

@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
+import { createChainUser, type ChainUser } from './black-box/chain.js'
 import {
   createStranger,
   identityOf,
   nowSec,
-  strangerOf,
+  traderOf,
   until,
   type Hex,
   type OrderJson,
   type Stranger,
   type Wish,
-} from '../support/stranger.js'
-import { createChainUser, type ChainUser } from '../support/stranger-chain.js'
-import { expectError, expectShape } from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/client.js'
+import { expectError, expectShape } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const WISH = { side: 'buy', price: '0.0071', amount: '20' } as const
 const NOT_AUTHORIZED = 'signature does not authorize this action'
@@ -29,8 +29,8 @@ describe('a stranger signs', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 4)
-    bob = strangerOf(devnet, 5)
+    ann = traderOf(devnet, 4)
+    bob = traderOf(devnet, 5)
     user = createChainUser(devnet, devnet.accounts[5]?.private_key as Hex)
   })
 

@@ -1,16 +1,9 @@
 import { expect } from 'chai'
-import { sharedVenue } from '../support/shared-venue.js'
-import { ALIAS, ALIAS_LIVES, e18, MARKET, strangerOf, type Stranger } from '../support/stranger.js'
-import { listen, subscribe, type Frame } from '../support/stranger-socket.js'
-import {
-  DECIMAL,
-  expectShape,
-  INTEGER_TEXT,
-  ISO,
-  isInteger,
-  TEXT,
-} from '../support/stranger-shapes.js'
 import type { Devnet } from '../support/venue.js'
+import { ALIAS, ALIAS_LIVES, e18, MARKET, traderOf, type Stranger } from './black-box/client.js'
+import { DECIMAL, expectShape, INTEGER_TEXT, isInteger, ISO, TEXT } from './black-box/shapes.js'
+import { listen, subscribe, type Frame } from './black-box/socket.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const SIGNED = /^-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/
 const BOOK_UPDATE = {
@@ -40,8 +33,8 @@ describe('a stranger listens', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 4)
-    bob = strangerOf(devnet, 5)
+    ann = traderOf(devnet, 4)
+    bob = traderOf(devnet, 5)
   })
 
   const isSnapshot = (channel: string) => (it: Frame) =>
@@ -61,6 +54,17 @@ describe('a stranger listens', function () {
     const snapshots = await Promise.all(channels.map((it) => socket.next(isSnapshot(it))))
     return { ...socket, snapshots }
   }
+
+  it('not without an upgrade: 426 says to what', async () => {
+    const { status, headers, body } = await ann.get('/v1/ws')
+    expect(status).to.equal(426)
+    expect(headers.get('upgrade')).to.equal('websocket')
+    expect(body).to.deep.equal({
+      error: 'this endpoint speaks WebSocket',
+      code: 'upgrade_required',
+      request_id: headers.get('x-request-id'),
+    })
+  })
 
   it('to the book: the snapshot is the REST book', async () => {
     const order = await rest()

@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import { createPublicClient, http, parseAbi } from 'viem'
-import { sharedVenue } from '../support/shared-venue.js'
+import type { Devnet } from '../support/venue.js'
 import {
   e18,
   MARKET,
   nowSec,
-  strangerOf,
+  traderOf,
   until,
   type Stranger,
   type TradesJson,
-} from '../support/stranger.js'
-import { expectError, expectShape, TRADE } from '../support/stranger-shapes.js'
-import type { Devnet } from '../support/venue.js'
+} from './black-box/client.js'
+import { expectError, expectShape, TRADE } from './black-box/shapes.js'
+import { sharedVenue } from './stage/shared-venue.js'
 
 const ACCOUNTS = parseAbi(['function getBalance(uint256, address, uint256) view returns (int256)'])
 
@@ -23,8 +23,8 @@ describe('a stranger trades', function () {
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
-    ann = strangerOf(devnet, 2)
-    bob = strangerOf(devnet, 3)
+    ann = traderOf(devnet, 2)
+    bob = traderOf(devnet, 3)
   })
   after(async () => {
     const { bids, asks } = await ann.book()

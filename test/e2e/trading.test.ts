@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { createRestClient, type TradeRecord } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { createTrader, e18, readBalances, SPOT, type Trader } from '../support/trader.js'
 import type { TestVenue } from '../support/venue.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { createTrader, e18, readBalances, SPOT, type Trader } from './stage/trader.js'
 
 describe('a signed spot order becomes a trade settled on chain', function () {
   this.timeout(120_000)

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { VenueRefused, transferHash } from '../../client/index.js'
-import { createVisitor } from '../support/stranger.js'
-import { sharedVenue } from '../support/shared-venue.js'
-import { type TransferUser, createTransferUser } from '../support/transfer-user.js'
+import { transferHash, VenueRefused } from '../../client/index.js'
 import type { Devnet } from '../support/venue.js'
+import { createVisitor } from './black-box/client.js'
+import { sharedVenue } from './stage/shared-venue.js'
+import { createTransferUser, type TransferUser } from './stage/transfer-user.js'
 
 const E18 = 10n ** 18n
 const USDC = 1_000_000n

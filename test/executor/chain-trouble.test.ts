@@ -1,23 +1,22 @@
 import { expect } from 'chai'
-import { createTransactionSigner } from '../../chain/sign-transaction.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
+import type { ExecutorFacts } from '../../executor/observe.js'
+import { MAX_SIMULATIONS } from '../../executor/pack-matches.js'
 import { ANVIL_CHAIN_ID } from '../support/anvil.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
-import { openWorld } from '../support/devnet-world.js'
-import type { World } from '../support/devnet-world.js'
-import { MAX_SIMULATIONS } from '../../executor/carry-singly.js'
-import type { ExecutorFacts } from '../../executor/observe.js'
+import { openWorld, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
 import {
-  EXECUTOR_KEY,
   executeBody,
+  EXECUTOR_KEY,
   readBody,
   removeDir,
   startExecutor,
+  type ExecutorSetup,
+  type RunningExecutor,
 } from '../support/executor-world.js'
-import type { ExecutorSetup, RunningExecutor } from '../support/executor-world.js'
-import { startRpcProxy } from '../support/rpc-proxy.js'
-import type { Fate, RpcProxy } from '../support/rpc-proxy.js'
+import { startRpcProxy, type Fate, type RpcProxy } from '../support/rpc-proxy.js'
 
 const SEND = 'eth_sendRawTransaction'
 
@@ -57,6 +56,14 @@ describe('executor with a chain in trouble', () => {
     return executeBody({ taker, makers: [maker], amount: 1_000n * ONE })
   }
 
+  /** The answer to a settlement; a loaded machine may still have it in the queue when a request gives up. */
+  async function settled(post: RunningExecutor['post'], body: object, key: string) {
+    for (;;) {
+      const answer = await post(body, key)
+      if (answer.body.error !== 'waits for other settlements') return answer
+    }
+  }
+
   const only = (method: string, fate: Fate | (() => Fate)) => (asked: string) => {
     if (asked !== method) return 'pass'
     return typeof fate === 'function' ? fate() : fate
@@ -87,7 +94,7 @@ describe('executor with a chain in trouble', () => {
     const settlementReceived: ExecutorFacts['settlementReceived'] = ({ settlementId }) =>
       void received.push(settlementId)
     const facts = { settlementReceived }
-    const { post } = await open({ timeoutMs: 5_000, facts, batches: false })
+    const { post } = await open({ timeoutMs: 40_000, facts, batches: false })
     const simulated = () => proxy.asked.filter((method) => method === 'eth_estimateGas').length
     const body = await aBody()
     const gates = [aGate(), aGate()]
@@ -115,7 +122,7 @@ describe('executor with a chain in trouble', () => {
     const body = await aBody()
     const balance = await world.client.getBalance({ address: world.executor })
     await world.client.setBalance({ address: world.executor, value: 1n })
-    const refused = await post(body, 'm:1')
+    const refused = await settled(post, body, 'm:1')
     expect(refused).to.deep.include({
       status: 503,
       body: { error: `the signer has not enough gas money: ${world.executor}` },
@@ -128,7 +135,7 @@ describe('executor with a chain in trouble', () => {
   it('does not touch the reserve of its gas money', async () => {
     const gasReserveWei = await world.client.getBalance({ address: world.executor })
     const { post, journaled } = await open({ gasReserveWei })
-    const refused = await post(await aBody(), 'm:1')
+    const refused = await settled(post, await aBody(), 'm:1')
     expect(refused.status).to.equal(503)
     expect(refused.body.error).to.include(world.executor)
     expect(journaled).to.deep.equal([])
@@ -144,7 +151,7 @@ describe('executor with a chain in trouble', () => {
     const { post, journaled } = await open()
     const body = await aBody()
     proxy.fateOf = only(SEND, 'lose')
-    const unclear = await post(body, 'm:1')
+    const unclear = await settled(post, body, 'm:1')
     expect(unclear.status).to.equal(502)
     expect(unclear.body).to.include({ tx_hash: journaled[0] })
     const again = await post(body, 'm:1')
@@ -153,7 +160,7 @@ describe('executor with a chain in trouble', () => {
   })
 
   it('finds the receipt when only the answer to the broadcast was lost', async () => {
-    const { post, journaled } = await open({ timeoutMs: 5_000 })
+    const { post, journaled } = await open({ timeoutMs: 40_000 })
     proxy.fateOf = only(SEND, 'lose answer')
     const answer = await post(await aBody(), 'm:1')
     expect(answer.body).to.include({ receipt_status: 'success', tx_hash: journaled[0] })
@@ -163,9 +170,9 @@ describe('executor with a chain in trouble', () => {
   it('takes a refused broadcast for no outcome', async () => {
     const { post } = await open()
     proxy.fateOf = only(SEND, { error: 'nonce too low' })
-    expect((await post(await aBody(), 'm:1')).status).to.equal(502)
+    expect((await settled(post, await aBody(), 'm:1')).status).to.equal(502)
     proxy.fateOf = only(SEND, { error: 'already known' })
-    const known = await post(await aBody(), 'm:2')
+    const known = await settled(post, await aBody(), 'm:2')
     expect(known.body).to.include({ receipt_status: 'timeout' })
   })
 
@@ -182,12 +189,12 @@ describe('executor with a chain in trouble', () => {
     expect(told).to.deep.equal(['lost', 'back'])
   })
 
-  it('takes nothing more once a stranger used its nonce, not even for what waits', async () => {
+  it('takes nothing more once a foreign transaction used its nonce, not even what waits', async () => {
     let frozen = 0
     const { post } = await open({ facts: { frozen: () => (frozen += 1) } })
     proxy.fateOf = only(SEND, 'lose')
     const body = await aBody()
-    expect((await post(body, 'm:1')).status).to.equal(502)
+    expect((await settled(post, body, 'm:1')).status).to.equal(502)
     const evmNonce = await world.client.getTransactionCount({ address: world.executor })
     const signer = createTransactionSigner(EXECUTOR_KEY, ANVIL_CHAIN_ID)
     const fees = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, gasLimit: 50_000n }
@@ -197,7 +204,9 @@ describe('executor with a chain in trouble', () => {
     await eventually(() => frozen === 1)
     const refused = await post(await aBody(), 'm:2')
     expect(refused.status).to.equal(503)
-    expect(refused.body.error).to.equal(`a stranger used nonce ${evmNonce} of the signer in ${by}`)
+    expect(refused.body.error).to.equal(
+      `a foreign transaction used nonce ${evmNonce} of the signer: ${by}`,
+    )
     expect((await post(body, 'm:1')).status).to.equal(502)
     expect(await readiness()).to.deep.equal([503, { error: refused.body.error }])
   })

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import type { Address, Hex, TradeData } from '../../core/action.js'
-import { encodeTradeData } from '../../core/trade-data.js'
-import { loadMarkets } from '../../data/load-markets.js'
-import { createTermsCheck } from '../../executor/check-terms.js'
-import { executePayload } from '../../executor/execute-payload.js'
+import { encodeTradeData } from '../../core/entry/read-action.js'
+import { loadMarkets } from '../../data/markets.js'
+import { createTermsCheck, executePayload } from '../../executor/payload.js'
+import { aFuture } from '../support/builders.js'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
 const ASSET = address('c1')
 const MODULE = address('e1')
-const markets = loadMarkets({
+const { markets } = loadMarkets({
   wrapped_cngn: ASSET,
   wrapped_usdc: address('c2'),
   spot_trade_module: MODULE,
@@ -126,12 +126,12 @@ describe('terms of a settlement', () => {
     'a fee above the schedule': {
       spoil: (b) => (b.order_data.taker_fee = `${FEE + 1n}`),
       field: 'order_data.taker_fee',
-      message: `must be ${FEE}`,
+      message: 'must be the fee at a whole rate of 0 to 10000 basis points',
     },
     'a fee below the schedule': {
       spoil: (b) => (b.order_data.taker_fee = `${FEE - 1n}`),
       field: 'order_data.taker_fee',
-      message: `must be ${FEE}`,
+      message: 'must be the fee at a whole rate of 0 to 10000 basis points',
     },
   }
 
@@ -142,4 +142,27 @@ describe('terms of a settlement', () => {
       expect(objections(body)).to.deep.equal([{ field, message }])
     })
   }
+
+  it('count the fee of a future by its size, of which the chain has thousandths', () => {
+    const market = aFuture()
+    const { assetAddress: asset, tradeModuleAddress: module, subId } = market
+    const price = 1_500n * E18
+    const signed = (id: string, isBid: boolean) => {
+      const trade = { asset, subId, limitPrice: price, desiredAmount: 2n * E18 }
+      return { ...action(id, isBid, trade), module }
+    }
+    const body = aBody([signed('8', false)])
+    Object.assign(body, { market: market.market, asset_address: asset, module_address: module })
+    body.actions[0] = signed('7', true)
+    const [fill] = body.order_data.fill_details
+    Object.assign(fill!, { amount_filled: `${2n * E18}`, price: `${price}` })
+    const found = (fee: bigint) => {
+      body.order_data.taker_fee = `${fee}`
+      return createTermsCheck([market])(executePayload.parse(body)).map(({ field }) => field)
+    }
+    expect(found(5n * E18)).to.deep.equal([])
+    expect(found(5n * E18 + 1n)).to.deep.equal(['order_data.taker_fee'])
+    // Of the contracts as if they were sizes: no whole rate of 2,000 USDC.
+    expect(found((5n * E18) / 1_000n)).to.deep.equal(['order_data.taker_fee'])
+  })
 })

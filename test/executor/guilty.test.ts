@@ -1,12 +1,15 @@
 import { expect } from 'chai'
 import { encodeFunctionData } from 'viem'
 import { readAnswer } from '../../actors/matcher/ask-executor.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
+import { matchingAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
 import { ONE, signOrder, type ActionOverrides } from '../support/devnet-actions.js'
 import { openWorld, perform, type Trader, type World } from '../support/devnet-world.js'
-import { executeBody, removeDir, startExecutor } from '../support/executor-world.js'
-import type { RunningExecutor } from '../support/executor-world.js'
+import {
+  executeBody,
+  removeDir,
+  startExecutor,
+  type RunningExecutor,
+} from '../support/executor-world.js'
 
 /** Runtime code that answers every call with a word of zero. */
 const SAYS_ZERO = '0x60206000f3'
@@ -79,7 +82,7 @@ describe('executor telling who is to blame', () => {
     expect(await blame({ takerBuys: true, amount })).to.deep.equal([SHORT, 'both'])
   })
 
-  it('the side whose account is somebody else’s', async () => {
+  it('the side whose account is another owner’s', async () => {
     const maker = { subaccountId: world.carol.subaccountId }
     expect(await blame({ takerBuys: true, maker })).to.include('maker')
   })
@@ -90,6 +93,23 @@ describe('executor telling who is to blame', () => {
     expect(answer).to.deep.equal(['OV_SignerNotOwnerOrSessionKeyExpired', 'taker'])
   })
 
+  it('the other side of one whose session key is registered and has not lapsed', async () => {
+    const { timestamp } = await world.client.getBlock()
+    const registered = async (expirySec: bigint) => {
+      const args = [world.carol.address, expirySec] as const
+      const data = encodeFunctionData({
+        abi: matchingAbi,
+        functionName: 'registerSessionKey',
+        args,
+      })
+      await perform(world, { from: world.alice.address, to: world.at.matching, data })
+    }
+    await registered(timestamp + 3_600n)
+    const taker = { signer: world.carol.address, signedBy: world.carol.account }
+    const maker = { subaccountId: empty }
+    expect(await blame({ takerBuys: true, taker, maker })).to.deep.equal([SHORT, 'maker'])
+  })
+
   it('the side whose wallet takes its word back', async () => {
     const address = world.bob.address
     await world.client.setCode({ address, bytecode: SAYS_ZERO })
@@ -98,8 +118,11 @@ describe('executor telling who is to blame', () => {
     expect(answer).to.deep.equal(['OV_InvalidSignature', 'maker'])
   })
 
-  it('both when the chain says something that no side shows by itself', async () => {
+  it('no side when the chain says something that no side shows by itself', async () => {
     const maker = { signedBy: world.carol.account }
-    expect(await blame({ takerBuys: true, maker })).to.deep.equal(['OV_InvalidSignature', 'both'])
+    expect(await blame({ takerBuys: true, maker })).to.deep.equal([
+      'OV_InvalidSignature',
+      'unclear',
+    ])
   })
 })

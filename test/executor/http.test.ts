@@ -1,13 +1,14 @@
 import { expect } from 'chai'
-import { createApp } from '../../executor/app.js'
-import type { Objection } from '../../executor/check-terms.js'
-import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
-import type { SettlementReversal } from '../../executor/reversals.js'
 import { InvariantBroken } from '../../core/assert.js'
-import { encodeTradeData } from '../../core/trade-data.js'
+import { encodeTradeData } from '../../core/entry/read-action.js'
+import { createApp } from '../../executor/app.js'
+import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
+import type { Objection } from '../../executor/payload.js'
+import type { SettlementReversal } from '../../executor/reversals.js'
+import type { StandingFaults } from '../../executor/watch-faults.js'
+import { createLog } from '../../runtime/process/log.js'
 import { readBody } from '../support/executor-world.js'
-import { serveApp } from '../support/serve-app.js'
-import type { ServedApp } from '../support/serve-app.js'
+import { serveApp, type ServedApp } from '../support/serve-app.js'
 
 const MODULE = `0x${'e1'.repeat(20)}`
 const ASSET = `0x${'c1'.repeat(20)}` as const
@@ -58,6 +59,7 @@ describe('POST /execute', () => {
   let fatal: unknown
   let asked: Parameters<Execute>[]
   let trouble: string | undefined
+  let standing: StandingFaults | undefined
   let objections: Objection[]
 
   before(async () => {
@@ -66,17 +68,19 @@ describe('POST /execute', () => {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
     }
     const isKnown = (key: string) => key === KNOWN_KEY
-    const facts = { requestFailed: () => undefined }
+    const log = createLog('executor', 'silent')
     const onFatal = (error: unknown) => (fatal = error)
     const checkTerms = () => objections
     const readReversals = (after: number, limit: number) => aReversal(after + limit)
-    const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble }
-    const app = createApp({ ...deps, secret: SECRET, facts, onFatal })
+    const faults = { standing: () => standing }
+    const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble, faults }
+    const app = createApp({ ...deps, secret: SECRET, log, onFatal })
     served = await serveApp(app)
   })
   beforeEach(() => {
     asked = []
     trouble = undefined
+    standing = new Map()
     objections = []
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
@@ -106,6 +110,16 @@ describe('POST /execute', () => {
       fillDetails: [{ filledAccount: 8n, amountFilled: 5n, price: 3n, fee: 0n }],
       managerData: '0x',
     })
+  })
+
+  it('answers 400 to integers that the chain cannot have', async () => {
+    const body = aBody()
+    body.order_data.fill_details[0]!.amount_filled = String(2n ** 255n)
+    expect((await post(body)).body.error).to.include('must fit a word of the chain')
+    const other = aBody()
+    other.order_data.taker_fee = String(2n ** 256n)
+    expect((await post(other)).body.error).to.include('must fit a word of the chain')
+    expect(asked).to.deep.equal([])
   })
 
   const refusals: Record<string, { spoil: (body: Body) => void; error: string; field: string }> = {
@@ -235,7 +249,7 @@ describe('POST /execute', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('tells reversals above a number to whoever has the secret', async () => {
+  it('tells reversals above a number to a caller with the secret', async () => {
     const read = async (query: string, authorization = `Bearer ${SECRET}`) => {
       const response = await fetch(`${served.url}/reversals${query}`, {
         headers: { authorization },
@@ -265,6 +279,7 @@ describe('POST /execute', () => {
   it('answers 404 and 405 as JSON', async () => {
     const nowhere = await fetch(`${served.url}/nowhere`)
     expect([nowhere.status, await readBody(nowhere)]).to.deep.equal([404, { error: 'not found' }])
+    expect(nowhere.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/)
     const wrong = await fetch(`${served.url}/execute`)
     expect(wrong.headers.get('allow')).to.equal('POST')
     expect([wrong.status, await readBody(wrong)]).to.deep.equal([
@@ -289,6 +304,20 @@ describe('POST /execute', () => {
     expect(fatal).to.equal(answer)
   })
 
+  it('tells which markets the chain refuses, and that it does not know', async () => {
+    const faults = async (authorization = `Bearer ${SECRET}`) => {
+      const response = await fetch(`${served.url}/faults`, { headers: { authorization } })
+      return [response.status, await readBody(response)]
+    }
+    expect(await faults()).to.deep.equal([200, { faults: {} }])
+    standing = new Map([['cNGN-USDC', 'BM_AdjustmentsPaused']])
+    const paused = { faults: { 'cNGN-USDC': 'BM_AdjustmentsPaused' } }
+    expect(await faults()).to.deep.equal([200, paused])
+    standing = undefined
+    expect(await faults()).to.deep.equal([503, { error: 'the chain does not answer' }])
+    expect((await faults('Bearer other'))[0]).to.equal(401)
+  })
+
   it('answers /readyz with 503 and the reason while nothing could be settled', async () => {
     const readyz = async () => {
       const response = await fetch(`${served.url}/readyz`)
@@ -297,11 +326,11 @@ describe('POST /execute', () => {
     expect(await readyz()).to.deep.equal([200, { status: 'ready' }])
     trouble = 'the chain does not answer'
     expect(await readyz()).to.deep.equal([503, { error: 'the chain does not answer' }])
-    trouble = 'a stranger uses the key'
-    expect(await readyz()).to.deep.equal([503, { error: 'a stranger uses the key' }])
+    trouble = 'a foreign transaction used the key'
+    expect(await readyz()).to.deep.equal([503, { error: 'a foreign transaction used the key' }])
   })
 
-  it('answers /healthz to anybody', async () => {
+  it('answers /healthz without the secret', async () => {
     const response = await fetch(`${served.url}/healthz`)
     expect([response.status, await readBody(response)]).to.deep.equal([200, { status: 'ok' }])
   })

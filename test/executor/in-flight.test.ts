@@ -1,12 +1,37 @@
 import { expect } from 'chai'
+import { encodeFunctionData } from 'viem'
+import { erc20Abi, wrappedErc20AssetAbi } from '../../chain/abi/contracts.js'
 import type { Hex } from '../../core/action.js'
-import { accountWithUsdc } from '../support/accounts.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
-import { openWorld } from '../support/devnet-world.js'
-import type { Trader, World } from '../support/devnet-world.js'
+import { newAccount, openWorld, perform, type Trader, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
-import { executeBody, removeDir, startExecutor, temporaryDir } from '../support/executor-world.js'
-import type { RunningExecutor } from '../support/executor-world.js'
+import {
+  executeBody,
+  removeDir,
+  startExecutor,
+  temporaryDir,
+  type RunningExecutor,
+} from '../support/executor-world.js'
+
+/** One more account of the trader, held by Matching, with so many millionths of a USDC in it. */
+async function accountWithUsdc(world: World, trader: Trader, amount: bigint): Promise<bigint> {
+  const accountId = await newAccount(world, trader)
+  if (amount === 0n) return accountId
+  const { usdc, wrapped_usdc: asset } = world.at
+  const approval = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'approve',
+    args: [asset, amount],
+  })
+  await perform(world, { from: trader.address, to: usdc, data: approval })
+  const deposit = encodeFunctionData({
+    abi: wrappedErc20AssetAbi,
+    functionName: 'deposit',
+    args: [accountId, amount],
+  })
+  await perform(world, { from: trader.address, to: asset, data: deposit })
+  return accountId
+}
 
 /** Ten thousand cNGN cost 6.5 USDC, so that an account with ten can pay for one such match and not for two. */
 const AMOUNT = 10_000n * ONE

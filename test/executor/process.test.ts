@@ -1,17 +1,15 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BadConfiguration, parseEnv } from '../../bus-schemas/parse-env.js'
 import { executorEnv } from '../../executor/config.js'
+import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
-import { openWorld } from '../support/devnet-world.js'
-import type { World } from '../support/devnet-world.js'
+import { openWorld, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
-import { EXECUTOR_KEY, executeBody, removeDir, temporaryDir } from '../support/executor-world.js'
+import { executeBody, EXECUTOR_KEY, removeDir, temporaryDir } from '../support/executor-world.js'
 
 const MAIN = fileURLToPath(new URL('../../executor/main.js', import.meta.url))
 
@@ -45,7 +43,7 @@ describe('executor settings', () => {
         return thrown
       }
     })()
-    expect((error as Error).message).to.match(/EXECUTOR_PRIVATE_KEY: must be 0x and 64 hex digits/)
+    expect((error as Error).message).to.match(/EXECUTOR_PRIVATE_KEY must be 0x and 64 hex digits/)
     expect((error as Error).message).to.not.include('0xnotakey')
   })
 })

@@ -1,11 +1,10 @@
 import { expect } from 'chai'
+import type { OpenTransaction } from '../../core/transaction-journal.js'
+import { JournalIncomplete } from '../../chain/lane/transaction-lane.js'
 import type { Hex } from '../../core/action.js'
-import { AlreadyLocked } from '../../data/lock.js'
-import { JournalIncomplete } from '../../chain/transaction-lane.js'
-import type { OpenTransaction } from '../../chain/transaction-journal.js'
+import { AlreadyLocked } from '../../data/open.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
-import { balanceOf, openWorld } from '../support/devnet-world.js'
-import type { World } from '../support/devnet-world.js'
+import { balanceOf, openWorld, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
 import { executeBody, removeDir, startExecutor, temporaryDir } from '../support/executor-world.js'
 
@@ -126,7 +125,7 @@ describe('executor after a crash', () => {
     await executor.stop()
   })
 
-  it('does not start without the journal of what its key has sent, unless told to', async () => {
+  it('does not start without the journal of what its key has sent, by default', async () => {
     const first = await startExecutor(world, { dataDir, acceptNonces: Infinity })
     expect((await first.post(await aBody(), 'm:1')).status).to.equal(200)
     await first.stop()
@@ -139,7 +138,7 @@ describe('executor after a crash', () => {
       startExecutor(world, { dataDir: empty, acceptNonces }).catch((error: unknown) => error)
     const refused = await lost(minedNonces - 1)
     expect(refused).to.be.instanceOf(JournalIncomplete)
-    const facts = `the chain has mined ${minedNonces} transactions of ${world.executor}, the journal knows of 0`
+    const facts = `the chain has mined ${minedNonces} transactions of ${world.executor}, the journal has 0`
     expect((refused as Error).message).to.include(facts)
     const told = await startExecutor(world, { dataDir: empty, acceptNonces: minedNonces })
     await told.stop()

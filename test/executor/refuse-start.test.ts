@@ -1,11 +1,13 @@
 import { expect } from 'chai'
-import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
-import { DeploymentMismatch } from '../../chain/check-deployment.js'
+import { DeploymentMismatch } from '../../chain/reads/deployment.js'
 import type { Address } from '../../core/action.js'
-import { administer, create, openWorld, testKey } from '../support/devnet-world.js'
-import type { World } from '../support/devnet-world.js'
-import { removeDir, startExecutor, temporaryDir } from '../support/executor-world.js'
-import type { ExecutorSetup } from '../support/executor-world.js'
+import { create, openWorld, type World } from '../support/devnet-world.js'
+import {
+  removeDir,
+  startExecutor,
+  temporaryDir,
+  type ExecutorSetup,
+} from '../support/executor-world.js'
 
 describe('executor that refuses to start', () => {
   let world: World
@@ -37,14 +39,6 @@ describe('executor that refuses to start', () => {
       setup: { matching: `0x${'ab'.repeat(20)}` satisfies Address },
       message: /no contract at matching 0xabab/,
     },
-    'with a key that may not settle': {
-      setup: { privateKey: testKey(4242), batches: false },
-      message: /is no trade executor of 0x[0-9a-f]{40}: allow it there/,
-    },
-    'with a key that may not send batches': {
-      setup: { privateKey: testKey(4242) },
-      message: /is no operator of 0x[0-9a-f]{40}: allow it there/,
-    },
   }
 
   for (const [name, { setup, message }] of Object.entries(cases)) {
@@ -57,14 +51,6 @@ describe('executor that refuses to start', () => {
     const batchExecutor = await create(world, 'BatchExecutor', world.at.spot_trade_module)
     const failure = await failureOf({ batchExecutor })
     expect(failure.message).to.match(/batch executor 0x[0-9a-f]{40} works for 0x/)
-  })
-
-  it('says why: with a batch executor that may not trade', async () => {
-    const batchExecutor = await create(world, 'BatchExecutor', world.at.matching)
-    const operator = ['setOperator', world.executor, true] as const
-    await administer(world, batchExecutor, batchExecutorAbi, ...operator)
-    const failure = await failureOf({ batchExecutor })
-    expect(failure.message).to.include(`${batchExecutor} is no trade executor`)
   })
 
   it('leaves the journal to the next one', async () => {

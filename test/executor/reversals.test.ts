@@ -1,10 +1,9 @@
 import { expect } from 'chai'
-import { NOT_TRIED } from '../../chain/revert-name.js'
-import type { Inclusion, IntentOutcome } from '../../chain/transaction-journal.js'
+import type { Inclusion, IntentOutcome } from '../../core/transaction-journal.js'
 import type { Address, Hex } from '../../core/action.js'
-import { createReadReversals, NOT_CARRIED_OUT } from '../../executor/reversals.js'
-import { openMemoryJournal } from '../support/memory-journal.js'
-import type { MemoryJournal } from '../support/memory-journal.js'
+import { NOT_CARRIED_OUT, NOT_TRIED } from '../../core/revert.js'
+import { createReadReversals } from '../../executor/reversals.js'
+import { openMemoryJournal, type MemoryJournal } from '../support/memory-journal.js'
 
 const SENDER: Address = `0x${'e7'.repeat(20)}`
 const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
@@ -92,7 +91,7 @@ describe('reversals as the executor tells them', () => {
     ])
   })
 
-  it('closes for good what a stranger kept from being carried out', () => {
+  it('closes for good what a foreign transaction displaced', () => {
     sign(0, 'm:1')
     mine(0, SUCCESS)
     journal.reopen(SENDER, [0])
@@ -107,7 +106,7 @@ describe('reversals as the executor tells them', () => {
     expect(read().map(({ now }) => now)).to.deep.equal(closed)
   })
 
-  it('closes the life that a batch left to be begun, and tells of the settlement', () => {
+  it('closes the attempt that a batch left open, and reports the settlement', () => {
     turn(0, 'm:1', [SUCCESS, UNTRIED])
     expect(read()).to.deep.equal([])
     journal.recordFinal(SENDER, [0])
@@ -117,7 +116,7 @@ describe('reversals as the executor tells them', () => {
     expect(journal.find('m:1 life 2')?.state.kind).to.equal('refused')
   })
 
-  it('tells of a later life under its settlement', () => {
+  it('reports a later attempt under its settlement', () => {
     sign(0, 'm:1')
     mine(0, UNTRIED)
     journal.recordFinal(SENDER, [0])

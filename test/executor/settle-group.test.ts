@@ -1,16 +1,23 @@
 import { expect } from 'chai'
-import type { BalanceId } from '../../chain/read-balances.js'
-import type { Shortage, TransactionLane } from '../../chain/transaction-lane.js'
-import type { OpenTransaction, TransactionJournal } from '../../chain/transaction-journal.js'
-import { createLog } from '../../bus-schemas/log.js'
-import type { Carrier, Trial, Verdict } from '../../executor/carrier.js'
+import type { IntendedCall } from '../../chain/lane/nonce-lane.js'
+import type { OpenTransaction, TransactionJournal } from '../../core/transaction-journal.js'
+import type { Shortage, TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { balanceClaim } from '../../core/contracts/claims.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
 import { observeExecutor } from '../../executor/observe.js'
-import { settleGroup } from '../../executor/settle-group.js'
-import type { GroupDeps } from '../../executor/settle-group.js'
-import type { Settlement } from '../../executor/settlement.js'
-import type { Submission, Waiting } from '../../executor/waiting.js'
+import { settleGroup, type GroupDeps } from '../../executor/settle-group.js'
+import type {
+  MatchPacker,
+  QueuedSettlement,
+  Settlement,
+  SimulationResult,
+  Submission,
+  Verdict,
+} from '../../executor/settlement.js'
+import { createLog } from '../../runtime/process/log.js'
+import { matchClaiming, readsWith } from '../support/claims.js'
 
+const MANAGER = `0x${'a1'.repeat(20)}` as const
 const ASSET = `0x${'c1'.repeat(20)}` as const
 const PASSES: Verdict = { kind: 'passes', gas: 1n }
 const REVERTS: Verdict = { kind: 'reverts', revert: 'WERC_CannotBeNegative' }
@@ -23,7 +30,7 @@ function paying(intentId: string, accountId: bigint, amount: bigint): Settlement
   return {
     ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
     accountIds: [accountId, 99n],
-    payments: [{ accountId, asset: ASSET, subId: 0n, amount }],
+    match: matchClaiming({ key: balanceClaim(MANAGER, accountId, ASSET, 0n), debit: amount }),
   }
 }
 
@@ -34,11 +41,14 @@ describe('a group of settlements', () => {
   let deferred: string[]
   let refused: string[]
   let ahead: string[]
-  let trial: (matches: readonly Settlement[]) => Trial
+  let trial: (matches: readonly Settlement[]) => SimulationResult
   let shortage: Shortage | undefined
   let balance: bigint
   let unchanged: boolean
-  let maxLoad: number
+  let maxPacked: number
+  let packed: unknown[]
+  let taken: IntendedCall[]
+  let gasMoneyAsked: bigint[]
 
   beforeEach(() => {
     book = createInFlightBook()
@@ -46,14 +56,17 @@ describe('a group of settlements', () => {
     deferred = []
     refused = []
     ahead = []
-    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => PASSES) })
+    trial = (matches) => ({ aheadPassed: true, verdicts: matches.map(() => PASSES) })
     shortage = undefined
     balance = 100n
     unchanged = true
-    maxLoad = 64
+    maxPacked = 64
+    packed = []
+    taken = []
+    gasMoneyAsked = []
   })
 
-  function waitingFor(settlement: Settlement, deferrals = 0): Waiting {
+  function waitingFor(settlement: Settlement, deferrals = 0): QueuedSettlement {
     const resolve = (submission: Submission) => void answers.set(settlement.intentId, submission)
     const reject = (error: Error) => {
       throw error
@@ -62,39 +75,49 @@ describe('a group of settlements', () => {
   }
 
   function deps(maxAhead: number): GroupDeps {
-    const carrier: Carrier = {
+    const packer: MatchPacker = {
       maxGroup: 64,
       maxAhead,
-      try: (_, matches, before) => {
+      simulate: (_, matches, before) => {
         ahead = before.map(({ call }) => call.slice(2))
         return Promise.resolve(trial(matches as readonly Settlement[]))
       },
-      load: (matches) => {
-        const count = Math.min(matches.length, maxLoad)
-        return { count, to: ASSET, data: '0x', gasLimit: 1n, isFull: count < matches.length }
+      pack: (matches) => {
+        packed.push(matches.map(({ match, gas }) => [match.call, gas]))
+        const count = Math.min(matches.length, maxPacked)
+        return { count, to: ASSET, data: '0xda', gasLimit: 5n, isFull: count < matches.length }
       },
     }
-    const gas = { balance: 1n, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+    const gas = { balance: 1n, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n }
     const transaction = { from: ASSET, evmNonce: 20, intentIds: [], attempts: [] }
-    const lane = {
-      readGas: () => Promise.resolve(gas),
-      shortage: () => shortage,
-      take: (): OpenTransaction => transaction,
-    } as unknown as TransactionLane
-    const journal = {
+    const lane: Partial<TransactionLane> = {
+      readGas: (() => Promise.resolve(gas)) as TransactionLane['readGas'],
+      address: MANAGER,
+      shortage: (_, wei) => {
+        gasMoneyAsked.push(wei)
+        return shortage
+      },
+      take: (call): OpenTransaction => {
+        taken.push(call)
+        return transaction
+      },
+    }
+    const journal: Partial<TransactionJournal> = {
       recordRefusal: (intentId: string) => void refused.push(intentId),
-    } as unknown as TransactionJournal
+    }
     const facts = {
       ...observeExecutor(createLog('test', 'silent')),
       deferred: (intentId: string) => void deferred.push(intentId),
     }
-    const readBalances = (_: string, ids: readonly BalanceId[]) =>
-      Promise.resolve(ids.map(() => balance))
+    const readClaims = () => readsWith((keys) => Promise.resolve(keys.map(() => balance)))
     const isUnchanged = () => Promise.resolve(unchanged)
-    return { carrier, book, lane, journal, facts, readBalances, isUnchanged }
+    return {
+      ...{ packer, book, facts, readClaims, isUnchanged },
+      ...{ lane: lane as TransactionLane, journal: journal as TransactionJournal },
+    }
   }
 
-  const settle = async (group: readonly Waiting[], maxAhead = MAX_AHEAD) => {
+  const settle = async (group: readonly QueuedSettlement[], maxAhead = MAX_AHEAD) => {
     const again = await settleGroup(deps(maxAhead), HEAD, group)
     return again.map(({ settlement }) => settlement.intentId)
   }
@@ -108,6 +131,46 @@ describe('a group of settlements', () => {
     expect(await settle([waitingFor(paying('a', 1n, 90n))])).to.deep.equal([])
     expect(answers.get('a')?.kind).to.equal('sent')
     expect(ahead).to.deep.equal([])
+  })
+
+  it('sends the call of the packer, for the intents of its matches and at the fees of the moment', async () => {
+    trial = (matches) => ({
+      aheadPassed: true,
+      verdicts: matches.map((_, i) => ({ kind: 'passes', gas: BigInt(7 + i) })),
+    })
+    maxPacked = 1
+    await settle([waitingFor(paying('a', 1n, 1n)), waitingFor(paying('b', 2n, 1n))])
+    expect(packed).to.deep.equal([
+      [
+        ['0xa', 7n],
+        ['0xb', 8n],
+      ],
+      [['0xb', 8n]],
+    ])
+    const fees = { gasLimit: 5n, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n }
+    const callFor = (intentId: string): IntendedCall => ({
+      intents: [{ intentId, fingerprint: '0x02' }],
+      ...{ to: ASSET, data: '0xda', fees },
+    })
+    expect(taken).to.deep.equal([callFor('a'), callFor('b')])
+    expect(gasMoneyAsked).to.deep.equal([15n, 15n])
+  })
+
+  it('names the signer whose gas money is short', async () => {
+    shortage = { kind: 'gas_money', why: 'too little gas money' }
+    expect(await settle([waitingFor(paying('a', 1n, 1n))])).to.deep.equal([])
+    const why = `too little gas money: ${MANAGER}`
+    expect(answers.get('a')).to.deep.equal({ kind: 'unavailable', why })
+    expect(taken).to.deep.equal([])
+  })
+
+  it('puts as many matches ahead as a trial holds, and no more', async () => {
+    inFlight(MAX_AHEAD)
+    expect(await settle([waitingFor(paying('a', 1n, 90n))])).to.deep.equal([])
+    expect(ahead).to.deep.equal(['f0', 'f1', 'f2'])
+    book = createInFlightBook()
+    inFlight(MAX_AHEAD + 1)
+    expect(await settle([waitingFor(paying('b', 1n, 90n))])).to.deep.equal(['b'])
   })
 
   it('puts matches in flight ahead only where they may leave too little', async () => {
@@ -131,10 +194,10 @@ describe('a group of settlements', () => {
   })
 
   it('keeps what does not fill another transaction while more wait behind the group', async () => {
-    maxLoad = 2
+    maxPacked = 2
     const names = ['a', 'bad', 'b', 'c', 'worse']
     trial = (matches) => ({
-      aheadHolds: true,
+      aheadPassed: true,
       verdicts: matches.map(({ accountIds: [id] }) => (id === 2n || id === 5n ? REVERTS : PASSES)),
     })
     const group = names.map((name, i) => waitingFor(paying(name, BigInt(i + 1), 1n)))
@@ -149,6 +212,23 @@ describe('a group of settlements', () => {
     expect(answers.get('c')?.kind).to.equal('sent')
   })
 
+  it('keeps a refusal open behind one that is kept, however many were refused before', async () => {
+    maxPacked = 2
+    const names = ['bad', 'worse', 'a', 'b', 'c', 'last']
+    const group = names.map((name, i) => {
+      const accountIds = [BigInt(i + 1), BigInt(i + 101)]
+      return waitingFor({ ...paying(name, BigInt(i + 1), 1n), accountIds })
+    })
+    const failing = ['bad', 'worse', 'last']
+    trial = (matches) => ({
+      aheadPassed: true,
+      verdicts: matches.map(({ intentId }) => (failing.includes(intentId) ? REVERTS : PASSES)),
+    })
+    const kept = await settleGroup(deps(MAX_AHEAD), HEAD, group, true)
+    expect(kept.map(({ settlement }) => settlement.intentId)).to.deep.equal(['c', 'last'])
+    expect(refused).to.deep.equal(['bad', 'worse'])
+  })
+
   it('lets a match wait that depends on more than a trial can hold', async () => {
     inFlight(MAX_AHEAD + 1)
     const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
@@ -158,7 +238,7 @@ describe('a group of settlements', () => {
   })
 
   it('lets the chain judge what lacks something that nothing of ours takes', async () => {
-    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
+    trial = (matches) => ({ aheadPassed: true, verdicts: matches.map(() => REVERTS) })
     const group = [waitingFor(paying('a', 1n, 101n)), waitingFor(paying('b', 1n, 102n))]
     expect(await settle(group, 0)).to.deep.equal(['b'])
     expect(refused).to.deep.equal(['a'])
@@ -168,7 +248,7 @@ describe('a group of settlements', () => {
 
   it('believes nothing when a match in flight does not go through', async () => {
     inFlight(2)
-    trial = (matches) => ({ aheadHolds: false, verdicts: matches.map(() => PASSES) })
+    trial = (matches) => ({ aheadPassed: false, verdicts: matches.map(() => PASSES) })
     const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
     expect(await settle([poor, other])).to.deep.equal(['a', 'b'])
     expect(answers.size).to.equal(0)
@@ -177,10 +257,10 @@ describe('a group of settlements', () => {
 
   it('refuses for good after three waits, whatever is in flight', async () => {
     inFlight(1)
-    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
-    const patient = waitingFor(paying('a', 1n, 90n), 2)
-    expect(await settle([patient])).to.deep.equal(['a'])
-    expect(await settle([patient])).to.deep.equal([])
+    trial = (matches) => ({ aheadPassed: true, verdicts: matches.map(() => REVERTS) })
+    const queued = waitingFor(paying('a', 1n, 90n), 2)
+    expect(await settle([queued])).to.deep.equal(['a'])
+    expect(await settle([queued])).to.deep.equal([])
     expect(ahead).to.deep.equal(['f0'])
     expect(refused).to.deep.equal(['a'])
     expect(answers.get('a')).to.deep.equal({ kind: 'refused', revert: 'WERC_CannotBeNegative' })
@@ -195,23 +275,23 @@ describe('a group of settlements', () => {
 
   it('goes by the newest block in the end where what is in flight does not go through', async () => {
     inFlight(1)
-    trial = (matches) => ({ aheadHolds: ahead.length === 0, verdicts: matches.map(() => PASSES) })
-    const patient = waitingFor(paying('a', 1n, 90n), 3)
-    expect(await settle([patient])).to.deep.equal(['a'])
-    expect(await settle([patient])).to.deep.equal([])
+    trial = (matches) => ({ aheadPassed: ahead.length === 0, verdicts: matches.map(() => PASSES) })
+    const queued = waitingFor(paying('a', 1n, 90n), 3)
+    expect(await settle([queued])).to.deep.equal(['a'])
+    expect(await settle([queued])).to.deep.equal([])
     expect(answers.get('a')?.kind).to.equal('sent')
   })
 
   it('concludes nothing from a block of which the chain says something else afterwards', async () => {
     unchanged = false
-    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
     const group = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 2n, 90n))]
     expect(await settle(group)).to.deep.equal(['a', 'b'])
     expect([answers.size, refused.length, deferred.length]).to.deep.equal([0, 0, 0])
   })
 
   it('keeps a refusal open that another one of the group may have caused', async () => {
-    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
     const [first, second] = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 1n, 90n))]
     expect(await settle([first, second])).to.deep.equal(['b'])
     expect(second.waitsFor).to.equal(20)
@@ -219,14 +299,14 @@ describe('a group of settlements', () => {
   })
 
   it('refuses for good what shares no account with anything that is sent', async () => {
-    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
-    const stranger = { ...paying('b', 2n, 90n), accountIds: [2n, 98n] }
-    expect(await settle([waitingFor(paying('a', 1n, 9n)), waitingFor(stranger)])).to.deep.equal([])
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
+    const other = { ...paying('b', 2n, 90n), accountIds: [2n, 98n] }
+    expect(await settle([waitingFor(paying('a', 1n, 9n)), waitingFor(other)])).to.deep.equal([])
     expect(refused).to.deep.equal(['b'])
   })
 
   it('takes back what it learnt when the lane takes nothing more', async () => {
-    trial = () => ({ aheadHolds: true, verdicts: [PASSES, REVERTS] })
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
     shortage = { kind: 'too_many_open', why: 'too many' }
     const group = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 2n, 90n))]
     expect(await settle(group)).to.deep.equal(['b'])
@@ -235,10 +315,10 @@ describe('a group of settlements', () => {
   })
 
   it('tries again what the trial had no gas for, unless it was the first', async () => {
-    trial = () => ({ aheadHolds: true, verdicts: [PASSES, UNTRIED] })
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, UNTRIED] })
     const group = [waitingFor(paying('a', 1n, 1n)), waitingFor(paying('b', 2n, 1n))]
     expect(await settle(group)).to.deep.equal(['b'])
-    trial = () => ({ aheadHolds: true, verdicts: [UNTRIED] })
+    trial = () => ({ aheadPassed: true, verdicts: [UNTRIED] })
     expect(await settle([waitingFor(paying('c', 3n, 1n))])).to.deep.equal([])
     expect(answers.get('c')?.kind).to.equal('unavailable')
   })
@@ -252,15 +332,23 @@ describe('a group of settlements', () => {
   })
 
   it('tries a match that cannot pay by itself, however many others come behind it', async () => {
-    trial = (matches) => ({ aheadHolds: true, verdicts: matches.map(() => REVERTS) })
+    trial = (matches) => ({ aheadPassed: true, verdicts: matches.map(() => REVERTS) })
     const [poor, next] = [waitingFor(paying('a', 1n, 101n)), waitingFor(paying('b', 1n, 60n))]
     await settle([poor, next], 0)
     expect(refused).to.include('a')
   })
 
-  it('takes a match for short whose payments do not follow from itself', async () => {
+  it('keeps what fills no transaction for those that the trial had no gas for', async () => {
+    trial = () => ({ aheadPassed: true, verdicts: [PASSES, PASSES, UNTRIED] })
+    maxPacked = 1
+    const group = ['a', 'b', 'c'].map((id, i) => waitingFor(paying(id, BigInt(i), 1n)))
+    expect(await settle(group)).to.deep.equal(['b', 'c'])
+    expect(answers.get('a')?.kind).to.equal('sent')
+  })
+
+  it('serialises a match whose claims are unknown', async () => {
     inFlight(1)
-    const margin = { ...paying('a', 1n, 0n), payments: undefined }
+    const margin = { ...paying('a', 1n, 0n), match: undefined }
     await settle([waitingFor(margin)])
     expect(ahead).to.deep.equal(['f0'])
   })

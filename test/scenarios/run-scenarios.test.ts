@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readdirSync, readFileSync } from 'node:fs'
-import { runScenario } from '../support/scenario.js'
+import { runScenario } from './scenario.js'
 
 const folder = new URL('../../../test/scenarios/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.book'))

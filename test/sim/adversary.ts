@@ -1,6 +1,8 @@
-import { AT, balanceKey } from './contracts.js'
+import { AT, balanceKey, setExecutors, setPause, type ChainState } from './contracts.js'
 import { NORMAL_BASE_FEE, type SimulatedChain } from './chain.js'
 import { FAIR, type Network, type Weather } from './network.js'
+import type { Operator } from './operator.js'
+import type { PerpState } from './perp-contract.js'
 import type { SimulatedProcess } from './process.js'
 import type { Random } from './random.js'
 import type { Traders } from './traders.js'
@@ -12,6 +14,7 @@ export interface Stage {
   readonly chain: SimulatedChain
   readonly processes: readonly SimulatedProcess[]
   readonly traders: Traders
+  readonly operator: Operator
   readonly followers: readonly Follower[]
 }
 
@@ -37,15 +40,19 @@ export interface Troubles {
   readonly funds: boolean
   /** Blocks in which matches use more gas than when they were tried out. */
   readonly gas: boolean
-  /** Somebody else uses the executor's key. */
-  readonly strangers: boolean
+  /** Foreign transactions use the executor's key. */
+  readonly foreignTransactions: boolean
   /** Orders that expire while the simulation runs. */
   readonly shortLives: boolean
+  /** The chain refuses every match for a while, whatever the orders. */
+  readonly faults: boolean
+  /** An operator changes the fee, pauses and disables the market. */
+  readonly rules: boolean
 }
 
 /**
- * Draws a seed's troubles. Where there are reorganisations, and accounts, wallets, gas or time move as well, a match may
- * come to something else in the end than was told: then the venue has to take a result back.
+ * Draws a seed's troubles. Where there are reorganisations, and accounts, wallets, gas or time move as well, a match
+ * may come to something else in the end than was told: then the venue has to take a result back.
  */
 export function chooseTroubles(random: Random): Troubles {
   return {
@@ -57,7 +64,9 @@ export function chooseTroubles(random: Random): Troubles {
     funds: random.chance(0.5),
     shortLives: random.chance(0.6),
     gas: random.chance(0.5),
-    strangers: random.chance(0.2),
+    foreignTransactions: random.chance(0.2),
+    faults: random.chance(0.4),
+    rules: random.chance(0.5),
   }
 }
 
@@ -73,8 +82,11 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
     ...(troubles.reorganisations ? reorganisations(stage, random) : []),
     ...(troubles.clocks ? clockTrouble(stage, random) : []),
     ...(troubles.gas ? gasTrouble(stage, random) : []),
-    ...(troubles.strangers ? strangers(stage) : []),
+    ...(troubles.foreignTransactions ? foreignTransactions(stage) : []),
     ...(troubles.funds ? fundTrouble(stage, random) : []),
+    ...(troubles.faults ? venueFaults(stage, random) : []),
+    ...(stage.chain.head().state.perp ? priceMoves(stage, random) : []),
+    ...(troubles.rules ? [{ weight: 4, play: () => stage.operator.act() }] : []),
   ]
   const total = tricks.reduce((sum, { weight }) => sum + weight, 0)
   return {
@@ -84,11 +96,13 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       trick?.play()
     },
     relent() {
-      const { network, chain, processes, traders } = stage
+      const { network, chain, processes, traders, operator } = stage
       Object.assign(network.weather, FAIR)
       chain.setBaseFee(NORMAL_BASE_FEE)
       chain.setHunger(false)
+      endFault(stage)
       traders.line.setConnected(true)
+      operator.reconcile()
       for (const process of processes) {
         process.setConnected(true)
         process.setSkew(0)
@@ -175,13 +189,13 @@ function chainTrouble(stage: Stage, random: Random): Trick[] {
   ]
 }
 
-function strangers({ chain, network }: Stage): Trick[] {
+function foreignTransactions({ chain, network }: Stage): Trick[] {
   return [
     {
       weight: 2,
       play: () => {
         chain.sendForeign()
-        network.world.note("a stranger uses the executor's key")
+        network.world.note("a foreign transaction uses the executor's key")
       },
     },
   ]
@@ -229,6 +243,58 @@ function clockTrouble({ processes, network }: Stage, random: Random): Trick[] {
   ]
 }
 
+/** For a while the guardian has paused the chain, or matching lets no executor settle. */
+function venueFaults(stage: Stage, random: Random): Trick[] {
+  const { chain, network } = stage
+  const { world } = network
+  const forAWhile = (what: string, begin: (state: ChainState) => void): void => {
+    world.note(what)
+    chain.happen(begin)
+    world.after(network.wire, 2_000 + random.int(80_000), () => endFault(stage))
+  }
+  return [
+    { weight: 1, play: () => forAWhile('the chain is paused', (state) => setPause(state, true)) },
+    {
+      weight: 1,
+      play: () => forAWhile('no executor may settle', (state) => setExecutors(state, false)),
+    },
+  ]
+}
+
+/** The mark moves, and now and then the feeds fall silent. */
+function priceMoves({ chain, network }: Stage, random: Random): Trick[] {
+  const { world } = network
+  const setPrices = (change: Partial<PerpState>): void =>
+    chain.happen((state) => void (state.perp &&= { ...state.perp, ...change }))
+  return [
+    {
+      weight: 8,
+      play: () => {
+        const mark = (BigInt(920 + random.int(160)) * E18) / 1_000n
+        world.note(`the mark becomes ${mark}`)
+        setPrices({ mark })
+      },
+    },
+    {
+      weight: 1,
+      play: () => {
+        world.note('the feeds are stale')
+        setPrices({ isStale: true })
+        world.after(network.wire, 2_000 + random.int(20_000), () => setPrices({ isStale: false }))
+      },
+    },
+  ]
+}
+
+function endFault({ chain, network }: Stage): void {
+  network.world.note('the chain settles again')
+  chain.happen((state) => {
+    setPause(state, false)
+    setExecutors(state, true)
+    state.perp &&= { ...state.perp, isStale: false }
+  })
+}
+
 function fundTrouble({ chain, traders, network }: Stage, random: Random): Trick[] {
   const { world } = network
   return [
@@ -236,8 +302,10 @@ function fundTrouble({ chain, traders, network }: Stage, random: Random): Trick[
       weight: 3,
       play: () => {
         const { accounts } = random.pick(traders.traders)
-        const key = balanceKey(random.pick(accounts), random.pick([AT.base, AT.quote]))
-        const amount = BigInt(random.int(60)) * E18
+        const isPerp = chain.head().state.perp !== undefined
+        const asset = isPerp ? AT.quote : random.pick([AT.base, AT.quote])
+        const key = balanceKey(random.pick(accounts), asset)
+        const amount = BigInt(random.int(isPerp ? 6 : 60)) * E18
         world.note(`balance ${key} becomes ${amount}`)
         chain.happen((state) => void state.balances.set(key, amount))
       },

@@ -5,10 +5,8 @@ import {
   getAbiItem,
   toFunctionSelector,
 } from 'viem'
-import { batchExecutorAbi } from '../../chain/abi/batch-executor.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { keccak256 } from '../../chain/keccak.js'
-import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
+import { batchExecutorAbi, matchingAbi } from '../../chain/abi/contracts.js'
+import { bytesToHex, hexToBytes, keccak256 } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { contractInterface } from './contract-interface.js'
 import {

@@ -1,11 +1,11 @@
 import {
   AppendUnknown,
+  type AppendOptions,
   type Bus,
   type FollowOptions,
   type Subscription,
-} from '../../bus-schemas/bus.js'
-import type { AppendOptions } from '../../bus-schemas/bus.js'
-import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+} from '../../runtime/bus/bus.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import type { Network, Order } from './network.js'
 import type { Actor } from './world.js'
 
@@ -59,9 +59,8 @@ export function connectLine(network: Network, server: MemoryBus, actor: Actor): 
     get: (target, name: keyof Bus) => {
       const own = special[name]
       if (own !== undefined) return own
-      const calls = target as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
-      return (...args: unknown[]) =>
-        call(line, () => calls[name]?.(...args) ?? Promise.reject(new Error(name)))
+      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+      return (...args: unknown[]) => call(line, () => method(...args))
     },
   })
   return {

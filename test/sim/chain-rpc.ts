@@ -1,18 +1,23 @@
 import { parseAbi } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
-import { tradeModuleAbi } from '../../chain/abi/trade-module.js'
+import {
+  managerAbi,
+  matchingAbi,
+  subAccountsAbi,
+  tradeModuleAbi,
+} from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
-import { logsOf } from './chain-logs.js'
-import { contractInterface } from './contract-interface.js'
 import { callBatchExecutor, matchTriedLog } from './batch-contract.js'
+import { logsOf } from './chain-logs.js'
 import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
+import { contractInterface } from './contract-interface.js'
+import { callPerpAsset, callPerpManager } from './perp-contract.js'
 import {
   applyMatch,
   AT,
   balanceKey,
   CHAIN_ID,
   copyState,
+  FEE_ACCOUNT,
   fillKey,
   mayCall,
   Revert,
@@ -48,13 +53,14 @@ export interface RpcOptions {
 const matching = contractInterface(matchingAbi)
 const subAccounts = contractInterface(subAccountsAbi)
 const tradeModule = contractInterface(tradeModuleAbi)
+const manager = contractInterface(managerAbi)
 const wallet = contractInterface(
   parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']),
 )
 const MAGIC = '0x1626ba7e'
 const NOT_MAGIC = '0xffffffff'
 
-/** Answers the text of a JSON-RPC request, one call or a batch. A method nobody foresaw is answered as an error. */
+/** Answers the text of a JSON-RPC request, one call or a batch. An unknown method is answered with an error. */
 export function answerRpc(options: RpcOptions, text: string): string {
   const parsed = JSON.parse(text) as RpcCall | readonly RpcCall[]
   const one = (call: RpcCall) => ({ jsonrpc: '2.0', id: call.id, ...answerCall(options, call) })
@@ -184,7 +190,7 @@ function callContract(options: RpcOptions, call: ContractCall, tag: unknown): He
   const to = call.to.toLowerCase() as Address
   const data = call.data ?? call.input ?? '0x'
   const { state, timestampSec, matchGas } = stateAt(options.chain, tag)
-  const from = (call.from ?? NOBODY).toLowerCase() as Address
+  const from = (call.from ?? NO_ADDRESS).toLowerCase() as Address
   const settling = { from, data, timestampSec }
   if (to === AT.matching) return callMatching(state, settling)
   if (to === AT.batchExecutor) {
@@ -193,6 +199,10 @@ function callContract(options: RpcOptions, call: ContractCall, tag: unknown): He
   }
   if (to === AT.subAccounts) return callSubAccounts(state, data)
   if (to === AT.tradeModule) return callTradeModule(state, data)
+  if (to === AT.manager) {
+    return state.perp ? callPerpManager(state, state.perp, data) : callManager(state, data)
+  }
+  if (to === AT.base && state.perp) return callPerpAsset(state, state.perp, data)
   if (state.wallets.has(to)) return callWallet(state, to, data)
   return '0x'
 }
@@ -209,7 +219,9 @@ function callMatching(state: ChainState, call: SettlingCall): Hex {
     case 'tradeExecutors':
       return result(mayCall(state, AT.matching, (args[0] as Address).toLowerCase() as Address))
     case 'subAccountToOwner':
-      return result(state.owners.get(args[0] as bigint) ?? NOBODY)
+      return result(state.owners.get(args[0] as bigint) ?? NO_ADDRESS)
+    case 'allowedModules':
+      return result((args[0] as Address).toLowerCase() === AT.tradeModule)
     case 'withdrawTimestamp':
     case 'sessionKeys':
       return result(0n)
@@ -218,7 +230,8 @@ function callMatching(state: ChainState, call: SettlingCall): Hex {
   }
 }
 
-const NOBODY: Address = `0x${'0'.repeat(40)}`
+const UNSEEN: Hex = `0x${'0'.repeat(64)}`
+const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
 
 function callSubAccounts(state: ChainState, data: Hex): Hex {
   const { name, args, result } = subAccounts.read(data)
@@ -248,13 +261,27 @@ function callTradeModule(state: ChainState, data: Hex): Hex {
   switch (name) {
     case 'quoteAsset':
       return result(AT.quote)
+    case 'isPerpAsset':
+      return result(state.perp !== undefined)
     case 'filled': {
       const [owner, nonce] = args as [Address, bigint]
       return result(state.filled.get(fillKey(owner.toLowerCase() as Address, nonce)) ?? 0n)
     }
+    case 'feeRecipient':
+      return result(FEE_ACCOUNT)
+    case 'seenNonces': {
+      const [owner, nonce] = args as [Address, bigint]
+      return result(state.seenData.get(fillKey(owner.toLowerCase() as Address, nonce)) ?? UNSEEN)
+    }
     default:
       throw new Error(`the simulated TradeModule has no ${name}`)
   }
+}
+
+function callManager(state: ChainState, data: Hex): Hex {
+  const { name, result } = manager.read(data)
+  if (name !== 'adjustmentsPaused') throw new Error(`the simulated manager has no ${name}`)
+  return result(state.isPaused)
 }
 
 function callWallet(state: ChainState, signer: Address, data: Hex): Hex {

@@ -1,6 +1,5 @@
 import { parseTransaction } from 'viem'
-import { keccak256, keccakText } from '../../chain/keccak.js'
-import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
+import { bytesToHex, hexToBytes, keccak256, keccakText } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { SUCCESS, tryAll, type MatchTried } from './batch-contract.js'
 import { AT, copyState, emptyState, Revert, tryMatch, type ChainState } from './contracts.js'
@@ -20,7 +19,9 @@ export interface PooledTransaction {
   readonly maxPriorityFeePerGas: bigint
 }
 
-/** A change of the state that nobody of the venue made: a deposit, a withdrawal, a wallet that changes its mind. */
+/**
+ * A change of state that the venue did not cause: a deposit, a withdrawal, a wallet contract that revokes a signature.
+ */
 export type Happening = (state: ChainState) => void
 
 export interface MinedReceipt {
@@ -61,7 +62,7 @@ export interface SimulatedChain {
   block(number: number): ChainBlock | undefined
   /** Takes a transaction into the pool; what a node would refuse is answered in a node's words. */
   send(raw: Hex): { readonly hash: Hex } | { readonly error: string }
-  /** A transaction that somebody else makes with the sender's key, at the next nonce that the chain takes. */
+  /** A foreign transaction: signed with the sender's key outside the venue, at the next nonce of the chain. */
   sendForeign(): void
   find(
     hash: Hex,

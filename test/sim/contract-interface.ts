@@ -13,6 +13,8 @@ export interface ReceivedCall {
   readonly args: readonly unknown[]
   /** Encodes the one value that the function returns. */
   readonly result: (value: unknown) => Hex
+  /** The same of several values. */
+  readonly results: (values: readonly unknown[]) => Hex
 }
 
 /** Reads calls of an ABI. The selectors are computed once, which is what decoding a call afresh spends its time on. */
@@ -27,7 +29,8 @@ export function contractInterface(abi: Abi): { read(data: Hex): ReceivedCall } {
       // A match is decoded by those who remember it.
       const args =
         name === 'verifyAndMatch' ? [] : decodeAbiParameters(inputs, `0x${data.slice(10)}`)
-      return { name, args, result: (value) => encodeAbiParameters(outputs, [value]) }
+      const results = (values: readonly unknown[]): Hex => encodeAbiParameters(outputs, values)
+      return { name, args, results, result: (value) => results([value]) }
     },
   }
 }

@@ -1,12 +1,17 @@
 import { decodeAbiParameters, encodeErrorResult, getAbiItem, type Abi } from 'viem'
+import { matchingAbi, ORDER_DATA } from '../../chain/abi/contracts.js'
 import { errorsAbi } from '../../chain/abi/errors.js'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { ORDER_DATA } from '../../chain/abi/payloads.js'
-import { keccak256, keccakText } from '../../chain/keccak.js'
-import { recoverStrict } from '../../chain/recover-strict.js'
-import { bytesToHex, createActionHasher, hexToBytes } from '../../chain/typed-data.js'
+import {
+  bytesToHex,
+  hexToBytes,
+  keccak256,
+  keccakText,
+  recoverStrict,
+} from '../../chain/signing/keys.js'
+import { createActionHasher } from '../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../core/action.js'
-import { decodeTradeData } from '../../core/trade-data.js'
+import { decodeTradeData } from '../../core/entry/read-action.js'
+import { settlePerpetual, type PerpMove, type PerpState } from './perp-contract.js'
 
 const repeated = (pair: string): Address => `0x${pair.repeat(20)}`
 
@@ -39,6 +44,12 @@ export interface ChainState {
   readonly wallets: Map<Address, boolean>
   /** Who may settle trades, and who may let the batch executor do so: `<contract> <caller>`. */
   readonly rights: Map<string, boolean>
+  /** Whether the guardian has paused the manager of all accounts. */
+  isPaused: boolean
+  /** The perpetual, where that is the market; its positions and cash are the balances. */
+  perp: PerpState | undefined
+  /** The mark at which an account was last settled. */
+  readonly settledAt: Map<bigint, bigint>
 }
 
 export const emptyState = (): ChainState => ({
@@ -49,6 +60,9 @@ export const emptyState = (): ChainState => ({
   owners: new Map(),
   wallets: new Map(),
   rights: new Map(),
+  isPaused: false,
+  perp: undefined,
+  settledAt: new Map(),
 })
 
 export const copyState = (state: ChainState): ChainState => ({
@@ -59,6 +73,9 @@ export const copyState = (state: ChainState): ChainState => ({
   owners: new Map(state.owners),
   wallets: new Map(state.wallets),
   rights: new Map(state.rights),
+  isPaused: state.isPaused,
+  perp: state.perp,
+  settledAt: new Map(state.settledAt),
 })
 
 /** A call that the contracts refuse, by the name of their error. */
@@ -167,6 +184,17 @@ export function allow(state: ChainState, contract: Address, caller: Address): vo
   state.rights.set(rightKey(contract, caller), true)
 }
 
+/** Lets those who ever were trade executors settle, or not. */
+export function setExecutors({ rights }: ChainState, areAllowed: boolean): void {
+  for (const key of rights.keys()) {
+    if (key.startsWith(`${AT.matching} `)) rights.set(key, areAllowed)
+  }
+}
+
+export function setPause(state: ChainState, isPaused: boolean): void {
+  state.isPaused = isPaused
+}
+
 /**
  * verifyAndMatch of the spot market: the checks of Matching and TradeModule in their order, on a state that the caller
  * throws away when a Revert is thrown.
@@ -185,6 +213,7 @@ export function applyMatch(state: ChainState, { from, data, timestampSec }: Sett
   const taker = readTrade(state, takerAction)
   if (order.takerAccount !== taker.account) throw new Revert('TM_SignedAccountMismatch')
   const transfers: Transfer[] = []
+  const moves: PerpMove[] = []
   let total = 0n
   let worst: bigint | undefined
   for (const [index, action] of makerActions.entries()) {
@@ -194,13 +223,16 @@ export function applyMatch(state: ChainState, { from, data, timestampSec }: Sett
     if (maker.trade.isBid === taker.trade.isBid) throw new Revert('TM_IsBidMismatch')
     applyFill(state, maker, { amount: fill.amountFilled, price: fill.price, fee: fill.fee })
     transfers.push(...transfersOf(taker, maker, fill))
+    moves.push(...movesOf(taker, maker, fill, order.takerFee))
     total += fill.amountFilled
     const isWorse = taker.trade.isBid ? fill.price > (worst ?? 0n) : fill.price < (worst ?? 0n)
     if (worst === undefined || isWorse) worst = fill.price
   }
   applyFill(state, taker, { amount: total, price: worst ?? 0n, fee: order.takerFee })
   transfers.push({ from: taker.account, to: FEE_ACCOUNT, asset: AT.quote, amount: order.takerFee })
-  for (const transfer of transfers) move(state, transfer)
+  if (state.perp !== undefined) settlePerpetual(state, state.perp, moves)
+  else for (const transfer of transfers) move(state, transfer)
+  if (state.isPaused) throw new Revert('BM_AdjustmentsPaused')
 }
 
 /** The name of the revert, undefined when the match went through. One that fails leaves nothing behind. */
@@ -212,8 +244,8 @@ export function tryMatch(state: ChainState, call: SettlingCall): string | undefi
     if (error instanceof Revert) return error.error
     throw error
   }
-  for (const name of ['balances', 'filled', 'seenData'] as const) {
-    const [target, source] = [state[name] as Map<string, unknown>, tried[name]]
+  for (const name of ['balances', 'filled', 'seenData', 'settledAt'] as const) {
+    const [target, source] = [state[name] as Map<unknown, unknown>, tried[name]]
     for (const [key, value] of source) target.set(key, value)
   }
   return undefined
@@ -291,6 +323,21 @@ function transfersOf(
     { from: seller.account, to: buyer.account, asset: AT.base, amount: fill.amountFilled },
     { from: buyer.account, to: seller.account, asset: AT.quote, amount: quote },
     { from: maker.account, to: FEE_ACCOUNT, asset: AT.quote, amount: fill.fee },
+  ]
+}
+
+/** One taker and one maker of a perpetual. */
+function movesOf(
+  taker: Trader,
+  maker: Trader,
+  { amountFilled, price, fee }: { amountFilled: bigint; price: bigint; fee: bigint },
+  takerFee: bigint,
+): PerpMove[] {
+  if (taker.account === maker.account) throw new Revert('AC_CannotTransferAssetToOneself')
+  const size = taker.trade.isBid ? amountFilled : -amountFilled
+  return [
+    { account: maker.account, size: -size, price, fee },
+    { account: taker.account, size, price, fee: takerFee },
   ]
 }
 

@@ -1,10 +1,19 @@
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import { StreamMissing } from '../../bus-schemas/bus.js'
-import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import type { Block, Change, Fill, Match } from '../../core/change.js'
-import { feePerUnitFloor } from '../../core/money.js'
-import type { Order, OrderStatus } from '../../core/order.js'
+import {
+  heldReasonAfter,
+  isLiving,
+  type Block,
+  type Change,
+  type Fill,
+  type HoldReason,
+  type Match,
+} from '../../core/engine/change.js'
+import type { Order, OrderStatus } from '../../core/engine/order.js'
+import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import { feePerUnitFloor } from '../../core/contracts/fees.js'
+import { StreamMissing } from '../../runtime/bus/bus.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -14,7 +23,11 @@ export interface AuditedOrder {
   filled: bigint
   pending: bigint
   open: bigint
+  /** Why it is not open after its last change. */
+  hold: HoldReason | undefined
 }
+
+export type MarketStatus = MarketTerms['standing']['status'] | 'disabled'
 
 /** Judges every block of the feed as it is stored, by rules of its own. */
 export interface FeedAudit {
@@ -29,6 +42,10 @@ export interface FeedAudit {
   readonly fills: readonly Fill[]
   /** The takers' legs that stand. */
   standing(): Fill[]
+  /** The best prices of the book, when they cross. */
+  crossing(): { readonly bid: bigint; readonly ask: bigint } | undefined
+  /** The market's status as the feed last stated it. */
+  status(): MarketStatus
   seq(): number
   /** Messages read. */
   messages(): number
@@ -55,6 +72,11 @@ function comesBefore(one: AuditedOrder, other: AuditedOrder): boolean {
 }
 
 const EXPIRY_SLACK_MS = 2_000
+/** Those that the simulated chain knows. */
+const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
+  'BM_AdjustmentsPaused',
+  'M_OnlyTradeExecutor',
+])
 const PAGE = 500
 
 export function createFeedAudit(
@@ -72,8 +94,11 @@ export function createFeedAudit(
   const fills: Fill[] = []
   let seq = 0
   let read = 0
+  let terms: MarketTerms | undefined
   let makerLeg: Fill | undefined
   const nonces = new Set<string>()
+  /** The book was crossed while the market was held, and has not been uncrossed since. */
+  let mayCross = false
 
   const expectThat = (holds: boolean, what: string, change: Change): void => {
     if (!holds) onFinding(`${what} (change ${change.seq}, ${change.orderId})`, change)
@@ -87,7 +112,7 @@ export function createFeedAudit(
     nonces.add(nonce)
     const it: AuditedOrder = {
       ...{ order, rank, status: 'active' },
-      ...{ filled: order.initialFilled, pending: 0n, open: 0n },
+      ...{ filled: order.initialFilled, pending: 0n, open: 0n, hold: undefined },
     }
     orders.set(order.orderId, it)
     // The counterparts' changes came first, so what it has pending is known already.
@@ -187,6 +212,7 @@ export function createFeedAudit(
     if (change.kind === 'OrderFilled') filled(change, it)
     if (change.kind === 'FillReversed') reversed(change, it)
     checkAmounts(change, it)
+    checkBlame(change, it)
     const isKept = it.status === change.status
     const next = change.kind === 'FillReversed' ? AFTER_REVERSAL : NEXT
     const isAllowed = isKept || next[it.status].includes(change.status)
@@ -196,6 +222,7 @@ export function createFeedAudit(
     }
     it.status = change.status
     it.open = change.open
+    it.hold = heldReasonAfter(change, it.hold)
   }
 
   function checkAmounts(change: Change, it: AuditedOrder): void {
@@ -210,6 +237,15 @@ export function createFeedAudit(
     expectThat(!expired, 'I-23 matched in its last seconds', change)
   }
 
+  /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
+  function checkBlame(change: Change, it: AuditedOrder): void {
+    if (change.kind !== 'MatchReverted' || !FAULTS_OF_THE_VENUE.has(change.revert)) return
+    const isHeldForIt = change.hold === 'settlement_refused' && it.hold !== change.hold
+    expectThat(!isHeldForIt, 'I-24 held for a fault of the venue', change)
+    const isEnded = isLiving(it.status) && change.status === 'cancelled' && status() !== 'disabled'
+    expectThat(!isEnded, 'I-24 cancelled for a fault of the venue', change)
+  }
+
   function isPast(change: Change, { makerOrderId, takerOrderId }: Match): boolean {
     return [makerOrderId, takerOrderId].some((id) => {
       const order = orders.get(id)?.order
@@ -217,7 +253,8 @@ export function createFeedAudit(
     })
   }
 
-  function checkCrossing(block: Block): void {
+  /** The best prices, when they cross. */
+  function crossing(): { readonly bid: bigint; readonly ask: bigint } | undefined {
     let bid: bigint | undefined
     let ask: bigint | undefined
     for (const { open, order } of orders.values()) {
@@ -226,9 +263,20 @@ export function createFeedAudit(
       if (side === 'buy' && (bid === undefined || limitPrice > bid)) bid = limitPrice
       if (side === 'sell' && (ask === undefined || limitPrice < ask)) ask = limitPrice
     }
-    if (bid !== undefined && ask !== undefined && bid >= ask) {
-      onFinding(`I-6 the book is crossed after ${block.firstSeq}`, { bid, ask })
-    }
+    return bid !== undefined && ask !== undefined && bid >= ask ? { bid, ask } : undefined
+  }
+
+  const status = (): MarketStatus =>
+    terms?.enabled === false ? 'disabled' : (terms?.standing.status ?? 'open')
+
+  function checkCrossing(block: Block): void {
+    const crossed = crossing()
+    const isOpen = status() === 'open'
+    // A hold may begin and end within a block, which then states terms that are open.
+    const wasHeld = mayCross || block.terms !== undefined
+    mayCross = !isOpen || (wasHeld && crossed !== undefined)
+    if (crossed === undefined || mayCross) return
+    onFinding(`I-6 the book is crossed after ${block.firstSeq}`, crossed)
   }
 
   return {
@@ -241,6 +289,8 @@ export function createFeedAudit(
         .reduce((sum, { amount }) => sum + amount, 0n),
     standing: () =>
       fills.filter(({ settlementId, tradeId }) => trades.get(settlementId) === tradeId),
+    crossing,
+    status,
     seq: () => seq,
     messages: () => read,
     async advance() {
@@ -248,6 +298,7 @@ export function createFeedAudit(
       while (read < lastSeq) {
         for (const message of await server.read(feedStream(market), read + 1, PAGE)) {
           const block = decodeBlock(message.data)
+          terms = block.terms ?? terms
           for (const change of block.changes) apply(change)
           checkCrossing(block)
           read = message.seq

@@ -1,25 +1,25 @@
-import { join } from 'node:path'
 import type Database from 'better-sqlite3'
-import { decodeBlock, encodeBlock } from '../../bus-schemas/block-message.js'
-import type { BusMessage } from '../../bus-schemas/bus.js'
-import { commandsOf } from '../../bus-schemas/command-message.js'
-import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { join } from 'node:path'
+import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import { applyMessage } from '../../core/apply-message.js'
-import { checkBook } from '../../core/check-book.js'
 import { formatDecimal } from '../../core/decimal.js'
-import { emptyMatcherState } from '../../core/matcher-state.js'
-import { createProjection } from '../../data/apply-block.js'
-import { HISTORY_MIGRATIONS, historyPath } from '../../data/history-database.js'
+import { applyMessage } from '../../core/engine/apply-message.js'
+import { checkBook } from '../../core/engine/check-state.js'
+import { openingOf } from '../../core/contracts/market-terms.js'
+import { emptyMatcherState } from '../../core/engine/state.js'
+import { createProjection, HISTORY_MIGRATIONS, historyPath } from '../../data/history/project.js'
+import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/history/read-model.js'
 import { openDatabase } from '../../data/open.js'
-import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/read-model.js'
+import type { BusMessage } from '../../runtime/bus/bus.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { wentThrough, type SimulatedChain } from './chain.js'
-import { balanceKey, AT, FEE_ACCOUNT, fillKey } from './contracts.js'
+import { AT, balanceKey, FEE_ACCOUNT, fillKey } from './contracts.js'
 import type { JournalReader } from './executor-journal.js'
 import type { FeedAudit } from './feed-audit.js'
 import type { Follower } from './followers.js'
 import type { Traders } from './traders.js'
 import { market } from './venue.js'
+import { commandMessages } from '../../bus-schemas/commands.js'
 
 /** A simulated venue that has come to rest. */
 export interface RestingVenue {
@@ -36,8 +36,15 @@ export interface RestingVenue {
 
 /** What must hold once everything that was under way has had its time. */
 export async function checkAtRest(venue: RestingVenue): Promise<void> {
+  const crossed = venue.audit.crossing()
+  const status = venue.audit.status()
+  if (status === 'held') venue.onFinding('I-24 the market is held without a fault', status)
+  // Nothing crosses while an operator has paused the market, which may be so at the end.
+  if (crossed !== undefined && status === 'open')
+    venue.onFinding('I-6 the book is crossed at rest', crossed)
   checkAccepted(venue)
   checkChain(venue)
+  checkPositions(venue)
   const messages = await venue.server.read(feedStream(market.market), 1, Number.MAX_SAFE_INTEGER)
   const blocks = messages.filter(({ data }) => decodeBlock(data).leader === undefined)
   await checkReplay(venue, blocks)
@@ -45,7 +52,7 @@ export async function checkAtRest(venue: RestingVenue): Promise<void> {
   checkRebuilt(venue, messages)
 }
 
-/** I-15: what was said to be taken is there, and nothing is there that nobody signed. */
+/** I-15: every acknowledged order is in the log, and every order in the log was signed. */
 function checkAccepted({ traders, audit, onFinding }: RestingVenue): void {
   const known = new Set(traders.sent.map(({ orderId }) => orderId))
   for (const { orderId, accepted, forged } of traders.sent) {
@@ -95,18 +102,36 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
   }
 }
 
+/** The position of each account is the sum of its fills. */
+function checkPositions({ chain, audit, onFinding }: RestingVenue): void {
+  const { perp, balances, owners } = chain.head().state
+  if (perp === undefined) return
+  for (const account of owners.keys()) {
+    const ours = [...audit.orders.values()]
+      .filter(({ order }) => order.subaccountId === account)
+      .map(({ order, filled }) => {
+        const settled = filled - order.initialFilled
+        return order.side === 'buy' ? settled : -settled
+      })
+      .reduce((sum, size) => sum + size, 0n)
+    const theirs = balances.get(balanceKey(account, AT.base)) ?? 0n
+    if (ours !== theirs) onFinding(`position of ${account}: ${ours} here, ${theirs} there`, theirs)
+  }
+}
+
 /** I-1: folding the commands again gives the same blocks, byte for byte; the book is sound after each. */
 async function checkReplay(
   { server, onFinding }: RestingVenue,
   stored: readonly BusMessage[],
 ): Promise<void> {
   const commands = await server.read(commandsStream(market.market), 1, Number.MAX_SAFE_INTEGER)
-  const state = emptyMatcherState(market)
+  const state = emptyMatcherState(openingOf(market))
+  const log = commandMessages(market)
   // A block that only names who leads from there on follows from no command.
-  const made = stored.filter(({ data }) => decodeBlock(data).changes.length > 0)
+  const made = stored.filter(({ data }) => decodeBlock(data).leader === undefined)
   let at = 0
   for (const message of commands) {
-    for (const { block } of applyMessage(state, message.seq, commandsOf(message))) {
+    for (const { block } of applyMessage(state, message.seq, log.take(message))) {
       checkBook(state)
       if (block === undefined) continue
       const held = made[at++]

@@ -1,7 +1,7 @@
 import type { Connection } from '../../actors/ws-fanout/connection.js'
 import type { Session } from '../../actors/ws-fanout/session.js'
+import type { BookDelta, BookRecord } from '../../client/index.js'
 import { createLocalBook } from '../../client/local-book.js'
-import type { BookDelta, BookSnapshot } from '../../client/records.js'
 import type { Network, Order } from './network.js'
 import type { SimulatedProcess } from './process.js'
 import { market, type FanOutFace } from './venue.js'
@@ -58,7 +58,7 @@ export function createFollower(options: FollowerOptions): Follower {
   }
 
   const reset = (frame: Frame): void => {
-    if (frame.channel === 'book') book.reset(frame.data as BookSnapshot, frame.seq ?? 0)
+    if (frame.channel === 'book') book.reset(frame.data as BookRecord, frame.seq ?? 0)
     if (frame.channel !== 'trades') return
     tradeIds.length = 0
     tradeSeq = frame.seq
@@ -155,9 +155,9 @@ function connectionOf({ network, actor, wire, process, take }: ConnectionParts):
     isOpen: () => wire.isOpen,
     send: transmit,
     deliver: (frames) => textsOf(frames).forEach(transmit),
-    writeBulk(frames) {
+    writeBulk(parts) {
       if (!wire.isOpen) return Promise.resolve(false)
-      textsOf(frames).forEach(transmit)
+      textsOf(Buffer.concat(parts)).forEach(transmit)
       return new Promise((resolve) => {
         network.carry(process, undefined, () => resolve(wire.isOpen))
       })

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import type { Random } from './random.js'
 import { EPOCH_MS, type Actor, type World } from './world.js'
 
-/** Answers a request that somebody makes over HTTP. Resolves with the text of the answer, or rejects as fetch would. */
+/** Handles a simulated HTTP request. Resolves with the text of the answer, or rejects as fetch would. */
 export type HttpDouble = (request: HttpRequest) => Promise<HttpAnswer>
 
 export interface HttpRequest {
@@ -47,7 +47,7 @@ let installed = false
 
 /**
  * Makes clock, timers, chance and network of this process those of a simulated machine; for good, so call it only in a
- * process of its own. Whatever is not told whose it is belongs to whoever acts at that moment.
+ * process of its own. Work without an explicit process belongs to the process that runs at that moment.
  */
 export function runOn(given: Machine): void {
   machine = given
@@ -194,7 +194,7 @@ function response(status: number, text: string) {
 
 function watchDatabases(): void {
   const known = new WeakSet<Database.Database>()
-  const prototype = Database.prototype as unknown as Record<'exec' | 'pragma', Callback>
+  const prototype = Database.prototype as Record<'exec' | 'pragma', Callback>
   for (const method of ['exec', 'pragma'] as const) {
     const original = prototype[method]
     prototype[method] = function (this: Database.Database, ...args) {
@@ -212,7 +212,7 @@ type Transaction = Callback & Record<'default' | 'deferred' | 'immediate' | 'exc
 const MODES = ['default', 'deferred', 'immediate', 'exclusive'] as const
 
 function watchCommits(): void {
-  const prototype = Database.prototype as unknown as {
+  const prototype = Database.prototype as {
     transaction: (this: Database.Database, step: Callback) => Transaction
     prepare: (this: Database.Database, sql: string) => { run: Callback }
   }

@@ -7,6 +7,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '1' },
     steps: { type: 'string', default: '200' },
+    perpetual: { type: 'boolean', default: false },
     kept: { type: 'boolean', default: false },
     twice: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
@@ -29,7 +30,8 @@ function report(run: SimulationOptions, result: SimulationResult): void {
   const { detail, atMs, what } = first
   const shown = detail instanceof Error ? detail.stack : JSON.stringify(detail, bigintText)
   say(`  ${atMs} ms: ${what}\n  ${shown ?? ''}`)
-  say(`  npm run sim -- --seed ${seed} --steps ${run.steps} --trace`)
+  const market = run.contractType === 'perpetual' ? ' --perpetual' : ''
+  say(`  npm run sim -- --seed ${seed} --steps ${run.steps}${market} --trace`)
 }
 
 /** Whether the seed found something. */
@@ -44,6 +46,7 @@ async function play(run: SimulationOptions): Promise<boolean> {
 
 const numbered = Array.from({ length: Number(values.seeds) }, (_, index) => ({
   ...{ seed: Number(values.seed) + index, steps: Number(values.steps) },
+  ...(values.perpetual && { contractType: 'perpetual' as const }),
 }))
 const runs: readonly SimulationOptions[] = values.kept ? REGRESSIONS : numbered
 let found = 0

@@ -2,6 +2,8 @@
 export interface Regression {
   readonly seed: number
   readonly steps: number
+  /** Of the market; spot by default. */
+  readonly contractType?: 'perpetual'
   readonly found: string
 }
 
@@ -32,5 +34,12 @@ export const REGRESSIONS: readonly Regression[] = [
     steps: 200,
     found:
       'two settlements of one account that cannot pay either, each waiting for the other for ever',
+  },
+  {
+    seed: 414,
+    steps: 200,
+    contractType: 'perpetual',
+    found:
+      'a fault of the audit: a fault of the venue left an order with the hold of an earlier refusal',
   },
 ]

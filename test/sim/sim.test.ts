@@ -26,6 +26,13 @@ describe('simulator', function () {
     expect(said).to.include('40 seeds, 0 with findings')
   })
 
+  it('finds nothing with a perpetual either', async () => {
+    const seeds = ['--seed', '1', '--seeds', '20', '--steps', '60']
+    const { code, said } = await simulator('--perpetual', ...seeds)
+    expect(code, said).to.equal(0)
+    expect(said).to.include('20 seeds, 0 with findings')
+  })
+
   it('finds nothing any more in the seeds that once found something', async () => {
     const { code, said } = await simulator('--kept')
     expect(code, said).to.equal(0)

@@ -1,16 +1,16 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import type { Logger } from '../../bus-schemas/log.js'
-import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
 import { armCrashPoints } from '../../core/crash-point.js'
-import { createTransactionSigner } from '../../chain/sign-transaction.js'
-import { createAdversary, chooseTroubles, type Stage, type Troubles } from './adversary.js'
-import { createChain, type SimulatedChain } from './chain.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { chooseTroubles, createAdversary, type Stage, type Troubles } from './adversary.js'
 import { answerRpc } from './chain-rpc.js'
-import { allow, AT, balanceKey, CHAIN_ID, fillKey, type ChainState } from './contracts.js'
+import { createChain, type SimulatedChain } from './chain.js'
+import { allow, AT, CHAIN_ID, fillKey } from './contracts.js'
 import { readJournal, type JournalReader } from './executor-journal.js'
 import { createFeedAudit, type FeedAudit } from './feed-audit.js'
 import { checkAtRest, checkReadsMeanwhile, projectedSeq } from './final-checks.js'
@@ -19,7 +19,9 @@ import { runOn, type HttpAnswer, type HttpRequest } from './host.js'
 import { createNetwork, type Network } from './network.js'
 import { supervise, type SimulatedProcess } from './process.js'
 import { createRandom } from './random.js'
-import { createTraders, makeTraders, type Trader } from './traders.js'
+import { createOperator } from './operator.js'
+import { PERP_AT_START } from './perp-contract.js'
+import { createTraders, endow, makeTraders } from './traders.js'
 import {
   chainReaderSpec,
   EXECUTOR_KEY,
@@ -29,15 +31,19 @@ import {
   intakeSpec,
   market,
   matcherSpec,
-  standbySpec,
   projectorSpec,
+  resetMarketFile,
+  standbySpec,
   type ExecutorFace,
+  type SimulatedType,
 } from './venue.js'
 import { createWorld, type World } from './world.js'
 
 export interface SimulationOptions {
   readonly seed: number
   readonly steps: number
+  /** Of the market; spot by default. */
+  readonly contractType?: SimulatedType
   /** Sees every line of the trace. */
   readonly onNote?: (line: string) => void
 }
@@ -65,7 +71,6 @@ const MEAN_STEP_MS = 250
 const BATCHES = 2 / 3
 /** What a match may use; of the dearer ones a transaction has room for two. */
 const MATCH_GAS = [300_000n, 300_000n, 2_500_000n]
-const FAIR_BALANCE = 60n * 10n ** 18n
 /** Steps between two looks at the reads. */
 const READS_EVERY = 10
 const REST_SLICE_MS = 1_000
@@ -101,7 +106,8 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
   const log = options.onNote === undefined ? silent : logTo(world)
   const troubles = chooseTroubles(random)
   world.note(`seed ${seed} ${JSON.stringify(troubles)}`)
-  const venue = build({ world, random, directory, onFinding, log, troubles })
+  const { contractType = 'spot' } = options
+  const venue = build({ world, random, directory, onFinding, log, troubles, contractType })
   try {
     const adversary = createAdversary(venue.stage, random.fork(), troubles)
     for (let step = 0; step < steps && findings.length === 0; step++) {
@@ -137,18 +143,18 @@ const silence = { trace: nothing, debug: nothing, info: nothing, isLevelEnabled:
 const silent = (): Logger =>
   Object.assign({ warn: nothing, error: nothing, fatal: nothing }, silence) as Logger
 
-/** Every line of a process's log goes to whoever watches. */
+/** Every line of a process's log goes to the observer. */
 const logTo =
   (world: World) =>
   (process: string): Logger => {
-    const line = (fields: unknown, text: unknown): void => {
+    const line = (fields: unknown, text?: unknown): void => {
       const shown = JSON.stringify(fields, (_, value: unknown) =>
         value instanceof Error ? `${value.name}: ${value.message}` : value,
       )
       world.tell(`${process}: ${typeof text === 'string' ? text : ''} ${shown}`)
     }
     const levels = { trace: line, debug: line, info: line, warn: line, error: line, fatal: line }
-    return { ...levels, isLevelEnabled: () => true } as unknown as Logger
+    return Object.assign({ isLevelEnabled: () => true }, levels) as Logger
   }
 
 /** Simulations that this process has begun. */
@@ -159,6 +165,7 @@ interface Parts {
   readonly random: ReturnType<typeof createRandom>
   readonly directory: string
   readonly troubles: Troubles
+  readonly contractType: SimulatedType
   readonly log: (process: string) => Logger
   readonly onFinding: (what: string, detail: unknown) => void
 }
@@ -175,7 +182,9 @@ interface Venue {
   end(): void
 }
 
-function build({ world, random, directory, log, troubles, onFinding }: Parts): Venue {
+function build({ world, random, directory, onFinding, ...parts }: Parts): Venue {
+  const { log, troubles, contractType } = parts
+  resetMarketFile(contractType)
   const network = createNetwork(world, random.fork(), (error) => onFinding('the wire', error))
   const server = createMemoryBus({
     nowMs: () => world.nowMs(),
@@ -189,6 +198,7 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
   const chain = createChain({
     ...{ world, random: random.fork(), sender: address, matchGas },
     genesis: (state) => {
+      if (contractType === 'perpetual') state.perp = PERP_AT_START
       endow(state, population)
       allow(state, batches ? AT.batchExecutor : AT.matching, address)
       if (batches) allow(state, AT.matching, AT.batchExecutor)
@@ -247,6 +257,7 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
     })
   }
   const traders = createTraders({ network, server, ...people, onAnswered, onFinding })
+  const operator = createOperator(network, server, onFinding)
   const followers = ['follower-1', 'follower-2'].map((name) =>
     createFollower({ name, network, fanOut, onFinding }),
   )
@@ -266,24 +277,13 @@ function build({ world, random, directory, log, troubles, onFinding }: Parts): V
       projectedSeq(directory) === audit.seq()
     )
   }
-  const stage = { network, chain, processes, traders, followers }
+  const stage = { network, chain, processes, traders, operator, followers }
   const end = (): void => {
     armCrashPoints(undefined)
     for (const process of processes) process.crash('the simulation ends')
     journal.close()
   }
   return { world, server, chain, audit, journal, stage, isLevel, onFinding, end }
-}
-
-function endow(state: ChainState, people: readonly Trader[]): void {
-  for (const { owner, key, accounts } of people) {
-    if (key === undefined) state.wallets.set(owner, true)
-    for (const account of accounts) {
-      state.owners.set(account, owner)
-      state.balances.set(balanceKey(account, AT.base), FAIR_BALANCE)
-      state.balances.set(balanceKey(account, AT.quote), FAIR_BALANCE)
-    }
-  }
 }
 
 /** Durable before visible: whether the feed has reached the seq. */
@@ -342,7 +342,7 @@ function askExecutor(
       )
     })
     const { 'idempotency-key': key } = headers
-    world.note(key === undefined ? 'reversals asked' : `settlement ${key} asked`)
+    world.note(key === undefined ? `${url.pathname} asked` : `settlement ${key} asked`)
   })
 }
 

@@ -1,25 +1,24 @@
 import secp256k1 from 'secp256k1'
-import type { MemoryBus } from '../../bus-schemas/memory-bus.js'
 import {
   decodeOrderAnswer,
   encodeOrderRequest,
   type OrderAnswer,
-} from '../../bus-schemas/order-requests.js'
+} from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { addressOfPublicKey } from '../../chain/recover-strict.js'
-import { bytesToHex, hexToBytes } from '../../chain/typed-data.js'
+import { addressOfPublicKey, bytesToHex, hexToBytes } from '../../chain/signing/keys.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { Side } from '../../core/engine/order.js'
+import { encodeTradeData } from '../../core/entry/read-action.js'
 import { E18 } from '../../core/money.js'
-import type { Side } from '../../core/order.js'
-import { encodeTradeData } from '../../core/trade-data.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { connectLine, type BusLine } from './bus-line.js'
-import { AT, digestOf, walletSignature } from './contracts.js'
+import { AT, balanceKey, digestOf, walletSignature, type ChainState } from './contracts.js'
 import type { Network } from './network.js'
 import { market } from './venue.js'
 import type { Actor } from './world.js'
 
-/** Somebody who trades: a plain key, or a wallet contract, whose signature costs a simulation nothing. */
+/** A trader: a plain key, or a wallet contract, whose signature costs a simulation nothing. */
 export interface Trader {
   readonly owner: Address
   readonly key: Uint8Array | undefined
@@ -32,7 +31,7 @@ export interface SentOrder {
   readonly orderId: string
   readonly owner: Address
   readonly nonce: bigint
-  /** Signed by nobody: must never be taken. */
+  /** Without a valid signature: must never be accepted. */
   readonly forged: boolean
   /** The venue said that it has the order. */
   accepted: boolean
@@ -83,6 +82,23 @@ export function makeTraders(count: number): Trader[] {
   })
 }
 
+const FAIR_BALANCE = 60n * E18
+/** Margin for a position of a few orders. */
+const FAIR_CASH = 3n * E18
+
+/** Gives every trader its accounts, and these what they begin with. */
+export function endow(state: ChainState, people: readonly Trader[]): void {
+  for (const { owner, key, accounts } of people) {
+    if (key === undefined) state.wallets.set(owner, true)
+    for (const account of accounts) {
+      state.owners.set(account, owner)
+      const [base, quote] = state.perp ? [0n, FAIR_CASH] : [FAIR_BALANCE, FAIR_BALANCE]
+      state.balances.set(balanceKey(account, AT.base), base)
+      state.balances.set(balanceKey(account, AT.quote), quote)
+    }
+  }
+}
+
 export function createTraders(options: TradersOptions): Traders {
   const { network, server, traders, shortLives } = options
   const livesSec = shortLives ? [...SHORT_LIVES_SEC, ...LIVES_SEC] : LIVES_SEC
@@ -131,7 +147,9 @@ export function createTraders(options: TradersOptions): Traders {
     const expirySec = Math.floor(world.nowMs() / 1_000) + random.pick(livesSec)
     const side: Side = random.chance(0.5) ? 'buy' : 'sell'
     const forged = random.chance(0.04)
+    const reduceOnly = market.contractType === 'perpetual' && random.chance(0.15)
     const body = signedBody(trader, {
+      reduceOnly,
       ...{ orderId, nonce, side, expirySec, forged, account: random.pick(trader.accounts) },
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
       amount: BigInt(1 + random.int(20)) * E18,
@@ -177,6 +195,7 @@ interface Terms {
   readonly side: Side
   readonly expirySec: number
   readonly forged: boolean
+  readonly reduceOnly: boolean
   readonly account: bigint
   readonly price: bigint
   readonly amount: bigint
@@ -207,6 +226,7 @@ function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
     signature: signatureOf(trader, digestOf(action), terms.forged),
     ...{ side, desired_amount: formatDecimal(amount, 18), limit_price: formatDecimal(price, 18) },
     market: market.market,
+    ...(terms.reduceOnly && { reduce_only: true }),
   }
 }
 

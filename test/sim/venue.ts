@@ -1,37 +1,40 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { openChainSource } from '../../actors/chain-reader/open-chain.js'
-import { startChainReader } from '../../actors/chain-reader/start.js'
-import { askExecutorAt } from '../../actors/matcher/ask-executor.js'
-import type { PosterOptions, PostText } from '../../actors/matcher/post-text.js'
-import { askReversalsAt } from '../../actors/matcher/ask-reversals.js'
+import { openChainSource, startChainReader } from '../../actors/chain-reader/start.js'
+import {
+  askExecutorAt,
+  type PosterOptions,
+  type PostText,
+} from '../../actors/matcher/ask-executor.js'
+import { askFaultsAt, FAULTS_EVERY_MS } from '../../actors/matcher/faults.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
-import { openChain } from '../../actors/order-intake/open-chain.js'
-import { startOrderIntake } from '../../actors/order-intake/start.js'
+import { askReversalsAt } from '../../actors/matcher/reversals.js'
+import { openChain, startOrderIntake } from '../../actors/order-intake/intake.js'
 import { startProjector } from '../../actors/projector/project.js'
-import { openAuthenticate } from '../../actors/ws-fanout/authenticate.js'
 import type { Connection } from '../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
 import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../actors/ws-fanout/replay.js'
-import { createSession, type Session } from '../../actors/ws-fanout/session.js'
-import type { Deployment } from '../../chain/deployment.js'
-import { readFrameHeader } from '../../chain/read-frame-header.js'
+import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
+import type { Deployment } from '../../chain/reads/deployment.js'
+import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
-import type { Market } from '../../core/market.js'
-import { createProjection } from '../../data/apply-block.js'
-import { HISTORY_FILE, historyPath } from '../../data/history-database.js'
+import type { ContractType, Market } from '../../core/contracts/market.js'
+import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
 import { observeExecutor } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
-import { createTermsCheck } from '../../executor/check-terms.js'
-import { errors } from '../../executor/errors.js'
+import { createTermsCheck } from '../../executor/payload.js'
+import { refuse } from '../../executor/refusals.js'
+import { getFaults } from '../../executor/routes/get-faults.js'
 import { getReversals } from '../../executor/routes/get-reversals.js'
 import { postExecute } from '../../executor/routes/post-execute.js'
-import { aMarket } from '../support/builders.js'
+import { type HttpState, handleRequests } from '../../runtime/http/server.js'
+import { aMarket, aPerp } from '../support/builders.js'
 import { AT, CHAIN_ID } from './contracts.js'
 import type { ProcessSpec } from './process.js'
 
@@ -40,19 +43,38 @@ export const EXECUTOR_KEY: Hex = `0x${'e7'.repeat(32)}`
 export const EXECUTOR_URL = 'http://executor.sim/'
 export const FRAME_WORDS = { domain: 'venue.test', product: 'service' }
 
-export const market: Market = aMarket({
+const ADDRESSES = {
   tradeModuleAddress: AT.tradeModule,
   assetAddress: AT.base,
   quoteAssetAddress: AT.quote,
   marginManagerAddress: AT.manager,
-})
+}
+
+/** What may be simulated. */
+export type SimulatedType = Extract<ContractType, 'spot' | 'perpetual'>
+
+/** The market of this simulation. */
+export let market: Market = aMarket(ADDRESSES)
+
+/** The market's row of the market file, which an operator rewrites. */
+let row = market
+
+/** Puts back the row with which a simulation of this type begins. */
+export function resetMarketFile(type: SimulatedType): void {
+  market = type === 'spot' ? aMarket(ADDRESSES) : aPerp(ADDRESSES)
+  row = market
+}
+
+/** Writes what the log says into the row. */
+export const writeMarketFile = ({ rules, enabled }: MarketTerms): void => {
+  row = { ...market, ...rules, enabled } as Market
+}
 
 const elsewhere: Hex = `0x${'99'.repeat(20)}`
 export const deployment: Deployment = {
   chainId: CHAIN_ID,
   matching: AT.matching,
   subAccounts: AT.subAccounts,
-  spotTradeModule: AT.tradeModule,
   depositModule: elsewhere,
   withdrawalModule: elsewhere,
   usdc: elsewhere,
@@ -60,7 +82,6 @@ export const deployment: Deployment = {
   wrappedUsdc: AT.quote,
   wrappedCngn: AT.base,
   cashAsset: elsewhere,
-  spotManager: AT.manager,
 }
 
 const TICK_MS = 1_000
@@ -78,7 +99,7 @@ export const intakeSpec: ProcessSpec<object> = {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
     const chain = await openChain(nodeUrl, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
-      ...{ bus, registry, markets: [market], nowMs: Date.now, log, onFatal: fail },
+      ...{ bus, registry, markets: [row], readRow: () => row, nowMs: Date.now, log, onFatal: fail },
       ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
       readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
       recheckEveryMs: RECHECK_MS,
@@ -122,8 +143,10 @@ const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => 
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, name: leaderId, fail }) => {
     const matcher = await startMatcher({
-      ...{ bus, market, facts: observeMatcher(log), nowMs: Date.now, tickMs: TICK_MS, standby },
+      ...{ bus, market: row, readRow: () => row, facts: observeMatcher(log), standby },
+      ...{ nowMs: Date.now, tickMs: TICK_MS },
       ask: askExecutorAt(executorAddress, postByFetch),
+      faults: { ask: askFaultsAt(executorAddress), everyMs: FAULTS_EVERY_MS },
       reversals: { ask: askReversalsAt(executorAddress), everyMs: REVERSALS_EVERY_MS },
       ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
@@ -166,7 +189,7 @@ export const projectorSpec: ProcessSpec<object> = {
     const path = historyPath(dataDir)
     const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
-      ...{ bus, projection: createProjection(db, [market]), markets: [market.market] },
+      ...{ bus, projection: createProjection(db, []), markets: [market] },
       ...{ log, onFatal: fail },
     })
     return {
@@ -180,7 +203,7 @@ export const projectorSpec: ProcessSpec<object> = {
   },
 }
 
-/** What stands in front of a fan-out: a socket that somebody opened. */
+/** A client's socket at a fan-out. */
 export interface FanOutFace {
   headSeq(): number
   isReady(): boolean
@@ -202,7 +225,7 @@ export const fanOutSpec: ProcessSpec<FanOutFace> = {
         isReady: () => feed.isCaughtUp(),
         converse: (connection) =>
           createSession({
-            ...{ connection, authenticate, findFeed, listedFeeds: [feed], replayer },
+            ...{ connection, authenticate, findFeed, listedFeeds: () => [feed], replayer },
             limits: SESSION_LIMITS,
           }),
       },
@@ -213,6 +236,8 @@ export const fanOutSpec: ProcessSpec<FanOutFace> = {
     }
   },
 }
+
+type SimContext = Parameters<Koa.Middleware<HttpState>>[0]
 
 /** Answers a request as the executor's HTTP application does. */
 export type ExecutorFace = (
@@ -242,16 +267,21 @@ export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => (
       ...{ markets: [market], gasReserveWei: 0n },
     })
     const reversals = getReversals(executor.readReversals)
+    const faults = getFaults(executor.faults)
     const execute = postExecute({ ...executor, checkTerms: createTermsCheck([market]) })
-    const funnel = errors({ requestFailed: facts.requestFailed, onFatal: fail })
+    const handle = handleRequests({ refuse, log, onFatal: fail })
     return {
       face: async (url, body, key) => {
         const ctx = contextOf(url, body, key)
-        const route = url.pathname === '/reversals' ? reversals : execute
-        await funnel(ctx, async () => {
+        const reads: Readonly<Record<string, Koa.Middleware<HttpState>>> = {
+          '/reversals': reversals,
+          '/faults': faults,
+        }
+        const route = reads[url.pathname] ?? execute
+        await handle(ctx, async () => {
           await route(ctx, () => Promise.resolve())
         })
-        return { status: ctx.status, text: JSON.stringify(ctx.body) }
+        return { status: ctx.status, text: ctx.body as string }
       },
       stop: async () => {
         await executor.stop()
@@ -261,19 +291,22 @@ export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => (
   },
 })
 
-/** As much of a Koa context as the route looks at. */
-function contextOf(url: URL, body: string, key: string): Koa.Context {
+/** As much of a Koa context as the handlers use. */
+function contextOf(url: URL, body: string, key: string): SimContext {
   const headers: Readonly<Record<string, string>> = {
     'idempotency-key': key,
     'content-length': String(Buffer.byteLength(body)),
   }
   const ctx = {
-    req: Readable.from([Buffer.from(body)]),
+    req: Object.assign(Readable.from([Buffer.from(body)]), { headers }),
+    path: url.pathname,
+    method: url.pathname === '/execute' ? 'POST' : 'GET',
     query: Object.fromEntries(url.searchParams),
     status: 200,
     body: undefined as unknown,
+    state: {},
     get: (name: string) => headers[name.toLowerCase()] ?? '',
     set: () => undefined,
   }
-  return ctx as unknown as Koa.Context
+  return ctx as unknown as SimContext
 }

@@ -6,7 +6,7 @@ export interface Actor {
   alive: boolean
   /** How far its wall clock is from the world's, milliseconds. */
   skewMs: number
-  /** What it did that it must not survive: a thrown error that nobody caught. */
+  /** The uncaught exception that must end the process. */
   onFailure(error: unknown): void
 }
 
@@ -24,7 +24,7 @@ export interface World {
   run(forMs: number): Promise<void>
   /** Writes into the trace, of which the hash tells whether two runs were the same. */
   note(what: string): void
-  /** Tells whoever watches something that is no part of the trace. */
+  /** Tells the observer something that is no part of the trace. */
   tell(what: string): void
   hash(): string
   /** Events run so far. */
@@ -41,7 +41,7 @@ interface Event {
 /** 2026-01-01T00:00:00Z. */
 export const EPOCH_MS = 1_767_225_600_000
 
-// Taken before anybody may replace it: what is left of an event has run when the real loop comes round.
+// Captured before it can be replaced: the remaining work of an event has run when the real event loop turns.
 const realSetImmediate = setImmediate
 
 export interface WorldOptions {

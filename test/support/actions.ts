@@ -1,6 +1,6 @@
 import fc from 'fast-check'
+import { bytesToHex } from '../../chain/signing/keys.js'
 import type { Action, Address, Hex } from '../../core/action.js'
-import { bytesToHex } from '../../chain/typed-data.js'
 
 const UINT256_MAX = 2n ** 256n - 1n
 

@@ -1,19 +1,18 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { createTestClient, http, publicActions, walletActions } from 'viem'
 import type { HttpTransport, PublicActions, TestClient, WalletActions } from 'viem'
 import { base } from 'viem/chains'
 import type { Hex } from '../../core/action.js'
+import { freePort } from './free-port.js'
 
 const ANVIL = fileURLToPath(
   new URL('../../../node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil', import.meta.url),
 )
 export const ANVIL_CHAIN_ID = 8453
 const BLOCK_GAS_LIMIT = 240_000_000
-const START_TIMEOUT_MS = 10_000
+const START_TIMEOUT_MS = 60_000
 const POLL_MS = 20
 
 /** Anvil's first well-known development key: holds 10,000 ether on every fresh chain. */
@@ -31,15 +30,23 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
+export interface AnvilOptions {
+  /** Seconds between blocks. */
+  readonly blockTime?: number
+  /** Time of the first block, by default now; unix seconds. */
+  readonly startSec?: number
+}
+
 /**
  * A fresh chain 8453 on a free port. Without `blockTime` (seconds) each transaction mines its own block. The process
  * dies with this one, even by SIGKILL: its guardian shell waits on a pipe that only this process holds open.
  */
-export async function startAnvil(options: { blockTime?: number } = {}): Promise<Anvil> {
+export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const port = await freePort()
   const args = ['--port', `${port}`, '--chain-id', `${ANVIL_CHAIN_ID}`, '--silent']
   args.push('--gas-limit', `${BLOCK_GAS_LIMIT}`)
   if (options.blockTime !== undefined) args.push('--block-time', `${options.blockTime}`)
+  if (options.startSec !== undefined) args.push('--timestamp', `${options.startSec}`)
   const guardian = spawnGuarded(args)
   const rpcUrl = `http://127.0.0.1:${port}`
   const client = createTestClient({
@@ -87,17 +94,4 @@ async function untilAnswering(client: AnvilClient, guardian: ChildProcess): Prom
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => {
-        resolve(port)
-      })
-    })
-  })
 }

@@ -1,61 +1,46 @@
-/** fast-check generators of the venue's vocabulary: every kind of command and change, with values of every size. */
+import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
-import type { AccountObservation } from '../../core/account.js'
-import type { Address, ActionJson, Hex } from '../../core/action.js'
-import type { Block, Change, ChangeBase, Fill, HoldReason, Match } from '../../core/change.js'
+import type { ActionJson } from '../../core/action.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
+import type {
+  Block,
+  Change,
+  ChangeBase,
+  Fill,
+  HoldReason,
+  Match,
+} from '../../core/engine/change.js'
 import type {
   Command,
   LoggedCommand,
   ReversedLeg,
   SettlementOutcome,
   SettlementReversal,
-} from '../../core/command.js'
+  PublishedFill,
+} from '../../core/engine/command.js'
+import type { Order, OrderProgress, UiIntent } from '../../core/engine/order.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
-import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../../core/order.js'
-import { type StatedTerms, writeStatement } from '../../core/order-statement.js'
+import { anyOpening, anyRulesChange, anyTerms } from './arbitrary-markets.js'
+import {
+  anyAddress,
+  anyAmount,
+  anyHash,
+  anyHex,
+  anyMarketName,
+  anyMs,
+  anySec,
+  anySeq,
+  anySide,
+  anyStatus,
+  anyText,
+  anyUint,
+  MAX_UINT256,
+  withOptional,
+} from './arbitrary-values.js'
 
-const MAX_UINT256 = 2n ** 256n - 1n
-const MARKETS = ['cNGN-USDC', 'cNGN-PERP', 'USDC-cNGN-30NOV26']
+export * from './arbitrary-values.js'
 
-export const anyUint = fc.bigInt({ min: 0n, max: MAX_UINT256 })
-/** Amounts as they occur, with the extremes mixed in. */
-export const anyAmount = fc.oneof(fc.bigInt({ min: 0n, max: 10n ** 30n }), anyUint)
-export const anyMs = fc.integer({ min: 0, max: 4_102_444_800_000 })
-export const anySec = fc.integer({ min: 0, max: 4_102_444_800 })
-export const anySeq = fc.integer({ min: 1, max: 2 ** 40 })
-export const anySide = fc.constantFrom<Side>('buy', 'sell')
-export const anyStatus = fc.constantFrom<OrderStatus>(
-  'active',
-  'matching',
-  'filled',
-  'cancelled',
-  'expired',
-)
-export const anyMarketName = fc.constantFrom(...MARKETS)
-/** Client-chosen text: anything a JSON string can hold. */
-export const anyText = fc.string({ unit: 'grapheme', maxLength: 40 })
-
-const hexDigits = (digits: string, min: number, max: number): fc.Arbitrary<Hex> =>
-  fc
-    .string({ unit: fc.constantFrom(...digits), minLength: min, maxLength: max })
-    .map((text): Hex => `0x${text}`)
-
-export const anyAddress: fc.Arbitrary<Address> = hexDigits('0123456789abcdef', 40, 40)
-export const anyHash: fc.Arbitrary<Hex> = hexDigits('0123456789abcdef', 64, 64)
-export const anyHex: fc.Arbitrary<Hex> = hexDigits('0123456789abcdefABCDEF', 0, 200)
-
-/** Any text again, short enough for all the texts of a statement to fit it. */
-const anyShortText = fc.string({ unit: 'grapheme', maxLength: 10 })
-
-export const anyActionJson: fc.Arbitrary<ActionJson> = fc.record({
-  subaccount_id: anyShortText,
-  nonce: anyShortText,
-  module: anyShortText,
-  data: anyShortText,
-  expiry: anyShortText,
-  owner: anyShortText,
-  signer: anyShortText,
-})
+/** fast-check generators of the venue's vocabulary: every kind of command and change, with values of every size. */
 
 const anyUiIntent: fc.Arbitrary<UiIntent> = fc.record({
   side: anySide,
@@ -63,25 +48,22 @@ const anyUiIntent: fc.Arbitrary<UiIntent> = fc.record({
   size: anyText,
 })
 
-/** What an order may state, of any content. */
-export const anyStatedTerms: fc.Arbitrary<StatedTerms> = withOptional<StatedTerms, 'warnings'>(
+const anyOwnTexts: fc.Arbitrary<Partial<ActionJson>> = fc.record(
   {
-    signer: anyAddress,
-    recipientId: anyUint,
-    assetAddress: anyAddress,
-    subId: anyUint,
-    worstFee: anyAmount.map(feePerUnitE18),
-    expirySec: anySec,
-    action: anyActionJson,
-    signature: anyHex,
-    warnings: fc.array(anyShortText, { maxLength: 3 }),
+    subaccount_id: anyText,
+    nonce: anyText,
+    module: anyText,
+    data: anyText,
+    expiry: anyText,
+    owner: anyText,
+    signer: anyText,
   },
-  ['warnings'],
+  { requiredKeys: [] },
 )
 
 /** An order of any content; it need not be one that the venue would accept. */
 export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbitrary<Order> =>
-  withOptional<Order, 'uiIntent'>(
+  withOptional<Omit<Order, 'goodUntilSec'>, 'uiIntent' | 'ownTexts' | 'warnings' | 'reduceOnly'>(
     {
       orderId: anyText,
       market,
@@ -93,13 +75,26 @@ export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbit
       initialFilled: anyAmount.map(amountE18),
       limitPrice: anyAmount.map(priceE18),
       worstFee: anyAmount.map(feePerUnitE18),
-      goodUntilSec: anySec,
       uiIntent: anyUiIntent,
       signatureStatus: fc.constantFrom('checked', 'unchecked'),
-      statement: anyStatedTerms.map(writeStatement),
+      signer: anyAddress,
+      expirySec: anySec,
+      actionExpirySec: fc.oneof(anySec.map(BigInt), anyUint),
+      signature: anyHex,
+      ownTexts: anyOwnTexts,
+      warnings: fc.array(anyText, { maxLength: 3 }),
+      reduceOnly: fc.constant(true as const),
     },
-    ['uiIntent'],
+    ['uiIntent', 'ownTexts', 'warnings', 'reduceOnly'],
+  ).chain((order) =>
+    // A market whose trading ends may end it earlier.
+    fc
+      .oneof(fc.constant(0), fc.nat())
+      .map((sec) => ({ ...order, goodUntilSec: Math.max(earlierExpiry(order) - sec, 0) })),
   )
+
+const earlierExpiry = ({ expirySec, actionExpirySec }: Omit<Order, 'goodUntilSec'>): number =>
+  actionExpirySec < BigInt(expirySec) ? Number(actionExpirySec) : expirySec
 
 const anyHold = fc.constantFrom<HoldReason>(
   'signature_unchecked',
@@ -108,6 +103,10 @@ const anyHold = fc.constantFrom<HoldReason>(
   'continuing',
   'insufficient_balance',
   'not_in_custody',
+  'insufficient_margin',
+  'open_interest_cap',
+  'reduce_only',
+  'under_liquidation',
 )
 
 export const anyProgress: fc.Arbitrary<OrderProgress> = withOptional<
@@ -129,12 +128,20 @@ export const anyProgress: fc.Arbitrary<OrderProgress> = withOptional<
 )
 
 const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
-  fc.record({ kind: fc.constant('success' as const), txHash: anyHash, blockNumber: anyUint }),
+  withOptional<Extract<SettlementOutcome, { kind: 'success' }>, 'markPrice'>(
+    {
+      kind: fc.constant('success'),
+      txHash: anyHash,
+      blockNumber: anyUint,
+      markPrice: anyAmount.map(priceE18),
+    },
+    ['markPrice'],
+  ),
   withOptional<Extract<SettlementOutcome, { kind: 'reverted' }>, 'txHash'>(
     {
       kind: fc.constant('reverted'),
       revert: anyText,
-      guilty: fc.constantFrom('maker', 'taker', 'both'),
+      guilty: fc.constantFrom('maker', 'taker', 'both', 'venue', 'unclear'),
       txHash: anyHash,
     },
     ['txHash'],
@@ -148,8 +155,9 @@ export const anyObservation: fc.Arbitrary<AccountObservation> = withOptional<
 >(
   {
     subaccountId: anyUint,
-    base: anyBalance.map(amountE18),
-    quote: anyBalance.map(quoteE18),
+    facts: fc
+      .record({ base: anyBalance.map(amountE18), quote: anyBalance.map(quoteE18) })
+      .map(balanceFacts),
     custodyOwner: anyAddress,
     leaving: fc.boolean(),
     blockNumber: anyUint,
@@ -190,20 +198,52 @@ const anyReversal: fc.Arbitrary<SettlementReversal> = fc.record({
     fc.record({
       kind: fc.constant('reverted' as const),
       revert: anyText,
-      told: fc.record({ txHash: anyHash, blockNumber: anyUint, tradeId: anySeq }),
+      published: withOptional<PublishedFill, 'markPrice'>(
+        {
+          txHash: anyHash,
+          blockNumber: anyUint,
+          tradeId: anySeq,
+          markPrice: anyAmount.map(priceE18),
+        },
+        ['markPrice'],
+      ),
     }),
   ),
 })
 
+/** No spot market has facts of its own on the chain. */
+type SpotCommandKind = Exclude<Command['kind'], 'MarketObserved'>
+
+const byOperator = { by: anyText, reason: anyText }
+
 /** One arbitrary per command kind; a kind that is missing here does not compile. */
 const commandOfKind: {
-  readonly [K in Command['kind']]: fc.Arbitrary<Extract<Command, { kind: K }>>
+  readonly [K in SpotCommandKind]: fc.Arbitrary<Extract<Command, { kind: K }>>
 } = {
+  MarketOpened: fc.record({ kind: fc.constant('MarketOpened'), opening: anyOpening }),
+  MarketRulesSet: fc.record({
+    kind: fc.constant('MarketRulesSet'),
+    rules: anyRulesChange,
+    ...byOperator,
+  }),
+  MarketPaused: fc.record({ kind: fc.constant('MarketPaused'), ...byOperator }),
+  MarketResumed: fc.record({ kind: fc.constant('MarketResumed'), ...byOperator }),
+  MarketDisabled: fc.record({ kind: fc.constant('MarketDisabled'), ...byOperator }),
+  MarketEnabled: fc.record({ kind: fc.constant('MarketEnabled'), ...byOperator }),
   PlaceOrder: withOptional<Extract<Command, { kind: 'PlaceOrder' }>, 'account'>(
     { kind: fc.constant('PlaceOrder'), order: anyOrder(), account: anyObservation },
     ['account'],
   ),
   AccountObserved: fc.record({ kind: fc.constant('AccountObserved'), account: anyObservation }),
+  ChainFaultObserved: withOptional<Extract<Command, { kind: 'ChainFaultObserved' }>, 'revert'>(
+    { kind: fc.constant('ChainFaultObserved'), revert: anyText },
+    ['revert'],
+  ),
+  SessionKeyObserved: fc.record({
+    kind: fc.constant('SessionKeyObserved'),
+    orderId: anyText,
+    endsSec: anySec,
+  }),
   CancelOrder: fc.record({
     kind: fc.constant('CancelOrder'),
     owner: anyAddress,
@@ -227,6 +267,7 @@ const commandOfKind: {
     reversal: anyReversal,
   }),
   ReversalsRead: fc.record({ kind: fc.constant('ReversalsRead'), upTo: anySeq }),
+  EngineVersionSet: fc.record({ kind: fc.constant('EngineVersionSet'), version: anySeq }),
 }
 
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(...Object.values(commandOfKind))
@@ -246,15 +287,19 @@ export const anyLoggedCommand: fc.Arbitrary<LoggedCommand> = withOptional<
   ['replyTo', 'requestId'],
 )
 
-export const anyFill: fc.Arbitrary<Fill> = fc.record({
-  ...matchFields,
-  liquidity: fc.constantFrom('maker', 'taker'),
-  fee: anyAmount.map(quoteE18),
-  txHash: anyHash,
-  blockNumber: anyUint,
-  tradeId: anySeq,
-  takerSide: anySide,
-})
+export const anyFill: fc.Arbitrary<Fill> = withOptional<Fill, 'markPrice'>(
+  {
+    ...matchFields,
+    liquidity: fc.constantFrom('maker', 'taker'),
+    fee: anyAmount.map(quoteE18),
+    txHash: anyHash,
+    blockNumber: anyUint,
+    tradeId: anySeq,
+    takerSide: anySide,
+    markPrice: anyAmount.map(priceE18),
+  },
+  ['markPrice'],
+)
 
 const standing = {
   atMs: anyMs,
@@ -335,27 +380,19 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
   OrderExpired: fc.record({ kind: fc.constant('OrderExpired'), ...base }),
 }
 
-/** A well-formed block: contiguous seqs, placements that agree with their orders, contents otherwise of any kind. */
+/** A well-formed block, with or without terms: contiguous seqs, placements that agree with their orders, contents otherwise of any kind. */
 export const anyBlock: fc.Arbitrary<Block> = fc
   .record({
     market: anyMarketName,
     commandSeq: anySeq,
     commandIndex: fc.nat(255),
     firstSeq: anySeq,
-    changes: fc.array(fc.oneof(...Object.values(changeOfKind)), { minLength: 1, maxLength: 8 }),
+    changes: fc.array(fc.oneof(...Object.values(changeOfKind)), { maxLength: 8 }),
+    terms: anyTerms,
+    isRestated: fc.boolean(),
   })
-  .map(({ changes, ...block }) => ({
+  .map(({ changes, terms, isRestated, ...block }) => ({
     ...block,
+    ...((isRestated || changes.length === 0) && { terms }),
     changes: changes.map((change, index) => ({ ...change, seq: block.firstSeq + index })),
   }))
-
-/** A record whose named keys are each present or absent. */
-function withOptional<T, K extends keyof T>(
-  model: { [P in keyof Required<T>]: fc.Arbitrary<Exclude<T[P], undefined>> },
-  optional: readonly K[],
-): fc.Arbitrary<T> {
-  const requiredKeys = (Object.keys(model) as (keyof T)[]).filter(
-    (key) => !(optional as readonly (keyof T)[]).includes(key),
-  )
-  return fc.record(model, { requiredKeys })
-}

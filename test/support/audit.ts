@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { inProject } from '../../devnet/project-root.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
 
 const MAIN = fileURLToPath(new URL('../../actors/auditor/main.js', import.meta.url))
 

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex } from '../../core/action.js'
-import { type FramePurpose, frameMessage } from '../../core/frame-message.js'
+import { frameMessage, type FramePurpose } from '../../core/entry/auth-frame.js'
 
 /** What differs from a good frame; times are unix seconds. */
 export interface FrameTerms {
@@ -25,7 +25,7 @@ export const addressOf = (privateKey: Hex): Hex =>
 
 let frames = 0
 
-/** An `auth` frame as a client sends it, good unless told otherwise. */
+/** An `auth` frame as a client sends it, good by default. */
 export async function signedAuth(terms: FrameTerms = {}): Promise<Record<string, unknown>> {
   const { privateKey = alicesKey, purpose = 'socket' } = terms
   const { domain = 'localhost', product = 'service', spelling = (address) => address } = terms

@@ -1,18 +1,15 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, Hex } from '../../core/action.js'
-import type { Fill } from '../../core/change.js'
+import type { Market } from '../../core/contracts/market.js'
+import { openingOf } from '../../core/contracts/market-terms.js'
+import { intentToEngine } from '../../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../../core/decimal.js'
-import type { Market } from '../../core/market.js'
+import type { Fill } from '../../core/engine/change.js'
+import type { Order, OrderProgress, Side } from '../../core/engine/order.js'
+import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
+import { encodeTradeData } from '../../core/entry/read-action.js'
 import { amountE18, E18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
-import type { Order, OrderProgress, Side } from '../../core/order.js'
-import {
-  type OrderStatement,
-  type StatedTerms,
-  writeStatement,
-} from '../../core/order-statement.js'
-import { encodeTradeData } from '../../core/trade-data.js'
-import { intentToEngine } from '../../core/translation.js'
-import { loadMarkets } from '../../data/load-markets.js'
+import { loadMarkets } from '../../data/markets.js'
 
 const repeated = (pair: string): Address => `0x${pair.repeat(20)}`
 
@@ -24,47 +21,47 @@ export const testAddresses = {
   spot_manager: repeated('f1'),
 }
 
-/** The spot market of the shipped market file on made-up addresses, with whatever is overridden. */
-export function aMarket(overrides: Partial<Market> = {}): Market {
-  const [spot] = loadMarkets(testAddresses)
+/** What a deployment has with the perpetual. */
+export const perpAddresses = {
+  perp_asset: repeated('c2'),
+  cash_asset: repeated('d2'),
+  perp_trade_module: repeated('e2'),
+  perp_manager: repeated('f2'),
+}
+
+/** What of a deployment only the dated futures need beside these. */
+export const futureAddresses = {
+  future_asset: repeated('c3'),
+  future_trade_module: repeated('e3'),
+  futures_manager: repeated('f3'),
+}
+
+/** Fields of a market of any contract type. */
+type MarketFields = { -readonly [K in keyof Market]?: Market[K] }
+
+/** The spot market of the shipped market file on made-up addresses, with the overrides. */
+export function aMarket(overrides: MarketFields = {}): Market {
+  const [spot] = loadMarkets(testAddresses).markets
   if (spot === undefined) throw new Error('the market file is empty')
-  return { ...spot, ...overrides }
+  return { ...spot, ...overrides } as Market
 }
 
-/** A made-up dated future: no order entry spec, whole contracts of 1,000 units, signed amounts at 1e15. */
-export function aFuture(overrides: Partial<Market> = {}): Market {
-  const future: { -readonly [K in keyof Market]: Market[K] } = {
-    ...aMarket(),
-    market: 'USDC-cNGN-30NOV26',
-    ordinal: 2,
-    contractType: 'future',
-    settlementType: 'cash_settled_future',
-    aliases: [],
-    minSize: amountE18(E18),
-    amountStep: amountE18(E18),
-    contractMultiplier: 1_000n,
-    amountScale: 10n ** 15n,
-    assetAddress: repeated('c3'),
-    subId: 1_796_047_200n,
-    tradeModuleAddress: repeated('e3'),
-  }
-  delete future.orderEntry
-  return { ...future, ...overrides }
+/** The state of that market, just opened. */
+export const openedState = (overrides: MarketFields = {}): MatcherState =>
+  emptyMatcherState(openingOf(aMarket(overrides)))
+
+/** The dated future of the shipped market file on made-up addresses, with the overrides. */
+export function aFuture(overrides: MarketFields = {}): Market {
+  const [, future] = loadMarkets({ ...testAddresses, ...futureAddresses }).markets
+  if (future === undefined) throw new Error('the market file has no future')
+  return { ...future, ...overrides } as Market
 }
 
-/** A made-up perpetual: the order entry spec is the identity. */
-export function aPerp(overrides: Partial<Market> = {}): Market {
-  return aMarket({
-    market: 'cNGN-PERP',
-    ordinal: 1,
-    contractType: 'perpetual',
-    settlementType: 'cash_settled_perpetual',
-    aliases: ['USDCcNGN-PERP'],
-    assetAddress: repeated('c2'),
-    tradeModuleAddress: repeated('e2'),
-    orderEntry: { name: 'cngn_usdc_perp_v1', orientation: 'identity' },
-    ...overrides,
-  })
+/** The perpetual of the shipped market file on made-up addresses, with the overrides. */
+export function aPerp(overrides: MarketFields = {}): Market {
+  const [, perp] = loadMarkets({ ...testAddresses, ...perpAddresses }).markets
+  if (perp === undefined) throw new Error('the market file has no perpetual')
+  return { ...perp, ...overrides } as Market
 }
 
 /** Terms of a signed order in its reader's words; engine side, price in USDC per cNGN, amount in cNGN. */
@@ -80,7 +77,7 @@ export interface OrderTerms {
   readonly price?: string
   readonly amount?: string
   readonly worstFee?: bigint
-  /** Unix seconds; far in the future unless told. */
+  /** Unix seconds; far in the future by default. */
   readonly expirySec?: number
   readonly domain?: SigningDomain
 }
@@ -236,7 +233,7 @@ export async function signedIntentBody(
   return { ...body, order_entry_spec: market.orderEntry.name, ui_intent: { ...intent } }
 }
 
-/** An accepted order of the spot market, not signed by anybody. */
+/** An accepted order of the spot market, without a signature. */
 export function anOrder(overrides: Partial<Order> = {}): Order {
   const market = aMarket()
   const owner = repeated('aa')
@@ -253,37 +250,18 @@ export function anOrder(overrides: Partial<Order> = {}): Order {
     worstFee: feePerUnitE18(defaults.worstFee),
     goodUntilSec: farFutureSec,
     signatureStatus: 'checked',
-    statement: statementOf({ owner, subaccountId: 7n, nonce: 1n, ...overrides }),
+    ...signedTerms(overrides.owner ?? owner, overrides.goodUntilSec ?? farFutureSec),
     ...overrides,
   }
 }
 
-/** What an order with these terms states: signed by its owner, as far as nothing is overridden. */
-export function statementOf(
-  { owner, subaccountId, nonce }: Pick<Order, 'owner' | 'subaccountId' | 'nonce'>,
-  overrides: Partial<StatedTerms> = {},
-): OrderStatement {
-  const market = aMarket()
-  return writeStatement({
-    signer: owner,
-    recipientId: subaccountId,
-    assetAddress: market.assetAddress,
-    subId: market.subId,
-    worstFee: feePerUnitE18(defaults.worstFee),
-    expirySec: farFutureSec,
-    action: {
-      subaccount_id: subaccountId.toString(),
-      nonce: nonce.toString(),
-      module: market.tradeModuleAddress,
-      data: '0x',
-      expiry: farFutureSec.toString(),
-      owner,
-      signer: owner,
-    },
-    signature: `0x${'5a'.repeat(65)}`,
-    ...overrides,
-  })
-}
+/** What says that an order was signed by its owner, until then. */
+export const signedTerms = (owner: Address, expirySec: number) => ({
+  signer: owner,
+  expirySec,
+  actionExpirySec: BigInt(expirySec),
+  signature: `0x${'5a'.repeat(65)}` as const,
+})
 
 /** Where an untouched order stands, with whatever is overridden. */
 export function progressOf(order: Order, overrides: Partial<OrderProgress> = {}): OrderProgress {

@@ -1,9 +1,9 @@
 import { hashTypedData } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
-import { frameMessage } from '../../core/frame-message.js'
-import type { CancelTerms } from '../../chain/typed-data.js'
+import type { CancelTerms } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
-import { type SigningDomain, testDomain } from './builders.js'
+import { frameMessage } from '../../core/entry/auth-frame.js'
+import { testDomain, type SigningDomain } from './builders.js'
 import { testFrameWords } from './intake-stage.js'
 
 const CANCEL_TYPES = {
@@ -33,7 +33,7 @@ export interface CancelToSign {
   readonly nonce: string
   readonly expirySec: number
   readonly privateKey: Hex
-  /** The key's own address unless told. */
+  /** The key's own address by default. */
   readonly signer?: Address
 }
 

@@ -1,6 +1,6 @@
-import type { Block, Change, ChangeBase, ChangeFacts } from '../../core/change.js'
+import type { Block, Change, ChangeBase, ChangeFacts } from '../../core/engine/change.js'
+import type { Order } from '../../core/engine/order.js'
 import { amountE18 } from '../../core/money.js'
-import type { Order } from '../../core/order.js'
 
 /** Market time of a hand-made change: its seq in seconds after this. */
 export const CHANGES_START_MS = 1_767_225_600_000

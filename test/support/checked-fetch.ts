@@ -5,7 +5,7 @@ const gateways = new Set<string>()
 const wrong: string[] = []
 const told: string[] = []
 const plainFetch = globalThis.fetch
-/** A program run by hand has nobody to tell. */
+/** A program that was started by hand has no parent to report to. */
 const underMocha = 'describe' in globalThis
 
 /** From now on whatever `fetch` gets from this gateway in a test must be what the gateway's document says. */

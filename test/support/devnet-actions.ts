@@ -1,16 +1,15 @@
 import { encodeAbiParameters, encodeFunctionData } from 'viem'
-import { matchingAbi } from '../../chain/abi/matching.js'
+import { matchingAbi, ORDER_DATA } from '../../chain/abi/contracts.js'
+import type { Action, Address, Hex, TradeData } from '../../core/action.js'
+import { ANVIL_CHAIN_ID } from './anvil.js'
+import type { Call, Trader, World } from './devnet-world.js'
 import {
   ACTION_TYPES,
   DEPOSIT_DATA,
   MATCHING_DOMAIN,
-  ORDER_DATA,
   TRADE_DATA,
   WITHDRAWAL_DATA,
-} from '../../chain/abi/payloads.js'
-import type { Action, Address, Hex, TradeData } from '../../core/action.js'
-import { ANVIL_CHAIN_ID } from './anvil.js'
-import type { Call, Trader, World } from './devnet-world.js'
+} from './payloads.js'
 
 export const ONE = 10n ** 18n
 const FAR_FUTURE = 4_000_000_000n

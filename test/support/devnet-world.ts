@@ -1,18 +1,23 @@
-import { encodeDeployData, encodeFunctionData, getContractAddress, numberToHex } from 'viem'
-import type { Abi, PrivateKeyAccount, TransactionReceipt } from 'viem'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  numberToHex,
+  type Abi,
+  type PrivateKeyAccount,
+  type TransactionReceipt,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { matchingAbi } from '../../chain/abi/matching.js'
-import { subAccountsAbi } from '../../chain/abi/sub-accounts.js'
+import { matchingAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
-import { compileContracts } from '../../devnet/compile-contracts.js'
-import type { ContractName } from '../../devnet/compile-contracts.js'
-import { deploy } from '../../devnet/deploy.js'
-import type { DevnetDeployment } from '../../devnet/deploy.js'
-import { seedAccounts } from '../../devnet/seed-accounts.js'
-import { ANVIL_KEY, startAnvil } from './anvil.js'
-import type { Anvil, AnvilClient } from './anvil.js'
+import { compileContracts, type ContractName } from '../../devnet/chain/compile-contracts.js'
+import { deploy, type DevnetDeployment } from '../../devnet/chain/deploy.js'
+import { seedAccounts } from '../../devnet/chain/seed-accounts.js'
+import { ANVIL_KEY, startAnvil, type Anvil, type AnvilClient, type AnvilOptions } from './anvil.js'
 
 const POLL_MS = 5
+const POLLS = 4_000
+const POLLS_PER_BLOCK = 500
 const TX_GAS = 30_000_000n
 
 interface RpcAnswer {
@@ -52,9 +57,12 @@ export function testKey(n: number): Hex {
   return `0x${n.toString(16).padStart(64, '0')}`
 }
 
+/** Signs prices and moves the marks of futures. */
+export const FEEDER_KEY: Hex = testKey(1004)
+
 /** Starts a chain and deploys and seeds it; every address may send without a key. */
-export async function openWorld(): Promise<World> {
-  const anvil = await startAnvil()
+export async function openWorld(options: AnvilOptions = {}): Promise<World> {
+  const anvil = await startAnvil(options)
   const feeOwner = privateKeyToAccount(testKey(1001))
   const executor = lower(privateKeyToAccount(testKey(1002)).address)
   const sender = { rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY }
@@ -63,6 +71,7 @@ export async function openWorld(): Promise<World> {
     tradeExecutors: [executor],
     batchOperators: [executor],
     feeOwnerKey: testKey(1001),
+    feederKey: FEEDER_KEY,
   })
   const accounts = [1, 2, 3].map((n) => privateKeyToAccount(testKey(n)))
   const owners = accounts.map((account) => lower(account.address))
@@ -123,17 +132,22 @@ async function rpc(
   return (await response.json()) as RpcAnswer
 }
 
-/** Polls by itself: the library's own wait hangs after a snapshot was restored. */
+/**
+ * Polls by itself: the library's own wait hangs after a snapshot was restored. A busy node can leave a transaction in its
+ * pool although it mines at once; a block mined for it carries it then.
+ */
 export async function receiptOf(world: World, hash: Hex): Promise<TransactionReceipt> {
-  for (let attempt = 0; attempt < 1000; attempt += 1) {
+  for (let attempt = 1; attempt <= POLLS; attempt += 1) {
     try {
       return await world.client.getTransactionReceipt({ hash })
     } catch (error) {
       if ((error as Error).name !== 'TransactionReceiptNotFoundError') throw error
     }
+    if (attempt % POLLS_PER_BLOCK === 0) await world.client.mine({ blocks: 1 })
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-  throw new Error(`no receipt of ${hash}`)
+  const { result } = await rpc(world, 'txpool_inspect', [])
+  throw new Error(`no receipt of ${hash}; in the pool: ${JSON.stringify(result)}`)
 }
 
 /** Deploys one more contract by the deployer. */
@@ -187,7 +201,7 @@ export async function openAccount(world: World, owner: Address, manager: Address
   return lastAccountId(world)
 }
 
-function lastAccountId(world: World): Promise<bigint> {
+export function lastAccountId(world: World): Promise<bigint> {
   const { sub_accounts: address } = world.at
   return world.client.readContract({ address, abi: subAccountsAbi, functionName: 'lastAccountId' })
 }

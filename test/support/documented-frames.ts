@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { asyncApiDocument } from '../../api-gateway/asyncapi.js'
-import { clientFrames, serverFrames } from '../../api-gateway/schemas/socket-frames.js'
+import { clientFrames, serverFrames } from '../../interface/socket.js'
 import { close } from './documented.js'
 
 /** The document of the WebSocket as the gateway serves it. */

@@ -2,21 +2,34 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 5
 
-/**
- * Resolves once the condition neither throws nor gives false; when it does not come to that within `withinMs`, throws
- * what it threw last.
- */
+/** A condition did not come about within its time limit; the cause is what it threw last. */
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime'
+
+  constructor(withinMs: number, cause: unknown) {
+    super(`not within ${withinMs} ms: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}
+
+/** Whether the error says that a time limit was exceeded, of a test or of a condition. */
+export const isLate = (error: unknown): boolean =>
+  error instanceof NotInTime ||
+  (error instanceof Error && 'code' in error && error.code === 'ERR_MOCHA_TIMEOUT')
+
+/** Resolves once the condition neither throws nor gives false. Throws NotInTime when that takes longer than `withinMs`. */
 export async function eventually(condition: () => unknown, withinMs = 40_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs
   for (;;) {
     let failure: unknown
     try {
       if ((await condition()) !== false) return
-      failure = new Error(`did not happen within ${withinMs} ms: ${condition.toString()}`)
+      failure = new Error(`did not happen: ${condition.toString()}`)
     } catch (error) {
       failure = error
     }
-    if (Date.now() > giveUpAt) throw failure
+    if (Date.now() > giveUpAt) throw new NotInTime(withinMs, failure)
     await delay(LOOK_EVERY_MS)
   }
 }

@@ -1,26 +1,28 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLog } from '../../bus-schemas/log.js'
-import type { LanePolicy } from '../../chain/lane-policy.js'
+import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import type { Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/market.js'
-import { amountE18, priceE18, takerFeeFloor } from '../../core/money.js'
-import { loadMarkets } from '../../data/load-markets.js'
+import type { Market } from '../../core/contracts/market.js'
+import { notionalFeeFloor } from '../../core/contracts/fees.js'
+import { amountE18, priceE18 } from '../../core/money.js'
+import { loadMarkets } from '../../data/markets.js'
 import { createApp } from '../../executor/app.js'
-import { createTermsCheck } from '../../executor/check-terms.js'
-import { observeExecutor } from '../../executor/observe.js'
-import type { ExecutorFacts } from '../../executor/observe.js'
+import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
-import type { SignedOrder } from './devnet-actions.js'
+import { createTermsCheck } from '../../executor/payload.js'
+import { createLog } from '../../runtime/process/log.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
-import { testKey } from './devnet-world.js'
-import type { World } from './devnet-world.js'
+import type { SignedOrder } from './devnet-actions.js'
+import { testKey, type World } from './devnet-world.js'
 import { FAST_LANE } from './lane-world.js'
 import { serveApp } from './serve-app.js'
 
 /** The key that the test deployment allows to settle trades. */
 export const EXECUTOR_KEY = testKey(1002)
+
+/** How long a request waits by default: more than a settlement takes on a loaded machine. */
+const PATIENT_MS = 40_000
 
 export interface RunningExecutor {
   readonly url: string
@@ -38,6 +40,8 @@ export interface Answer {
 }
 
 export interface ExecutorSetup {
+  /** By default the shipped markets. */
+  readonly markets?: readonly Market[]
   readonly dataDir?: string
   readonly rpcUrl?: string
   readonly privateKey?: Hex
@@ -55,23 +59,23 @@ export interface ExecutorSetup {
   readonly facts?: Partial<ExecutorFacts>
 }
 
-/** An executor on the world's chain, listening on a free port, with a journal of its own unless told. */
+/** An executor on the world's chain, listening on a free port, with a journal of its own by default. */
 export async function startExecutor(
   world: World,
   setup: ExecutorSetup = {},
 ): Promise<RunningExecutor> {
-  const { dataDir = await temporaryDir(), timeoutMs = 5_000 } = setup
+  const { dataDir = await temporaryDir(), timeoutMs = PATIENT_MS } = setup
   const journaled: Hex[] = []
-  const log = observeExecutor(createLog('test', 'silent'))
+  const log = createLog('test', 'silent')
   const facts: ExecutorFacts = {
-    ...log,
+    ...observeExecutor(log),
     journaled: (transaction) => journaled.push(...transaction.attempts.map(({ hash }) => hash)),
     ...setup.facts,
   }
   const onFatal = (error: unknown) => {
     throw error
   }
-  const markets = marketsOf(world)
+  const { markets = marketsOf(world) } = setup
   const executor = await openExecutor({
     rpcUrl: setup.rpcUrl ?? world.anvil.rpcUrl,
     privateKey: setup.privateKey ?? EXECUTOR_KEY,
@@ -79,7 +83,6 @@ export async function startExecutor(
       chainId: setup.chainId ?? ANVIL_CHAIN_ID,
       matching: setup.matching ?? world.at.matching,
       subAccounts: world.at.sub_accounts,
-      spotTradeModule: world.at.spot_trade_module,
       ...(setup.batches !== false && {
         batchExecutor: setup.batchExecutor ?? world.at.batch_executor,
       }),
@@ -96,7 +99,7 @@ export async function startExecutor(
   })
   const checkTerms = createTermsCheck(markets)
   const { secret } = setup
-  const app = createApp({ ...executor, checkTerms, secret, facts, onFatal })
+  const app = createApp({ ...executor, checkTerms, secret, log, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,
@@ -112,8 +115,9 @@ export async function startExecutor(
 }
 
 /** The shipped markets on the world's contracts. */
-export const marketsOf = ({ at }: World): Market[] =>
+export const marketsOf = ({ at }: World): readonly Market[] =>
   loadMarkets(Object.fromEntries(Object.entries(at).map(([name, value]) => [name, `${value}`])))
+    .markets
 
 const idempotency = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key }
@@ -138,24 +142,26 @@ export const temporaryDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'execu
 export const removeDir = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
 export interface PayloadTerms {
+  /** The spot market by default. */
+  readonly market?: string
   readonly taker: SignedOrder
   readonly makers: readonly SignedOrder[]
-  /** Of each fill, at 1e18; all of the maker's order unless told. */
+  /** Of each fill, at 1e18; all of the maker's order by default. */
   readonly amount?: bigint
-  /** What the schedule says unless told. */
+  /** What the schedule says by default. */
   readonly takerFee?: bigint
 }
 
 const TAKER_FEE_BPS = 25
 
 /** Body of `POST /execute` as the matcher sends it; each fill at its maker's price. */
-export function executeBody({ taker, makers, amount, takerFee }: PayloadTerms) {
+export function executeBody({ market, taker, makers, amount, takerFee }: PayloadTerms) {
   const fees = makers.map(({ trade }) => {
     const filled = amountE18(amount ?? trade.desiredAmount)
-    return takerFeeFloor(priceE18(trade.limitPrice), filled, TAKER_FEE_BPS)
+    return notionalFeeFloor(priceE18(trade.limitPrice), filled, TAKER_FEE_BPS)
   })
   return {
-    market: 'cNGN-USDC',
+    market: market ?? 'cNGN-USDC',
     asset_address: taker.trade.asset,
     module_address: taker.action.module,
     maker_order_id: 'maker-0',

@@ -1,11 +1,11 @@
-import type { Bus } from '../../bus-schemas/bus.js'
-import { decodeCommands } from '../../bus-schemas/command-message.js'
-import { type OrderAnswer, encodeOrderAnswer } from '../../bus-schemas/order-requests.js'
+import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
-import type { LoggedCommand } from '../../core/command.js'
-import type { Order } from '../../core/order.js'
-import { refusals } from '../../core/refusals.js'
+import type { LoggedCommand } from '../../core/engine/command.js'
+import type { Order } from '../../core/engine/order.js'
+import { refusals } from '../../core/entry/refusals.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 import { progressOf } from './builders.js'
+import { decodeCommands } from './spot-log.js'
 
 /** Follows a command log and answers as a matcher whose book never crosses; remembers what it took. */
 export interface FakeMatcher {
@@ -16,7 +16,12 @@ export interface FakeMatcher {
   stop(): Promise<void>
 }
 
-export async function startFakeMatcher(bus: Bus, market: string): Promise<FakeMatcher> {
+/** Of the spot market by default. */
+export async function startFakeMatcher(
+  bus: Bus,
+  market: string,
+  decode = decodeCommands,
+): Promise<FakeMatcher> {
   const taken: LoggedCommand[] = []
   const messages: LoggedCommand[][] = []
   const active = new Map<string, Order>()
@@ -25,6 +30,8 @@ export async function startFakeMatcher(bus: Bus, market: string): Promise<FakeMa
     if (logged.source !== 'intake' || logged.sourceNo <= lastNo) return
     lastNo = logged.sourceNo
     taken.push(logged)
+    // It follows its order; it has no answer.
+    if (logged.command.kind === 'SessionKeyObserved') return
     const answer = answerTo(logged, { active, market, feedSeq: taken.length })
     if (logged.replyTo !== undefined) bus.reply(logged.replyTo, encodeOrderAnswer(answer))
   }
@@ -32,8 +39,8 @@ export async function startFakeMatcher(bus: Bus, market: string): Promise<FakeMa
     stream: commandsStream(market),
     fromSeq: 1,
     onMessage: ({ data }) => {
-      const commands = decodeCommands(data)
-      messages.push(commands)
+      const commands = decode(data)
+      messages.push([...commands])
       for (const command of commands) take(command)
     },
     onError: (error) => {

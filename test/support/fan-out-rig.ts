@@ -1,13 +1,15 @@
-import { createLog } from '../../bus-schemas/log.js'
-import { createMemoryBus, type MemoryBus } from '../../bus-schemas/memory-bus.js'
-import type { Change } from '../../core/change.js'
-import type { Market } from '../../core/market.js'
+import type { ClientOptions } from 'ws'
 import { startFanOut, type FanOut, type FanOutOptions } from '../../actors/ws-fanout/fan-out.js'
+import { encodeBlock } from '../../bus-schemas/blocks.js'
+import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { Change } from '../../core/engine/change.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
+import { createLog } from '../../runtime/process/log.js'
 import { aMarket } from './builders.js'
 import { eventually } from './eventually.js'
-import { declareFeed, publishChanges } from './feed-publisher.js'
 import { connectSocket, type SocketClient } from './socket-client.js'
-import type { ClientOptions } from 'ws'
 
 /** A fan-out over a bus in memory with one market, and clients on real sockets. */
 export interface FanOutRig {
@@ -80,4 +82,28 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
       await bus.close()
     },
   }
+}
+
+/** Publishes changes as a market's matcher would, so many to a block, in the order given. */
+export async function publishChanges(
+  bus: Bus,
+  market: string,
+  changes: readonly Change[],
+  perBlock = 3,
+): Promise<void> {
+  for (let at = 0; at < changes.length; at += perBlock) {
+    const run = changes.slice(at, at + perBlock)
+    const firstSeq = (run[0] as Change).seq
+    const block = { market, commandSeq: firstSeq, commandIndex: 0, firstSeq, changes: run }
+    await bus.append(feedSubject(market), encodeBlock(block))
+  }
+}
+
+/** Declares a market's feed as its matcher does. */
+export async function declareFeed(bus: Bus, market: string): Promise<void> {
+  await bus.declareStream({
+    stream: feedStream(market),
+    subject: feedSubject(market),
+    description: 'changes of a market',
+  })
 }

@@ -1,1 +1,1 @@
-export { freePort } from '../../devnet/free-port.js'
+export { freePort } from '../../devnet/launcher/free-port.js'

@@ -1,6 +1,7 @@
+import { balanceFacts, type BalanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
-import type { AccountObservation } from '../../core/account.js'
-import type { Command } from '../../core/command.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
+import type { Command } from '../../core/engine/command.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import { commandOf, marketActs, type MarketAct } from './market-commands.js'
 
@@ -46,9 +47,9 @@ export const fundedActs = (maxLength: number): fc.Arbitrary<FundedAct[]> =>
 export const anObservation = (
   subaccountId: bigint,
   balance: bigint,
-  fields: Partial<AccountObservation> = {},
+  { quote = quoteE18(balance), ...fields }: Partial<AccountObservation & BalanceFacts> = {},
 ): AccountObservation => ({
-  ...{ subaccountId, base: amountE18(balance), quote: quoteE18(balance) },
+  ...{ subaccountId, facts: balanceFacts({ base: amountE18(balance), quote }) },
   ...{ custodyOwner: `0x${'a'.repeat(40)}`, leaving: false, blockNumber: 1n, blockTimeSec: 0 },
   ...fields,
 })

@@ -1,20 +1,25 @@
-import { type Server, request as httpRequest } from 'node:http'
+import { request as httpRequest, type Server } from 'node:http'
 import { createConnection } from 'node:net'
 import { createApp } from '../../api-gateway/app.js'
 import type { GatewayDeps } from '../../api-gateway/context.js'
-import { closeServer, createHttpServer, listen } from '../../api-gateway/http-server.js'
+import { createBooks, type Books } from '../../api-gateway/books/books.js'
+import { createBookRenderer } from '../../api-gateway/books/render-book.js'
+import { createIndexGate } from '../../api-gateway/index-lag.js'
 import { createOwnWrites } from '../../api-gateway/own-writes.js'
-import { type MemoryBus, createMemoryBus } from '../../bus-schemas/memory-bus.js'
 import {
-  type OrderAnswer,
-  type OrderRequest,
   decodeOrderRequest,
   encodeOrderAnswer,
-} from '../../bus-schemas/order-requests.js'
+  type OrderAnswer,
+  type OrderRequest,
+} from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
-import type { OpenOrder } from '../../core/records/book-record.js'
+import type { Side } from '../../core/engine/order.js'
+import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
-import type { ReadModel, StoredOrder } from '../../data/read-model.js'
+import type { BookRow, BookState, IsKnown } from '../../data/history/read-book.js'
+import type { ReadModel, StoredOrder } from '../../data/history/read-model.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
+import { closeServer, createHttpServer, listen } from '../../runtime/http/server.js'
 import { aMarket } from './builders.js'
 import { undocumented } from './documented.js'
 import { silentLog } from './intake-stage.js'
@@ -37,11 +42,14 @@ export function aFakeReadModel(): FakeReadModel {
     tradesNewestFirst: [],
     stats: undefined,
     projectedSeq: () => model.projected,
+    terms: () => undefined,
     order: (orderId) => orders.get(orderId),
     openOrders: () => model.open,
+    book: (market, isKnown) => bookOf(model, market, isKnown),
     bestPrices: () => ({}),
     orderHistory: () => [],
     fills: () => [],
+    positionEntry: () => undefined,
     candles: () => [],
     lastPrice: () => undefined,
     trades: (_market, limit, before = Number.MAX_SAFE_INTEGER) =>
@@ -51,6 +59,26 @@ export function aFakeReadModel(): FakeReadModel {
     close: () => undefined,
   }
   return model
+}
+
+/** The open orders as rows of a book; an order's key and the change that made it so are its rank. */
+function bookOf(model: FakeReadModel, market: string, isKnown: IsKnown): BookState {
+  const sideOf = (side: Side): BookRow[] =>
+    model
+      .openOrders(market)
+      .filter(({ order }) => order.side === side)
+      .map((open) => {
+        const row = { key: open.rank, updatedSeq: open.rank }
+        return isKnown(row.key, row.updatedSeq) ? row : { ...row, open }
+      })
+  const [bids, asks] = [sideOf('buy'), sideOf('sell')]
+  return { seq: model.projected, lastTradeSec: model.lastTradeSec(market), bids, asks }
+}
+
+/** Books that are rendered in the test's own thread. */
+export function aBookShelf(readModel: ReadModel): Books {
+  const render = createBookRenderer(readModel)
+  return createBooks({ render: (market) => Promise.resolve(render(market)), readModel })
 }
 
 export interface Answered {
@@ -66,6 +94,8 @@ export interface GatewayStage {
   readonly server: Server
   readonly bus: MemoryBus
   readonly readModel: FakeReadModel
+  /** How long the gateway waited for each answer at most, in milliseconds. */
+  readonly waits: readonly number[]
   /** Requests that reached the intake. */
   readonly asked: OrderRequest[]
   /** Makes the intake answer so; undefined: not at all. */
@@ -89,7 +119,13 @@ export interface SendOptions {
 
 /** A gateway on a port of its own, over a bus in memory and a read model made of what the test says. */
 export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promise<GatewayStage> {
-  const bus = createMemoryBus()
+  const waits: number[] = []
+  const setTimer = (ms: number, callback: () => void) => {
+    waits.push(ms)
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  }
+  const bus = createMemoryBus({ setTimer })
   const readModel = aFakeReadModel()
   const asked: OrderRequest[] = []
   let answer: OrderAnswer | undefined
@@ -102,8 +138,11 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
   const app = createApp({
     bus,
     markets: [aMarket()],
+    refreshMarkets: () => undefined,
     readModel,
     ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
+    books: aBookShelf(readModel),
+    indexGate: createIndexGate(bus),
     readiness: { missing: () => Promise.resolve({}) },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
@@ -112,13 +151,14 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
     log: silentLog,
     ...overrides,
   })
-  const server = createHttpServer((request, response) => void app.callback()(request, response))
+  const server = createHttpServer(app.callback())
   const port = await listen(server, 0, '127.0.0.1')
   return {
     port,
     server,
     bus,
     readModel,
+    waits,
     asked,
     answerWith: (wanted) => {
       answer = wanted

@@ -3,28 +3,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
-import { readFrameHeader } from '../../chain/read-frame-header.js'
-import { type OrderIntakeOptions, startOrderIntake } from '../../actors/order-intake/start.js'
-import type { Bus } from '../../bus-schemas/bus.js'
-import type { Running } from '../../bus-schemas/process.js'
+import { startOrderIntake, type OrderIntakeOptions } from '../../actors/order-intake/intake.js'
 import {
-  type OrderAnswer,
   decodeOrderAnswer,
   encodeOrderRequest,
-} from '../../bus-schemas/order-requests.js'
+  type OrderAnswer,
+} from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
-import type { AccountFacts, AccountReader } from '../../chain/read-account.js'
-import type { SignatureVerdict, SignatureVerifier } from '../../chain/verify-signature.js'
-import type { AccountObservation } from '../../core/account.js'
+import type { AccountFacts, AccountReader } from '../../chain/reads/read-account.js'
+import { readFrameHeader } from '../../chain/signing/verify-frame.js'
+import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address } from '../../core/action.js'
-import type { Market } from '../../core/market.js'
-import { type IntakeRegistry, openIntakeRegistry } from '../../data/intake-registry.js'
+import type { MarketObservation } from '../../core/contracts/contract.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
+import { openIntakeRegistry, type IntakeRegistry } from '../../data/intake-registry.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Running } from '../../runtime/process/process.js'
 import {
-  type OrderBody,
-  type OrderTerms,
   aMarket,
   signedOrderBody,
   testPrivateKey,
+  type OrderBody,
+  type OrderTerms,
 } from './builders.js'
 
 const testOwner = privateKeyToAccount(testPrivateKey).address.toLowerCase() as Address
@@ -46,6 +47,12 @@ export interface FakeChain {
   verdict: SignatureVerdict
   /** What every account has; undefined when that cannot be read. */
   funds: AccountObservation | undefined
+  /** What every account has by now, when that is not what was read first. */
+  newerFunds: AccountObservation | undefined
+  /** What every market shows; undefined when that cannot be read. */
+  observed: MarketObservation | undefined
+  /** The manager of every account. */
+  manager: Address
 }
 
 export interface IntakeStage {
@@ -62,7 +69,7 @@ export interface IntakeStage {
   close(): void
 }
 
-/** A stage for one intake: a registry on disk, and a chain that vouches for everybody unless told otherwise. */
+/** A stage for one intake: a registry on disk, and a chain that accepts every signer by default. */
 export function anIntakeStage(): IntakeStage {
   const directory = mkdtempSync(join(tmpdir(), 'intake-'))
   const market = aMarket()
@@ -75,6 +82,9 @@ export function anIntakeStage(): IntakeStage {
     asked: 0,
     verdict: { kind: 'valid', path: 'ecdsa' },
     funds: undefined,
+    newerFunds: undefined,
+    observed: undefined,
+    manager: '0x',
   }
   let registry: IntakeRegistry | undefined
   const open = (): IntakeRegistry => {
@@ -94,7 +104,13 @@ export function anIntakeStage(): IntakeStage {
         markets: [market],
         registry: overrides.registry ?? open(),
         accounts: fakeAccounts(chain),
-        funds: { readFunds: () => Promise.resolve(chain.readable ? chain.funds : undefined) },
+        funds: {
+          readFunds: () => Promise.resolve(chain.readable ? chain.funds : undefined),
+          readNewer: (seen) => Promise.resolve(chain.newerFunds ?? seen),
+        },
+        chainMarkets: {
+          readMarket: () => Promise.resolve(chain.readable ? chain.observed : undefined),
+        },
         verifier: fakeVerifier(chain),
         domain: { name: 'Matching' },
         protectedPrefixes: ['smoke:'],
@@ -121,7 +137,7 @@ function fakeAccounts(chain: FakeChain): AccountReader {
       const facts: AccountFacts = {
         recordedOwner: chain.owner ?? testOwner,
         inCustody: chain.inCustody,
-        manager: '0x',
+        manager: chain.manager,
         withdrawRequestedAtSec: 0n,
       }
       return Promise.resolve(chain.readable ? facts : undefined)
@@ -144,15 +160,15 @@ function fakeVerifier(chain: FakeChain): SignatureVerifier {
 }
 
 export interface AskOptions {
-  /** The gateway's patience unless told. */
+  /** By default more than any answer takes on a loaded machine. */
   readonly timeoutMs?: number
   /** The X-Service-Auth header. */
   readonly serviceAuth?: string
 }
 
-const ANSWER_WITHIN_MS = 3_000
+const ANSWER_WITHIN_MS = 40_000
 
-/** Asks as the gateway does; rejects with NoAnswer when nothing came in time. */
+/** Asks as the gateway does, with more patience; rejects with NoAnswer when nothing came in time. */
 export async function ask(
   bus: Bus,
   what: 'place' | 'cancel',

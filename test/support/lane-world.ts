@@ -1,14 +1,14 @@
-import type { LaneFacts } from '../../chain/lane-facts.js'
-import { observeLane } from '../../chain/observe-lane.js'
-import { createTransactionSigner } from '../../chain/sign-transaction.js'
-import { openLane } from '../../chain/transaction-lane.js'
-import type { LaneOptions, TransactionLane } from '../../chain/transaction-lane.js'
-import type { OpenTransaction } from '../../chain/transaction-journal.js'
+import type { OpenTransaction } from '../../core/transaction-journal.js'
+import {
+  openLane,
+  type LaneOptions,
+  type TransactionLane,
+} from '../../chain/lane/transaction-lane.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
-import { ANVIL_CHAIN_ID } from './anvil.js'
-import type { Anvil } from './anvil.js'
-import { openMemoryJournal } from './memory-journal.js'
-import type { MemoryJournal } from './memory-journal.js'
+import { ANVIL_CHAIN_ID, type Anvil } from './anvil.js'
+import { factsTo } from './lane-facts.js'
+import { openMemoryJournal, type MemoryJournal } from './memory-journal.js'
 
 /** Looks and doubts as fast as a chain that mines at once goes on. */
 export const FAST_LANE = { pollMs: 10, doubtEveryMs: 10, absences: 3 }
@@ -40,11 +40,7 @@ export async function openChainLane(
   options: Partial<LaneOptions> = {},
 ): Promise<ChainLane> {
   const told: string[] = []
-  const silent = (): undefined => undefined
-  const quiet = observeLane({ debug: silent, info: silent, warn: silent, error: silent }, 'intent')
-  const facts = Object.fromEntries(
-    Object.keys(quiet).map((name) => [name, () => void told.push(name)]),
-  ) as unknown as LaneFacts
+  const facts = factsTo(told)
   const journal = (options.journal as MemoryJournal | undefined) ?? openMemoryJournal()
   const lane = await openLane({
     signer: createTransactionSigner(key, ANVIL_CHAIN_ID),

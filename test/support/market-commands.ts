@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { Change } from '../../core/change.js'
-import type { Command } from '../../core/command.js'
-import { createSettlementTrail } from '../../core/settlement-trail.js'
+import type { Change } from '../../core/engine/change.js'
+import type { Command, MarketCommand } from '../../core/engine/command.js'
+import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { matcherOrder, START_MS } from './matching.js'
 
@@ -26,6 +26,12 @@ export type MarketAct =
   /** The chain says the opposite of what was told about a settlement. */
   | { readonly act: 'reverse'; readonly pick: number }
   | { readonly act: 'wait'; readonly sec: number }
+  /** What an operator does. */
+  | {
+      readonly act: 'operator'
+      readonly does: 'pause' | 'resume' | 'disable' | 'enable' | 'set'
+      readonly takerFeeBps: number
+    }
 
 const place = fc.record({
   act: fc.constant('place' as const),
@@ -37,10 +43,26 @@ const place = fc.record({
   unchecked: fc.integer({ min: 1, max: 8 }).map((eighth) => eighth === 1),
 })
 
+const operator = fc.record({
+  act: fc.constant('operator' as const),
+  does: fc.constantFrom('pause' as const, 'resume', 'resume', 'disable', 'enable', 'enable', 'set'),
+  takerFeeBps: fc.integer({ min: 0, max: 100 }),
+})
+
 /** Random market days: mostly orders near one price, some cancels, results of settlements and waiting. */
-export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> => actsOf(maxLength, [])
+
+/** The same, on which an operator changes the market's rules, pauses and disables it. */
+export const ruledActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+  actsOf(maxLength, [{ weight: 2, arbitrary: operator }])
+
+const actsOf = (
+  maxLength: number,
+  more: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<MarketAct> }[],
+): fc.Arbitrary<MarketAct[]> =>
   fc.array(
-    fc.oneof(
+    fc.oneof<fc.WeightedArbitrary<MarketAct>[]>(
+      ...more,
       { weight: 6, arbitrary: place },
       {
         weight: 2,
@@ -126,6 +148,28 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
       return reversalOf(act.pick, context) ?? { kind: 'Tick' }
     case 'wait':
       return { kind: 'Tick' }
+    case 'operator':
+      return operatorCommand(act)
+  }
+}
+
+const BY_OPERATOR = { by: 'ada', reason: 'maintenance' }
+
+function operatorCommand({
+  does,
+  takerFeeBps,
+}: Extract<MarketAct, { act: 'operator' }>): MarketCommand {
+  switch (does) {
+    case 'set':
+      return { kind: 'MarketRulesSet', rules: { takerFeeBps }, ...BY_OPERATOR }
+    case 'pause':
+      return { kind: 'MarketPaused', ...BY_OPERATOR }
+    case 'resume':
+      return { kind: 'MarketResumed', ...BY_OPERATOR }
+    case 'disable':
+      return { kind: 'MarketDisabled', ...BY_OPERATOR }
+    case 'enable':
+      return { kind: 'MarketEnabled', ...BY_OPERATOR }
   }
 }
 
@@ -143,7 +187,7 @@ function reversalOf(
     { kind: 'success', txHash: '0x02', blockNumber: 2n },
   ] as const) {
     const reversal = trail.reversalOf(settlementId, no, truth)
-    if (reversal !== undefined && reversal !== 'untold') {
+    if (reversal !== undefined && reversal !== 'unpublished') {
       return { kind: 'SettlementReversed', reversal }
     }
   }

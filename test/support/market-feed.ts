@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import { applyMessage } from '../../core/apply-message.js'
-import type { Block, Change } from '../../core/change.js'
-import type { Command } from '../../core/command.js'
-import { emptyMatcherState } from '../../core/matcher-state.js'
-import { commandOf, marketActs, START_MS } from './market-commands.js'
-import type { MarketAct } from './market-commands.js'
+import { applyMessage } from '../../core/engine/apply-message.js'
+import type { Block, Change } from '../../core/engine/change.js'
+import type { Command } from '../../core/engine/command.js'
+import { openedState } from './builders.js'
+import { commandOf, marketActs, START_MS, type MarketAct } from './market-commands.js'
 
 export interface FeedMarket {
   readonly market: string
@@ -19,7 +18,7 @@ export const feedOwner = ({ ordinal }: FeedMarket): Address =>
 
 /** The blocks that the real matcher makes of these acts, each act a command message of its own. */
 export function feedOf(target: FeedMarket, acts: readonly MarketAct[]): Block[] {
-  const state = emptyMatcherState({ ...target, takerFeeBps: 25 })
+  const state = openedState({ ...target })
   const settlementIds: string[] = []
   const blocks: Block[] = []
   const changes: Change[] = []

@@ -1,11 +1,11 @@
-import { applyCommand, type AppliedCommand } from '../../core/apply-command.js'
-import { checkBook } from '../../core/check-book.js'
-import type { Change } from '../../core/change.js'
-import type { Command } from '../../core/command.js'
-import { emptyMatcherState, type MatcherState } from '../../core/matcher-state.js'
+import type { ContractType } from '../../core/contracts/market.js'
+import { applyCommand, type AppliedCommand } from '../../core/engine/apply-command.js'
+import type { Change } from '../../core/engine/change.js'
+import { checkBook } from '../../core/engine/check-state.js'
+import type { Command } from '../../core/engine/command.js'
+import type { Order } from '../../core/engine/order.js'
 import { amountE18, E18, feePerUnitE18, priceE18 } from '../../core/money.js'
-import type { Order } from '../../core/order.js'
-import { statementOf } from './builders.js'
+import { openedState, signedTerms } from './builders.js'
 
 /** Market time at which every test market begins: 2026-01-01T00:00:00Z. */
 export const START_MS = 1_767_225_600_000
@@ -31,14 +31,14 @@ export function matcherOrder(fields: OrderFields): Order {
     worstFee: feePerUnitE18(10n ** 30n),
     goodUntilSec,
     signatureStatus: 'checked',
-    statement: statementOf({ owner, subaccountId, nonce }),
+    ...signedTerms(owner, goodUntilSec),
     ...fields,
   }
 }
 
 /** A market's matcher for tests: numbers the commands, keeps the clock, checks every invariant after each step. */
-export function testMatcher(takerFeeBps = 25) {
-  const state: MatcherState = emptyMatcherState({ market: 'cNGN-USDC', ordinal: 1, takerFeeBps })
+export function testMatcher(takerFeeBps = 25, contractType: ContractType = 'spot') {
+  const state = openedState({ ordinal: 1, contractType, takerFeeBps })
   let sourceNo = 0
   let nowMs = START_MS
   const changes: Change[] = []

@@ -1,8 +1,11 @@
 import Sqlite from 'better-sqlite3'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { TransactionJournal } from '../../chain/transaction-journal.js'
+import type { TransactionJournal } from '../../core/transaction-journal.js'
 import type { Hex } from '../../core/action.js'
-import { createTransactionJournal, JOURNAL_MIGRATIONS } from '../../data/transaction-journal.js'
+import {
+  createTransactionJournal,
+  JOURNAL_MIGRATIONS,
+} from '../../data/journal/transaction-journal.js'
 
 export interface MemoryJournal extends TransactionJournal {
   /** Whether signed bytes of that hash are recorded. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startNatsServer as start } from '../../devnet/nats-server.js'
+import { startNatsServer as start } from '../../devnet/launcher/nats-server.js'
 import { natsServerBinary } from './config.js'
 import { freePort } from './free-port.js'
 

@@ -1,17 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { decodeBlock } from '../../bus-schemas/block-message.js'
-import { type Bus, NoAnswer } from '../../bus-schemas/bus.js'
-import { connectNatsBus } from '../../bus-schemas/nats-bus.js'
-import { decodePingAnswer } from '../../bus-schemas/ping.js'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { decodePingAnswer } from '../../bus-schemas/operations.js'
+import type { OrderAnswer } from '../../bus-schemas/orders.js'
 import { askPing, feedStream } from '../../bus-schemas/subjects.js'
-import type { OrderAnswer } from '../../bus-schemas/order-requests.js'
-import { type MarketRecord, type OrderBody, randomNonce, signOrder } from '../../client/index.js'
-import type { Change } from '../../core/change.js'
-import type { Side } from '../../core/order.js'
+import { randomNonce, signOrder, type MarketEntry, type OrderBody } from '../../client/index.js'
+import type { Change } from '../../core/engine/change.js'
+import type { Side } from '../../core/engine/order.js'
+import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import { openWorld, type Trader, type World } from './devnet-world.js'
 import { eventually } from './eventually.js'
@@ -177,7 +177,7 @@ function sign(
     trader.account,
     { chainId: ANVIL_CHAIN_ID, matching },
     {
-      market: market as MarketRecord,
+      market: market as MarketEntry,
       orderId: `pocket-${orders}`,
       subaccountId: String(trader.subaccountId),
       nonce: randomNonce(),

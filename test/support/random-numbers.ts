@@ -1,4 +1,4 @@
-/** A sequence of whole numbers below what is asked for, the same for the same seed. */
+/** Numbers that are the same in every run. */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

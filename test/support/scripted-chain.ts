@@ -1,217 +1,58 @@
-import { ChainUnreachable } from '../../chain/chain-unreachable.js'
-import type { ChainHead, LaneChain } from '../../chain/lane-chain.js'
-import type { GasFacts } from '../../chain/read-gas.js'
-import type { OpenTransaction } from '../../chain/transaction-journal.js'
+import { encodeErrorResult, parseAbi, RpcRequestError } from 'viem'
+import type { ChainClient } from '../../chain/reads/client.js'
 import type { Hex } from '../../core/action.js'
+import { writeWords } from '../../core/entry/read-action.js'
 
-/** One transaction of the key in a block. */
-export interface ScriptedTransaction {
-  readonly hash: Hex
-  readonly evmNonce: number
-  readonly status: 'success' | 'reverted'
+/** One `eth_call` as the node gets it. */
+export interface AskedCall {
+  readonly to: string
+  readonly data: Hex
+  readonly at: unknown
 }
 
-interface Block extends ChainHead {
-  readonly transactions: readonly ScriptedTransaction[]
-  /** Nonces used at its end. */
-  readonly count: number
-}
-
-/** How a node misbehaves when it is asked. */
-export interface Lies {
-  /** It gives no answer. */
-  silent: boolean
-  /** It is so many blocks late. */
-  late: number
-  /** It has no receipts. */
-  forgetful: boolean
-  /** It stands on the branch that lost. */
-  stale: boolean
-}
+/** Words, raw bytes, or `revert`. */
+export type ScriptedAnswer = readonly bigint[] | Hex | 'revert'
 
 export interface ScriptedChain {
-  /** What the lane sees. */
-  readonly chain: LaneChain
-  /** Lies of the next answer; none unless set. */
-  lies: () => Partial<Lies>
-  gas: GasFacts
-  /** A block with what of the pool follows the used nonces, at most `limit`, each reverting when it says so. */
-  readonly mine: (reverts?: (transaction: OpenTransaction) => boolean, limit?: number) => void
-  /** A block without any transaction. */
-  readonly mineEmpty: () => void
-  /** A block with a stranger's transaction at the key's next nonce; answers its hash. */
-  readonly mineStranger: () => Hex
-  /** Drops the last blocks and puts an empty one more in their place; their transactions are in the pool or nowhere. */
-  readonly reorg: (depth: number, keepPool: boolean) => void
-  /** Drops the last blocks, as a node restored from a copy does. */
-  readonly rollBack: (depth: number) => void
-  readonly dropPool: () => void
-  readonly pooled: () => readonly OpenTransaction[]
-  readonly height: () => number
-  readonly count: () => number
-  /** The chain's own transactions, oldest first. */
-  readonly canonical: () => readonly ScriptedTransaction[]
-  /** Everything that was sent, in order; every raw form once for each time. */
-  readonly sent: readonly { readonly evmNonce: number; readonly hash: Hex }[]
-  /** Hears of what is about to be sent. */
-  onSend: (transaction: OpenTransaction) => void
+  readonly client: ChainClient
+  readonly calls: AskedCall[]
+  /** Reads of the newest block. */
+  blocks: number
+  /** How the node answers; may be replaced, and may hold an answer back. */
+  answer: (call: AskedCall) => ScriptedAnswer | Promise<ScriptedAnswer>
+  head: () => Promise<{ number: bigint; hash: Hex; timestamp: bigint }>
 }
 
-export const SCRIPTED_GAS: GasFacts = {
-  maxFeePerGas: 4_010n,
-  maxPriorityFeePerGas: 10n,
-  baseFeePerGas: 1_000n,
-  balance: 10n ** 24n,
+/** A node that answers what a test says. */
+export function aScriptedChain(answer: ScriptedChain['answer']): ScriptedChain {
+  const chain: ScriptedChain = {
+    calls: [],
+    blocks: 0,
+    answer,
+    head: () =>
+      Promise.resolve({ number: 5n, hash: `0x${'5'.repeat(64)}`, timestamp: 1_795_255_200n }),
+    client: {
+      getBlock: () => {
+        chain.blocks += 1
+        return chain.head()
+      },
+      request: async ({ params }: { params: [{ to: string; data: Hex }, unknown] }) => {
+        const [{ to, data }, at] = params
+        const call = { to, data, at }
+        chain.calls.push(call)
+        const said = await chain.answer(call)
+        if (said === 'revert') throw reverted(call)
+        return typeof said === 'string' ? said : writeWords(said)
+      },
+    } as unknown as ChainClient,
+  }
+  return chain
 }
 
-/** A chain that does what the test says, one key's transactions only. */
-export function createScriptedChain(): ScriptedChain {
-  let made = 0
-  const hash = (): Hex => `0x${(++made).toString(16).padStart(64, 'c')}`
-  const genesis: Block = { number: 0n, hash: hash(), transactions: [], count: 0 }
-  let blocks = [genesis]
-  let lost: Block[] = blocks
-  const everMined = new Map<Hex, number>()
-  const pool = new Map<number, OpenTransaction>()
-  /** Whatever was sent once, in its newest form. */
-  const known = new Map<number, OpenTransaction>()
-  const sent: { evmNonce: number; hash: Hex }[] = []
-  const lastOf = (of: readonly Block[]): Block => of.at(-1) ?? genesis
+const staleAbi = parseAbi(['error BLF_DataTooOld()'])
 
-  function push(transactions: readonly ScriptedTransaction[]): void {
-    const { number, count } = lastOf(blocks)
-    const block = { number: number + 1n, hash: hash(), transactions }
-    blocks = [...blocks, { ...block, count: count + transactions.length }]
-    everMined.set(block.hash, count + transactions.length)
-    for (const { evmNonce } of transactions) pool.delete(evmNonce)
-  }
-  everMined.set(genesis.hash, 0)
-
-  /** What the asked node knows, or nothing at all. */
-  function ask<Answer>(answer: (seen: readonly Block[], lies: Partial<Lies>) => Answer) {
-    const lies = scripted.lies()
-    if (lies.silent === true) return Promise.reject(new ChainUnreachable('silent'))
-    const branch = lies.stale === true ? lost : blocks
-    const seen = branch.slice(0, Math.max(1, branch.length - (lies.late ?? 0)))
-    return Promise.resolve(answer(seen, lies))
-  }
-
-  const findIn = (seen: readonly Block[], matches: (it: ScriptedTransaction) => boolean) =>
-    seen.flatMap((block) => block.transactions.filter(matches).map((it) => ({ block, it }))).at(0)
-
-  const chain: LaneChain = {
-    head: () => ask((seen) => lastOf(seen)),
-    countAt: (blockHash) =>
-      ask(() => everMined.get(blockHash)).then((count) => {
-        if (count === undefined) throw new ChainUnreachable('no such block')
-        return count
-      }),
-    blockHash: (height) => ask((seen) => seen.find(({ number }) => number === height)?.hash),
-    finalized: () => ask((seen) => lastOf(seen).number - 12n),
-    receipt: ({ attempts }) =>
-      ask((seen, { forgetful }) => {
-        if (forgetful === true) return undefined
-        const found = findIn(seen, (it) => attempts.some((attempt) => attempt.hash === it.hash))
-        if (found === undefined) return undefined
-        const { status, hash: minedHash } = found.it
-        const { number: blockNumber, hash: blockHash } = found.block
-        return { status, hash: minedHash, blockNumber, blockHash, to: null, logs: [] }
-      }),
-    receiptsIn: ({ from, to }, mined) =>
-      ask((seen, { forgetful }) => {
-        const inSpan = seen.filter(({ number }) => number >= from && number <= to)
-        const receipts = mined.flatMap(({ evmNonce, attempts }) => {
-          const isIt = (it: ScriptedTransaction) => attempts.some(({ hash }) => hash === it.hash)
-          const found = forgetful === true ? undefined : findIn(inSpan, isIt)
-          if (found?.it.status !== 'success') return []
-          const { number: blockNumber, hash: blockHash } = found.block
-          const place = { hash: found.it.hash, blockNumber, blockHash, to: null, logs: [] }
-          return [[evmNonce, { status: 'success' as const, ...place }] as const]
-        })
-        return new Map(receipts)
-      }).catch(() => new Map()),
-    revertOf: () => Promise.resolve('scripted'),
-    isHeld: (wanted) =>
-      ask((seen) => {
-        const pooled = [...pool.values()].some((it) => it.attempts.some((a) => a.hash === wanted))
-        return pooled || findIn(seen, (it) => it.hash === wanted) !== undefined
-      }),
-    consumerOf: (evmNonce) =>
-      ask((seen) => {
-        const found = findIn(seen, (it) => it.evmNonce === evmNonce)
-        return (
-          found && {
-            hash: found.it.hash,
-            blockNumber: found.block.number,
-            blockHash: found.block.hash,
-          }
-        )
-      }),
-    gas: () => ask(() => scripted.gas),
-    send: (transaction) => {
-      scripted.onSend(transaction)
-      known.set(transaction.evmNonce, transaction)
-      const newest = transaction.attempts.at(-1)
-      if (newest === undefined) throw new Error('nothing signed was sent')
-      sent.push({ evmNonce: transaction.evmNonce, hash: newest.hash })
-      const unclear = { kind: 'unclear', cause: new Error('no answer') } as const
-      if (scripted.lies().silent === true) return Promise.resolve(unclear)
-      if (transaction.evmNonce < lastOf(blocks).count) return Promise.resolve(unclear)
-      pool.set(transaction.evmNonce, transaction)
-      return Promise.resolve({ kind: 'taken' })
-    },
-  }
-
-  const scripted: ScriptedChain = {
-    chain,
-    lies: () => ({}),
-    gas: SCRIPTED_GAS,
-    mine(reverts = () => false, limit = Infinity) {
-      const mined: ScriptedTransaction[] = []
-      const first = lastOf(blocks).count
-      for (let evmNonce = first; evmNonce - first < limit; evmNonce += 1) {
-        const transaction = pool.get(evmNonce)
-        const newest = transaction?.attempts.at(-1)
-        if (transaction === undefined || newest === undefined) break
-        const status = reverts(transaction) ? 'reverted' : 'success'
-        mined.push({ hash: newest.hash, evmNonce, status })
-      }
-      push(mined)
-    },
-    mineEmpty: () => push([]),
-    mineStranger() {
-      const evmNonce = lastOf(blocks).count
-      const stranger = hash()
-      push([{ hash: stranger, evmNonce, status: 'success' }])
-      return stranger
-    },
-    reorg(depth, keepPool) {
-      lost = blocks
-      const sends = new Map<Hex, OpenTransaction>()
-      for (const transaction of known.values()) {
-        for (const attempt of transaction.attempts) sends.set(attempt.hash, transaction)
-      }
-      const dropped = blocks.slice(Math.max(1, blocks.length - depth))
-      blocks = blocks.slice(0, Math.max(1, blocks.length - depth))
-      if (keepPool) {
-        for (const { hash: minedHash, evmNonce } of dropped.flatMap((it) => it.transactions)) {
-          const transaction = sends.get(minedHash)
-          if (transaction !== undefined) pool.set(evmNonce, transaction)
-        }
-      }
-      for (let n = 0; n <= dropped.length; n += 1) push([])
-    },
-    rollBack(depth) {
-      lost = blocks
-      blocks = blocks.slice(0, Math.max(1, blocks.length - depth))
-    },
-    dropPool: () => pool.clear(),
-    pooled: () => [...pool.values()],
-    height: () => blocks.length - 1,
-    count: () => lastOf(blocks).count,
-    canonical: () => blocks.flatMap(({ transactions }) => transactions),
-    sent,
-    onSend: () => undefined,
-  }
-  return scripted
+function reverted({ data }: AskedCall): RpcRequestError {
+  const revert = encodeErrorResult({ abi: staleAbi, errorName: 'BLF_DataTooOld' })
+  const error = { code: 3, message: 'execution reverted', data: revert }
+  return new RpcRequestError({ body: { data }, error, url: 'http://node' })
 }

@@ -1,17 +1,53 @@
 import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import mocha from 'mocha'
+import { isLate } from './eventually.js'
+
+/** What a run leaves of one test file. */
+interface FileResult {
+  passed: number
+  failed: number
+  /** Whether each failure of the file is a time limit that was exceeded. */
+  allLate: boolean
+}
 
 /**
- * The usual output, and the numbers of passed and failed tests as `<passed> <failed>` in the file that
- * `--reporter-option summary=FILE` names: written at the end of a whole run only.
+ * The usual output, and at the end of a whole run three files beside each other, named by
+ * `--reporter-option summary=FILE`:
+ * - `FILE`: the numbers of passed and failed tests, `<passed> <failed>`;
+ * - `FILE.failures`: each failure with its title and error, for the end of the output;
+ * - `FILE.late`: `<passed> <failed> <file>` of each test file in which nothing failed but time limits.
  */
 export default class SummaryReporter extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
     super(runner, options)
     const { summary } = options.reporterOptions as { summary: string }
+    const files = new Map<string, FileResult>()
+    const failures: string[] = []
+    const resultOf = (of: mocha.Runnable): FileResult => {
+      const file = relative('.', of.file ?? 'unknown')
+      const result = files.get(file) ?? { passed: 0, failed: 0, allLate: true }
+      files.set(file, result)
+      return result
+    }
+    runner.on('pass', (test) => (resultOf(test).passed += 1))
+    runner.on('fail', (test, error: Error) => {
+      const result = resultOf(test)
+      result.failed += 1
+      result.allLate &&= isLate(error)
+      failures.push(
+        `${isLate(error) ? 'late' : 'failed'}: ${test.fullTitle()}\n  ${error.stack ?? error.message}\n`,
+      )
+    })
     runner.once('end', () => {
-      const { passes = 0, failures = 0 } = runner.stats ?? {}
-      writeFileSync(summary, `${passes} ${failures}\n`)
+      const { passes = 0, failures: failed = 0 } = runner.stats ?? {}
+      const late = [...files].filter(([, result]) => result.failed > 0 && result.allLate)
+      writeFileSync(`${summary}.failures`, failures.join(''))
+      writeFileSync(
+        `${summary}.late`,
+        late.map(([file, { passed, failed }]) => `${passed} ${failed} ${file}\n`).join(''),
+      )
+      writeFileSync(summary, `${passes} ${failed}\n`)
     })
   }
 }

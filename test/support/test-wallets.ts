@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type Abi, encodeDeployData } from 'viem'
+import { encodeDeployData, type Abi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, Hex } from '../../core/action.js'
-import { loadCompiler } from '../../devnet/compile-contracts.js'
+import { loadCompiler } from '../../devnet/chain/compile-contracts.js'
 import { ANVIL_KEY, type AnvilClient } from './anvil.js'
 
 const ROOT = new URL('../../../', import.meta.url)

@@ -1,7 +1,11 @@
 import type { ActionJson, Address } from '../../core/action.js'
+import {
+  encodeDepositData,
+  encodeWithdrawalData,
+  type DepositData,
+  type WithdrawalData,
+} from '../../core/entry/read-action.js'
 import { tokenUnits6 } from '../../core/money.js'
-import { encodeDepositData, encodeWithdrawalData } from '../../core/transfer-data.js'
-import type { DepositData, WithdrawalData } from '../../core/transfer-data.js'
 import type { TransferRecord } from '../../core/transfer.js'
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`
@@ -15,7 +19,7 @@ export const places = {
   wrappedUsdc: address('51'),
   wrappedCngn: address('52'),
   owner: address('ab'),
-  stranger: address('ee'),
+  unrelated: address('ee'),
 } as const
 
 /** The time at which bodies made here are valid, unix milliseconds. */

@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcess, ChildProcessByStdio } from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,14 +6,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Address, Hex } from '../../core/action.js'
-import { readPids } from '../../devnet/launcher-pids.js'
-import { inProject } from '../../devnet/project-root.js'
-import { waitFor } from '../../devnet/wait-for.js'
+import { provideMarketFile } from '../../data/market-file.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { readPids } from '../../devnet/launcher/pids.js'
+import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { checkAnswersOf } from './checked-fetch.js'
 import { inheritedEnvironment } from './config.js'
 
 const READY_WITHIN_MS = 90_000
-const STOP_WITHIN_MS = 15_000
+const STOP_WITHIN_MS = 60_000
 /** The launcher waits up to ten seconds before it starts what keeps crashing; the rest is for a busy machine. */
 const RESTART_WITHIN_MS = 60_000
 const LINES_KEPT = 200
@@ -39,6 +39,9 @@ export interface Devnet {
   readonly batch_executor: Address
   readonly spot_manager: Address
   readonly perp_manager: Address
+  readonly perp_asset: Address
+  readonly perp_trade_module: Address
+  readonly perp_feed: Address
   readonly spot_fee_subaccount_id: string
   readonly note: string
   readonly accounts: readonly {
@@ -46,15 +49,23 @@ export interface Devnet {
     readonly address: Address
     readonly private_key: Hex
     readonly spot_subaccount_id: string
+    readonly perp_subaccount_id: string
   }[]
 }
+
+export const SPOT_ALONE: readonly string[] = ['cNGN-USDC']
+export const SPOT_AND_PERP: readonly string[] = ['cNGN-USDC', 'cNGN-PERP']
 
 export interface StartVenueOptions {
   /** Seconds between blocks; 1 by default. */
   readonly blockTime?: number
   /** Off by default. */
   readonly demoMaker?: boolean
+  /** Off by default: prices of the deployment are fresh for three minutes. */
+  readonly feeder?: boolean
   readonly env?: Readonly<Record<string, string>>
+  /** Names of its markets; the spot market alone by default, because each further matcher costs time. */
+  readonly markets?: readonly string[]
   /** The directory of an earlier venue to continue from; a new temporary one by default. */
   readonly dataDir?: string
 }
@@ -70,7 +81,7 @@ export interface TestVenue {
   pids(): Promise<Record<string, number>>
   /** Sends a signal to one process; the launcher starts it again if that ends it. */
   kill(worker: string, signal: NodeJS.Signals): Promise<void>
-  /** Ends one process, by SIGTERM unless told; resolves when the launcher has started its successor. */
+  /** Ends one process, by SIGTERM by default; resolves when the launcher has started its successor. */
   restartWorker(worker: string, signal?: NodeJS.Signals): Promise<void>
   /** Resolves when `GET /readyz` answers 200; that answer may be a second old. */
   untilReady(): Promise<void>
@@ -86,6 +97,7 @@ export class VenueNotReady extends Error {
 /** Runs a whole venue of its own by the launcher, on free ports and in a directory of its own. */
 export async function startVenue(options: StartVenueOptions = {}): Promise<TestVenue> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'venue-')))
+  await provideMarketFile(join(dataDir, 'markets.json'), options.markets ?? SPOT_ALONE)
   const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
     cwd: inProject('.'),
     env: { ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir), ...options.env },
@@ -144,6 +156,7 @@ function launcherEnvironment(options: StartVenueOptions, dataDir: string): Recor
     CHAIN_PORT: '0',
     DEVNET_BLOCK_TIME: `${options.blockTime ?? 1}`,
     DEMO_MAKER: options.demoMaker === true ? '1' : '0',
+    DEVNET_FEEDER: options.feeder === true ? '1' : '0',
   }
 }
 

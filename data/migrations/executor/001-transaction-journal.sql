@@ -1,15 +1,15 @@
--- One row per call that somebody wanted made: a settlement by its id. Kept for ever, so that a repeated request is
--- answered from here and never sent a second time.
+-- One row per requested call: a settlement by its id. Rows are never deleted, so that a repeated request is answered
+-- from here and never sent a second time.
 CREATE TABLE intents (
   intent_id      TEXT PRIMARY KEY,
   -- keccak-256 of address and calldata.
   fingerprint    BLOB NOT NULL CHECK (length(fingerprint) = 32),
-  -- Name of the revert with which the chain refused the call when it was tried out; then it was never sent.
+  -- Name of the revert of the simulated call; such a call was never sent.
   refused_revert TEXT,
   recorded_at_ms INTEGER NOT NULL
 ) STRICT;
 
--- An intent that was signed owns one nonce of its sender for life.
+-- A signed intent owns one nonce of its sender permanently.
 CREATE TABLE transactions (
   sender       BLOB NOT NULL CHECK (length(sender) = 20),
   evm_nonce    INTEGER NOT NULL CHECK (evm_nonce >= 0),

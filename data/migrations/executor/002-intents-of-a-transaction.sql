@@ -1,19 +1,18 @@
--- One transaction may carry several intents, each with an outcome of its own; a mined one is followed until the chain
--- cannot lose it any more.
+-- One transaction may carry several intents, each with its own outcome; a mined one is followed until it is final.
 ALTER TABLE attempts RENAME TO attempts_001;
 ALTER TABLE transactions RENAME TO transactions_001;
 
--- A nonce of a sender belongs to one transaction for life.
+-- A nonce of a sender belongs to one transaction permanently.
 CREATE TABLE transactions (
   sender       BLOB NOT NULL CHECK (length(sender) = 20),
   evm_nonce    INTEGER NOT NULL CHECK (evm_nonce >= 0),
-  -- 'displaced': a stranger's transaction is final at this nonce.
+  -- 'displaced': a foreign transaction is final at this nonce.
   status       TEXT NOT NULL CHECK (status IN ('open', 'mined', 'displaced')),
-  -- The attempt that was mined, or the stranger's transaction. An open one that the chain forgot keeps what it had.
+  -- The mined attempt, or the foreign transaction. An open one that a reorganisation removed keeps its values.
   mined_hash   BLOB CHECK (length(mined_hash) = 32),
   block_number INTEGER,
   block_hash   BLOB CHECK (length(block_hash) = 32),
-  -- 1: the chain will not lose it any more.
+  -- 1: final.
   final        INTEGER NOT NULL DEFAULT 0 CHECK (final IN (0, 1)),
   PRIMARY KEY (sender, evm_nonce),
   CHECK (status = 'open' OR mined_hash IS NOT NULL),
@@ -21,16 +20,16 @@ CREATE TABLE transactions (
   CHECK (final = 0 OR status <> 'open')
 ) STRICT, WITHOUT ROWID;
 
--- What a transaction carries out, fixed before it was signed. One without rows here only uses its nonce.
+-- The intents of a transaction, fixed before it was signed. A transaction without rows here only uses its nonce.
 CREATE TABLE transaction_intents (
   sender    BLOB NOT NULL,
   evm_nonce INTEGER NOT NULL,
   position  INTEGER NOT NULL CHECK (position >= 0),
   intent_id TEXT NOT NULL REFERENCES intents (intent_id),
-  -- The last one recorded; kept while an open transaction is mined again, so that a change is noticed.
+  -- The last one recorded; kept until an open transaction is mined again, so that a change is detected.
   outcome   TEXT CHECK (outcome IN ('success', 'reverted')),
   revert    TEXT,
-  -- 1: never carried out, the intent is free for another transaction.
+  -- 1: not executed; the intent is free for another transaction.
   displaced INTEGER NOT NULL DEFAULT 0 CHECK (displaced IN (0, 1)),
   PRIMARY KEY (sender, evm_nonce, position),
   FOREIGN KEY (sender, evm_nonce) REFERENCES transactions (sender, evm_nonce),
@@ -52,7 +51,7 @@ CREATE TABLE attempts (
   FOREIGN KEY (sender, evm_nonce) REFERENCES transactions (sender, evm_nonce)
 ) STRICT, WITHOUT ROWID;
 
--- Outcomes that were recorded and then turned out otherwise, because the chain lost a block. Never changed.
+-- Outcomes that were recorded and then changed by a reorganisation. Rows are never updated.
 CREATE TABLE reversals (
   no            INTEGER PRIMARY KEY AUTOINCREMENT,
   intent_id     TEXT NOT NULL REFERENCES intents (intent_id),
@@ -69,7 +68,7 @@ CREATE TABLE reversals (
   found_at_ms   INTEGER NOT NULL
 ) STRICT;
 
--- What lies a dozen blocks behind the newest is taken for final, so that a long history is not followed again.
+-- Transactions a dozen blocks behind the newest count as final, so that a long history is not followed again.
 INSERT INTO transactions (sender, evm_nonce, status, mined_hash, block_number, block_hash, final)
 SELECT sender, evm_nonce, iif(status = 'open', 'open', 'mined'), mined_hash, block_number, block_hash,
   coalesce(block_number + 12 <= (SELECT max(block_number) FROM transactions_001), 0)

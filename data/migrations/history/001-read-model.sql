@@ -11,7 +11,7 @@ CREATE TABLE markets (
   feed_seq INTEGER NOT NULL
 ) STRICT;
 
--- Written once; what moves is in order_progress, so that a fill does not rewrite the signed body.
+-- Written once; mutable columns are in order_progress, so that a fill does not rewrite the signed body.
 CREATE TABLE orders (
   order_key INTEGER PRIMARY KEY,
   market_id INTEGER NOT NULL REFERENCES markets,
@@ -37,7 +37,7 @@ CREATE TABLE order_progress (
   cancelled_at_ms INTEGER
 ) STRICT;
 
--- The book: its size is that of the book, whatever the history.
+-- The book: the size of this index follows the book, not the history.
 CREATE INDEX order_progress_open ON order_progress (market_id) WHERE open <> '0';
 
 CREATE TABLE trades (

@@ -1,8 +1,8 @@
--- Orders by their owners' history, the book in its own order, candles of every width, and orders that leave. The rows
--- are made anew: markets go back to their feeds' first block, from which the projector folds everything again.
+-- Orders by owner, the book in sort order, candles of every width, and deletion of orders. The rows are rebuilt: the
+-- markets' positions are reset and the projector folds the feeds again from their first block.
 -- docs/DATABASE.md explains each column.
 --
--- What names an order in trades and fills is no foreign key: letting an order go would search all of them for it.
+-- The order keys in trades and fills are no foreign keys: deleting an order would search all of them.
 
 DROP TABLE fills;
 DROP TABLE trades;
@@ -11,7 +11,7 @@ DROP TABLE orders;
 DROP TABLE candles;
 UPDATE markets SET stream_seq = 0, feed_seq = 0;
 
--- Written once; what moves is in order_progress, so that a fill does not rewrite the signed body.
+-- Written once; mutable columns are in order_progress, so that a fill does not rewrite the signed body.
 CREATE TABLE orders (
   order_key INTEGER PRIMARY KEY,
   market_id INTEGER NOT NULL REFERENCES markets,
@@ -43,8 +43,8 @@ CREATE TABLE order_progress (
   ended_at_ms INTEGER
 ) STRICT;
 
--- The book, best order first; the length comes before the text because longer integers are larger. Their size is that
--- of the book, whatever the history.
+-- The book, best order first; the length comes before the text because longer integers are larger. The size of these
+-- indexes follows the book, not the history.
 CREATE INDEX order_progress_bids
   ON order_progress (market_id, length(limit_price) DESC, limit_price DESC, rank)
   WHERE side = 'buy' AND open <> '0';
@@ -52,7 +52,7 @@ CREATE INDEX order_progress_asks
   ON order_progress (market_id, length(limit_price), limit_price, rank)
   WHERE side = 'sell' AND open <> '0';
 
--- Orders that ended without a fill, in the order in which they leave: (market_id, ended_at_ms, order_key).
+-- Orders that ended without a fill, in the order of their deletion: (market_id, ended_at_ms, order_key).
 CREATE INDEX order_progress_leaving ON order_progress (market_id, ended_at_ms)
   WHERE ended_at_ms IS NOT NULL AND filled_quote IS NULL AND pending = '0';
 

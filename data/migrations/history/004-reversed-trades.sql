@@ -1,2 +1,2 @@
--- When the chain was found to have lost a trade for good; NULL for those that stand. Reversed trades count nowhere.
+-- Time of a trade's reversal, after the chain finally lost it; NULL otherwise. Reversed trades are in no statistics.
 ALTER TABLE trades ADD COLUMN reversed_at_ms INTEGER;

@@ -1,5 +1,5 @@
--- An order's body is its terms and its statement, two lines, as messages carry them. The rows are made anew: markets go
--- back to their feeds' first block, from which the projector folds everything again.
+-- An order's body is its terms and its statement, two lines, as messages carry them. The rows are rebuilt: the markets'
+-- positions are reset and the projector folds the feeds again from their first block.
 
 DELETE FROM fills;
 DELETE FROM trades;

@@ -1,6 +1,6 @@
--- An owner's fills lie side by side with all that is told of them, so that a page is read in one place, however long the
--- history is. The rows are made anew: markets go back to their feeds' first block, from which the projector folds
--- everything again.
+-- An owner's fills are adjacent and hold all their public fields, so that a page is read in one place, however long the
+-- history is. The rows are rebuilt: the markets' positions are reset and the projector folds the feeds again from their
+-- first block.
 
 DROP TABLE fills;
 DELETE FROM trades;
@@ -26,5 +26,5 @@ CREATE TABLE fills (
   PRIMARY KEY (owner, at_ms, fill_key)
 ) STRICT, WITHOUT ROWID;
 
--- The few trades that the chain has lost, so that a page of fills can tell without looking for each trade.
+-- The few reversed trades, so that a page of fills needs no look-up of each trade.
 CREATE INDEX trades_reversed ON trades (trade_id) WHERE reversed_at_ms IS NOT NULL;

@@ -1,6 +1,6 @@
--- What order-intake has given away for ever, and what it has still to publish.
+-- Ids and nonces that order-intake has assigned permanently, and messages that it has yet to publish.
 
--- Every order that was ever taken, kept as a tombstone after the order itself is gone.
+-- Every accepted order, kept as a tombstone after the order itself is deleted.
 CREATE TABLE taken_order (
   order_id TEXT NOT NULL PRIMARY KEY,
   owner TEXT NOT NULL,
@@ -27,7 +27,7 @@ CREATE TABLE outbox (
   payload BLOB NOT NULL
 ) STRICT;
 
--- How far each market's stream is known: everything of ours up to last_no stands at or below stream_seq.
+-- The known position of each market's stream: every command of ours up to last_no is at or below stream_seq.
 CREATE TABLE published (
   market TEXT NOT NULL PRIMARY KEY,
   stream_seq INTEGER NOT NULL,

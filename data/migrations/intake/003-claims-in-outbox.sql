@@ -1,3 +1,4 @@
--- A message carries what its orders claim until that is moved into taken_order together with that of many others: one
--- by one they would each write a page of two trees. What stands here now was claimed when it was stored.
+-- A message of the outbox holds the claims of its orders until they are moved into taken_order together with those of
+-- many others: moved one by one, each would write a page of two trees. Existing messages have their claims in
+-- taken_order.
 ALTER TABLE outbox ADD COLUMN claims TEXT NOT NULL DEFAULT '[]';

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { isoTime } from '../../../core/records/iso-time.js'
+import { isoTime } from '../../../core/time.js'
 
 describe('isoTime', () => {
   it('writes what a date does, whatever was written before', () => {

@@ -1,45 +1,49 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { formatDecimal } from '../../../core/decimal.js'
+import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
-import { marketEntries, marketEntry } from '../../../core/records/market-entry.js'
+import { candlesPage } from '../../../core/records/candle-record.js'
+import { marketEntries, marketEntry, tradingStatus } from '../../../core/records/market-entry.js'
 import {
   historyRecordJson,
   orderLookupJson,
   orderRecordJson,
 } from '../../../core/records/order-record.js'
-import { tradeRecord, tradesRecord } from '../../../core/records/trade-record.js'
-import { readStatement } from '../../../core/order-statement.js'
+import { tradeRecord, tradesPage } from '../../../core/records/trade-record.js'
+import { OrderRecord } from '../../../interface/order.js'
 import { anyOrder, anyProgress, anyUint } from '../../support/arbitraries.js'
 import {
   aFill,
   aFuture,
   aMarket,
-  aPerp,
   anOrder,
+  aPerp,
   farFutureSec,
   progressOf,
-  statementOf,
 } from '../../support/builders.js'
-import { orderFields, shownBook } from '../../support/order-record.js'
+import { shownBook } from '../../support/shown-book.js'
 
 const market = aMarket()
 const owner = `0x${'aa'.repeat(20)}`
 
 describe('market entry', () => {
   it('presents the spot market with every field of its kind and no other', () => {
-    expect(marketEntry(market, 1_760_000_000)).to.deep.equal({
+    expect(marketEntry(market, { lastTradeSec: 1_760_000_000 })).to.deep.equal({
       market: 'cNGN-USDC',
       contract_type: 'spot',
+      settlement_type: 'spot',
       base_asset_symbol: 'USDC',
       quote_asset_symbol: 'cNGN',
       display_name: 'cNGN-USDC',
       display_label: 'cNGN per USDC',
       tick_size: '0.000000000000000001',
+      trading_status: 'open',
       price_semantics: 'linear',
       display_semantics: 'direct',
       min_size: '0.000001',
       contract_multiplier: '1',
+      aliases: ['USDCcNGN-SPOT'],
       settlement_note: market.presentation.settlementNote,
       asset_address: `0x${'c1'.repeat(20)}`,
       sub_id: '0',
@@ -79,9 +83,20 @@ describe('market entry', () => {
     expect(entry).not.to.have.property('order_entry_spec')
   })
 
+  it('says why a market does not trade, and nothing of one that does', () => {
+    const standing = { status: 'held', reason: 'BM_AdjustmentsPaused' } as const
+    expect(tradingStatus({ ...market, standing })).to.deep.equal({
+      trading_status: 'held',
+      trading_status_reason: 'BM_AdjustmentsPaused',
+    })
+    expect(tradingStatus(market)).to.deep.equal({ trading_status: 'open' })
+  })
+
   it('lists enabled markets by identifier in byte order', () => {
     const named = (name: string, enabled = true) => ({ ...market, market: name, enabled })
-    const entries = marketEntries([named('cNGN-X'), named('USDC-A'), named('a', false)], () => 5)
+    const entries = marketEntries([named('cNGN-X'), named('USDC-A'), named('a', false)], () => ({
+      lastTradeSec: 5,
+    }))
     expect(entries.map((entry) => entry.market)).to.deep.equal(['USDC-A', 'cNGN-X'])
     expect(entries[0]).to.include({ last_trade_timestamp: 5 })
   })
@@ -92,17 +107,26 @@ const anyPricedOrder = anyOrder().filter(({ limitPrice }) => limitPrice > 0n)
 
 const parsed = (json: string) => JSON.parse(json) as Record<string, unknown>
 
+const declaredNames = Object.keys(OrderRecord.shape)
+const requiredNames = Object.entries(OrderRecord.shape).flatMap(([name, field]) =>
+  field.safeParse(undefined).success ? [] : [name],
+)
+
 describe('order record', () => {
   const order = anOrder()
   const orderRecord = (...args: Parameters<typeof orderRecordJson>) =>
     parsed(orderRecordJson(...args))
 
-  it('says what an object of its fields would say, of any order anywhere', () => {
+  it('is JSON of the declared shape and no other, of any order anywhere', () => {
     const markets = fc.constantFrom(market, aPerp(), aFuture())
     fc.assert(
       fc.property(markets, anyPricedOrder, anyProgress, anyUint, (of, any, progress, quote) => {
-        const fields = orderFields(of, any, progress)
-        expect(orderRecord(of, any, progress)).to.deep.equal(fields)
+        const fields = orderRecord(of, any, progress)
+        expect(declaredNames).to.include.members(Object.keys(fields))
+        expect(fields).to.include.all.keys(requiredNames)
+        expect(fields).to.include({ order_id: any.orderId, status: progress.status })
+        expect(fields.warnings).to.deep.equal(any.warnings)
+        expect(fields.action_json).to.deep.equal(actionJsonOf(of, any))
         const { cancelReason = '' } = progress
         expect(parsed(orderLookupJson(of, any, progress))).to.deep.equal({
           ...fields,
@@ -135,8 +159,8 @@ describe('order record', () => {
       limit_price: '0.00065',
       worst_fee: '1950000000000',
       expiry: farFutureSec,
-      action_json: readStatement(order.statement).action,
-      signature: readStatement(order.statement).signature,
+      action_json: actionJsonOf(market, order),
+      signature: order.signature,
       signature_status: 'checked',
       status: 'active',
       filled_amount: '0',
@@ -147,6 +171,7 @@ describe('order record', () => {
       updated_at: '2025-10-09T08:53:20.123Z',
       market: 'cNGN-USDC',
       contract_type: 'spot',
+      settlement_type: 'spot',
       base_asset_symbol: 'USDC',
       quote_asset_symbol: 'cNGN',
       display_name: 'cNGN-USDC',
@@ -180,7 +205,7 @@ describe('order record', () => {
   it('echoes a sent intent and the warnings', () => {
     const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
     const warnings = ['worst_fee_below_taker_schedule']
-    const sent = anOrder({ uiIntent, statement: statementOf(order, { warnings }) })
+    const sent = anOrder({ uiIntent, warnings })
     const record = orderRecord(market, sent, progressOf(sent))
     expect(record).to.have.nested.property('spot_contract.ui_intent').that.deep.equals(uiIntent)
     expect(record.warnings).to.deep.equal(warnings)
@@ -200,6 +225,20 @@ describe('order record', () => {
 
   it('has no spot_contract on a market without an order entry spec', () => {
     expect(orderRecord(aFuture(), order, progressOf(order))).not.to.have.property('spot_contract')
+  })
+
+  it('says when it changed last and why it is held, and its reason once', () => {
+    const createdAtMs = 1_760_000_000_123
+    const changed = { createdAtMs, updatedAtMs: createdAtMs + 1_000 }
+    const held = progressOf(order, { ...changed, heldReason: 'insufficient_balance' })
+    expect(orderRecord(market, order, held)).to.include({
+      created_at: '2025-10-09T08:53:20.123Z',
+      updated_at: '2025-10-09T08:53:21.123Z',
+      held_reason: 'insufficient_balance',
+    })
+    const ended = progressOf(order, { status: 'cancelled', cancelReason: 'own wish' })
+    expect(orderLookupJson(market, order, ended).split('"cancel_reason"')).to.have.length(3)
+    expect(parsed(orderLookupJson(market, order, ended))).to.include({ cancel_reason: 'own wish' })
   })
 
   it('is looked up flat and once more as order, with an empty reason when there is none', () => {
@@ -237,7 +276,7 @@ describe('book record', () => {
     const book = shownBook(market, orders, { depth: 1, lastTradeSec: 5 })
     expect(ids(book.bids)).to.deep.equal(['bid-high-early'])
     expect(ids(book.asks)).to.deep.equal(['ask-low-early'])
-    expect(book.market_presentation).to.deep.equal(marketEntry(market, 5))
+    expect(book.market_presentation).to.deep.equal(marketEntry(market, { lastTradeSec: 5 }))
   })
 })
 
@@ -257,6 +296,7 @@ describe('trade records', () => {
       maker_order_id: 'maker-1',
       created_at: '2025-10-09T08:53:20.123Z',
       contract_type: 'spot',
+      settlement_type: 'spot',
       spot_contract: {
         spec: 'cngn_usdc_spot_v1',
         ui_intent: { side: 'sell', price: '1538.4615384615', size: '0.65' },
@@ -267,12 +307,18 @@ describe('trade records', () => {
     })
   })
 
+  it('marks a trade that the chain has lost', () => {
+    const reversed = tradeRecord(market, { ...trade, reversed: true })
+    expect(reversed).to.deep.equal({ ...tradeRecord(market, trade), reversed: true })
+  })
+
   it('pages with the oldest id while the page is full, and leaves stats empty when nothing traded', () => {
-    const page = tradesRecord(market, [trade], { limit: 1 })
+    const page = tradesPage(market, [trade], { limit: 1 })
     expect(page.next_before_trade_id).to.equal(768)
+    expect(page.trades).to.deep.equal([tradeRecord(market, trade)])
     expect(page.stats_24h).to.deep.equal({})
-    expect(tradesRecord(market, [trade], { limit: 2 })).not.to.have.property('next_before_trade_id')
-    expect(tradesRecord(market, [], { limit: 1 }).trades).to.deep.equal([])
+    expect(tradesPage(market, [trade], { limit: 2 })).not.to.have.property('next_before_trade_id')
+    expect(tradesPage(market, [], { limit: 1 }).trades).to.deep.equal([])
   })
 
   it('presents the trailing day, a falling price with a minus sign', () => {
@@ -284,13 +330,36 @@ describe('trade records', () => {
       volume: amountE18(2n * 10n ** 18n),
       quoteVolume: quoteE18(10n ** 18n),
     }
-    expect(tradesRecord(market, [], { limit: 1, stats }).stats_24h).to.deep.equal({
+    expect(tradesPage(market, [], { limit: 1, stats }).stats_24h).to.deep.equal({
       change: '-0.1',
       high: '0.6',
       low: '0.3',
       last: '0.4',
       volume: '2',
       quote_volume: '1',
+    })
+  })
+})
+
+describe('candles page', () => {
+  it('presents each bucket with its start, its prices and both volumes', () => {
+    const e17 = (units: bigint) => units * 10n ** 17n
+    const candle = {
+      startSec: 1_760_000_100,
+      ...{ open: priceE18(e17(4n)), close: priceE18(e17(5n)) },
+      ...{ high: priceE18(e17(6n)), low: priceE18(e17(3n)) },
+      ...{ volume: amountE18(e17(20n)), quoteVolume: quoteE18(e17(10n)), tradeCount: 7 },
+    }
+    expect(candlesPage(market, [candle], { interval: '5m', lastTradeSec: 5 })).to.deep.equal({
+      market_presentation: marketEntry(market, { lastTradeSec: 5 }),
+      interval: '5m',
+      candles: [
+        {
+          bucket_start: '2025-10-09T08:55:00.000Z',
+          ...{ open: '0.4', high: '0.6', low: '0.3', close: '0.5' },
+          ...{ volume: '2', quote_volume: '1', trade_count: 7 },
+        },
+      ],
     })
   })
 })

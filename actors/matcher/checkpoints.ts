@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { assert } from '../../core/assert.js'
+import type { Block } from '../../core/engine/change.js'
+import { restoreSnapshot } from '../../core/engine/snapshot.js'
+import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
+import { MessagesGone, type Bus, type BusMessage, type StreamState } from '../../runtime/bus/bus.js'
+import {
+  CHECKPOINTS_KEPT,
+  listCheckpoints,
+  loadCheckpoint,
+  writeCheckpoint,
+  type StoredCheckpoint,
+} from '../../runtime/bus/checkpoint-store.js'
+import { readOpening } from '../../runtime/bus/market-log.js'
+import type { MatcherSettings } from './config.js'
+import type { MatcherFacts } from './observe.js'
+
+/**
+ * The market's streams and its checkpoints contradict each other: one of them was restored from an older backup, belongs
+ * to another venue, or was trimmed too far. Going on could give a seq a second content, so an operator has to look.
+ */
+export class StreamsDisagree extends Error {
+  override readonly name = 'StreamsDisagree'
+}
+
+/** A place in the feed. */
+export interface FeedEnd {
+  /** 0 for none. */
+  readonly messageSeq: number
+  readonly changeSeq: number
+  /** The bytes of that message, empty when they are not stored any more. */
+  readonly data: Uint8Array
+}
+
+/** Where comparing with the feed begins. */
+export interface FeedStart {
+  readonly end: FeedEnd
+  /** Blocks before this one cannot be compared, because the feed's beginning was trimmed away. */
+  readonly firstKept: Block | undefined
+  /** Where the feed ended when this matcher started. */
+  readonly endAtStart: Pick<FeedEnd, 'messageSeq' | 'changeSeq'>
+}
+
+/** The first phase: a state, and what of the log and the feed it includes. */
+export interface Restored {
+  readonly state: MatcherState
+  readonly commandSeq: number
+  readonly feed: FeedStart
+  /** The term of the checkpoint, 0 without one. */
+  readonly term: number
+  /** Newest first. */
+  readonly checkpoints: readonly StoredCheckpoint[]
+  /** Where the command log ended, at least as far as the feed reaches. */
+  readonly logEnd: number
+  /** When it was restored, in monotonic milliseconds. */
+  readonly atMs: number
+}
+
+type RestoreOptions = Pick<MatcherSettings, 'bus' | 'market' | 'facts' | 'elapsedMs'>
+
+/**
+ * Restores the newest checkpoint that can be trusted, or else the empty state at the beginning of the log. Throws
+ * StreamsDisagree when what is stored since cannot follow it.
+ */
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { bus, market, facts, elapsedMs } = options
+  const found = await restoreState(options)
+  if (found.commandSeq > 0) facts.restored(found.commandSeq)
+  const feed = await findFeedStart(bus, market.market, found)
+  // Read last, so that the log covers the feed.
+  const { lastSeq: logEnd } = await bus.streamState(commandsStream(market.market))
+  return { ...found, feed, logEnd, atMs: elapsedMs() }
+}
+
+type RestoredState = Pick<Restored, 'state' | 'commandSeq' | 'term' | 'checkpoints'> & {
+  readonly block: Pick<FeedEnd, 'messageSeq' | 'data'>
+}
+
+async function restoreState({ bus, market, facts }: RestoreOptions): Promise<RestoredState> {
+  const commands = await bus.streamState(commandsStream(market.market))
+  const checkpoints = await listCheckpoints(bus, market.market)
+  for (const stored of checkpoints) {
+    try {
+      const checkpoint = await loadCheckpoint(bus, market, stored)
+      assertCovered(checkpoint, commands, market.market)
+      const block = await lastBlockOf(bus, checkpoint)
+      const { state, commandSeq, term } = checkpoint
+      return { state: restoreSnapshot(state), commandSeq, block, term, checkpoints }
+    } catch (error) {
+      if (!(error instanceof CheckpointUnusable)) throw error
+      facts.checkpointUnusable(stored, error.message)
+    }
+  }
+  if (commands.firstSeq > 1) {
+    throw new StreamsDisagree(
+      `${commandsStream(market.market)} begins at ${commands.firstSeq}, and no usable checkpoint reaches it`,
+    )
+  }
+  const opening = await readOpening(bus, market)
+  assert(opening !== undefined, `${commandsStream(market.market)} is empty`)
+  const block = { messageSeq: 0, data: new Uint8Array() }
+  return { state: emptyMatcherState(opening), commandSeq: 0, block, term: 0, checkpoints }
+}
+
+/** Throws StreamsDisagree when the feed holds nothing from which its place could be read. */
+async function findFeedStart(
+  bus: Bus,
+  market: string,
+  { state, block }: RestoredState,
+): Promise<FeedStart> {
+  const stream = feedStream(market)
+  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  const end = { ...block, changeSeq: state.seq }
+  const last = await bus.lastMessage(stream)
+  if (last === undefined && lastSeq > end.messageSeq) {
+    throw new StreamsDisagree(`${stream} was emptied at ${lastSeq}, so its last seq is not known`)
+  }
+  const endAtStart = last === undefined ? end : endOf(last)
+  if (firstSeq <= end.messageSeq + 1) return { end, firstKept: undefined, endAtStart }
+  const [first] = await bus.read(stream, firstSeq, 1)
+  assert(first !== undefined, `${stream} does not give message ${firstSeq}`)
+  const firstKept = decodeBlock(first.data)
+  return { end: { ...end, messageSeq: firstSeq - 1 }, firstKept, endAtStart }
+}
+
+function endOf({ seq, data }: BusMessage): FeedStart['endAtStart'] {
+  const { firstSeq, changes } = decodeBlock(data)
+  return { messageSeq: seq, changeSeq: firstSeq + changes.length - 1 }
+}
+
+function assertCovered({ commandSeq }: Checkpoint, commands: StreamState, market: string): void {
+  const stream = commandsStream(market)
+  if (commands.lastSeq < commandSeq) {
+    throw new StreamsDisagree(
+      `${stream} ends at ${commands.lastSeq}, but a checkpoint includes ${commandSeq}: it was rolled back`,
+    )
+  }
+  if (commands.firstSeq > commandSeq + 1) {
+    throw new StreamsDisagree(
+      `${stream} begins at ${commands.firstSeq}, but the newest usable checkpoint ends at ${commandSeq}`,
+    )
+  }
+}
+
+/** The feed's message at the checkpoint's place, which must be the one that stood there. */
+async function lastBlockOf(
+  bus: Bus,
+  { market, feed }: Checkpoint,
+): Promise<RestoredState['block']> {
+  const { messageSeq, sha256 } = feed
+  if (messageSeq === 0) return { messageSeq, data: new Uint8Array() }
+  const stream = feedStream(market)
+  const { lastSeq } = await bus.streamState(stream)
+  if (lastSeq < messageSeq) {
+    throw new StreamsDisagree(
+      `${stream} ends at ${lastSeq}, but a checkpoint knows message ${messageSeq}: it was rolled back`,
+    )
+  }
+  const data = await retained(bus, stream, messageSeq)
+  if (data !== undefined && sha256Of(data) !== sha256) {
+    throw new StreamsDisagree(
+      `${stream} holds another message ${messageSeq} than the checkpoint knows`,
+    )
+  }
+  return { messageSeq, data: data ?? new Uint8Array() }
+}
+
+async function retained(bus: Bus, stream: string, seq: number): Promise<Uint8Array | undefined> {
+  try {
+    return (await bus.read(stream, seq, 1))[0]?.data
+  } catch (error) {
+    if (error instanceof MessagesGone) return undefined
+    throw error
+  }
+}
+
+/** In hex. */
+export const sha256Of = (data: Uint8Array): string =>
+  createHash('sha256').update(data).digest('hex')
+
+export interface CheckpointSettings {
+  /** A checkpoint is due after so many commands, or when the last one is so old, whichever comes first. */
+  readonly everyCommands: number
+  readonly everyMs: number
+  /** The command log is kept at least so long, by the bus's clock, and at least from the oldest checkpoint on. */
+  readonly keepCommandsMs: number
+}
+
+export const CHECKPOINT_SETTINGS: CheckpointSettings = {
+  everyCommands: 100_000,
+  everyMs: 600_000,
+  keepCommandsMs: 7 * 86_400_000,
+}
+
+export interface CheckpointerOptions {
+  readonly bus: Bus
+  readonly market: string
+  readonly settings: CheckpointSettings
+  /** Those that are stored, newest first. */
+  readonly stored: readonly StoredCheckpoint[]
+  /** From when on the age of the last one counts, in monotonic milliseconds. */
+  readonly sinceMs: number
+  readonly facts: Pick<MatcherFacts, 'checkpointWritten' | 'checkpointFailed' | 'commandsTrimmed'>
+  /** Monotonic milliseconds. */
+  readonly elapsedMs: () => number
+}
+
+/** Writes checkpoints beside the matching, one at a time. */
+export interface Checkpointer {
+  /** Counts applied commands; when a checkpoint is due, takes one at once and writes it in the background. */
+  applied(commands: number, capture: () => Checkpoint): void
+  /** Gives up what is being written. */
+  stop(): Promise<void>
+}
+
+/** A checkpoint that cannot be written is no reason to stop a market: it is reported, and the next one is due in time. */
+export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
+  const { settings, facts, elapsedMs } = options
+  let kept = options.stored
+  let commands = 0
+  let lastAtMs = options.sinceMs
+  let writing: Promise<void> | undefined
+  let stopped = false
+
+  const write = async (checkpoint: Checkpoint): Promise<void> => {
+    const startedAtMs = elapsedMs()
+    const written = await writeCheckpoint(options.bus, checkpoint, () => stopped)
+    if (written === undefined) return
+    facts.checkpointWritten(written, Math.round(elapsedMs() - startedAtMs))
+    kept = [written, ...kept].slice(0, CHECKPOINTS_KEPT)
+    await trimBehind(options, kept)
+  }
+  return {
+    applied(count, capture) {
+      commands += count
+      if (writing !== undefined || stopped) return
+      const isDue = commands >= settings.everyCommands || elapsedMs() - lastAtMs >= settings.everyMs
+      if (!isDue) return
+      commands = 0
+      lastAtMs = elapsedMs()
+      writing = write(capture())
+        .catch((error: unknown) => {
+          if (!stopped) facts.checkpointFailed(error)
+        })
+        .finally(() => (writing = undefined))
+    },
+    stop: async () => {
+      stopped = true
+      await writing
+    },
+  }
+}
+
+/** Deletes older checkpoints, and the commands that no checkpoint needs and that have been kept for long enough. */
+async function trimBehind(
+  options: CheckpointerOptions,
+  kept: readonly StoredCheckpoint[],
+): Promise<void> {
+  const { bus, market, settings, facts } = options
+  const [newest] = kept
+  const oldest = kept[CHECKPOINTS_KEPT - 1]
+  if (newest === undefined || oldest === undefined) return
+  await bus.trim(checkpointsStream(market), oldest.firstSeq)
+  const stream = commandsStream(market)
+  const { firstSeq } = await bus.streamState(stream)
+  const beforeMs = newest.storedAtMs - settings.keepCommandsMs
+  const range = { firstSeq, endSeq: oldest.commandSeq + 1 }
+  const trimTo = await firstNotBefore(bus, stream, range, beforeMs)
+  if (trimTo <= firstSeq) return
+  await bus.trim(stream, trimTo)
+  facts.commandsTrimmed(trimTo)
+}
+
+/** The first message of a range that was stored at that moment or later; the range's end when all of it is older. */
+async function firstNotBefore(
+  bus: Bus,
+  stream: string,
+  range: { readonly firstSeq: number; readonly endSeq: number },
+  momentMs: number,
+): Promise<number> {
+  let low = range.firstSeq
+  let high = Math.max(range.endSeq, low)
+  // The first is looked at first, because nearly always it is young enough.
+  for (let at = low; low < high; at = Math.floor((low + high) / 2)) {
+    const [message] = await bus.read(stream, at, 1)
+    if (message !== undefined && message.storedAtMs < momentMs) low = at + 1
+    else high = at
+  }
+  return low
+}

@@ -1,0 +1,255 @@
+import { decodeBlock, holdsBlock } from '../../bus-schemas/blocks.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import { assert } from '../../core/assert.js'
+import { crash } from '../../core/crash-point.js'
+import type { Block } from '../../core/engine/change.js'
+import type { BusMessage } from '../../runtime/bus/bus.js'
+import type { FeedEnd, FeedStart, Restored } from './checkpoints.js'
+import type { MatcherSettings } from './config.js'
+import { openStreamReader, type CommandLog, type LoggedMessage, type StreamReader } from './log.js'
+
+/** How long a standby waits for a message of the log or of the feed before it looks at the leader again. */
+const WAIT_MS = 100
+/** How often a standby counts the leader's silence. */
+const LOOK_EVERY_MS = 250
+
+/** The phase after restoring: every block since the checkpoint is compared with the feed. Nothing is published. */
+export interface Comparing {
+  readonly kind: 'comparing'
+  readonly log: CommandLog
+  readonly feed: FeedCursor
+  /** Where the command log ended when this matcher started. */
+  readonly logEnd: number
+  stop(): Promise<void>
+}
+
+/** The phase of a standby: it compares what the leader publishes, until the leader is gone. Nothing is published. */
+export interface StandingBy {
+  readonly kind: 'standing by'
+  readonly log: CommandLog
+  readonly feed: FeedCursor
+  readonly watch: LeaderWatch
+  stop(): Promise<void>
+}
+
+/** What comparing hands on: all that the feed holds equals what the log gives, and `feed` is where it ends. */
+export interface Compared {
+  readonly log: CommandLog
+  readonly feed: FeedEnd
+  /** The greatest term of the feed, as far as it is compared, and of the checkpoint. */
+  readonly term: number
+}
+
+export async function startComparing(
+  settings: MatcherSettings,
+  restored: Restored,
+  log: CommandLog,
+): Promise<Comparing> {
+  const { endAtStart } = restored.feed
+  const feed = await openFeedCursor(settings, restored, {
+    waitFor: (messageSeq) => (messageSeq < endAtStart.messageSeq ? Infinity : 0),
+  })
+  return { kind: 'comparing', log, feed, logEnd: restored.logEnd, stop: () => feed.stop() }
+}
+
+/** Resolves at the feed's end, at the latest when the log is at its own. A feed that is longer breaks an invariant. */
+export async function compare({ log, feed, logEnd }: Comparing): Promise<Compared> {
+  const isThrough = async () => feed.isPastStart() && (await feed.skipLeaders())
+  while (!(await isThrough()) && log.commandSeq < logEnd) {
+    if (!(await isInFeed(feed, await log.next()))) break
+    log.finish()
+  }
+  const { changeSeq } = feed.endAtStart
+  assert(await isThrough(), `log gives seq ${log.state.seq}, feed holds ${changeSeq}`)
+  return comparedAt(log, feed)
+}
+
+export async function startStandingBy(
+  settings: MatcherSettings,
+  restored: Restored,
+  log: CommandLog,
+): Promise<StandingBy> {
+  const watch = watchLeader(settings)
+  const feed = await openFeedCursor(settings, restored, {
+    waitFor: () => WAIT_MS,
+    onMessage: watch.heard,
+  })
+  const stop = async (): Promise<void> => {
+    watch.stop()
+    await feed.stop()
+  }
+  return { kind: 'standing by', log, feed, watch, stop }
+}
+
+/** Resolves when the leader is silent and everything that it published is compared. May be called again after that. */
+export async function standBy({ log, feed, watch }: StandingBy): Promise<Compared> {
+  let heard: LoggedMessage | undefined
+  for (;;) {
+    const message = await log.nextWithin(WAIT_MS)
+    if (message !== heard && message?.leaderTerm !== undefined) watch.heard()
+    heard = message
+    if (message !== undefined && (await isInFeed(feed, message))) log.finish()
+    if (watch.isSilent() && (await feed.skipLeaders()) && watch.isSilent()) {
+      return comparedAt(log, feed)
+    }
+  }
+}
+
+const comparedAt = (log: CommandLog, { end, term }: FeedCursor): Compared => ({
+  log,
+  feed: end,
+  term,
+})
+
+/** Compares a message's blocks with the feed; false at the first block that the feed does not hold. */
+async function isInFeed(feed: FeedCursor, message: LoggedMessage): Promise<boolean> {
+  for (; message.step !== undefined; message.advance()) {
+    const { block } = message.step
+    if (block === undefined) continue
+    if (!(await feed.holds(block))) return false
+    crash('matcher.replay_mid')
+  }
+  return true
+}
+
+/** Counts how long nothing was heard of the leader. Pauses of this process and a lost connection do not count. */
+interface LeaderWatch {
+  readonly heard: () => void
+  isSilent(): boolean
+  stop(): void
+}
+
+function watchLeader({ bus, silenceMs }: MatcherSettings): LeaderWatch {
+  let silentLooks = 0
+  const timer = setInterval(() => {
+    silentLooks = bus.isConnected() ? silentLooks + 1 : 0
+  }, LOOK_EVERY_MS)
+  return {
+    heard: () => {
+      silentLooks = 0
+    },
+    isSilent: () => silentLooks * LOOK_EVERY_MS >= silenceMs,
+    stop: () => clearInterval(timer),
+  }
+}
+
+interface FeedCursorOptions {
+  /** How many milliseconds to wait for the message after this one; 0 when it is not to be read. */
+  readonly waitFor: (messageSeq: number) => number
+  /** Called for each message that the cursor moved over. */
+  readonly onMessage?: () => void
+}
+
+async function openFeedCursor(
+  { bus, market: { market }, onFatal: onError }: MatcherSettings,
+  { feed, term }: Restored,
+  options: FeedCursorOptions,
+): Promise<FeedCursor> {
+  const fromSeq = feed.end.messageSeq + 1
+  const reader = await openStreamReader({ bus, stream: feedStream(market), fromSeq, onError })
+  return new FeedCursor(reader, { feed, term }, options)
+}
+
+/** The feed, read as far as it equals what the log gives. */
+class FeedCursor {
+  /** Where the feed ended when this matcher started. */
+  readonly endAtStart: FeedStart['endAtStart']
+  readonly #reader: StreamReader
+  readonly #options: FeedCursorOptions
+  readonly #firstKept: Block | undefined
+  #end: FeedEnd
+  #term: number
+
+  constructor(
+    reader: StreamReader,
+    { feed, term }: Pick<Restored, 'feed' | 'term'>,
+    options: FeedCursorOptions,
+  ) {
+    this.endAtStart = feed.endAtStart
+    this.#reader = reader
+    this.#options = options
+    this.#firstKept = feed.firstKept
+    this.#end = feed.end
+    this.#term = term
+  }
+
+  /** The last place that is compared. */
+  get end(): FeedEnd {
+    return this.#end
+  }
+
+  /** The greatest term of the feed, as far as it is compared, and of the checkpoint. */
+  get term(): number {
+    return this.#term
+  }
+
+  /** Whether every change is compared that the feed held when this matcher started. */
+  isPastStart(): boolean {
+    return this.#end.changeSeq >= this.endAtStart.changeSeq
+  }
+
+  /**
+   * Compares a block with what the feed holds in its place, in whatever version, and moves on when they are equal. False
+   * when the feed does not hold it, or not yet. A feed that holds another block there breaks an invariant.
+   */
+  async holds(block: Block): Promise<boolean> {
+    const { firstSeq, changes } = block
+    const { changeSeq } = this.#end
+    assert(firstSeq === changeSeq + 1, `block ${firstSeq} after ${changeSeq}`)
+    if (this.#firstKept !== undefined && isBefore(block, this.#firstKept)) {
+      this.#end = { ...this.#end, changeSeq: changeSeq + changes.length }
+      return true
+    }
+    for (;;) {
+      const stored = await this.#nextStored()
+      if (stored === undefined) return false
+      if (holdsBlock(stored.data, block)) {
+        this.#moveOver(stored, changes.length)
+        return true
+      }
+      assert(
+        this.#skipLeader(stored),
+        `replay gives another block at seq ${firstSeq} than the feed holds`,
+      )
+    }
+  }
+
+  /** Skips the blocks by which matchers took the market; true when the feed, as far as it is known, ends there. */
+  async skipLeaders(): Promise<boolean> {
+    for (;;) {
+      const stored = await this.#nextStored()
+      if (stored === undefined) return true
+      if (!this.#skipLeader(stored)) return false
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.#reader.stop()
+  }
+
+  async #nextStored(): Promise<BusMessage | undefined> {
+    const waitMs = this.#options.waitFor(this.#end.messageSeq)
+    return waitMs === 0 ? undefined : this.#reader.peek(waitMs)
+  }
+
+  #skipLeader(stored: BusMessage): boolean {
+    const { leader } = decodeBlock(stored.data)
+    if (leader === undefined) return false
+    this.#term = Math.max(this.#term, leader.term)
+    this.#moveOver(stored, 0)
+    return true
+  }
+
+  #moveOver({ seq, data }: BusMessage, changes: number): void {
+    this.#reader.take()
+    this.#end = { messageSeq: seq, changeSeq: this.#end.changeSeq + changes, data }
+    this.#options.onMessage?.()
+  }
+}
+
+/** Whether a block of the log stands before one of the feed. One without changes is placed by its command. */
+function isBefore({ firstSeq, changes, commandSeq, commandIndex }: Block, kept: Block): boolean {
+  if (changes.length > 0 || firstSeq < kept.firstSeq) return firstSeq < kept.firstSeq
+  if (commandSeq !== kept.commandSeq) return commandSeq < kept.commandSeq
+  return kept.leader !== undefined || commandIndex < kept.commandIndex
+}

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { FaultsAnswer } from '../../interface/execute.js'
+import type { ExecutorAddress } from './ask-executor.js'
+import { fetchFromExecutor } from './fetch-from-executor.js'
+import type { Leading } from './lead.js'
+import type { OwnCommands } from './own-commands.js'
+
+/** How often the executor is asked what keeps it from settling; half of the chain's block time. */
+export const FAULTS_EVERY_MS = 1_000
+/** Longer than an answer from memory takes. */
+const ANSWER_WITHIN_MS = 5_000
+
+/** The revert with which the chain refuses every match, by market; undefined when the executor cannot read it. */
+export type AskFaults = (
+  signal: AbortSignal,
+) => Promise<Readonly<Record<string, string>> | undefined>
+
+/** Asks the executor over HTTP. Never throws. */
+export function askFaultsAt(executor: ExecutorAddress): AskFaults {
+  const address = { ...executor, timeoutMs: ANSWER_WITHIN_MS }
+  return async (signal) => {
+    try {
+      return FaultsAnswer.parse(await fetchFromExecutor(address, '/faults', signal)).faults
+    } catch {
+      return undefined
+    }
+  }
+}
+
+export interface FaultFollower {
+  stop(): Promise<void>
+}
+
+/**
+ * Puts into the market's log what the executor reads of a fault that is no order's, when that has changed. What the log
+ * says follows from the state, so that a new leader goes on where the one before stopped.
+ */
+export function followFaults({ settings, log }: Leading, own: OwnCommands): FaultFollower {
+  const { market, faults, onFatal } = settings
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  const logged = (): string | undefined => {
+    const hold = log.state.holds.get('chain')
+    return hold?.untilMs === undefined ? hold?.reason : undefined
+  }
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      const found = await faults.ask(signal)
+      const revert = found?.[market.market]
+      if (found !== undefined && revert !== logged()) {
+        await own.submit({ kind: 'ChainFaultObserved', ...(revert !== undefined && { revert }) })
+      }
+      await delay(faults.everyMs, undefined, { signal })
+    }
+  }
+  const following = follow().catch((error: unknown) => {
+    if (!signal.aborted) onFatal(error)
+  })
+  return {
+    stop: async () => {
+      stopping.abort()
+      await following
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import type { Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { assert } from '../../core/assert.js'
+import type { Market } from '../../core/contracts/market.js'
+import { crash } from '../../core/crash-point.js'
+import type { BlockOfCommands } from '../../core/engine/apply-message.js'
+import { takeSnapshot } from '../../core/engine/snapshot.js'
+import { knownOrder } from '../../core/engine/state.js'
+import { executeRequest } from './ask-executor.js'
+import { createCheckpointer, sha256Of, type Restored } from './checkpoints.js'
+import type { MatcherSettings } from './config.js'
+import { startEngineSwitch } from './engine-version.js'
+import { followFaults } from './faults.js'
+import { createAgreement } from './file-agreement.js'
+import { publishNext, type Leading } from './lead.js'
+import { answerOperator } from './operator.js'
+import { createOwnCommands, type OwnCommands } from './own-commands.js'
+import { watchReversals } from './reversals.js'
+import { createSettler, createUnanswered, type Settler, type UnansweredStanding } from './settle.js'
+
+/** A live matcher whose own ticks do not arrive through the log for so long is not ready. */
+const STALLED_AFTER_MS = 5_000
+
+/** The last phase: the leader has caught up with the log, so it settles matches, ticks and writes checkpoints. */
+export interface Live {
+  readonly kind: 'live'
+  readonly log: Leading['log']
+  readonly feed: Leading['feed']
+  /** Applies the log, message by message, until that fails. */
+  run(): Promise<never>
+  /** Settlements without an outcome. */
+  unanswered(): UnansweredStanding
+  /** What keeps the matcher from its work; undefined when all is well. */
+  trouble(): string | undefined
+  stop(): Promise<void>
+}
+
+/** Resumes what the log left open: matches without a result, sweeps that had stopped, the clock. */
+export function goLive(leading: Leading, restored: Restored): Live {
+  const { settings, leader, log, feed } = leading
+  const { bus, market, facts, nowMs, elapsedMs, onFatal } = settings
+  const { state } = log
+  const { changeSeq } = feed.end
+  assert(state.seq === changeSeq, `log gives seq ${state.seq}, feed holds ${changeSeq}`)
+  const own = createOwnCommands({
+    ...{ bus, market: market.market, contractType: market.contractType },
+    ...{ term: leader.term, nowMs },
+    onUnknown: (error) => facts.appendUnknown('commands', error),
+  })
+  const unanswered = createUnanswered(settings)
+  const settler = openSettler(leading, own, unanswered)
+  const reversals = watchReversals(leading, own)
+  const faults = followFaults(leading, own)
+  const ticks = startTicks(own, settings)
+  const engineSwitch = startEngineSwitch({ ...settings, log, own })
+  const operator = answerOperator(leading, own)
+  operator.catch(onFatal)
+  const agreement = createAgreement(settings, state)
+  const { checkpoints: stored, atMs: sinceMs } = restored
+  const checkpointer = createCheckpointer({
+    ...{ bus, market: market.market, settings: settings.checkpoints, stored, sinceMs },
+    ...{ facts, elapsedMs },
+  })
+  let appliedAtMs = elapsedMs()
+  for (const match of state.matches.values()) settler.add(match)
+  continueSweeps(leading, own)
+  const positions = { command_seq: log.commandSeq, feed_seq: changeSeq }
+  facts.caughtUp(positions, state.matches.size)
+  const onStep = (step: BlockOfCommands): void => followUp(step, { own, settler, onFatal })
+  return {
+    ...{ kind: 'live', log, feed, unanswered: () => unanswered.standing() },
+    async run() {
+      for (;;) {
+        const { commands } = await publishNext(leading, onStep, facts.clockAhead)
+        appliedAtMs = elapsedMs()
+        checkpointer.applied(commands.length, () => checkpointOf(leading))
+      }
+    },
+    trouble: () => {
+      if (!bus.isConnected()) return 'the bus is not connected'
+      const silentMs = Math.round(elapsedMs() - appliedAtMs)
+      // A tick takes the same path as an order, so its arrival proves that the whole path works.
+      const stalled = silentMs > STALLED_AFTER_MS + settings.tickMs
+      const stall = stalled ? `no tick has come back for ${silentMs} ms` : undefined
+      const fault = state.holds.get('chain')?.reason
+      const held = fault && `held: the chain refuses every match, ${fault}`
+      return feed.trouble() ?? own.trouble() ?? stall ?? agreement.trouble() ?? held
+    },
+    stop: async () => {
+      clearInterval(ticks)
+      engineSwitch.stop()
+      await operator.then((subscription) => subscription.stop())
+      // Together: a settlement may be waiting for its report to become durable.
+      await Promise.all([settler.stop(), reversals.stop(), faults.stop(), own.stop()])
+      await checkpointer.stop()
+      await leading.stop()
+    },
+  }
+}
+
+function openSettler(
+  { settings, log: { state } }: Leading,
+  own: OwnCommands,
+  unanswered: ReturnType<typeof createUnanswered>,
+): Settler {
+  const { market, ask, facts, onFatal } = settings
+  // The log governs, also where the market file names another address.
+  const logged = { ...market, ...state.identity } as Market
+  const order = (orderId: string) => knownOrder(state, orderId).order
+  return createSettler({
+    ...{ ask, facts, unanswered, onFatal },
+    payloadOf: (match) =>
+      state.matches.has(match.settlementId)
+        ? executeRequest(logged, match, order(match.makerOrderId), order(match.takerOrderId))
+        : undefined,
+    report: (settlementId, outcome) =>
+      own.submit({ kind: 'SettlementReported', settlementId, outcome }),
+  })
+}
+
+/** Sweeps that an earlier leader began and did not finish. */
+function continueSweeps({ settings, log }: Leading, own: OwnCommands): void {
+  for (const { order, hold } of log.state.orders.values()) {
+    if (hold?.reason !== 'continuing' || hold.untilMs !== undefined) continue
+    own.submit({ kind: 'ContinueOrder', orderId: order.orderId }).catch(settings.onFatal)
+  }
+}
+
+/** One tick at a time: while one is in flight, another adds nothing. */
+function startTicks(own: OwnCommands, { tickMs, onFatal }: MatcherSettings): NodeJS.Timeout {
+  let underWay = false
+  return setInterval(() => {
+    if (underWay) return
+    underWay = true
+    own
+      .submit({ kind: 'Tick' })
+      .catch(onFatal)
+      .finally(() => (underWay = false))
+  }, tickMs)
+}
+
+interface FollowUp {
+  readonly own: OwnCommands
+  readonly settler: Settler
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Starts what a durable step asks for: settlements, and the commands by which long work continues. */
+function followUp({ results }: BlockOfCommands, { own, settler, onFatal }: FollowUp): void {
+  for (const { applied } of results) {
+    for (const change of applied.changes) {
+      if (change.kind !== 'OrderMatched') continue
+      crash('matcher.after_answer_before_settle')
+      settler.add(change.match)
+    }
+    for (const orderId of applied.continueOrderIds) {
+      own.submit({ kind: 'ContinueOrder', orderId }).catch(onFatal)
+    }
+    if (applied.moreIsDue) own.submit({ kind: 'Tick' }).catch(onFatal)
+  }
+}
+
+function checkpointOf({ settings, leader, log, feed: { end } }: Leading): Checkpoint {
+  return {
+    market: settings.market.market,
+    commandSeq: log.commandSeq,
+    feed: { messageSeq: end.messageSeq, sha256: sha256Of(end.data) },
+    term: leader.term,
+    state: takeSnapshot(log.state),
+  }
+}

@@ -1,0 +1,188 @@
+import { commandMessages, type OnClockAhead } from '../../bus-schemas/commands.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import { assert } from '../../core/assert.js'
+import { crash } from '../../core/crash-point.js'
+import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'
+import type { LoggedCommand } from '../../core/engine/command.js'
+import type { MatcherState } from '../../core/engine/state.js'
+import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
+import { MATCHER_SOURCE, termOf } from './own-commands.js'
+
+/** Messages that are read ahead. */
+const AHEAD_MAX = 64
+
+/** The reader was stopped while its owner still wanted a message. */
+class ReaderStopped extends Error {
+  override readonly name = 'ReaderStopped'
+}
+
+/** Reads a stream forward, each message once. */
+export interface StreamReader {
+  /** The next message, which stays the next until it is taken; undefined when none arrives in time. */
+  peek(withinMs: number): Promise<BusMessage | undefined>
+  take(): void
+  /** From now on peek throws ReaderStopped. */
+  stop(): Promise<void>
+}
+
+export interface StreamReaderOptions {
+  readonly bus: Bus
+  readonly stream: string
+  readonly fromSeq: number
+  readonly onError: (error: Error) => void
+}
+
+export async function openStreamReader(options: StreamReaderOptions): Promise<StreamReader> {
+  const { bus, stream, fromSeq, onError } = options
+  const ahead: BusMessage[] = []
+  let stopped = false
+  let wakeReader = (): void => undefined
+  let wakeSender = (): void => undefined
+  const subscription = await bus.follow({
+    stream,
+    fromSeq,
+    onMessage: (message) => {
+      ahead.push(message)
+      wakeReader()
+      if (ahead.length < AHEAD_MAX) return
+      return new Promise<void>((resolve) => (wakeSender = resolve))
+    },
+    onError,
+  })
+  const arrival = (withinMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = withinMs === Infinity ? undefined : setTimeout(resolve, withinMs)
+      wakeReader = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  return {
+    peek: async (withinMs) => {
+      if (ahead.length === 0 && !stopped) await arrival(withinMs)
+      if (stopped) throw new ReaderStopped(`the reader of ${stream} is stopped`)
+      return ahead[0]
+    },
+    take: () => {
+      ahead.shift()
+      if (ahead.length < AHEAD_MAX) wakeSender()
+    },
+    stop: async () => {
+      stopped = true
+      wakeReader()
+      wakeSender()
+      await subscription.stop()
+    },
+  }
+}
+
+/** A message of the command log that is being applied, step by step. */
+export interface LoggedMessage {
+  readonly seq: number
+  readonly commands: readonly LoggedCommand[]
+  /** The greatest term of a leader's own commands in it; undefined when there are none. */
+  readonly leaderTerm: number | undefined
+  /** Commands that are applied to the state, with the block of their changes; undefined when the message is through. */
+  readonly step: BlockOfCommands | undefined
+  /** Applies the commands of the next step. */
+  advance(): void
+}
+
+/** A market's state, moved forward by its command log. */
+export interface CommandLog {
+  /** After the step of the message that is under way. */
+  readonly state: MatcherState
+  /** The last message that is through. */
+  readonly commandSeq: number
+  /** The message that is under way, or else the next one. */
+  next(onClockAhead?: OnClockAhead): Promise<LoggedMessage>
+  /** The same; undefined when none is under way and none arrives in time. */
+  nextWithin(ms: number): Promise<LoggedMessage | undefined>
+  /** Closes the message that is under way, of which no step is left. */
+  finish(): void
+  /** Where the stream ends at this moment. */
+  endSeq(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface CommandLogOptions {
+  readonly bus: Bus
+  readonly market: string
+  /** The state after the message `commandSeq`. From now on only the log changes it. */
+  readonly state: MatcherState
+  readonly commandSeq: number
+  readonly onError: (error: Error) => void
+}
+
+export async function openCommandLog(options: CommandLogOptions): Promise<CommandLog> {
+  const { bus, state, onError } = options
+  const stream = commandsStream(options.market)
+  let { commandSeq } = options
+  let current: LoggedMessage | undefined
+  const reader = await openStreamReader({ bus, stream, fromSeq: commandSeq + 1, onError })
+  const nextWithin = async (ms: number, onClockAhead?: OnClockAhead) => {
+    if (current !== undefined) return current
+    const message = await reader.peek(ms)
+    if (message === undefined) return undefined
+    reader.take()
+    crash('matcher.after_read')
+    current = openMessage(
+      state,
+      message.seq,
+      commandMessages(state.identity).take(message, onClockAhead),
+    )
+    return current
+  }
+  return {
+    state,
+    get commandSeq() {
+      return commandSeq
+    },
+    nextWithin: (ms) => nextWithin(ms),
+    next: async (onClockAhead) => {
+      const message = await nextWithin(Infinity, onClockAhead)
+      assert(message !== undefined, `${stream} ended`)
+      return message
+    },
+    finish: () => {
+      assert(current !== undefined && current.step === undefined, 'a message is not through')
+      commandSeq = current.seq
+      current = undefined
+    },
+    endSeq: async () => (await bus.streamState(stream)).lastSeq,
+    stop: () => reader.stop(),
+  }
+}
+
+function openMessage(
+  state: MatcherState,
+  seq: number,
+  commands: readonly LoggedCommand[],
+): LoggedMessage {
+  const steps = applyMessage(state, seq, commands)
+  const nextStep = (): BlockOfCommands | undefined => {
+    const next = steps.next()
+    return next.done === true ? undefined : next.value
+  }
+  let step = nextStep()
+  return {
+    seq,
+    commands,
+    leaderTerm: leaderTermOf(commands),
+    get step() {
+      return step
+    },
+    advance: () => {
+      step = nextStep()
+    },
+  }
+}
+
+function leaderTermOf(commands: readonly LoggedCommand[]): number | undefined {
+  let greatest: number | undefined
+  for (const { source, sourceNo } of commands) {
+    if (source !== MATCHER_SOURCE) continue
+    greatest = Math.max(greatest ?? 0, termOf(sourceNo))
+  }
+  return greatest
+}

@@ -1,0 +1,243 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import type { Hex } from '../../core/action.js'
+import { isReversalApplicable, isReversalDone } from '../../core/engine/apply-reversal.js'
+import {
+  createSettlementTrail,
+  type SettlementTrail,
+  type SettlementTruth,
+} from '../../core/engine/settlement-trail.js'
+import { revertFields } from '../../core/revert.js'
+import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
+import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
+import type { ExecutorAddress } from './ask-executor.js'
+import { fetchFromExecutor } from './fetch-from-executor.js'
+import type { OwnCommands } from './own-commands.js'
+import type { Leading } from './lead.js'
+
+/** How often the executor is asked for reversals. They are final before it reports them, so haste gains nothing. */
+export const REVERSALS_EVERY_MS = 5_000
+const APPLIED_LOOK_MS = 20
+
+export interface ReversalWatch {
+  stop(): Promise<void>
+}
+
+interface Watch {
+  readonly leading: Leading
+  readonly own: OwnCommands
+  readonly signal: AbortSignal
+  /** Numbers that were reported as waiting, so that each is reported once; bounded by the length of a page. */
+  waiting: Set<number>
+}
+
+/**
+ * Asks the executor at once and then regularly which settlements have another final outcome than it reported, and puts
+ * each into the market's log that the feed does not show.
+ */
+export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatch {
+  const stopping = new AbortController()
+  const watch: Watch = { leading, own, signal: stopping.signal, waiting: new Set() }
+  const watching = keepReading(watch).catch((error: unknown) => {
+    if (!stopping.signal.aborted) leading.settings.onFatal(error)
+  })
+  return {
+    stop: async () => {
+      stopping.abort()
+      await watching
+    },
+  }
+}
+
+async function keepReading(watch: Watch): Promise<void> {
+  const { facts, reversals } = watch.leading.settings
+  while (!watch.signal.aborted) {
+    try {
+      await readReversals(watch)
+    } catch (error) {
+      const mayClearUp = error instanceof BusUnavailable || error instanceof MessagesGone
+      if (!mayClearUp) throw error
+      facts.reversalsUnread(error.message)
+    }
+    await delay(reversals.everyMs, undefined, { signal: watch.signal })
+  }
+}
+
+async function readReversals(watch: Watch): Promise<void> {
+  const { leading, own, signal } = watch
+  const { market, reversals, facts } = leading.settings
+  const { upTo } = leading.log.state.reversals
+  const reported = await reversals.ask(upTo, signal)
+  if (signal.aborted) return
+  if (typeof reported === 'string') {
+    facts.reversalsUnread(reported)
+    return
+  }
+  const ofMarket = reported.filter(
+    ({ settlementId }) => proposedBy(market.market, settlementId) !== undefined,
+  )
+  const left = await applyReversals(watch, ofMarket)
+  const firstLeft = reported.findIndex(({ no }) => left.has(no))
+  const done = reported[firstLeft < 0 ? reported.length - 1 : firstLeft - 1]
+  if (done !== undefined) await own.submit({ kind: 'ReversalsRead', upTo: done.no })
+}
+
+/** The change that proposed the match: its number is in the settlement's id. */
+function proposedBy(market: string, settlementId: string): number | undefined {
+  const [name, seq = ''] = [settlementId.slice(0, market.length), settlementId.slice(market.length)]
+  return name === market && /^:[1-9][0-9]{0,14}$/.test(seq)
+    ? Number.parseInt(seq.slice(1), 10)
+    : undefined
+}
+
+/** Resolves with the numbers of those that have to be applied later. */
+async function applyReversals(
+  watch: Watch,
+  all: readonly ReportedReversal[],
+): Promise<Set<number>> {
+  const { settings, log } = watch.leading
+  const { bus, market } = settings
+  const rows = all.filter(({ no }) => !isReversalDone(log.state, no))
+  const left = new Set<number>()
+  if (rows.length === 0) return left
+  const settlementIds = rows.map(({ settlementId }) => settlementId)
+  const seqs = settlementIds.map((id) => proposedBy(market.market, id) ?? 0)
+  const fromSeq = Math.min(...seqs)
+  const trail = await openFeedTrail(bus, market.market, { settlementIds, fromSeq })
+  for (const row of rows) {
+    if (watch.signal.aborted || !(await applyReversal(watch, trail, row))) left.add(row.no)
+  }
+  watch.waiting = new Set([...watch.waiting].filter((no) => left.has(no)))
+  return left
+}
+
+/** Whether nothing is left to do about it. Called one after the other, because each adds to the feed. */
+async function applyReversal(
+  watch: Watch,
+  trail: FeedTrail,
+  { no, settlementId, now }: ReportedReversal,
+): Promise<boolean> {
+  const { leading, own } = watch
+  const { state } = leading.log
+  await trail.readUpTo(leading.feed.end.messageSeq)
+  const reversal = trail.reversalOf(settlementId, no, now)
+  if (reversal === undefined) return true
+  // The match is pending: its outcome is asked for, and will be the true one.
+  if (reversal === 'unpublished') return false
+  if (isReversalApplicable(state, reversal)) {
+    await own.submit({ kind: 'SettlementReversed', reversal })
+    await untilApplied(watch)
+  }
+  if (isReversalDone(state, no)) return true
+  if (!watch.waiting.has(no)) {
+    watch.waiting.add(no)
+    leading.settings.facts.reversalWaits(settlementId, `${now.kind} as of reversal ${no}`)
+  }
+  return false
+}
+
+/** Resolves when this matcher has applied all that its log holds now. */
+async function untilApplied({ leading: { log }, signal }: Watch): Promise<void> {
+  const endSeq = await log.endSeq()
+  while (log.commandSeq < endSeq) await delay(APPLIED_LOOK_MS, undefined, { signal })
+}
+
+/** A settlement whose final outcome on the chain differs from the one that was reported before. */
+export interface ReportedReversal {
+  /** Rising, from 1. */
+  readonly no: number
+  readonly settlementId: string
+  /** The final outcome. */
+  readonly now: SettlementTruth
+}
+
+/** A page of the executor's reversals above a number, in order; a text that says why when they could not be read. */
+export type AskReversals = (
+  after: number,
+  signal: AbortSignal,
+) => Promise<readonly ReportedReversal[] | string>
+
+/** Asks the executor over HTTP. Never throws. */
+export function askReversalsAt(executor: ExecutorAddress): AskReversals {
+  return async (after, signal) => {
+    try {
+      const answer = await fetchFromExecutor(executor, `/reversals?after=${after}`, signal)
+      return ReversalsPage.parse(answer).reversals.map(readReversal)
+    } catch (error) {
+      return `no answer: ${(error as Error).message}`
+    }
+  }
+}
+
+function readReversal(row: ReversalRecord): ReportedReversal {
+  const { no, settlement_id: settlementId, now: truth } = row
+  if (truth.status === 'reverted') {
+    return {
+      no,
+      settlementId,
+      now: { kind: 'reverted', revert: revertFields(truth.revert).revert },
+    }
+  }
+  const { tx_hash: txHash, block_number: block } = truth
+  return {
+    no,
+    settlementId,
+    now: { kind: 'success', txHash: txHash as Hex, blockNumber: BigInt(block) },
+  }
+}
+
+const PAGE = 64
+
+/** The settlements asked for, as far as a market's feed was read. */
+export interface FeedTrail extends Pick<SettlementTrail, 'reversalOf'> {
+  /** Reads on up to this message of the feed. */
+  readUpTo(messageSeq: number): Promise<void>
+}
+
+/**
+ * Opens the trail of settlements, of which the earliest was proposed by the change `fromSeq`, with everything that
+ * follows it. Throws MessagesGone when the feed was trimmed behind that, and BusUnavailable.
+ */
+export async function openFeedTrail(
+  bus: Pick<Bus, 'read' | 'streamState'>,
+  market: string,
+  {
+    settlementIds,
+    fromSeq,
+  }: { readonly settlementIds: readonly string[]; readonly fromSeq: number },
+): Promise<FeedTrail> {
+  const stream = feedStream(market)
+  const trail = createSettlementTrail(settlementIds)
+  let next = await findMessage(bus, stream, fromSeq)
+  return {
+    reversalOf: trail.reversalOf,
+    async readUpTo(messageSeq) {
+      while (next <= messageSeq) {
+        const messages = await bus.read(stream, next, Math.min(PAGE, messageSeq - next + 1))
+        if (messages.length === 0) return
+        for (const { data } of messages) decodeBlock(data).changes.forEach(trail.fold)
+        next += messages.length
+      }
+    },
+  }
+}
+
+/** The last message whose changes begin at this one or before, found by halving. */
+async function findMessage(
+  bus: Pick<Bus, 'read' | 'streamState'>,
+  stream: string,
+  changeSeq: number,
+): Promise<number> {
+  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  let low = firstSeq
+  let high = lastSeq
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    const [message] = await bus.read(stream, middle, 1)
+    const begins = message === undefined ? Infinity : decodeBlock(message.data).firstSeq
+    if (begins <= changeSeq) low = middle
+    else high = middle - 1
+  }
+  return low
+}

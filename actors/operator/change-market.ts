@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  decodeMarketAnswer,
+  encodeMarketRequest,
+  type MarketChange,
+} from '../../bus-schemas/markets.js'
+import { askMarket } from '../../bus-schemas/subjects.js'
+import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import { describeRules } from '../../core/contracts/market-terms.js'
+import { addRows, updateRow } from '../../data/market-file.js'
+import {
+  describeAbsent,
+  loadDeployedMarkets,
+  readMarkets,
+  readRows,
+  tradedMarketNames,
+  type MarketData,
+} from '../../data/markets.js'
+import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import type { OperatorConfig } from './config.js'
+import type { MarketOrder } from './read-arguments.js'
+
+/** The order cannot be carried out; the message is one line. */
+export class OrderRefused extends Error {
+  override readonly name = 'OrderRefused'
+}
+
+export interface OperatorDeps extends Pick<
+  OperatorConfig,
+  'marketsFile' | 'deploymentFile' | 'user'
+> {
+  readonly bus: Pick<Bus, 'ask'>
+  /** How long an added market has until its matcher answers. */
+  readonly openWithinMs?: number
+}
+
+const ANSWER_WITHIN_MS = 5_000
+const SHOW_WITHIN_MS = 1_000
+const OPEN_WITHIN_MS = 30_000
+const ASK_AGAIN_MS = 250
+
+/**
+ * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log
+ * before the market file is written, so that a crash in between leaves a difference that the next start reports. Throws
+ * OrderRefused.
+ */
+export function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string[]> {
+  switch (order.kind) {
+    case 'list':
+      return listMarkets(deps)
+    case 'add':
+      return addMarkets(deps, order.file)
+    case 'change':
+      return changeMarket(deps, order)
+  }
+}
+
+const listMarkets = (deps: OperatorDeps): Promise<string[]> =>
+  Promise.all(
+    tradedMarketNames(marketDataOf(deps)).map(async (market) => {
+      const terms = await showTerms(deps, market)
+      return terms === undefined ? `${market}: its matcher does not answer` : line(market, terms)
+    }),
+  )
+
+const marketDataOf = ({ marketsFile, deploymentFile }: OperatorDeps): MarketData => ({
+  MARKETS_FILE: marketsFile,
+  DEPLOYMENT_FILE: deploymentFile,
+})
+
+type Change = Extract<MarketOrder, { kind: 'change' }>
+
+async function changeMarket(
+  deps: OperatorDeps,
+  { market, change, reason }: Change,
+): Promise<string[]> {
+  const { marketsFile } = deps
+  const names = tradedMarketNames(marketDataOf(deps))
+  if (!names.includes(market)) {
+    throw new OrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
+  }
+  const terms = await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })
+  const fields = change.kind === 'set' ? change.fields : { enabled: terms.enabled }
+  try {
+    await updateRow(marketsFile, market, fields)
+  } catch (cause) {
+    throw new OrderRefused(
+      `${market} is changed, but ${marketsFile} cannot be written: write it there as well`,
+      { cause },
+    )
+  }
+  return [line(market, terms)]
+}
+
+/** Adds the rows of a file to the market file; the running venue opens the markets by itself. */
+async function addMarkets(deps: OperatorDeps, file: string): Promise<string[]> {
+  const { marketsFile, openWithinMs = OPEN_WITHIN_MS } = deps
+  const data = marketDataOf(deps)
+  const given = readRows(file)
+  const known = readRows(marketsFile)
+  const before = loadDeployedMarkets(data)
+  const after = readMarkets(data, [...known, ...given])
+  const refused = after.refused[before.refused.length]
+  if (refused !== undefined) throw new OrderRefused(`${refused.row}: ${refused.problem}`)
+  const lacking = after.absent[before.absent.length]
+  if (lacking !== undefined) throw new OrderRefused(describeAbsent(lacking))
+  const added = after.markets.slice(before.markets.length).map(({ market }) => market)
+  if (added.length === 0) throw new OrderRefused(`${file} has no market`)
+  await addRows(marketsFile, given)
+  const traded = new Set(tradedMarketNames(data))
+  return Promise.all(
+    added.map(async (market) => {
+      if (!traded.has(market)) return `${market}: listed`
+      const giveUpAtMs = performance.now() + openWithinMs
+      while (performance.now() < giveUpAtMs) {
+        const terms = await showTerms(deps, market)
+        if (terms !== undefined) return line(market, terms)
+        await delay(ASK_AGAIN_MS)
+      }
+      return `${market}: added; its matcher does not answer yet`
+    }),
+  )
+}
+
+/** The market's terms; undefined when no matcher that leads it answers. */
+async function showTerms(deps: OperatorDeps, market: string): Promise<MarketTerms | undefined> {
+  try {
+    return await ask(deps, market, {
+      ...{ change: { kind: 'show' }, reason: '', withinMs: SHOW_WITHIN_MS },
+    })
+  } catch (error) {
+    if (error instanceof OrderRefused) return undefined
+    throw error
+  }
+}
+
+interface Asking {
+  readonly change: MarketChange
+  readonly reason: string
+  readonly withinMs: number
+}
+
+async function ask(
+  { bus, user }: OperatorDeps,
+  market: string,
+  { change, reason, withinMs }: Asking,
+): Promise<MarketTerms> {
+  const request = { request_id: randomUUID(), by: user, reason, change }
+  try {
+    const data = await bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
+    const answer = decodeMarketAnswer(data)
+    if (answer.kind === 'refused') throw new OrderRefused(answer.message)
+    return answer.terms
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error
+    const message = `the matcher of ${market} does not answer: look at ./venue market list, then try again`
+    throw new OrderRefused(message, { cause: error })
+  }
+}
+
+function line(market: string, { rules, enabled, standing }: MarketTerms): string {
+  const { status, reason } = standing
+  const why = reason === undefined ? '' : ` (${reason})`
+  return `${market}: ${enabled ? 'enabled' : 'disabled'}, ${status}${why}, ${describeRules(rules)}`
+}

@@ -1,0 +1,128 @@
+import type { Market } from '../../core/contracts/market.js'
+import { createMarketList } from '../../core/contracts/market-list.js'
+import {
+  describeDifference,
+  differences,
+  openingOf,
+  type MarketTerms,
+} from '../../core/contracts/market-terms.js'
+import { marketStopped, tradingPaused } from '../../core/entry/market-refusals.js'
+import type { Refusal } from '../../core/entry/refusals.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+import type { Logger } from '../../runtime/process/log.js'
+
+/** The markets of the intake, as their feeds have stated them, and whether each takes new orders. */
+export interface MarketGate {
+  /** Always the same array. */
+  readonly markets: readonly Market[]
+  /** Adds a row of the market file; what its feed stated before this process started holds at once. */
+  add(row: Market): void
+  /** Takes the terms that a message of the market's feed states. */
+  state(market: string, streamSeq: number, terms: MarketTerms): void
+  /** The market's feed is read as far as it went when this process started. */
+  caughtUp(market: string): void
+  /** Takes neither orders nor cancels of the market, for this reason, until it is released. */
+  stop(market: string, why: string): void
+  release(market: string): void
+  /** Takes no new order of the market, for this reason, before the next start. */
+  close(market: string, why: string): void
+  /** Why markets are stopped or closed. */
+  stopped(): readonly string[]
+  /** Why the market takes no new order now; undefined when it does. */
+  readonly refusalOf: (market: string) => Refusal | undefined
+  /** Why the market takes no cancel now; undefined when it does. */
+  readonly cancelRefusalOf: (market: string) => Refusal | undefined
+}
+
+export interface MarketGateOptions {
+  readonly registry: Pick<IntakeRegistry, 'terms' | 'markTerms'>
+  /** Reads the market's row of the market file again. */
+  readonly readRow: (market: string) => Market | undefined
+  readonly log: Logger
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
+}
+
+interface Gated {
+  row: Market
+  terms: MarketTerms | undefined
+  /** Message of the feed that stated them. */
+  statedAt: number
+  /** The feed was not read yet as far as it went at the start. */
+  isStarting: boolean
+  /** Where market file and log differ; while there is a difference no new order is taken. */
+  differs: string | undefined
+  lookedAtMs: number
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Compares the market file with the feed at the start: a difference is an edit that no command has made. Edits of a
+ * running venue are left to its next start, since the command that changes a market writes the log first.
+ */
+export function createMarketGate(options: MarketGateOptions): MarketGate {
+  const { registry, readRow, log, elapsedMs = () => performance.now() } = options
+  const list = createMarketList([])
+  const gated = new Map<string, Gated>()
+  const stopped = new Map<string, string>()
+  const closed = new Map<string, string>()
+
+  const compare = (market: Gated): void => {
+    const { row, terms, differs: before } = market
+    const found = terms === undefined ? [] : differences(openingOf(row), terms)
+    const lines = found.map((each) => describeDifference(row.market, each))
+    market.differs = lines.length === 0 ? undefined : lines.join('; ')
+    if (market.differs === before) return
+    if (market.differs === undefined) log.info({ market: row.market }, 'market file and log agree')
+    else log.error({ market: row.market, why: market.differs }, 'new orders are refused')
+  }
+  return {
+    markets: list.markets,
+    add(row) {
+      const { market } = row
+      const { streamSeq = 0, terms } = registry.terms(market) ?? {}
+      const known: Gated = {
+        ...{ row, terms, statedAt: streamSeq, isStarting: true },
+        ...{ differs: undefined, lookedAtMs: -Infinity },
+      }
+      gated.set(market, known)
+      list.add(row)
+      if (terms !== undefined) list.state(market, terms)
+      compare(known)
+    },
+    state(market, streamSeq, terms) {
+      const known = gated.get(market)
+      if (known === undefined || streamSeq <= known.statedAt) return
+      registry.markTerms(market, streamSeq, terms)
+      list.state(market, terms)
+      Object.assign(known, { terms, statedAt: streamSeq })
+      if (known.isStarting || known.differs !== undefined) compare(known)
+    },
+    caughtUp(market) {
+      const known = gated.get(market)
+      if (known !== undefined) known.isStarting = false
+    },
+    stop: (market, why) => void stopped.set(market, why),
+    release: (market) => void stopped.delete(market),
+    close: (market, why) => void closed.set(market, why),
+    stopped: () => [...stopped.values(), ...closed.values()],
+    cancelRefusalOf(market) {
+      const why = stopped.get(market)
+      return why === undefined ? undefined : marketStopped(why)
+    },
+    refusalOf(market) {
+      const why = stopped.get(market) ?? closed.get(market)
+      if (why !== undefined) return tradingPaused(why)
+      const known = gated.get(market)
+      if (known?.differs !== undefined && elapsedMs() - known.lookedAtMs >= LOOK_EVERY_MS) {
+        known.lookedAtMs = elapsedMs()
+        known.row = readRow(market) ?? known.row
+        compare(known)
+      }
+      if (known?.differs !== undefined) return tradingPaused(known.differs)
+      const { status, reason = '' } = known?.terms?.standing ?? { status: 'open' }
+      return status === 'paused' ? tradingPaused(`${market} is paused: ${reason}`) : undefined
+    },
+  }
+}

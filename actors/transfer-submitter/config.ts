@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
+import type { Hex } from '../../core/action.js'
+import type { TransferKind } from '../../core/transfer.js'
+import { parseEnv } from '../../runtime/process/config.js'
+
+/** An amount of wei in decimal digits. */
+const weiText = (byDefault: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,30}$/, 'must be whole wei in decimal digits')
+    .default(byDefault)
+    .transform((digits) => BigInt(digits))
+
+/** A key of 32 bytes. */
+const keyText = z.custom<Hex>(
+  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
+  'must be 0x and 64 hex digits',
+)
+
+/** Shorter than the gateway's wait for the submitter's answer. */
+const waitMs = z.coerce.number().int().min(100).max(SUBMITTER_ANSWERS_WITHIN_MS).default(10_000)
+
+/** 0.01 and 0.2 ether. */
+const GAS_RESERVE_WEI = '10000000000000000'
+const GAS_BUDGET_WEI_PER_HOUR = '200000000000000000'
+
+/** Which process this is; set in its Procfile line. */
+export const kindEnv = z.object({ TRANSFER_KIND: z.enum(['deposit', 'withdrawal']) })
+
+const sharedEnv = z.object({
+  NATS_URL: z.string().min(1),
+  NATS_MONITOR_URL: z.url().optional(),
+  RPC_URL: z.url(),
+  DEPLOYMENT_FILE: z.string().min(1),
+  /** Directory of the two databases: `<kind>s.db` and `<kind>-transactions.db`. */
+  DATA_DIR: z.string().min(1),
+  LOG_LEVEL: z.string().default('info'),
+})
+
+/** Settings of deposit-submitter, by the names of its environment. */
+export const depositEnv = sharedEnv.extend({
+  /** Key of an account that matching accepts as a trade executor; deposits are off without it. */
+  DEPOSIT_SUBMITTER_PRIVATE_KEY: keyText.optional(),
+  /** Nothing is submitted that could take the key's balance below this, in wei. */
+  DEPOSIT_GAS_RESERVE_WEI: weiText(GAS_RESERVE_WEI),
+  /** Most gas paid for deposits and their permits in an hour, in wei. */
+  DEPOSIT_GAS_BUDGET_WEI_PER_HOUR: weiText(GAS_BUDGET_WEI_PER_HOUR),
+  /** How long a request waits for its receipt before it is answered without one. */
+  DEPOSIT_WAIT_MS: waitMs,
+})
+
+/** Settings of withdrawal-submitter, with the same meanings. */
+export const withdrawalEnv = sharedEnv.extend({
+  WITHDRAWAL_SUBMITTER_PRIVATE_KEY: keyText.optional(),
+  WITHDRAWAL_GAS_RESERVE_WEI: weiText(GAS_RESERVE_WEI),
+  WITHDRAWAL_GAS_BUDGET_WEI_PER_HOUR: weiText(GAS_BUDGET_WEI_PER_HOUR),
+  WITHDRAWAL_WAIT_MS: waitMs,
+})
+
+/** The settings of one submitter, under names that do not depend on its kind. */
+export interface SubmitterConfig extends Readonly<z.infer<typeof sharedEnv>> {
+  readonly kind: TransferKind
+  readonly privateKey: Hex | undefined
+  readonly reserveWei: bigint
+  readonly hourBudgetWei: bigint
+  readonly answerWithinMs: number
+}
+
+/** Reads the settings of the kind that TRANSFER_KIND names. Throws BadConfiguration. */
+export function readSubmitterConfig(): SubmitterConfig {
+  const { TRANSFER_KIND: kind } = parseEnv(kindEnv, process.env)
+  if (kind === 'deposit') {
+    const env = parseEnv(depositEnv, process.env)
+    return {
+      ...env,
+      kind,
+      privateKey: env.DEPOSIT_SUBMITTER_PRIVATE_KEY,
+      reserveWei: env.DEPOSIT_GAS_RESERVE_WEI,
+      hourBudgetWei: env.DEPOSIT_GAS_BUDGET_WEI_PER_HOUR,
+      answerWithinMs: env.DEPOSIT_WAIT_MS,
+    }
+  }
+  const env = parseEnv(withdrawalEnv, process.env)
+  return {
+    ...env,
+    kind,
+    privateKey: env.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    reserveWei: env.WITHDRAWAL_GAS_RESERVE_WEI,
+    hourBudgetWei: env.WITHDRAWAL_GAS_BUDGET_WEI_PER_HOUR,
+    answerWithinMs: env.WITHDRAWAL_WAIT_MS,
+  }
+}

@@ -1,0 +1,56 @@
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { runProcess } from '../../runtime/process/process.js'
+import { readSubmitterConfig } from './config.js'
+import { createDepositRules } from './deposit-rules.js'
+import { openSubmitter, serveOff } from './open-submitter.js'
+import { createWithdrawalRules } from './withdrawal-rules.js'
+
+/** deposit-submitter or withdrawal-submitter, as TRANSFER_KIND says. */
+const config = orExit(readSubmitterConfig)
+const name = `${config.kind}-submitter`
+
+runProcess({
+  name,
+  level: config.LOG_LEVEL,
+  start: async ({ log, fail }) => {
+    const bus = await connectVenueBus({
+      versions: streamVersions([]),
+      url: config.NATS_URL,
+      name,
+      monitorUrl: config.NATS_MONITOR_URL,
+      onWarning: (message) => log.warn(message),
+    })
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    const { kind, privateKey, reserveWei, hourBudgetWei, answerWithinMs } = config
+    const { perpManager } = deployment
+    const open = async () => {
+      if (privateKey === undefined) return serveOff(bus, kind, 'no key')
+      const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
+      const options = {
+        ...{ bus, rpcUrl, privateKey, deployment, dataDir, log, onFatal: fail },
+        ...{ reserveWei, hourBudgetWei, answerWithinMs },
+      }
+      if (kind === 'withdrawal') {
+        return openSubmitter({
+          ...{ ...options, kind },
+          createRules: (chain) => createWithdrawalRules({ ...chain, deployment }),
+        })
+      }
+      if (perpManager === undefined) return serveOff(bus, kind, 'no perp manager')
+      return openSubmitter({
+        ...{ ...options, kind },
+        createRules: (chain) => createDepositRules({ ...chain, deployment, perpManager }),
+      })
+    }
+    const submitter = await open()
+    return {
+      stop: async () => {
+        await submitter.stop()
+        await bus.close()
+      },
+    }
+  },
+})

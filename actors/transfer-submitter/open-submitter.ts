@@ -1,0 +1,362 @@
+import { join } from 'node:path'
+import {
+  askTransfer,
+  askTransferRecord,
+  transfersStream,
+  transfersSubjects,
+} from '../../bus-schemas/subjects.js'
+import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schemas/transfers.js'
+import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
+import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
+import type { TransactionJournal } from '../../core/transaction-journal.js'
+import { openLane, type TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { untilAnswering } from '../../chain/reads/client.js'
+import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
+import type { Hex } from '../../core/action.js'
+import { crash } from '../../core/crash-point.js'
+import { transfersOff } from '../../core/entry/transfer-refusals.js'
+import type { TransferKind } from '../../core/transfer.js'
+import {
+  createTransactionJournal,
+  JOURNAL_MIGRATIONS,
+} from '../../data/journal/transaction-journal.js'
+import { openDatabase, takeLock } from '../../data/open.js'
+import {
+  createGasSpent,
+  createRequestCounts,
+  createTransferStore,
+  TRANSFER_MIGRATIONS,
+} from '../../data/transfer-store.js'
+import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import { createJobs, type Jobs } from './carry-out.js'
+import {
+  createBackOff,
+  createFollower,
+  createPreparationLedger,
+  dueHashes,
+  follow,
+  followIfAnswering,
+  markUnclear,
+  unsettledHashes,
+  type FollowDeps,
+} from './follow.js'
+import { createJudge, createLimits } from './judge.js'
+import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from './records.js'
+import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
+import { answerAsks, createSubmitter, type Answering } from './submitter.js'
+import { actionHashOf, createGasWallet, createTransactions } from './transactions.js'
+
+export interface SubmitterOptions<Transfer extends SignedTransfer> {
+  readonly kind: TransferKind
+  readonly createRules: (chain: SubmitterChain) => TransferRules<Transfer>
+  readonly bus: Bus
+  readonly rpcUrl: string
+  /** Of an account that matching accepts as a trade executor; it pays the gas. */
+  readonly privateKey: Hex
+  readonly deployment: Deployment
+  /** Directory of `<kind>s.db` and `<kind>-transactions.db`. */
+  readonly dataDir: string
+  readonly reserveWei: bigint
+  readonly hourBudgetWei: bigint
+  /** How long a request waits for its receipt before it is answered without one. */
+  readonly answerWithinMs: number
+  /** Replaces parts of the lane's default policy. */
+  readonly policy?: Partial<LanePolicy>
+  /** Unix milliseconds. Defaults to the system clock. */
+  readonly nowMs?: () => number
+  readonly log: Logger
+  readonly onFatal: (error: unknown) => void
+}
+
+type Database = ReturnType<typeof openDatabase>
+
+const CHAIN_WAIT_MS = 30_000
+/** Pause between two looks at all unsettled transfers. */
+const FOLLOW_EVERY_MS = 1_000
+/** A submitter is not ready when the chain has not answered for longer than this. */
+const CHAIN_SILENT_MAX_MS = 10_000
+const HOUR_MS = 3_600_000
+
+/**
+ * Opens the records and the journal for this process alone, checks the chain, recovers what was left open and then
+ * answers requests. Throws AlreadyLocked when another submitter holds the records, DeploymentMismatch when the chain
+ * is not the deployment's, and ChainUnreachable when it does not answer for CHAIN_WAIT_MS.
+ */
+export async function openSubmitter<Transfer extends SignedTransfer>(
+  options: SubmitterOptions<Transfer>,
+): Promise<Running> {
+  const { kind, dataDir } = options
+  const path = join(dataDir, `${kind}s.db`)
+  const lock = takeLock(`${path}.lock`)
+  const opened: { close(): void }[] = [{ close: () => lock.release() }]
+  const closeAll = (): void => {
+    for (const part of opened.splice(0).reverse()) part.close()
+  }
+  try {
+    const records = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
+    opened.push(records)
+    const journal = openDatabase({
+      path: join(dataDir, `${kind}-transactions.db`),
+      migrations: JOURNAL_MIGRATIONS,
+      synchronous: 'FULL',
+    })
+    opened.push(journal)
+    const running = await start(options, { records, journal })
+    return {
+      stop: async () => {
+        await running.stop()
+        closeAll()
+      },
+    }
+  } catch (error) {
+    closeAll()
+    throw error
+  }
+}
+
+async function start<Transfer extends SignedTransfer>(
+  options: SubmitterOptions<Transfer>,
+  databases: { readonly records: Database; readonly journal: Database },
+): Promise<Running> {
+  const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
+  const signer = createTransactionSigner(options.privateKey, deployment.chainId)
+  await bus.declareStream({
+    stream: transfersStream,
+    subject: transfersSubjects,
+    description: 'Every step of every deposit and withdrawal',
+  })
+  const onWarning = (message: string): void => log.warn(message)
+  await recordVersions(bus, new Map([[transfersStream, TRANSFER_PROGRESS_VERSION]]), onWarning)
+  const chain = await openChain({ rpcUrl, deployment, nowMs, onWarning })
+  const journal = createTransactionJournal(databases.journal)
+  // The lane reports transactions from its opening on, before the submitter that follows them exists.
+  const follower: { submitter?: StartableSubmitter } = {}
+  const facts = observeTransactions(log, {
+    changed: (intentId) => follower.submitter?.touch(intentId),
+    unclear: (intentId) => follower.submitter?.unclear(intentId),
+  })
+  const rules = options.createRules(chain)
+  const { chainId, matching, subAccounts } = deployment
+  // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
+  const contracts = { matching, subAccounts, ...rules.contracts }
+  const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signer.address)
+  await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
+  const lane = await openLane({
+    ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
+    ...(options.policy && { policy: options.policy }),
+  })
+  const database = databases.records
+  const submitter = assemble({ ...options, rules, chain, journal, lane, database, nowMs })
+  follower.submitter = submitter
+  await submitter.start()
+  return submitter
+}
+
+interface TransactionEvents {
+  readonly changed: (intentId: string) => void
+  /** No node has confirmed that it has the transaction. */
+  readonly unclear: (intentId: string) => void
+}
+
+/** Logs the lane's facts and reports those that concern an intent. */
+function observeTransactions(log: Logger, { changed, unclear }: TransactionEvents): LaneFacts {
+  const logged = observeLane(log, 'intent')
+  return {
+    ...logged,
+    broadcast: (transaction) => {
+      logged.broadcast(transaction)
+      transaction.intentIds.forEach(changed)
+    },
+    broadcastUnclear: (transaction, cause) => {
+      logged.broadcastUnclear(transaction, cause)
+      transaction.intentIds.forEach(unclear)
+    },
+    mined: (transaction, intents) => {
+      logged.mined(transaction, intents)
+      for (const { intentId } of intents) changed(intentId)
+    },
+    replaced: (transaction, attempt) => {
+      logged.replaced(transaction, attempt)
+      transaction.intentIds.forEach(changed)
+    },
+    displaced: (transaction, by) => {
+      logged.displaced(transaction, by)
+      transaction.intentIds.forEach(changed)
+    },
+    reversed: (reversal) => {
+      logged.reversed(reversal)
+      changed(reversal.intentId)
+    },
+  }
+}
+
+interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOptions<Transfer> {
+  readonly rules: TransferRules<Transfer>
+  readonly chain: SubmitterChain
+  readonly journal: TransactionJournal
+  readonly lane: TransactionLane
+  readonly database: Database
+  readonly nowMs: () => number
+}
+
+interface StartableSubmitter extends Running {
+  /** Recovers what was left open, then answers requests. */
+  start(): Promise<void>
+  /** The transaction of an intent changed. */
+  touch(intentId: string): void
+  /** No node has confirmed that it has the transaction of an intent. */
+  unclear(intentId: string): void
+}
+
+function assemble<Transfer extends SignedTransfer>(
+  options: AssembleOptions<Transfer>,
+): StartableSubmitter {
+  const { kind, lane, bus, nowMs, onFatal } = options
+  const stopping = new AbortController()
+  const parts = createParts(options, stopping.signal)
+  const { store, jobs, transactions, records, followDeps, publisher, ledger } = parts
+  const unsettled = { kind, store, transactions }
+  const elsewhere = createBackOff({ firstMs: FOLLOW_EVERY_MS, longestMs: HOUR_MS })
+  const trimming = createBackOff({ firstMs: HOUR_MS, longestMs: HOUR_MS })
+  let trimmed: Promise<unknown> | undefined
+  const followOnce = (actionHash: Hex) => followIfAnswering(followDeps, actionHash)
+  const follower = createFollower({
+    follow: (actionHash) => follow(followDeps, actionHash),
+    unsettled: () => dueHashes(unsettled, elsewhere),
+    onPass: () => {
+      publisher.wake()
+      if (trimming.isDue(kind)) trimmed = trimSteps(bus, nowMs() - STEPS_KEPT_MS).catch(onFatal)
+      ledger.settle().catch(onFatal)
+    },
+    everyMs: FOLLOW_EVERY_MS,
+    onFatal,
+  })
+  let answering: Answering | undefined
+  let pings: Subscription | undefined
+
+  return {
+    async start() {
+      await recover(parts, () => unsettledHashes(unsettled), followOnce)
+      follower.start()
+      const submitter = createSubmitter({ ...parts, kind, follow: followOnce })
+      answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
+      pings = await answerPing(bus, `${kind}-submitter`, () => standing(lane))
+      options.log.info({ sender: lane.address }, `taking ${kind}s`)
+    },
+    touch(intentId) {
+      const actionHash = actionHashOf(kind, intentId)
+      if (actionHash === undefined) ledger.add(intentId)
+      else follower.touch(actionHash)
+    },
+    unclear(intentId) {
+      const actionHash = actionHashOf(kind, intentId)
+      if (actionHash !== undefined) markUnclear(followDeps, actionHash)
+    },
+    async stop() {
+      await answering?.stop()
+      await pings?.stop()
+      stopping.abort()
+      // Stopping the lane ends the waits for receipts: jobs finish, and open requests are answered from their records.
+      await lane.stop()
+      await jobs.idle()
+      records.wakeAll()
+      await answering?.drained()
+      await follower.stop()
+      await ledger.stop()
+      await publisher.stop()
+      await trimmed
+    },
+  }
+}
+
+type Parts<Transfer extends SignedTransfer> = ReturnType<typeof createParts<Transfer>>
+
+function createParts<Transfer extends SignedTransfer>(
+  options: AssembleOptions<Transfer>,
+  stopping: AbortSignal,
+) {
+  const { kind, rules, chain, deployment, journal, lane, bus, database } = options
+  const { log, nowMs, onFatal } = options
+  const { client, reader, verifier, domain, clock } = chain
+  const { matching } = deployment
+  const store = createTransferStore(database)
+  const publisher = createStepPublisher({
+    ...{ bus, store, onFatal },
+    onTrouble: (cause) => log.warn({ err: cause }, 'step not published, trying again'),
+  })
+  const records = createRecordBook({
+    store,
+    nowMs,
+    onStep: ({ actionHash, owner, status, txHash, revert, error }) => {
+      log.info({ action_hash: actionHash, owner, status, tx_hash: txHash, revert, error }, kind)
+      publisher.wake()
+    },
+  })
+  const transactions = createTransactions({ journal, lane, stopping })
+  const { address, readGas } = lane
+  const { reserveWei, hourBudgetWei } = options
+  const { reservedWei } = transactions
+  const spent = createGasSpent(database)
+  const gas = createGasWallet({
+    ...{ address, readGas, spent, reservedWei, reserveWei, hourBudgetWei, nowMs },
+  })
+  const owners = createRequestCounts(database, 'owner')
+  const clients = createRequestCounts(database, 'client')
+  const limits = createLimits({ ...rules, store, owners, clients, nowMs })
+  const judge = createJudge({
+    ...{ kind, rules, verifier, domain, records, limits, gas, clock, reader, nowMs },
+  })
+  const jobs: Jobs<Transfer> = createJobs({
+    ...{ rules, records, store, transactions, gas, client, matching, nowMs, onFatal },
+  })
+  const followDeps: FollowDeps = {
+    ...{ kind, matching, records, transactions, gas, client, reader, nowMs },
+    ...{ module: rules.module, revertName: rules.revertName, carryOutAgain: jobs.resume },
+  }
+  const ledger = createPreparationLedger({ client, matching, gas, transactions })
+  return { store, publisher, records, transactions, gas, judge, jobs, followDeps, ledger }
+}
+
+/** Brings records to the state of the journal, then carries out what was claimed but never signed. */
+async function recover<Transfer extends SignedTransfer>(
+  { store, jobs, publisher }: Parts<Transfer>,
+  unsettled: () => Hex[],
+  followOnce: (actionHash: Hex) => Promise<void>,
+): Promise<void> {
+  for (const actionHash of unsettled()) await followOnce(actionHash)
+  crash('transfer.recovery_mid')
+  for (const { record } of store.unsettled()) jobs.resume(record.actionHash)
+  publisher.wake()
+}
+
+function standing(lane: TransactionLane): Standing {
+  const frozen = lane.frozen() !== undefined
+  const silent = lane.chainSilentMs() > CHAIN_SILENT_MAX_MS
+  const trouble = frozen ? 'a foreign transaction used the key' : 'the chain does not answer'
+  return {
+    ready: !frozen && !silent,
+    detail: frozen || silent ? trouble : 'taking requests',
+    positions: { open_transactions: lane.openCount() },
+  }
+}
+
+/** Answers for a submitter without a key or a manager: every request is refused, and the process counts as ready. */
+export async function serveOff(bus: Bus, kind: TransferKind, why: string): Promise<Running> {
+  const queue = `${kind}-submitter`
+  const off = encodeTransferAnswer({ kind: 'refused', refusal: transfersOff(kind) })
+  const refuse = (_: Uint8Array, replyTo: string): void => bus.reply(replyTo, off)
+  const subscriptions = await Promise.all([
+    bus.answer(askTransfer(kind), queue, refuse),
+    bus.answer(askTransferRecord(kind), queue, refuse),
+    answerPing(bus, queue, () => ({ ready: true, detail: `off: ${why}`, positions: {} })),
+  ])
+  return {
+    stop: async () => {
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()))
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { GasFacts, GasReader } from '../../chain/lane/gas.js'
+import {
+  LaneFrozen,
+  type Shortage,
+  type TransactionLane,
+} from '../../chain/lane/transaction-lane.js'
+import type { TransactionFees } from '../../chain/lane/nonce-lane.js'
+import type {
+  MinedTransaction,
+  OpenTransaction,
+  RecordedIntent,
+  TransactionJournal,
+} from '../../core/transaction-journal.js'
+import { fingerprintOf } from '../../chain/signing/keys.js'
+import type { Address, Hex } from '../../core/action.js'
+import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
+import type { GasSpent } from '../../data/transfer-store.js'
+
+/** A contract call, sent at most once under its id. */
+export interface Call {
+  readonly intentId: string
+  readonly to: Address
+  readonly data: Hex
+}
+
+/** The submitter's transactions, one for each intent. */
+export interface Transactions {
+  readonly address: Address
+  stateOf(intentId: string): RecordedIntent['state'] | undefined
+  /** Hash of the mined transaction, else of the newest signed attempt; undefined when nothing was signed. */
+  hashOf(intentId: string): Hex | undefined
+  /** Why a transaction that may cost `costWei` cannot be sent now. Ask right before `send`. */
+  shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
+  /**
+   * Journals the call as a transaction and broadcasts it, at most once for one id. False, with nothing recorded, when
+   * the lane is frozen.
+   */
+  send(call: Call, fees: TransactionFees): boolean
+  /** Whether a node confirmed that it has the transaction. */
+  wasTaken(intentId: string): boolean
+  /** Resolves when it is mined, with undefined when the process stops before. */
+  mined(intentId: string, askAgainMs: number): Promise<MinedTransaction | undefined>
+  /** As `mined`, with undefined after `withinMs`. */
+  minedWithin(intentId: string, withinMs: number): Promise<MinedTransaction | undefined>
+  /** The intents whose transactions are open, or mined in a block that is not final. */
+  unsettledIntents(): string[]
+  /** Most that the open transactions may still cost, in wei. */
+  readonly reservedWei: () => bigint
+}
+
+/** The journal's id of the transaction that carries a transfer out. */
+export const intentOf = (kind: TransferKind, actionHash: Hex): string => `${kind}:${actionHash}`
+
+/** The transfer of an intent id; undefined when it is a preparation. */
+export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefined {
+  const prefix = `${kind}:`
+  return intentId.startsWith(prefix) ? (intentId.slice(prefix.length) as Hex) : undefined
+}
+
+export interface TransactionsDeps {
+  readonly journal: TransactionJournal
+  readonly lane: TransactionLane
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal
+}
+
+export function createTransactions({ journal, lane, stopping }: TransactionsDeps): Transactions {
+  const stateOf = (intentId: string) => journal.find(intentId)?.state
+  const unsettled = () => journal.unsettledTransactions(lane.address)
+  return {
+    address: lane.address,
+    stateOf,
+    hashOf(intentId) {
+      const state = stateOf(intentId)
+      if (state?.kind === 'mined') return state.transaction.hash
+      return state?.kind === 'open' ? state.transaction.attempts.at(-1)?.hash : undefined
+    },
+    shortage: (gas, costWei) => lane.shortage(gas, costWei),
+    send({ intentId, to, data }, fees) {
+      const intents = [{ intentId, fingerprint: fingerprintOf(to, data) }]
+      try {
+        lane.take({ intents, to, data, fees })
+        return true
+      } catch (error) {
+        if (error instanceof LaneFrozen) return false
+        throw error
+      }
+    },
+    wasTaken: (intentId) => lane.wasTaken(intentId),
+    minedWithin: (intentId, withinMs) => lane.waitFor(intentId, withinMs),
+    async mined(intentId, askAgainMs) {
+      while (!stopping.aborted) {
+        const mined = await lane.waitFor(intentId, askAgainMs)
+        if (mined !== undefined) return mined
+      }
+      return undefined
+    },
+    unsettledIntents: () => unsettled().flatMap(({ transaction }) => transaction.intentIds),
+    reservedWei: () =>
+      unsettled()
+        .filter(({ mined }) => mined === undefined)
+        .reduce((sum, { transaction }) => sum + highestCost(transaction), 0n),
+  }
+}
+
+/** All attempts have the same nonce, so at most the most expensive one is paid. */
+function highestCost({ attempts }: OpenTransaction): bigint {
+  const costs = attempts.map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas)
+  return costs.reduce((highest, cost) => (cost > highest ? cost : highest), 0n)
+}
+
+/** The promise's value, or undefined after `withinMs`. */
+export async function within<T>(withinMs: number, promise: Promise<T>): Promise<T | undefined> {
+  const timer = new AbortController()
+  const late = delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    timer.abort()
+  }
+}
+
+export interface GasDeps {
+  readonly address: Address
+  readonly readGas: GasReader
+  readonly spent: GasSpent
+  /** Most that open transactions may still cost, in wei. */
+  readonly reservedWei: () => bigint
+  /** Nothing is submitted that could take the wallet's balance below this. */
+  readonly reserveWei: bigint
+  /** Most gas of one hour, paid or in flight. */
+  readonly hourBudgetWei: bigint
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** The wallet that pays for transfers, with its reserve and its hourly budget. */
+export interface GasWallet {
+  /** Current gas prices and the balance; rejects with ChainUnreachable. */
+  readonly read: GasReader
+  /** Why a transaction that may cost `costWei` cannot be paid now. Ask again right before it is signed. */
+  pauseFor(costWei: bigint, facts: GasFacts): GasPause | undefined
+  /** Books the cost of a mined transaction. */
+  readonly paid: (txHash: string, costWei: bigint) => void
+  /** Never rejects; without an answer of the chain within BALANCE_WAIT_MS the balance is absent. */
+  readonly standing: () => Promise<GasStanding>
+}
+
+const BALANCE_WAIT_MS = 500
+
+export function createGasWallet(deps: GasDeps): GasWallet {
+  const { address, readGas, spent, reservedWei, reserveWei, hourBudgetWei, nowMs } = deps
+  /** Transactions in flight count with their highest cost. */
+  const hourSpentWei = (): bigint => spent.withinHour(nowMs()) + reservedWei()
+
+  function pauseFor(costWei: bigint, { balance }: GasFacts): GasPause | undefined {
+    if (balance - reservedWei() - costWei < reserveWei) return 'gas_reserve'
+    return hourSpentWei() + costWei > hourBudgetWei ? 'gas_budget' : undefined
+  }
+
+  return {
+    read: readGas,
+    pauseFor,
+    paid: (txHash, costWei) => spent.record(txHash, costWei, nowMs()),
+    async standing() {
+      const balance = readGas().catch(() => undefined)
+      const facts = await within(BALANCE_WAIT_MS, balance)
+      const paused = facts === undefined ? undefined : pauseFor(1n, facts)
+      return {
+        ...{ signer: address, reserveWei, hourBudgetWei, hourSpentWei: hourSpentWei() },
+        ...(facts !== undefined && { balanceWei: facts.balance }),
+        ...(paused !== undefined && { paused }),
+      }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import type { z } from 'zod'
+import { contractOf } from '../core/contracts/registry.js'
+import { readFrameHeader } from '../chain/signing/verify-frame.js'
+import type { Address } from '../core/action.js'
+import type { Market } from '../core/contracts/market.js'
+import { type Checked, refusals, type Refusal } from '../core/entry/refusals.js'
+import {
+  findMarket,
+  noSuchMarket,
+  type FoundMarket,
+  type MarketNaming,
+  type Nameable,
+} from '../core/entry/find-market.js'
+import {
+  authFailed,
+  authMalformed,
+  authRequired,
+  readRefusals,
+} from '../core/entry/read-refusals.js'
+import type { HistoryPage, HistoryPosition } from '../data/history/read-orders.js'
+import { HistoryQuery } from '../interface/order.js'
+import type { GatewayContext, GatewayDeps } from './context.js'
+
+/** Reads the query parameters that a schema declares; returns the refusal of the first one that does not fit. */
+export function readQuery<Parameters extends z.ZodObject>(
+  ctx: Pick<GatewayContext, 'query'>,
+  parameters: Parameters,
+  refusalOf: Readonly<Record<keyof Parameters['shape'], Refusal>>,
+): Checked<z.output<Parameters>> {
+  const read = parameters.safeParse(ctx.query)
+  if (read.success) return read.data
+  const [name] = read.error.issues[0]?.path ?? []
+  return { refusal: refusalOf[name as keyof Parameters['shape']] }
+}
+
+/**
+ * The market named by `symbol`, or by `asset_address` and `sub_id`, or the refusal. A deprecated identifier is reported
+ * in the answer's headers.
+ */
+export function askedMarket(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  isNameable?: Nameable,
+): { readonly market: Market } | { readonly refusal: Refusal } {
+  const { symbol, asset_address, sub_id } = ctx.query
+  const found = find(deps, { symbol, assetAddress: asset_address, subId: sub_id }, isNameable)
+  if (!('refusal' in found)) markDeprecated(ctx, deps, found)
+  return found
+}
+
+/** The markets of a tickers read, sorted: every enabled market with a ticker, or the one that `ticker_id` names. */
+export function askedTickers(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+): { readonly markets: readonly Market[] } | { readonly refusal: Refusal } {
+  const { ticker_id } = ctx.query
+  if (ticker_id === undefined) {
+    const listed = deps.markets.filter((market) => market.enabled && hasTicker(market))
+    return { markets: listed.toSorted((a, b) => (a.market < b.market ? -1 : 1)) }
+  }
+  const found = find(deps, { symbol: ticker_id })
+  if ('refusal' in found) return found
+  if (!hasTicker(found.market)) return { refusal: noSuchMarket(deps.markets, ticker_id.toString()) }
+  markDeprecated(ctx, deps, found)
+  return { markets: [found.market] }
+}
+
+const hasTicker = (market: Market): boolean => contractOf(market).present.hasTicker
+
+/** Of a market that is listed or was: reads of its past. One whose feed stated no terms was never listed. */
+export const askedPast = (ctx: GatewayContext, deps: GatewayDeps) =>
+  askedMarket(
+    ctx,
+    deps,
+    ({ enabled, market }) => enabled || deps.readModel.terms(market) !== undefined,
+  )
+
+const find = (deps: GatewayDeps, naming: MarketNaming, isNameable?: Nameable) => {
+  const clock = { nowMs: deps.nowMs(), aliasesUntilMs: deps.aliasCutoffMs }
+  return findMarket(deps.markets, naming, clock, isNameable)
+}
+
+function markDeprecated(
+  ctx: GatewayContext,
+  { aliasCutoffMs }: GatewayDeps,
+  { market, deprecated }: FoundMarket,
+): void {
+  if (!deprecated) return
+  ctx.set('Deprecation', 'true')
+  ctx.set('Sunset', new Date(aliasCutoffMs).toUTCString())
+  ctx.set('X-Canonical-Market', market.market)
+}
+
+/** The owner whose private data is read, from the signed frame in the header, or the refusal. No cache may keep the answer. */
+export function serviceAuth(
+  ctx: GatewayContext,
+  { auth, nowMs }: Pick<GatewayDeps, 'auth' | 'nowMs'>,
+): { readonly owner: Address } | { readonly refusal: Refusal } {
+  ctx.set('Cache-Control', 'no-store')
+  const header = ctx.get(auth.header)
+  if (header === '') return { refusal: authRequired(auth.header) }
+  const read = readFrameHeader(header, { words: auth.words, nowMs })
+  if ('owner' in read) return read
+  return { refusal: read.isMalformed ? authMalformed(auth.header) : authFailed(read.reason) }
+}
+
+/** The two histories; a cursor of one is invalid in the other. */
+export type HistoryKind = 'orders' | 'fills'
+
+/** Reads `limit` and `before` of a history's query. */
+export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {
+  const query = readQuery(ctx, HistoryQuery, {
+    limit: refusals.pageLimit,
+    before: readRefusals.historyBefore,
+  })
+  if ('refusal' in query) return query
+  const { limit } = query
+  if (query.before === undefined) return { limit }
+  const before = readCursor(kind, query.before)
+  return before === undefined ? { refusal: readRefusals.historyBefore } : { limit, before }
+}
+
+/** `next_before` of a page; absent when the page is not full, because then nothing is older. */
+export function nextBefore(
+  kind: HistoryKind,
+  rows: readonly { readonly position: HistoryPosition }[],
+  { limit }: HistoryPage,
+): { readonly next_before?: string } {
+  const last = rows.at(-1)
+  return last === undefined || rows.length < limit
+    ? {}
+    : { next_before: writeCursor(kind, last.position) }
+}
+
+/** Opaque to clients: the history and a row's position in it. */
+function writeCursor(kind: HistoryKind, { atMs, key }: HistoryPosition): string {
+  return Buffer.from(`${kind}:${atMs}:${key}`).toString('base64url')
+}
+
+function readCursor(kind: HistoryKind, text: string): HistoryPosition | undefined {
+  const [found, at = '', key = ''] = Buffer.from(text, 'base64url').toString().split(':')
+  const position = { atMs: Number.parseInt(at, 10), key: Number.parseInt(key, 10) }
+  // Accept only the canonical text of this position: no other was ever returned.
+  if (found !== kind || writeCursor(kind, position) !== text) return undefined
+  const whole = [position.atMs, position.key].every((part) => Number.isSafeInteger(part))
+  return whole ? position : undefined
+}

@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import { ErrorBody, MarketError } from '../interface/venue.js'
+import type { GatewayDeps, Handler } from './context.js'
+
+/** One endpoint: what it takes and answers, and what handles it. Paths name their parameters as `:name`. */
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly operation: Operation
+  readonly handler: (deps: GatewayDeps) => Handler
+}
+
+/** What an endpoint takes and answers: the source of its documentation, to which the tests hold its answers. */
+export interface Operation {
+  /** Unique; the name that generated clients give the call. */
+  readonly id: string
+  readonly tag: Tag
+  readonly summary: string
+  readonly description?: string
+  readonly path?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly headers?: z.ZodObject
+  readonly body?: z.ZodType
+  readonly responses: Readonly<Record<number, Answer>>
+}
+
+export type Tag =
+  'Orders' | 'Deposits and withdrawals' | 'History' | 'Market data' | 'Venue' | 'Documentation'
+
+/** One status that an endpoint answers. */
+export interface Answer {
+  readonly description: string
+  /** Absent: the body is `text`. */
+  readonly body?: z.ZodType
+  /** Defaults to `application/json`. */
+  readonly contentType?: string
+  /** Names of the headers it may carry besides `X-Request-Id`. */
+  readonly headers?: readonly ResponseHeader[]
+}
+
+export type ResponseHeader =
+  | 'Deprecation'
+  | 'Sunset'
+  | 'X-Canonical-Market'
+  | 'Cache-Control'
+  | 'Content-Security-Policy'
+  | 'Retry-After'
+  | 'Upgrade'
+  | 'ETag'
+  | 'Vary'
+  | 'Content-Encoding'
+
+/** A refusal with the usual error body. */
+export const refused = (description: string): Answer => ({ description, body: ErrorBody })
+
+/** The 500 of every endpoint that documents none of its own. */
+export const broken = refused(
+  'Something broke on our side; its reason is in our log under `request_id`.',
+)
+
+/** What every read of the venue's state may answer besides its own. */
+export const readRefusals = {
+  500: broken,
+  503: refused('Reads lag behind what this venue already answered; ask again shortly.'),
+} as const
+
+/** What every endpoint that reads a body may answer before it reads the body's content. */
+export const bodyRefusals = {
+  413: refused('The body is larger than 64 KiB.'),
+  415: refused('The body is compressed.'),
+} as const
+
+/** Headers of an answer to a request that named its market by a deprecated identifier. */
+export const aliasHeaders: readonly ResponseHeader[] = [
+  'Deprecation',
+  'Sunset',
+  'X-Canonical-Market',
+]
+
+/** What a read of one market may answer besides its own; the alias headers stand on refusals too. */
+export const marketRefusals: Readonly<Record<number, Answer>> = {
+  400: {
+    description: '`unknown_market` with the identifiers that exist, or a bad parameter.',
+    body: MarketError,
+    headers: aliasHeaders,
+  },
+  500: { ...readRefusals[500], headers: aliasHeaders },
+  503: { ...readRefusals[503], headers: aliasHeaders },
+}
+
+/** An answer to a private read: no cache may keep it. */
+export const uncached = (answer: Answer): Answer => ({ ...answer, headers: ['Cache-Control'] })
+
+/** What the two histories may answer besides their pages. */
+export const historyRefusals: Readonly<Record<number, Answer>> = {
+  400: uncached(refused('A bad `limit` or `before`.')),
+  401: uncached(refused('The frame is missing, malformed, expired or not signed by its address.')),
+  500: uncached(readRefusals[500]),
+  503: uncached(readRefusals[503]),
+}

@@ -1,0 +1,70 @@
+import type { Market } from '../../core/contracts/market.js'
+import { contractOf } from '../../core/contracts/registry.js'
+import { parseInteger } from '../../core/decimal.js'
+import { readRefusals as texts } from '../../core/entry/read-refusals.js'
+import type { Checked } from '../../core/entry/refusals.js'
+import { PositionsBody, PositionsQuery } from '../../interface/position.js'
+import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { broken, refused, type Route } from '../route.js'
+
+/** `GET /v1/positions`: an account of the perpetual markets, as one block of the chain shows it. */
+export const getPositions: Route = {
+  method: 'GET',
+  path: '/v1/positions',
+  operation: {
+    id: 'listPositions',
+    tag: 'Market data',
+    summary: 'Show the positions and the margin of an account',
+    description:
+      'Public. Serves perpetual markets; positions of futures are read on chain. Every number is of one block, the newest at most a second ago.',
+    query: PositionsQuery,
+    responses: {
+      200: {
+        description: 'Empty lists for an account that does not exist or is no perpetual account.',
+        body: PositionsBody,
+      },
+      400: refused('`subaccount_id` is missing or no whole number.'),
+      500: broken,
+      502: refused('The chain gave no answer; nothing is known.'),
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const asked = askedAccount(ctx)
+    if ('refusal' in asked) return refuse(ctx, asked.refusal)
+    const body = await readPositions(deps, asked.subaccountId)
+    if (body === undefined) return refuse(ctx, texts.positionsUnreadable)
+    ctx.body = body
+  },
+}
+
+function askedAccount({ query }: GatewayContext): Checked<{ readonly subaccountId: bigint }> {
+  const { subaccount_id: sent } = query
+  if (sent === undefined || sent === '') return { refusal: texts.subaccountRequired }
+  const subaccountId = parseInteger(sent)
+  return subaccountId === undefined ? { refusal: texts.subaccountForm } : { subaccountId }
+}
+
+/** The answer in the order of the markets' identifiers; undefined when the chain could not be read. */
+async function readPositions(
+  { markets, positions, readModel }: GatewayDeps,
+  subaccountId: bigint,
+): Promise<PositionsBody | undefined> {
+  const served = markets.filter((market) => market.enabled && servesPositions(market))
+  if (served.length === 0) return { positions: [], accounts: [] }
+  const read = await positions?.readPositions(served, subaccountId)
+  if (read === undefined) return undefined
+  const records = read
+    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+    .flatMap(({ market, ...seen }) => {
+      const entry = readModel.positionEntry(market.market, subaccountId)
+      const held = { market, subaccountId, ...seen, entry }
+      return contractOf(market).present.positions?.(held) ?? []
+    })
+  return {
+    positions: records.flatMap(({ position }) => position ?? []),
+    accounts: records.map(({ account }) => account),
+  }
+}
+
+const servesPositions = (market: Market): boolean =>
+  contractOf(market).present.positions !== undefined

@@ -1,0 +1,220 @@
+import { assert } from '../core/assert.js'
+import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
+import type { Market } from '../core/contracts/market.js'
+import { tradingOf } from '../core/contracts/registry.js'
+import type { AccountObservation } from '../core/engine/accounts.js'
+import type {
+  Command,
+  LoggedCommand,
+  ReversedLeg,
+  SettlementOutcome,
+  SettlementReversal,
+  PublishedFill,
+} from '../core/engine/command.js'
+import {
+  address,
+  flag,
+  hex,
+  oneOf,
+  position,
+  text,
+  uint,
+  whole,
+  type Codec,
+} from '../core/wire/codec.js'
+import { list, optional, struct, union } from '../core/wire/compound.js'
+import { amountE18, priceE18 } from '../core/wire/money.js'
+import { match } from './blocks.js'
+import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'
+import { marketOpening, rulesChange } from './markets.js'
+import { order, orderStatus, side } from './orders.js'
+
+/** What the chain shows of a subaccount at one block. */
+export const accountObservation = ({ accountFacts }: ContractWire): Codec<AccountObservation> =>
+  struct<AccountObservation>({
+    subaccountId: uint,
+    facts: accountFacts,
+    custodyOwner: optional(address),
+    leaving: flag,
+    blockNumber: uint,
+    blockTimeSec: whole,
+  })
+
+/** What the chain shows of a market at one block. */
+export const marketObservation = ({ marketFacts }: ContractWire): Codec<MarketObservation> =>
+  struct<MarketObservation>({
+    facts: marketFacts,
+    blockNumber: uint,
+    blockTimeSec: whole,
+    readAtMs: whole,
+  })
+
+type Guilty = Extract<SettlementOutcome, { kind: 'reverted' }>['guilty']
+
+const outcome = union<SettlementOutcome>({
+  success: { txHash: hex, blockNumber: uint, markPrice: optional(priceE18) },
+  reverted: {
+    revert: text,
+    guilty: oneOf<Guilty>({ maker: true, taker: true, both: true, venue: true, unclear: true }),
+    txHash: optional(hex),
+  },
+})
+
+const leg = struct<ReversedLeg>({
+  orderId: text,
+  owner: address,
+  side,
+  limitPrice: priceE18,
+  desired: amountE18,
+  ended: optional(
+    struct<NonNullable<ReversedLeg['ended']>>({ status: orderStatus, filled: amountE18 }),
+  ),
+})
+
+const reversal = struct<SettlementReversal>({
+  no: position,
+  match,
+  maker: leg,
+  taker: leg,
+  now: union<SettlementReversal['now']>({
+    success: { txHash: hex, blockNumber: uint },
+    reverted: {
+      revert: text,
+      published: struct<PublishedFill>({
+        txHash: hex,
+        blockNumber: uint,
+        tradeId: whole,
+        markPrice: optional(priceE18),
+      }),
+    },
+  }),
+})
+
+const byOperator = { by: text, reason: text }
+
+function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
+  const account = accountObservation(wire)
+  return struct<LoggedCommand>({
+    source: text,
+    sourceNo: whole,
+    atMs: whole,
+    replyTo: optional(text),
+    requestId: optional(text),
+    command: union<Command>({
+      MarketOpened: { opening: marketOpening },
+      MarketRulesSet: { rules: rulesChange, ...byOperator },
+      MarketPaused: byOperator,
+      MarketResumed: byOperator,
+      MarketDisabled: byOperator,
+      MarketEnabled: byOperator,
+      PlaceOrder: { order, account: optional(account) },
+      CancelOrder: { owner: address, nonce: uint, reason: text },
+      Tick: {},
+      ContinueOrder: { orderId: text },
+      SignatureChecked: { orderId: text, valid: flag },
+      SessionKeyObserved: { orderId: text, endsSec: whole },
+      AccountObserved: { account },
+      MarketObserved: { observation: marketObservation(wire) },
+      SettlementReported: { settlementId: text, outcome },
+      ChainFaultObserved: { revert: optional(text) },
+      SettlementReversed: { reversal },
+      ReversalsRead: { upTo: whole },
+      EngineVersionSet: { version: position },
+    }),
+  })
+}
+
+/** Most commands in one message of the log; one fsync carries them all. */
+export const MAX_COMMANDS_PER_MESSAGE = 256
+
+/** How far a writer's clock may be ahead of the bus's; both are kept by the same time service. */
+export const MAX_CLOCK_AHEAD_MS = 5_000
+
+/** Called with a command whose clock is too far ahead, and the time that is used instead. */
+export type OnClockAhead = (logged: LoggedCommand, storedAtMs: number) => void
+
+/** The messages of a market's command log. */
+export interface CommandMessages {
+  /** The version that is written. */
+  readonly version: number
+  /** One message. All of the commands must fit; split longer runs with encodeGroup. */
+  readonly encode: (commands: readonly LoggedCommand[]) => Uint8Array
+  /**
+   * One message with as many of the leading commands as its limits allow, at least one, and how many those are: what
+   * a writer does with the queue that has gathered while its previous append was in flight.
+   */
+  readonly encodeGroup: (commands: readonly LoggedCommand[]) => CommandGroup
+  /** The inverse of `encode`. Throws as `decode` of a message does. */
+  readonly decode: (data: Uint8Array) => readonly LoggedCommand[]
+  /**
+   * The commands of a message as the market takes them. Market time is the greatest in the log and never goes back, so
+   * one clock far ahead would expire every order at once: a time that is more than MAX_CLOCK_AHEAD_MS beyond the moment
+   * at which the bus stored the message is replaced by that moment. Both are part of the log, so every fold of it
+   * decides alike. Throws as `decode`.
+   */
+  readonly take: (message: StoredMessage, onClockAhead?: OnClockAhead) => readonly LoggedCommand[]
+}
+
+/** A market, as far as the form of its log goes. */
+export type LogMarket = Pick<Market, 'market' | 'contractType'>
+
+interface CommandGroup {
+  readonly data: Uint8Array
+  readonly count: number
+}
+
+interface StoredMessage {
+  readonly data: Uint8Array
+  readonly storedAtMs: number
+}
+
+/** What follows from a contract's own declarations, made once for each contract type. */
+export function perContract<T>(
+  make: (wire: ContractWire) => T,
+): (market: Pick<Market, 'contractType'>) => T {
+  const made = new WeakMap<ContractWire, T>()
+  return (market) => {
+    const { wire } = tradingOf(market)
+    const known = made.get(wire) ?? make(wire)
+    made.set(wire, known)
+    return known
+  }
+}
+
+/** The messages of a market's command log, whose contract declares what is observed of accounts and of the market. */
+export const commandMessages = perContract(declareMessages)
+
+function declareMessages(wire: ContractWire): CommandMessages {
+  const loggedCommand = loggedCommandOf(wire)
+  const versions = since(WIRE_VERSION, list(loggedCommand, 1, MAX_COMMANDS_PER_MESSAGE))
+  const { version, decode } = message('command message', versions)
+  const encodeGroup = (commands: readonly LoggedCommand[]): CommandGroup => {
+    const texts: string[] = []
+    let bytes = enveloped(version, '[]').length
+    for (const command of commands.slice(0, MAX_COMMANDS_PER_MESSAGE)) {
+      const text = loggedCommand.write(command)
+      bytes += Buffer.byteLength(text) + 1
+      if (bytes > MAX_MESSAGE_BYTES) break
+      texts.push(text)
+    }
+    assert(texts.length > 0, 'no command to encode, or the first one exceeds a whole message')
+    const data = Buffer.from(enveloped(version, `[${texts.join(',')}]`))
+    return { data, count: texts.length }
+  }
+  return {
+    version,
+    decode,
+    encodeGroup,
+    encode(commands) {
+      const { data, count } = encodeGroup(commands)
+      assert(count === commands.length, `${commands.length} commands do not fit one message`)
+      return data
+    },
+    take: ({ data, storedAtMs }, onClockAhead = () => undefined) =>
+      decode(data).map((logged) => {
+        if (logged.atMs <= storedAtMs + MAX_CLOCK_AHEAD_MS) return logged
+        onClockAhead(logged, storedAtMs)
+        return { ...logged, atMs: storedAtMs }
+      }),
+  }
+}

@@ -1,0 +1,39 @@
+import type { IndexLagGate, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
+import { flag, whole } from '../core/wire/codec.js'
+import { optional, struct } from '../core/wire/compound.js'
+import { priceE18 } from '../core/wire/money.js'
+import { message, since, WIRE_VERSION } from './envelope.js'
+
+/** The gate of the index's lag, which the order intake keeps. */
+
+const sample = struct<IndexSample>({ atMs: whole, usdcPerCngn: priceE18, isOk: flag })
+
+/** A question on `askIndexLag`: with a sample, a report of it. */
+export interface IndexLagQuestion {
+  readonly sample?: IndexSample
+}
+
+/** The answer: the gate as it stands after the question; absent when none is configured. */
+export interface IndexLagAnswer {
+  readonly watch?: IndexWatch
+}
+
+export const { encode: encodeIndexLagQuestion, decode: decodeIndexLagQuestion } = message(
+  'index lag question',
+  since(WIRE_VERSION, struct<IndexLagQuestion>({ sample: optional(sample) })),
+)
+
+export const { encode: encodeIndexLagAnswer, decode: decodeIndexLagAnswer } = message(
+  'index lag answer',
+  since(
+    WIRE_VERSION,
+    struct<IndexLagAnswer>({
+      watch: optional(
+        struct<IndexWatch>({
+          gate: struct<IndexLagGate>({ enforced: flag, maxBps: whole, maxAgeMs: whole }),
+          sample: optional(sample),
+        }),
+      ),
+    }),
+  ),
+)

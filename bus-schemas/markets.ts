@@ -1,0 +1,112 @@
+import type { ContractType } from '../core/contracts/market.js'
+import type {
+  MarketIdentity,
+  MarketOpening,
+  MarketRules,
+  MarketStanding,
+  MarketTerms,
+} from '../core/contracts/market-terms.js'
+import { address, flag, oneOf, text, uint, whole, type Codec } from '../core/wire/codec.js'
+import { dictionary, mapped, optional, struct, union } from '../core/wire/compound.js'
+import { amountE18, priceE18 } from '../core/wire/money.js'
+import { message, since, storedText, WIRE_VERSION } from './envelope.js'
+
+/** Markets as logs, feeds, checkpoints and stored positions hold them. */
+
+export const marketIdentity: Codec<MarketIdentity> = struct<MarketIdentity>({
+  market: text,
+  ordinal: whole,
+  contractType: mapped(text, String, (name) => name as ContractType),
+  contractMultiplier: uint,
+  amountScale: uint,
+  makerFeeBps: whole,
+  assetAddress: address,
+  subId: uint,
+  quoteAssetAddress: address,
+  tradeModuleAddress: address,
+  marginManagerAddress: address,
+})
+
+export const marketRules: Codec<MarketRules> = struct<MarketRules>({
+  takerFeeBps: whole,
+  tickSize: priceE18,
+  minSize: amountE18,
+  amountStep: optional(amountE18),
+})
+
+/** Rules of which only those that change are stated. */
+export const rulesChange = struct<Partial<MarketRules>>({
+  takerFeeBps: optional(whole),
+  tickSize: optional(priceE18),
+  minSize: optional(amountE18),
+  amountStep: optional(amountE18),
+})
+
+export const marketOpening = struct<MarketOpening>({
+  identity: marketIdentity,
+  rules: marketRules,
+  enabled: flag,
+})
+
+export const marketTerms = struct<MarketTerms>({
+  identity: marketIdentity,
+  rules: marketRules,
+  enabled: flag,
+  standing: struct<MarketStanding>({
+    status: oneOf<MarketStanding['status']>({ open: true, paused: true, held: true }),
+    reason: optional(text),
+  }),
+})
+
+/** Terms as a reader of the feed stores them beside its position. */
+export const termsText = storedText('stored terms', since(WIRE_VERSION, marketTerms))
+
+/** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of the market file. */
+export type MarketChange =
+  | { readonly kind: 'show' | 'pause' | 'resume' | 'disable' | 'enable' }
+  | { readonly kind: 'set'; readonly fields: Readonly<Record<string, string>> }
+
+/** Asked on `askMarket(market)`. */
+export interface MarketRequest {
+  readonly request_id: string
+  /** Who asks, and why; both are kept in the log. */
+  readonly by: string
+  readonly reason: string
+  readonly change: MarketChange
+}
+
+export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = message(
+  'market request',
+  since(
+    WIRE_VERSION,
+    struct<MarketRequest>({
+      request_id: text,
+      by: text,
+      reason: text,
+      change: union<MarketChange>({
+        show: {},
+        set: { fields: dictionary(text) },
+        pause: {},
+        resume: {},
+        disable: {},
+        enable: {},
+      }),
+    }),
+  ),
+)
+
+/** The market's terms once the change is durable, or why nothing was changed, in one line. */
+export type MarketAnswer =
+  | { readonly kind: 'terms'; readonly feed_seq: number; readonly terms: MarketTerms }
+  | { readonly kind: 'refused'; readonly message: string }
+
+export const { encode: encodeMarketAnswer, decode: decodeMarketAnswer } = message(
+  'market answer',
+  since(
+    WIRE_VERSION,
+    union<MarketAnswer>({
+      terms: { feed_seq: whole, terms: marketTerms },
+      refused: { message: text },
+    }),
+  ),
+)

@@ -1,0 +1,181 @@
+import type { ActionJson } from '../core/action.js'
+import type { HoldReason } from '../core/engine/change.js'
+import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/engine/order.js'
+import type { Refusal } from '../core/entry/refusals.js'
+import {
+  address,
+  flag,
+  hex,
+  jsonObject,
+  malformed,
+  oneOf,
+  text,
+  uint,
+  whole,
+  type Codec,
+} from '../core/wire/codec.js'
+import {
+  appended,
+  appendedUnless,
+  list,
+  optional,
+  struct,
+  union,
+  usually,
+} from '../core/wire/compound.js'
+import { amountE18, feePerUnitE18, priceE18 } from '../core/wire/money.js'
+import { message, since, storedText, textOf, WIRE_VERSION } from './envelope.js'
+
+export const side = oneOf<Side>({ buy: true, sell: true })
+export const orderStatus = oneOf<OrderStatus>({
+  active: true,
+  matching: true,
+  filled: true,
+  cancelled: true,
+  expired: true,
+})
+export const holdReason = oneOf<HoldReason>({
+  signature_unchecked: true,
+  settlement_refused: true,
+  expiring: true,
+  continuing: true,
+  insufficient_balance: true,
+  not_in_custody: true,
+  insufficient_margin: true,
+  open_interest_cap: true,
+  reduce_only: true,
+  under_liquidation: true,
+})
+
+/** A flag that is present or absent, never false. */
+const always: Codec<true> = {
+  ...flag,
+  read: (json, field) => (json === true ? json : malformed(field, 'true')),
+}
+
+/** An order as commands, blocks, answers, checkpoints and the history hold it. */
+export const order = struct<Order>({
+  orderId: text,
+  market: text,
+  owner: address,
+  subaccountId: uint,
+  nonce: uint,
+  side,
+  desiredAmount: amountE18,
+  initialFilled: amountE18,
+  limitPrice: priceE18,
+  worstFee: feePerUnitE18,
+  signatureStatus: oneOf<Order['signatureStatus']>({ checked: true, unchecked: true }),
+  signer: usually(address, ({ owner }) => owner),
+  expirySec: whole,
+  actionExpirySec: usually(uint, ({ expirySec }) => BigInt(expirySec)),
+  signature: hex,
+  uiIntent: optional(struct<UiIntent>({ side, price: text, size: text })),
+  ownTexts: optional(
+    struct<Partial<ActionJson>>({
+      subaccount_id: optional(text),
+      nonce: optional(text),
+      module: optional(text),
+      data: optional(text),
+      expiry: optional(text),
+      owner: optional(text),
+      signer: optional(text),
+    }),
+  ),
+  warnings: optional(list(text)),
+  reduceOnly: appended(always),
+  // A market whose trading ends may end the order before both expiries do.
+  goodUntilSec: appendedUnless(whole, ({ expirySec, actionExpirySec }) =>
+    actionExpirySec < expirySec ? Number(actionExpirySec) : expirySec,
+  ),
+})
+
+/** An order as the history stores it. */
+export const orderText = storedText('stored order', since(WIRE_VERSION, order))
+
+/** Where an order stands. */
+export const orderProgress = struct<OrderProgress>({
+  status: orderStatus,
+  filled: amountE18,
+  pending: amountE18,
+  open: amountE18,
+  createdAtMs: whole,
+  updatedAtMs: whole,
+  heldReason: optional(holdReason),
+  cancelReason: optional(text),
+  cancelledAtMs: optional(whole),
+})
+
+/** Asked on `ask.order.place` and `ask.order.cancel`: the body is the client's own JSON text, judged by the intake alone. */
+export interface OrderRequest {
+  readonly request_id: string
+  readonly body: string
+  /** The `X-Service-Auth` header of a cancel as it came, when there was one; a placement's is ignored. */
+  readonly service_auth?: string
+}
+
+/** The same before it is sent, with the body as text or as the bytes of its UTF-8. */
+export interface OrderQuestion extends Omit<OrderRequest, 'body'> {
+  readonly body: string | Uint8Array
+}
+
+const requestHead = storedText(
+  'order request',
+  since(
+    WIRE_VERSION,
+    struct<Omit<OrderRequest, 'body'>>({
+      request_id: text,
+      service_auth: optional(text),
+    }),
+  ),
+)
+
+/** The body stands behind the first line as it is: nothing escapes it, and one that came as bytes is not read on the way. */
+export function encodeOrderRequest({ body, ...head }: OrderQuestion): Uint8Array {
+  const line = Buffer.from(`${requestHead.write(head)}\n`)
+  return Buffer.concat([line, typeof body === 'string' ? Buffer.from(body) : body])
+}
+
+/** Throws as `decode` of a message does; the body may still be anything. */
+export function decodeOrderRequest(data: Uint8Array): OrderRequest {
+  const request = textOf(data)
+  const end = request.indexOf('\n')
+  // A request without a second line is not one, and an older version's is refused for its version.
+  const { request_id, service_auth } = requestHead.read(request.slice(0, Math.max(end, 0)))
+  const body = request.slice(end + 1)
+  return service_auth === undefined ? { request_id, body } : { request_id, body, service_auth }
+}
+
+/** What comes back for either request: the order as the matcher left it, or a refusal. */
+export type OrderAnswer =
+  | {
+      readonly kind: 'order'
+      /** Last seq of the block that decided it; a read that shows this seq shows the answer (decision D12). */
+      readonly feed_seq: number
+      readonly market: string
+      readonly order: Order
+      readonly progress: OrderProgress
+    }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+/** A refusal's `detail` and `extra` must be plain JSON. */
+export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
+  'order answer',
+  since(
+    WIRE_VERSION,
+    union<OrderAnswer>({
+      order: { feed_seq: whole, market: text, order, progress: orderProgress },
+      refused: {
+        refusal: struct<Refusal>({
+          code: text,
+          status: whole,
+          message: text,
+          field: optional(text),
+          detail: optional(jsonObject),
+          extra: optional(jsonObject),
+          existingOrderId: optional(text),
+        }),
+      },
+    }),
+  ),
+)

@@ -1,0 +1,20 @@
+import { BLOCK_VERSION } from './blocks.js'
+import { checkpointVersion } from './checkpoint.js'
+import { commandMessages, type LogMarket } from './commands.js'
+import { checkpointsStream, commandsStream, feedStream, transfersStream } from './subjects.js'
+import { TRANSFER_PROGRESS_VERSION } from './transfers.js'
+
+/** The version of the messages that this build writes into each stream, which is the greatest that it reads. */
+export const streamVersions = (markets: readonly LogMarket[]): ReadonlyMap<string, number> =>
+  new Map([
+    [transfersStream, TRANSFER_PROGRESS_VERSION],
+    ...markets.flatMap((market) => [...marketVersions(market)]),
+  ])
+
+/** The same for the streams of one market. */
+export const marketVersions = (market: LogMarket): ReadonlyMap<string, number> =>
+  new Map([
+    [commandsStream(market.market), commandMessages(market).version],
+    [feedStream(market.market), BLOCK_VERSION],
+    [checkpointsStream(market.market), checkpointVersion(market)],
+  ])

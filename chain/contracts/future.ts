@@ -1,0 +1,82 @@
+import { decodeAbiParameters, getAbiItem, toEventSelector } from 'viem'
+import type { Hex } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import type { MatchTerms } from '../../core/contracts/claims.js'
+import { futureCapacity, futureClaims } from '../../core/contracts/future-claims.js'
+import {
+  futureAccountOf,
+  futureOf,
+  hideFuture,
+  hideFutureAccount,
+} from '../../core/contracts/future-facts.js'
+import { isFillAccepted } from '../../core/contracts/future-margin.js'
+import { initialTerms } from '../../core/contracts/future-model.js'
+import type { Market } from '../../core/contracts/market.js'
+import { priceE18, type PriceE18 } from '../../core/money.js'
+import { futureTradeModuleAbi } from '../abi/contracts.js'
+import { readFuture, readFutureAccount, readVolatile } from './future-reads.js'
+import { readFutureWiring } from './future-wiring.js'
+import type { ChainContract, Solvency } from './registry.js'
+
+/** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
+const solvency: Solvency = {
+  reverts: ['SRM_PortfolioBelowMargin', 'WERC_CannotBeNegative'],
+  async isSolvent({ market, terms, side }, { observe }) {
+    const [fill] = terms.fillDetails
+    if (fill === undefined) return true
+    const isTaker = side === 'taker'
+    const seen = await observe(market, isTaker ? terms.takerAccount : fill.filledAccount)
+    if (seen.market === undefined) return true
+    const facts = futureOf(seen.market)
+    if (facts.indexStale) return true
+    const buys = isTaker === terms.takerIsBuyer
+    const size = buys ? fill.amountFilled : 0n - fill.amountFilled
+    const fee = isTaker ? terms.takerFee : fill.fee
+    const borne = { size, price: fill.price, fee }
+    return isFillAccepted(futureAccountOf(seen.account), borne, facts, initialTerms(facts))
+  },
+}
+
+const matched = getAbiItem({ abi: futureTradeModuleAbi, name: 'FutureMatched' })
+const FUTURE_MATCHED = toEventSelector(matched)
+
+/** Equal matches of one transaction have one mark. */
+function markOf(
+  logs: readonly { readonly data: Hex }[],
+  { subId }: Market,
+  { takerAccount, fillDetails }: MatchTerms,
+): PriceE18 | undefined {
+  const [fill] = fillDetails
+  for (const { data } of logs) {
+    const [, series, taker, maker, , amount, price, mark] = decodeAbiParameters(
+      matched.inputs,
+      data,
+    )
+    const isAmong = series === subId && taker === takerAccount && maker === fill?.filledAccount
+    if (isAmong && amount === fill.amountFilled && price === fill.price) return priceE18(mark)
+  }
+  return undefined
+}
+
+/** A dated future on the chain: accounts carry positions against margin in USDC and cNGN, which their manager computes. */
+export const future: ChainContract = {
+  async readFacts(market, account, seen) {
+    assert(seen !== undefined, `an account of ${market.market} is read with its market's facts`)
+    return hideFutureAccount(await readFutureAccount(market, account, futureOf(seen)))
+  },
+  readWiring: readFutureWiring,
+  readMarketFacts: async (market, block) => hideFuture(await readFuture(market, block)),
+  async readUncached(market, block) {
+    const volatile = await readVolatile(market, block)
+    return (facts) => hideFuture({ ...futureOf(facts), ...volatile })
+  },
+  readMovers: ({ marginManagerAddress: manager, tradeModuleAddress: module }) =>
+    Promise.resolve((loggedBy) =>
+      loggedBy.has(manager) && !loggedBy.has(module) ? 'close-out or liquidation' : undefined,
+    ),
+  claimsOf: (market, terms, seen) => seen && futureClaims(market, terms, futureOf(seen)),
+  capacityOf: (part, account, seen) =>
+    futureCapacity(futureOf(seen), futureAccountOf(account), part),
+  solvency,
+  reportedMark: { topic: FUTURE_MATCHED, markOf },
+}

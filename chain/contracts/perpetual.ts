@@ -1,0 +1,84 @@
+import { getAbiItem, toEventSelector } from 'viem'
+import { assert } from '../../core/assert.js'
+import { perpCapacity, perpClaims } from '../../core/contracts/perpetual-claims.js'
+import {
+  hidePerpetual,
+  hidePerpetualAccount,
+  perpetualAccountOf,
+  perpetualOf,
+} from '../../core/contracts/perpetual-facts.js'
+import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
+import { hidePosition } from '../../core/contracts/perpetual-position.js'
+import { dutchAuctionAbi } from '../abi/contracts.js'
+import { readPerpetualPosition } from './perpetual-position.js'
+import {
+  readAuction,
+  readMark,
+  readPerpetualWiring,
+  readPaused,
+  readPerpetual,
+  readPerpetualAccount,
+} from './perpetual-reads.js'
+import type { ChainContract, Solvency } from './registry.js'
+
+/**
+ * A side lacks margin, or cash for what it pays, or is in an auction: judged as the manager does, on the account as it
+ * stands.
+ */
+const solvency: Solvency = {
+  reverts: ['SRM_PortfolioBelowMargin', 'SRM_NoNegativeCash', 'BM_AccountUnderLiquidation'],
+  async isSolvent({ market, terms, side }, { observe }) {
+    const [fill] = terms.fillDetails
+    if (fill === undefined) return true
+    const isTaker = side === 'taker'
+    const seen = await observe(market, isTaker ? terms.takerAccount : fill.filledAccount)
+    if (seen.market === undefined) return true
+    const facts = perpetualOf(seen.market)
+    const buys = isTaker === terms.takerIsBuyer
+    const size = buys ? fill.amountFilled : 0n - fill.amountFilled
+    const fee = isTaker ? terms.takerFee : fill.fee
+    const cashDelta = cashDeltaOf(facts, { size, price: fill.price, fee })
+    const account = perpetualAccountOf(seen.account)
+    return !account.inAuction && isAccepted(facts, account, { size, cashDelta })
+  },
+}
+
+/** An account that is auctioned trades nothing (decision P20). */
+const AUCTION_EVENTS = (
+  ['SolventAuctionStarted', 'InsolventAuctionStarted', 'AuctionEnded'] as const
+).map((name) => toEventSelector(getAbiItem({ abi: dutchAuctionAbi, name })))
+
+/** A perpetual on the chain: accounts carry positions against margin, which their manager computes. */
+export const perpetual: ChainContract = {
+  async readFacts(market, account, seen) {
+    assert(seen !== undefined, `an account of ${market.market} is read with its market's facts`)
+    return hidePerpetualAccount(await readPerpetualAccount(market, account, perpetualOf(seen)))
+  },
+  readPosition: async (market, account, seen) =>
+    hidePosition(await readPerpetualPosition(market, account, perpetualOf(seen))),
+  readWiring: readPerpetualWiring,
+  readMarketFacts: async (market, block) => hidePerpetual(await readPerpetual(market, block)),
+  async readUncached(market, block) {
+    const paused = await readPaused(market, block)
+    return (facts) => hidePerpetual({ ...perpetualOf(facts), paused })
+  },
+  accountEvents(facts) {
+    const { auction } = perpetualOf(facts)
+    return auction && { address: auction, events: AUCTION_EVENTS }
+  },
+  outdatesAccounts(before, now) {
+    const [was, is] = [perpetualOf(before), perpetualOf(now)]
+    // No account was valued while the prices were stale.
+    return (was.pricesStale && !is.pricesStale) || was.collateral?.asset !== is.collateral?.asset
+  },
+  statedQuote: async (market, { price, amountFilled }, block) =>
+    quoteToMark(price, amountFilled, await readMark(market, block)),
+  async readMovers(market, block) {
+    const auction = await readAuction(market, block)
+    return (loggedBy) => (auction !== undefined && loggedBy.has(auction) ? 'auction' : undefined)
+  },
+  claimsOf: (market, terms, seen) => seen && perpClaims(market, terms, perpetualOf(seen)),
+  capacityOf: (part, account, seen) =>
+    perpCapacity(perpetualOf(seen), perpetualAccountOf(account), part),
+  solvency,
+}

@@ -1,0 +1,216 @@
+import type { Address, Hex } from '../../core/action.js'
+import type {
+  Claim,
+  ClaimKey,
+  FillTerms,
+  MatchSide,
+  MatchTerms,
+} from '../../core/contracts/claims.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
+import type { PriceE18 } from '../../core/money.js'
+import { decodeTradeData } from '../../core/entry/read-action.js'
+import type { MatchCall } from './calldata.js'
+import { future } from './future.js'
+import { perpetual } from './perpetual.js'
+import { spot } from './spot.js'
+
+/** Reads at one block; concurrent calls are sent in one batch. */
+export interface PlainCalls {
+  /** The single word that a view function returns. */
+  readonly word: (to: Address, selector: Hex, args: readonly bigint[]) => Promise<bigint>
+  /** The words that a view function returns; at least one for a caller to take apart. */
+  readonly words: (
+    to: Address,
+    selector: Hex,
+    args: readonly bigint[],
+  ) => Promise<readonly bigint[]>
+}
+
+/** The same, with the contract that holds the accounts. */
+export interface BlockCalls extends PlainCalls {
+  readonly matching: Address
+}
+
+/** Reads about one account at one block. */
+export interface AccountCalls extends BlockCalls {
+  readonly subaccountId: bigint
+  /** The manager that the account is under; the zero address when there is no such account. */
+  readonly manager: () => Promise<Address>
+  /** The account's balance of an asset, signed, in 1e-18 units. */
+  readonly balance: (asset: Address, subId: bigint) => Promise<bigint>
+  /** All that the account holds, in no particular order. */
+  readonly holdings: () => Promise<readonly Holding[]>
+}
+
+/** A balance of an account, signed, in 1e-18 units; never 0. */
+export interface Holding {
+  readonly asset: Address
+  readonly subId: bigint
+  readonly balance: bigint
+}
+
+/** Events of one contract that begin their data, or their topics, with the account that they concern. */
+export interface AccountEvents {
+  readonly address: Address
+  /** The first topics of these events. */
+  readonly events: readonly Hex[]
+}
+
+/**
+ * What differs on the chain between contract types. Custody, signers, expiry and the events of the trade module are
+ * common to all of them, and are read elsewhere.
+ */
+export interface ChainContract {
+  /** `seen` are the facts of the market at the same block; undefined where the contract type has none. */
+  readonly readFacts: (
+    market: Market,
+    account: AccountCalls,
+    seen: MarketFacts | undefined,
+  ) => Promise<AccountFacts>
+  /**
+   * What `GET /v1/positions` shows of an account that is under the market's manager; `seen` are the facts of the market at
+   * the same block. Absent where that does not serve the market.
+   */
+  readonly readPosition?: (
+    market: Market,
+    account: AccountCalls,
+    seen: MarketFacts,
+  ) => Promise<PositionFacts>
+  /**
+   * What of the market's wiring, which nothing changes at runtime, is not as its row says; undefined when all of it is.
+   * Absent where there is nothing to compare.
+   */
+  readonly readWiring?: (market: Market, block: BlockCalls) => Promise<string | undefined>
+  /** Absent where the engine needs no facts of the market itself. */
+  readonly readMarketFacts?: (market: Market, block: BlockCalls) => Promise<MarketFacts>
+  /**
+   * Reads what no cache may hold of the facts of a market; the result puts it in their place. Absent where all of them may
+   * be cached.
+   */
+  readonly readUncached?: (
+    market: Market,
+    block: BlockCalls,
+  ) => Promise<(facts: MarketFacts) => MarketFacts>
+  /**
+   * Events that change the facts of an account, at the addresses that the market's facts name. A change of any balance and
+   * of custody needs none. Absent where nothing else changes them.
+   */
+  readonly accountEvents?: (facts: MarketFacts) => AccountEvents | undefined
+  /** Whether a change of the market's facts makes those of every account old. Absent where it never does. */
+  readonly outdatesAccounts?: (before: MarketFacts, now: MarketFacts) => boolean
+  /**
+   * The quote that the trade module states for a fill, by reads of one block; truncated as there. Absent where it is the
+   * quote of the match. Rejects when the block's state cannot be read.
+   */
+  readonly statedQuote?: (
+    market: Market,
+    fill: Pick<FillTerms, 'price' | 'amountFilled'>,
+    block: PlainCalls,
+  ) => Promise<bigint>
+  /**
+   * Reads by what other than a fill a transaction may move a position of the market's accounts; the result names it from
+   * the addresses that logged in the transaction, undefined for none. Absent where accounts have no positions.
+   */
+  readonly readMovers?: (
+    market: Market,
+    block: PlainCalls,
+  ) => Promise<(loggedBy: ReadonlySet<Address>) => string | undefined>
+  /**
+   * What a match takes out of its accounts at worst, at the market's facts of the block whose capacities it is held
+   * against. Undefined when these facts do not tell.
+   */
+  readonly claimsOf: (
+    market: Market,
+    terms: MatchTerms,
+    seen: MarketFacts | undefined,
+  ) => readonly Claim[] | undefined
+  /** What an account has of a capacity, at one block. Absent where no key names a part of the market. */
+  readonly capacityOf?: (part: string, account: AccountFacts, seen: MarketFacts) => bigint
+  readonly solvency: Solvency
+  /** Absent where the trade module states no mark. */
+  readonly reportedMark?: ReportedMark
+}
+
+/** The event with which a trade module reports a match and the mark at which it was booked. */
+export interface ReportedMark {
+  readonly topic: Hex
+  /** Undefined when none of the events is of the match. */
+  readonly markOf: (
+    logs: readonly { readonly data: Hex }[],
+    market: Market,
+    terms: MatchTerms,
+  ) => PriceE18 | undefined
+}
+
+/** With these reverts the chain refuses a side that lacks what the match asks of it; that it does proves its guilt. */
+export interface Solvency {
+  readonly reverts: readonly string[]
+  /** Whether a side by itself lacks nothing. Rejects when the chain does not answer. */
+  readonly isSolvent: (side: SideOfMatch, reads: SolvencyReads) => Promise<boolean>
+}
+
+/** One side of a match with a single maker. */
+export interface SideOfMatch {
+  readonly market: Market
+  readonly terms: MatchTerms
+  readonly side: MatchSide
+}
+
+/** Reads of the newest block. */
+export interface SolvencyReads {
+  /** What is available behind each claim, by position. */
+  readonly readCapacities: (keys: readonly ClaimKey[]) => Promise<readonly bigint[]>
+  /** The facts of an account, and of its market where the contract type has any, at one block. */
+  readonly observe: (
+    market: Market,
+    subaccountId: bigint,
+  ) => Promise<{ readonly account: AccountFacts; readonly market: MarketFacts | undefined }>
+}
+
+/** One line for each contract type. A market of another type is neither followed nor settled. */
+const contracts = new Map<string, ChainContract>([
+  ['spot', spot],
+  ['perpetual', perpetual],
+  ['future', future],
+])
+
+/** Adds a contract type for as long as this process runs; one that is known is replaced. */
+export const addChainContract = (type: string, contract: ChainContract): void => {
+  contracts.set(type, contract)
+}
+
+/** The record of the market's contract type; undefined where there is none. */
+export const chainContractOf = ({ contractType }: Market): ChainContract | undefined =>
+  contracts.get(contractType)
+
+/** A match with the market that it belongs to. */
+export interface MarketMatch {
+  readonly market: Market
+  readonly contract: ChainContract
+  readonly terms: MatchTerms
+}
+
+/**
+ * Finds the market of a match by the trade module and the instrument that the taker has signed. Undefined when no
+ * market has both, or the market's contract type is unknown here.
+ */
+export function readMatch(
+  { actions: [taker], orderData }: MatchCall,
+  markets: readonly Market[],
+): MarketMatch | undefined {
+  if (taker === undefined) return undefined
+  const decoded = decodeTradeData(taker.data)
+  if ('refusal' in decoded) return undefined
+  const { asset, subId, isBid } = decoded.data
+  const market = markets.find(
+    (candidate) =>
+      candidate.tradeModuleAddress === taker.module &&
+      candidate.assetAddress === asset &&
+      candidate.subId === subId,
+  )
+  if (market === undefined) return undefined
+  const contract = chainContractOf(market)
+  if (contract === undefined) return undefined
+  return { market, contract, terms: { ...orderData, takerIsBuyer: isBid } }
+}

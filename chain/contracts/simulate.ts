@@ -1,0 +1,229 @@
+import {
+  decodeAbiParameters,
+  decodeFunctionResult,
+  getAbiItem,
+  numberToHex,
+  parseAbiParameters,
+  toEventSelector,
+} from 'viem'
+import type { Address, Hex } from '../../core/action.js'
+import { NOT_TRIED, OUT_OF_GAS } from '../../core/revert.js'
+import { batchExecutorAbi } from '../abi/contracts.js'
+import { revertName, revertOf, rpcErrorOf } from '../abi/errors.js'
+import type { EventPerIntent, ReceiptLog } from '../lane/lane-chain.js'
+import type { OutcomesOf } from '../lane/look-at-chain.js'
+import type { IntentOutcome } from '../../core/transaction-journal.js'
+import { unreachable, type ChainClient } from '../reads/client.js'
+import { encodeBatch } from './calldata.js'
+
+export interface SimulatedCall {
+  readonly from: Address
+  readonly to: Address
+  readonly data: Hex
+  /** The block on whose state it runs; by default the newest. */
+  readonly blockHash?: Hex
+}
+
+/** The result of a simulated call; a revert is a result, not an error. `gas` is the limit that the call needs. */
+export type Simulation =
+  | { readonly kind: 'passes'; readonly gas: bigint }
+  | { readonly kind: 'reverts'; readonly revert: string }
+
+/** viem's types allow only a block number here. */
+interface EstimateSchema {
+  readonly Parameters: [
+    Pick<SimulatedCall, 'from' | 'to' | 'data'>,
+    { readonly blockHash: Hex } | 'latest',
+  ]
+  readonly ReturnType: Hex
+}
+
+/** The largest gas limit that the target chain accepts (EIP-7825). */
+export const TRANSACTION_GAS_CAP = 16_777_216n
+
+/** Added to the gas of the simulation: other transactions may change the state before the call runs. */
+const HEADROOM_PERCENT = 30n
+
+/** The gas limit to sign for a call that needs `gas`; rounded down, which loses less than one unit. */
+export function roomyGasLimit(gas: bigint): bigint {
+  const roomy = (gas * (100n + HEADROOM_PERCENT)) / 100n
+  return roomy < TRANSACTION_GAS_CAP ? roomy : TRANSACTION_GAS_CAP
+}
+
+/** Simulates a match; rejects with ChainUnreachable when the node does not answer. */
+export function simulateMatch(client: ChainClient, call: SimulatedCall): Promise<Simulation> {
+  return simulateCall(client, call, 'simulation of the match')
+}
+
+/**
+ * Simulates the call on the state of a block, never on pending transactions, for which a node would execute its whole
+ * pool. Rejects with a ChainUnreachable that names the `question` when the node does not answer.
+ */
+export async function simulateCall(
+  client: ChainClient,
+  { from, to, data, blockHash }: SimulatedCall,
+  question: string,
+): Promise<Simulation> {
+  try {
+    const answer = await client.request<EstimateSchema>({
+      method: 'eth_estimateGas',
+      params: [{ from, to, data }, blockHash === undefined ? 'latest' : { blockHash }],
+    })
+    const gas = BigInt(answer)
+    return gas > TRANSACTION_GAS_CAP
+      ? { kind: 'reverts', revert: OUT_OF_GAS }
+      : { kind: 'passes', gas }
+  } catch (error) {
+    const revert = revertOf(error)
+    if (revert !== undefined) return { kind: 'reverts', revert: revert.name }
+    throw unreachable(question, error)
+  }
+}
+
+export interface SequencedCall {
+  readonly from: Address
+  readonly to: Address
+  readonly data: Hex
+}
+
+/**
+ * The result of calls that run one after the other, each on the state that the one before left. `unsupported`: the node
+ * lacks the method, and nothing is known.
+ */
+export type SequenceSimulation =
+  | { readonly kind: 'passes' }
+  /** The position of the first call that reverts. */
+  | { readonly kind: 'reverts'; readonly position: number; readonly revert: string }
+  | { readonly kind: 'unsupported' }
+
+interface SimulatedBlock {
+  readonly calls: readonly {
+    readonly status: Hex
+    readonly returnData?: Hex
+    readonly error?: { readonly data?: Hex }
+  }[]
+}
+
+/** viem's types lack the method. */
+interface SimulateSchema {
+  readonly Parameters: [
+    { readonly blockStateCalls: readonly { readonly calls: readonly SequencedCall[] }[] },
+    'latest',
+  ]
+  readonly ReturnType: readonly SimulatedBlock[]
+}
+
+/** Simulates calls one after the other on the newest block; rejects with ChainUnreachable. */
+export async function simulateSequence(
+  client: ChainClient,
+  calls: readonly SequencedCall[],
+): Promise<SequenceSimulation> {
+  try {
+    const blocks = await client.request<SimulateSchema>({
+      method: 'eth_simulateV1',
+      params: [{ blockStateCalls: [{ calls }] }, 'latest'],
+    })
+    const results = blocks.flatMap((block) => block.calls)
+    const position = results.findIndex(({ status }) => status !== '0x1')
+    const failed = results[position]
+    if (failed === undefined) return { kind: 'passes' }
+    const data = failed.error?.data ?? failed.returnData ?? '0x'
+    return { kind: 'reverts', position, revert: revertName(data) }
+  } catch (error) {
+    // The node answered that it cannot do this, so it is reachable.
+    if (rpcErrorOf(error) !== undefined) return { kind: 'unsupported' }
+    throw unreachable('simulation of calls in a row', error)
+  }
+}
+
+/** What the batch executor says about one match. `untried`: too little gas was left to call it. */
+export type BatchOutcome =
+  | { readonly kind: 'success'; readonly gasUsed: bigint }
+  | { readonly kind: 'reverted'; readonly revert: string }
+  | { readonly kind: 'untried' }
+
+const MATCH_TRIED = toEventSelector(getAbiItem({ abi: batchExecutorAbi, name: 'MatchTried' }))
+const MATCH_TRIED_DATA = parseAbiParameters('uint8 outcome, uint256 gasUsed, bytes revertData')
+
+/** As the contract numbers its outcomes. */
+const SUCCESS = 0
+const REVERTED = 1
+const RAN_OUT = 2
+
+function outcomeOf(outcome: number, gasUsed: bigint, revertData: Hex): BatchOutcome {
+  if (outcome === SUCCESS) return { kind: 'success', gasUsed }
+  if (outcome === RAN_OUT) return { kind: 'reverted', revert: OUT_OF_GAS }
+  if (outcome !== REVERTED) return { kind: 'untried' }
+  return { kind: 'reverted', revert: revertName(revertData) }
+}
+
+/** The return value of tryAll, by position; throws for any other data. */
+export function decodeBatchAnswer(data: Hex): BatchOutcome[] {
+  const results = decodeFunctionResult({ abi: batchExecutorAbi, functionName: 'tryAll', data })
+  return results.map(({ outcome, gasUsed, revertData }) => outcomeOf(outcome, gasUsed, revertData))
+}
+
+/** The outcomes in the logs of a mined batch, in the order of its matches. */
+export function readBatchLogs(logs: readonly ReceiptLog[], batchExecutor: Address): BatchOutcome[] {
+  return logs.flatMap(({ address, topics, data }) => {
+    if (address.toLowerCase() !== batchExecutor || topics[0] !== MATCH_TRIED) return []
+    return [outcomeOf(...decodeAbiParameters(MATCH_TRIED_DATA, data))]
+  })
+}
+
+/**
+ * The outcomes of a batch's intents, which are in the order of its matches. An intent that was not tried counts as
+ * reverted, with a name of its own. A transaction to another contract has one intent, which succeeds unless the
+ * transaction reverts.
+ */
+export function outcomesOfBatch(batchExecutor: Address): OutcomesOf {
+  return ({ to, logs }, intentIds) => {
+    if (to?.toLowerCase() !== batchExecutor) return intentIds.map(() => ({ status: 'success' }))
+    return readBatchLogs(logs, batchExecutor).map(intentOutcome)
+  }
+}
+
+/** The event that a batch emits for each of its matches. */
+export const eventOfBatch = (batchExecutor: Address): EventPerIntent => {
+  return { address: batchExecutor, topic: MATCH_TRIED }
+}
+
+function intentOutcome(outcome: BatchOutcome): IntentOutcome {
+  if (outcome.kind === 'success') return { status: 'success' }
+  return { status: 'reverted', revert: outcome.kind === 'untried' ? NOT_TRIED : outcome.revert }
+}
+
+export interface SimulatedBatch {
+  readonly from: Address
+  readonly batchExecutor: Address
+  /** The block on whose state it runs. */
+  readonly blockHash: Hex
+  /** Calls of verifyAndMatch, in their order. */
+  readonly calls: readonly Hex[]
+}
+
+/** The gas that nodes commonly allow a call. The contract reports matches beyond it as not tried. */
+const CALL_GAS = 50_000_000n
+/** More than a match may use in a transaction of its own. */
+const GAS_EACH = 16_000_000n
+
+/**
+ * Simulates the calls on the state of the block, each on what the calls before it leave; one outcome for each. Rejects
+ * with ChainUnreachable when the node does not answer, or when the batch as a whole reverts, which says nothing about
+ * its matches.
+ */
+export async function simulateBatch(
+  client: ChainClient,
+  { from, batchExecutor, blockHash, calls }: SimulatedBatch,
+): Promise<BatchOutcome[]> {
+  const data = encodeBatch(calls.map((call) => ({ call, gasLimit: GAS_EACH })))
+  try {
+    const call = { from, to: batchExecutor, data, gas: numberToHex(CALL_GAS) }
+    const answer = await client.request({ method: 'eth_call', params: [call, { blockHash }] })
+    return decodeBatchAnswer(answer)
+  } catch (error) {
+    const revert = revertOf(error)
+    const question = 'simulation of a batch'
+    throw unreachable(revert === undefined ? question : `${question}: ${revert.name}`, error)
+  }
+}

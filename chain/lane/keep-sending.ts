@@ -1,0 +1,131 @@
+import { crash } from '../../core/crash-point.js'
+import { requestOf } from '../signing/keys.js'
+import { highestCost, isOpen, type Followed } from './nonce-lane.js'
+import { type FeeCaps, type GasFacts, raiseFees } from './gas.js'
+import type { Tracking } from './track-transactions.js'
+
+/** Transactions broadcast again in one poll, so that a long outage does not end in one burst. */
+const MAX_REBROADCASTS_PER_LOOK = 64
+/** Transactions whose fees are raised in one poll. */
+const MAX_RAISED_PER_LOOK = 16
+/** A transaction counts as stuck after so many blocks without it. */
+const BLOCKS_PASSED_OVER = 2n
+
+/** Broadcasts transactions again that nodes may have dropped, in the order of nonces. */
+export async function rebroadcastDue(tracking: Tracking): Promise<void> {
+  const nowMs = tracking.nowMs()
+  const due = unused(tracking).filter(
+    ({ sentAtMs }) => sentAtMs === undefined || nowMs - sentAtMs >= tracking.policy.rebroadcastMs,
+  )
+  for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK)) {
+    crash('lane.recovery_mid')
+    await broadcast(tracking, followed)
+  }
+}
+
+/**
+ * Checks once a block that the node still holds the transaction with the next nonce. One that the node accepted and
+ * dropped holds up all behind it, and those were probably dropped with it.
+ */
+export async function resendDropped(tracking: Tracking): Promise<void> {
+  const { chain, count, highest } = tracking
+  const out = unused(tracking).filter(
+    ({ outSince }) => outSince !== undefined && outSince.head < highest,
+  )
+  const newest = out[0]?.transaction.attempts.at(-1)
+  if (newest === undefined || out[0]?.transaction.evmNonce !== count) return
+  if (await chain.isHeld(newest.hash)) return
+  for (const followed of out.slice(0, MAX_REBROADCASTS_PER_LOOK))
+    await broadcast(tracking, followed)
+}
+
+/** Sends the newest signed bytes. The node's answer is reported; only the chain decides the outcome. */
+export async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
+  const { transaction } = followed
+  followed.sentAtMs = tracking.nowMs()
+  followed.outSince ??= { ms: followed.sentAtMs, head: tracking.highest }
+  const answer = await tracking.chain.send(transaction)
+  crash('lane.after_broadcast_before_mark')
+  if (answer.kind === 'taken') {
+    followed.taken = true
+    tracking.facts.broadcast(transaction)
+  } else {
+    tracking.facts.broadcastUnclear(transaction, answer.cause)
+  }
+}
+
+/** Signs stuck transactions again with higher fees; each is journaled before it is sent. */
+export async function raiseStuck(tracking: Tracking): Promise<void> {
+  const stuck = unused(tracking).filter((followed) => isStuck(tracking, followed))
+  if (stuck.length === 0) return
+  const gas = await tracking.chain.gas()
+  let raised = 0
+  for (const followed of stuck) {
+    if (raised === MAX_RAISED_PER_LOOK) return
+    if (!(await isUnderpriced(tracking, followed, gas))) continue
+    raise(tracking, followed, gas)
+    raised += 1
+  }
+}
+
+function unused({ followed, count }: Tracking): Followed[] {
+  return followed.all().filter((it) => isOpen(it) && it.transaction.evmNonce >= count)
+}
+
+/** Broadcast long ago, while no block has included any transaction of the key. */
+function isStuck({ policy, nowMs, highest, progressMs }: Tracking, followed: Followed): boolean {
+  const { outSince } = followed
+  if (outSince === undefined) return false
+  const sinceMs = outSince.ms > progressMs ? outSince.ms : progressMs
+  return nowMs() - sinceMs >= policy.stuckMs && highest >= outSince.head + BLOCKS_PASSED_OVER
+}
+
+/**
+ * The transaction with the next nonce is underpriced when a node holds it and blocks still leave it out. Any other one,
+ * or one that no node holds, is underpriced only when its fees are too low for the next block.
+ */
+async function isUnderpriced(
+  { chain, count }: Tracking,
+  { transaction }: Followed,
+  gas: GasFacts,
+): Promise<boolean> {
+  const newest = transaction.attempts.at(-1)
+  if (newest === undefined) return false
+  if (newest.maxFeePerGas < gas.baseFeePerGas + gas.maxPriorityFeePerGas) return true
+  return transaction.evmNonce === count && chain.isHeld(newest.hash)
+}
+
+function raise(tracking: Tracking, followed: Followed, gas: GasFacts): void {
+  const { nonces, facts, policy } = tracking
+  const { transaction } = followed
+  const caps = raiseFees(capsOf(followed), gas, policy.feeMultiple)
+  if (caps === undefined || !isAffordable(tracking, followed, { caps, gas })) {
+    if (!followed.exhausted) facts.feesExhausted(transaction)
+    // Try again after the same wait: the suggested fees may have risen by then.
+    const outSince = { ms: tracking.nowMs(), head: tracking.highest }
+    Object.assign(followed, { exhausted: true, outSince })
+    return
+  }
+  const attempt = nonces.raise(transaction, caps)
+  crash('lane.after_bump_commit_before_send')
+  tracking.followed.addAttempt(transaction.evmNonce, attempt)
+  facts.replaced(followed.transaction, attempt)
+}
+
+function capsOf({ transaction }: Followed): FeeCaps {
+  const newest = transaction.attempts.at(-1)
+  return newest === undefined
+    ? { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+    : requestOf(newest.raw)
+}
+
+/** A transaction that the key cannot pay would take the place of one that it can. */
+function isAffordable(
+  { followed }: Tracking,
+  { transaction }: Followed,
+  { caps, gas }: { caps: FeeCaps; gas: GasFacts },
+): boolean {
+  const gasLimit = transaction.attempts.at(-1)?.gasLimit ?? 0n
+  const others = followed.reservedWei() - highestCost(transaction)
+  return others + gasLimit * caps.maxFeePerGas <= gas.balance
+}

@@ -1,0 +1,249 @@
+import { BlockNotFoundError, numberToHex } from 'viem'
+import type { Address, Hex } from '../../core/action.js'
+import { crash } from '../../core/crash-point.js'
+import { exactNumber } from '../../core/decimal.js'
+import { rpcErrorOf } from '../abi/errors.js'
+import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
+import { createGasReader, type GasReader } from './gas.js'
+import { findConsumer, explainRevert } from './investigate.js'
+import type { Inclusion, OpenTransaction } from '../../core/transaction-journal.js'
+
+export interface ChainHead {
+  readonly number: bigint
+  readonly hash: Hex
+}
+
+/** The calls of a lane for its key. Each rejects with ChainUnreachable, except where its comment differs. */
+export interface LaneChain {
+  readonly head: () => Promise<ChainHead>
+  /** How many nonces the key has used at the end of this block. */
+  readonly countAt: (blockHash: Hex) => Promise<number>
+  /** Undefined when the chain has no block of this height. */
+  readonly blockHash: (height: bigint) => Promise<Hex | undefined>
+  /** Height of the newest block that the node calls final. */
+  readonly finalized: () => Promise<bigint>
+  readonly receipt: (transaction: OpenTransaction) => Promise<Receipt | undefined>
+  /**
+   * Receipts by nonce of mined transactions, as far as they are in the blocks of the span. May lack any of them; read
+   * those with `receipt`. Never rejects.
+   */
+  readonly receiptsIn: (span: Span, mined: readonly OpenTransaction[]) => Promise<EventReceipts>
+  /** Name of the revert of a mined transaction; never rejects. */
+  readonly revertOf: (receipt: Receipt) => Promise<string>
+  /** Whether the node holds the transaction, mined or not. */
+  readonly isHeld: (hash: Hex) => Promise<boolean>
+  /** The transaction that used the nonce, from the blocks up to the height. */
+  readonly consumerOf: (evmNonce: number, head: bigint) => Promise<Inclusion | undefined>
+  readonly gas: GasReader
+  /** Broadcasts the newest signed bytes; never rejects. */
+  readonly send: (transaction: OpenTransaction) => Promise<Broadcast>
+}
+
+/** Connects a lane's key to a node. `eventPerIntent` is the lane's option of that name. */
+export function connectLane(
+  rpcUrl: string,
+  address: Address,
+  eventPerIntent?: EventPerIntent,
+): LaneChain {
+  const read = createChainClient(rpcUrl, 'read')
+  const submit = createChainClient(rpcUrl, 'submit')
+  // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response.
+  const long = createChainClient(rpcUrl, 'long')
+  return {
+    head: () => orUnreachable('newest block', fetchBlock(read, 'latest')),
+    countAt: (blockHash) => orUnreachable('nonce', fetchCount(read, address, blockHash)),
+    blockHash: (height) => fetchBlockHash(read, height),
+    finalized: async () =>
+      (await orUnreachable('final block', fetchBlock(read, 'finalized'))).number,
+    receipt: (transaction) => readReceipt(long, transaction),
+    receiptsIn: async (span, mined) =>
+      eventPerIntent === undefined
+        ? new Map()
+        : readEventReceipts(long, { span, mined, event: eventPerIntent }),
+    revertOf: ({ hash, blockNumber }) => explainRevert(read, hash, blockNumber),
+    isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
+    consumerOf: (evmNonce, head) => findConsumer(read, { from: address, evmNonce, head }),
+    gas: createGasReader(read, address),
+    send: (transaction) => sendTransaction(submit, transaction),
+  }
+}
+
+async function fetchBlock(client: ChainClient, blockTag: 'latest' | 'finalized') {
+  const { number, hash } = await client.getBlock({ blockTag })
+  return { number, hash }
+}
+
+async function fetchBlockHash(client: ChainClient, height: bigint): Promise<Hex | undefined> {
+  try {
+    return (await client.getBlock({ blockNumber: height })).hash
+  } catch (error) {
+    if (error instanceof BlockNotFoundError) return undefined
+    throw unreachable('hash of a block', error)
+  }
+}
+
+/** By hash: a node without the block then fails instead of counting at another block. */
+async function fetchCount(client: ChainClient, address: Address, blockHash: Hex): Promise<number> {
+  const count = await client.request({
+    method: 'eth_getTransactionCount',
+    params: [address, { blockHash }],
+  })
+  return exactNumber(BigInt(count))
+}
+
+async function fetchIsHeld(client: ChainClient, hash: Hex): Promise<boolean> {
+  return (await client.request({ method: 'eth_getTransactionByHash', params: [hash] })) !== null
+}
+
+/**
+ * The result of a broadcast. `taken`: the node has the transaction. `unclear`: everything else, refusals included,
+ * because the bytes may have arrived before or be mined already. Only a receipt decides.
+ */
+export type Broadcast =
+  { readonly kind: 'taken' } | { readonly kind: 'unclear'; readonly cause: Error }
+
+const ALREADY_THERE = /already known|already imported|known transaction|already in (the )?pool/i
+
+/** Broadcasts the newest signed bytes of a journaled transaction through a `submit` client; never rejects. */
+export async function sendTransaction(
+  client: ChainClient,
+  transaction: OpenTransaction,
+): Promise<Broadcast> {
+  const newest = transaction.attempts.at(-1)
+  if (newest === undefined) return { kind: 'unclear', cause: new Error('nothing was signed') }
+  try {
+    const sending = client.request({ method: 'eth_sendRawTransaction', params: [newest.raw] })
+    crash('lane.during_broadcast')
+    await sending
+    return { kind: 'taken' }
+  } catch (error) {
+    const refusal = rpcErrorOf(error)?.details
+    if (refusal !== undefined && ALREADY_THERE.test(refusal)) return { kind: 'taken' }
+    // viem's message would put the raw bytes into the log.
+    return { kind: 'unclear', cause: new Error(refusal ?? 'no answer from the node') }
+  }
+}
+
+/** An event of a mined transaction. */
+export interface ReceiptLog {
+  readonly address: Address
+  readonly topics: readonly Hex[]
+  readonly data: Hex
+}
+
+export interface Receipt extends Inclusion {
+  readonly status: 'success' | 'reverted'
+  /** The called contract; null for a creation. */
+  readonly to: Address | null
+  readonly logs: readonly ReceiptLog[]
+}
+
+/**
+ * The receipt of whichever signed form of the transaction was mined; undefined while there is none. It is read by our
+ * own hashes, never by nonce, where a foreign transaction could be found. Rejects with ChainUnreachable.
+ */
+export async function readReceipt(
+  client: ChainClient,
+  { attempts }: OpenTransaction,
+): Promise<Receipt | undefined> {
+  const receipts = await orUnreachable(
+    'receipt',
+    Promise.all(attempts.map(({ hash }) => fetchReceipt(client, hash))),
+  )
+  return receipts.find((receipt) => receipt !== undefined)
+}
+
+async function fetchReceipt(client: ChainClient, hash: Hex): Promise<Receipt | undefined> {
+  const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  if (receipt === null) return undefined
+  return {
+    status: receipt.status === '0x1' ? 'success' : 'reverted',
+    hash,
+    blockNumber: BigInt(receipt.blockNumber),
+    blockHash: receipt.blockHash,
+    to: receipt.to,
+    logs: receipt.logs.map(({ address, topics, data }) => ({ address, topics, data })),
+  }
+}
+
+/** An event that a successful transaction emits once for each of its intents. */
+export interface EventPerIntent {
+  /** The called contract, in lower case. */
+  readonly address: Address
+  readonly topic: Hex
+}
+
+/** A range of block heights, both included. */
+export interface Span {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** By nonce. */
+export type EventReceipts = ReadonlyMap<number, Receipt>
+
+export interface EventQuestion {
+  readonly span: Span
+  /** Mined transactions, not necessarily in this span. */
+  readonly mined: readonly OpenTransaction[]
+  readonly event: EventPerIntent
+}
+
+interface EventLog extends ReceiptLog {
+  readonly transactionHash: Hex | null
+  readonly blockNumber: Hex | null
+  readonly blockHash: Hex | null
+  readonly removed?: boolean
+}
+
+/**
+ * Receipts built from these events alone, by one call: full receipts have the events of all contracts, many times as
+ * much data. A transaction is included only with all of its events, so never a reverted one; none is when the node does
+ * not answer. The caller compares block hashes, which finds events of lost blocks.
+ */
+export async function readEventReceipts(
+  client: ChainClient,
+  { span, mined, event }: EventQuestion,
+): Promise<EventReceipts> {
+  const [fromBlock, toBlock] = [numberToHex(span.from), numberToHex(span.to)]
+  const filter = { address: event.address, topics: [event.topic], fromBlock, toBlock }
+  const logs: readonly EventLog[] = await client
+    .request({ method: 'eth_getLogs', params: [filter] })
+    // The caller reads the receipts instead; those reads fail when the node does not answer.
+    .catch(() => [])
+  const byHash = byTransaction(logs.filter((log) => isOf(event, log)))
+  const receipts = new Map<number, Receipt>()
+  for (const transaction of mined) {
+    for (const { hash } of transaction.attempts) {
+      const receipt = receiptOf(hash, byHash.get(hash) ?? [], event.address)
+      if (receipt?.logs.length !== transaction.intentIds.length) continue
+      receipts.set(transaction.evmNonce, receipt)
+    }
+  }
+  return receipts
+}
+
+const isOf = ({ address, topic }: EventPerIntent, log: EventLog): boolean =>
+  log.address.toLowerCase() === address && log.topics[0] === topic
+
+function byTransaction(logs: readonly EventLog[]): Map<Hex | null, EventLog[]> {
+  const byHash = new Map<Hex | null, EventLog[]>()
+  for (const log of logs) {
+    const known = byHash.get(log.transactionHash)
+    if (known === undefined) byHash.set(log.transactionHash, [log])
+    else known.push(log)
+  }
+  return byHash
+}
+
+function receiptOf(hash: Hex, logs: readonly EventLog[], to: Address): Receipt | undefined {
+  const [first] = logs
+  if (!first?.blockHash || !first.blockNumber) return undefined
+  const { blockHash } = first
+  if (logs.some((log) => log.removed === true || log.blockHash !== blockHash)) return undefined
+  const events = logs.map(({ address, topics, data }) => ({ address, topics, data }))
+  return {
+    ...{ status: 'success', hash, to, blockHash, logs: events },
+    blockNumber: BigInt(first.blockNumber),
+  }
+}

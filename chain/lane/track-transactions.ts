@@ -1,0 +1,261 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Address } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import { ChainUnreachable } from '../reads/client.js'
+import { type ChainView, type Doubt, type LanePolicy, NO_DOUBT } from './follow-transaction.js'
+import {
+  createFollowedTransactions,
+  isOpen,
+  type FollowedTransactions,
+  type NonceLane,
+} from './nonce-lane.js'
+import { type GasReserve } from './gas.js'
+import { broadcast, raiseStuck, rebroadcastDue, resendDropped } from './keep-sending.js'
+import type { ChainHead, LaneChain } from './lane-chain.js'
+import { lookAtChain, settleTransactions, type OutcomesOf } from './look-at-chain.js'
+import { watchGas, watchNonces } from './watch-nonces.js'
+import type { Frozen, LaneFacts } from './observe-lane.js'
+import type {
+  MinedTransaction,
+  OpenTransaction,
+  TransactionJournal,
+} from '../../core/transaction-journal.js'
+
+/** Follows every journaled transaction of one key until it is final. */
+export interface TransactionTracker {
+  /** Broadcasts open transactions of the journal again, in the order of nonces, and starts to poll. */
+  start(): Promise<void>
+  /** One poll of the chain, for callers that do not `start`. */
+  look(): Promise<void>
+  /** Broadcasts a journaled transaction, and follows it. */
+  add(transaction: OpenTransaction): void
+  /** The result of an intent; undefined when there is none within the time, or when the tracker stops. */
+  waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  /** Whether a node accepted the transaction. */
+  wasTaken(intentId: string): boolean
+  /** The number of transactions that are not mined. */
+  openCount(): number
+  /** The number of transactions that are not final. */
+  followedCount(): number
+  /** The most that the open transactions may still cost, in wei. */
+  reservedWei(): bigint
+  frozen(): Frozen | undefined
+  /** Whether the key held less than its reserve at the last poll. */
+  isGasLow(): boolean
+  /** Whether the chain was verified since the node last failed to answer. */
+  isVerified(): boolean
+  /** Milliseconds since the last successful poll. */
+  readonly chainSilentMs: () => number
+  stop(): Promise<void>
+}
+
+/** One poller serves all transactions of the key. */
+export function createTransactionTracker(options: TrackerOptions): TransactionTracker {
+  const { journal, nonces, nowMs, onFatal } = options
+  const tracking = beginTracking(options)
+  const { followed, waiters } = tracking
+  const stopping = new AbortController()
+  let looking: Promise<void> = Promise.resolve()
+
+  return {
+    async start() {
+      await lookOnce(tracking)
+      looking = lookAlways(tracking, stopping.signal).catch(onFatal)
+    },
+    look: () => lookOnce(tracking),
+    add(transaction) {
+      assert(transaction.from === nonces.address, 'a transaction of another key')
+      assert(
+        !followed.has(transaction.evmNonce),
+        `nonce ${transaction.evmNonce} is followed already`,
+      )
+      broadcast(tracking, followed.add({ transaction })).catch(onFatal)
+    },
+    waitFor(intentId, timeoutMs) {
+      const open = followed.find(intentId)
+      // An open intent has no result; skip reading its record, which holds the whole transaction.
+      const state = open !== undefined && isOpen(open) ? undefined : journal.find(intentId)?.state
+      if (state?.kind === 'mined') return Promise.resolve(state.transaction)
+      if (stopping.signal.aborted) return Promise.resolve(undefined)
+      return waiters.wait(intentId, timeoutMs)
+    },
+    wasTaken: (intentId) => followed.find(intentId)?.taken ?? false,
+    openCount: () => followed.openCount(),
+    followedCount: () => followed.all().length,
+    reservedWei: () => followed.reservedWei(),
+    frozen: () => tracking.frozen,
+    isGasLow: () => tracking.gasLow,
+    isVerified: () => tracking.verifiedMs !== undefined,
+    chainSilentMs: () => nowMs() - tracking.answeredAtMs,
+    async stop() {
+      stopping.abort()
+      waiters.wakeAll()
+      await looking
+    },
+  }
+}
+
+function beginTracking(options: TrackerOptions): Tracking {
+  const { journal, nonces, nowMs } = options
+  const followed = createFollowedTransactions()
+  followed.replace(journal.unsettledTransactions(nonces.address))
+  return {
+    ...options,
+    ...{ address: nonces.address, followed, waiters: createResultWaiters() },
+    ...{ count: 0, mostUsed: 0, progressMs: nowMs(), lookedMs: nowMs(), highest: 0n },
+    ...{ foreign: NO_DOUBT, missing: NO_DOUBT },
+    ...{ gasLow: false, reachable: true, answeredAtMs: nowMs() },
+  }
+}
+
+async function lookAlways(tracking: Tracking, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    await delay(tracking.policy.pollMs, undefined, { signal: stopping }).catch(() => undefined)
+    if (!stopping.aborted) await lookOnce(tracking)
+  }
+}
+
+/** One poll. A node that does not answer is polled again; any other error is fatal. */
+async function lookOnce(tracking: Tracking): Promise<void> {
+  try {
+    await look(tracking)
+    if (!tracking.reachable) tracking.facts.chainBack()
+    tracking.reachable = true
+    tracking.answeredAtMs = tracking.nowMs()
+  } catch (error) {
+    if (!(error instanceof ChainUnreachable)) throw error
+    if (tracking.reachable) tracking.facts.chainLost(error)
+    tracking.reachable = false
+    tracking.verifiedMs = undefined
+  }
+}
+
+async function verify(tracking: Tracking): Promise<void> {
+  const { verifyChain, verifiedMs, policy } = tracking
+  const nowMs = tracking.nowMs()
+  if (verifiedMs !== undefined && nowMs - verifiedMs < policy.verifyEveryMs) return
+  await verifyChain?.()
+  tracking.verifiedMs = nowMs
+}
+
+/** Reads nothing while the newest block is the same, unless a contradiction is open. */
+async function look(tracking: Tracking): Promise<void> {
+  await verify(tracking)
+  const head = await tracking.chain.head()
+  if (head.hash !== tracking.head?.hash || isToBeAskedAgain(tracking)) {
+    const view = await lookAtChain(tracking, { head, nowMs: tracking.nowMs() })
+    remember(tracking, view)
+    await settleTransactions(tracking, view)
+    await watchNonces(tracking, view)
+    await watchGas(tracking)
+    tracking.head = head
+    await resendDropped(tracking)
+  }
+  await raiseStuck(tracking)
+  await rebroadcastDue(tracking)
+}
+
+function remember(tracking: Tracking, { nowMs, head, count }: ChainView): void {
+  if (count > tracking.mostUsed) Object.assign(tracking, { mostUsed: count, progressMs: nowMs })
+  if (head > tracking.highest) tracking.highest = head
+  Object.assign(tracking, { count, lookedMs: nowMs })
+}
+
+/** Twice as often as contradictions count. */
+function isToBeAskedAgain(tracking: Tracking): boolean {
+  const { nowMs, lookedMs, policy } = tracking
+  return (nowMs() - lookedMs) * 2 >= policy.doubtEveryMs && isUnsure(tracking)
+}
+
+function isUnsure({ followed, count, foreign, missing }: Tracking): boolean {
+  if (foreign.times + missing.times > 0) return true
+  return followed
+    .all()
+    .some((it) => it.doubt.times > 0 || (isOpen(it) && it.transaction.evmNonce < count))
+}
+
+export interface TrackerOptions {
+  readonly journal: TransactionJournal
+  readonly nonces: NonceLane
+  readonly chain: LaneChain
+  readonly policy: LanePolicy
+  readonly outcomesOf?: OutcomesOf
+  readonly reserve: GasReserve
+  /** Passes when the node is still on the right chain; rejects with ChainUnreachable when it does not answer. */
+  readonly verifyChain?: () => Promise<void>
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs: () => number
+  readonly facts: LaneFacts
+  /** Called when the journal fails or an invariant breaks; the process must stop. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** The state of a tracker; only its polls change it. */
+export interface Tracking extends TrackerOptions {
+  readonly address: Address
+  readonly followed: FollowedTransactions
+  readonly waiters: ResultWaiters
+  /** The head of the last complete poll. */
+  head?: ChainHead
+  /** Nonces used at that head. */
+  count: number
+  /** The highest count ever seen, and when it was first seen. */
+  mostUsed: number
+  progressMs: number
+  /** When the chain was last polled. */
+  lookedMs: number
+  /** The highest block ever seen. */
+  highest: bigint
+  /** Polls that showed more nonces used than the lane has claimed. */
+  foreign: Doubt
+  /** Polls that showed nonces missing, in the journal or on the chain. */
+  missing: Doubt
+  frozen?: Frozen
+  /** When the chain was last verified; undefined since the node last failed to answer. */
+  verifiedMs?: number | undefined
+  gasLow: boolean
+  reachable: boolean
+  answeredAtMs: number
+}
+
+type Wake = (mined: MinedTransaction | undefined) => void
+
+/** Callers that wait for the result of an intent; bounded by the open requests. */
+export interface ResultWaiters {
+  /** The result; undefined when there is none within the time, or after `wakeAll`. */
+  wait(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  wake(intentId: string, mined: MinedTransaction): void
+  /** Ends every wait without a result. */
+  wakeAll(): void
+}
+
+function createResultWaiters(): ResultWaiters {
+  const waiting = new Map<string, Set<Wake>>()
+
+  function wakeOne(intentId: string, mined: MinedTransaction | undefined): void {
+    for (const wake of waiting.get(intentId) ?? []) wake(mined)
+    waiting.delete(intentId)
+  }
+
+  function wait(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined> {
+    return new Promise((resolve) => {
+      const wakes = waiting.get(intentId) ?? new Set<Wake>()
+      const wake: Wake = (mined) => {
+        clearTimeout(timer)
+        wakes.delete(wake)
+        if (wakes.size === 0 && waiting.get(intentId) === wakes) waiting.delete(intentId)
+        resolve(mined)
+      }
+      const timer = setTimeout(() => wake(undefined), timeoutMs)
+      waiting.set(intentId, wakes.add(wake))
+    })
+  }
+
+  return {
+    wait,
+    wake: wakeOne,
+    wakeAll: () => {
+      for (const intentId of [...waiting.keys()]) wakeOne(intentId, undefined)
+    },
+  }
+}

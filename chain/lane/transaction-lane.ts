@@ -1,0 +1,196 @@
+import type { Address } from '../../core/action.js'
+import { crash } from '../../core/crash-point.js'
+import {
+  createChainClient,
+  orUnreachable,
+  untilAnswering,
+  type ChainClient,
+} from '../reads/client.js'
+import type { TransactionSigner } from '../signing/keys.js'
+import { LANE_POLICY, type LanePolicy } from './follow-transaction.js'
+import { NO_RESERVE, reserveWei, type GasFacts, type GasReader, type GasReserve } from './gas.js'
+import { connectLane, type EventPerIntent } from './lane-chain.js'
+import { type IntendedCall, openNonceLane } from './nonce-lane.js'
+import type { Frozen, LaneFacts } from './observe-lane.js'
+import type { OutcomesOf } from './look-at-chain.js'
+import { createTransactionTracker, type TransactionTracker } from './track-transactions.js'
+import type {
+  MinedTransaction,
+  OpenTransaction,
+  TransactionJournal,
+} from '../../core/transaction-journal.js'
+
+export interface LaneOptions {
+  readonly signer: TransactionSigner
+  /** Used by this process alone: the caller holds the lock of the journal's file. */
+  readonly journal: TransactionJournal
+  readonly rpcUrl: string
+  readonly policy?: Partial<LanePolicy>
+  /** The balance to keep; a transaction that could use it is not taken. None by default. */
+  readonly reserve?: GasReserve
+  /**
+   * How many used nonces an empty journal accepts; any number by default. With more the lane does not open, because a
+   * lost journal may have sent them.
+   */
+  readonly acceptNonces?: number
+  /** The outcomes of a successful transaction's intents; by default all succeed. */
+  readonly outcomesOf?: OutcomesOf
+  /**
+   * An event with which a successful transaction reports each intent, and from which `outcomesOf` can be answered. With
+   * it receipts need not be read.
+   */
+  readonly eventPerIntent?: EventPerIntent
+  /**
+   * Passes when the node is still on the right chain. Called every hour, and after each failure of the node before
+   * anything more is taken. Rejects with ChainUnreachable when the node does not answer; any other error is fatal.
+   */
+  readonly verifyChain?: () => Promise<void>
+  readonly facts: LaneFacts
+  /** Called when the journal fails, an invariant breaks or the chain is a wrong one; the process must stop. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Why the lane takes no transaction now. */
+export interface Shortage {
+  readonly kind: 'frozen' | 'chain_unverified' | 'too_many_open' | 'gas_money'
+  readonly why: string
+}
+
+/** The lane is frozen; nothing was journaled. */
+export class LaneFrozen extends Error {
+  override readonly name = 'LaneFrozen'
+}
+
+/** The chain has mined more transactions of the key than the journal has: this journal is not complete. */
+export class JournalIncomplete extends Error {
+  override readonly name = 'JournalIncomplete'
+}
+
+/** Sends all transactions of one key, and follows each until it is final. */
+export interface TransactionLane {
+  readonly address: Address
+  /**
+   * Signs the call with the next nonce, journals the bytes without yielding, broadcasts them, and resends them until
+   * they are mined. Throws JournalUnwritable or LaneFrozen, with nothing journaled.
+   */
+  take(call: IntendedCall): OpenTransaction
+  /** The mined result; undefined when there is none within the time, or when the lane stops. */
+  waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  /** Whether a node accepted the transaction. */
+  wasTaken(intentId: string): boolean
+  /** The number of transactions that are not mined. */
+  openCount(): number
+  /** The current fees and the key's balance; rejects with ChainUnreachable. */
+  readonly readGas: GasReader
+  /** Why a transaction with this highest cost cannot be taken now. Call it right before `take`. */
+  shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
+  /** Set once a foreign transaction was found to use the key, until the process is restarted. */
+  frozen(): Frozen | undefined
+  /** Why no transaction at all can be taken, as of the last poll. */
+  trouble(): string | undefined
+  /** Milliseconds since the last successful poll; there are several in a second. */
+  readonly chainSilentMs: () => number
+  /** Ends all waits without a result. Nothing is lost, because the journal is on disk. */
+  stop(): Promise<void>
+}
+
+const CHAIN_WAIT_MS = 30_000
+/** Transactions in flight at once. */
+const MAX_OPEN_TRANSACTIONS = 512
+/** Transactions followed at once: in flight, or mined and not final. */
+const MAX_FOLLOWED_TRANSACTIONS = 65_536
+
+/**
+ * Continues the key's nonces, and broadcasts the journal's open transactions again. Rejects with ChainUnreachable when
+ * the node does not answer for half a minute, and with JournalIncomplete.
+ */
+export async function openLane(options: LaneOptions): Promise<TransactionLane> {
+  const { signer, journal, rpcUrl, facts, reserve = NO_RESERVE } = options
+  const { address } = signer
+  const count = () => countMined(createChainClient(rpcUrl, 'read'), address)
+  const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
+  assertKnown(options, minedNonces)
+  const nonces = openNonceLane({ signer, journal, minedNonces })
+  const chain = connectLane(rpcUrl, address, options.eventPerIntent)
+  const policy = { ...LANE_POLICY, ...options.policy }
+  const nowMs = () => performance.now()
+  const tracker = createTransactionTracker({ ...options, reserve, nonces, chain, policy, nowMs })
+  await tracker.start()
+  facts.laneOpened({ address, minedNonces, open: tracker.openCount() })
+
+  return {
+    address,
+    take(call) {
+      const frozen = tracker.frozen()
+      if (frozen !== undefined) throw new LaneFrozen(whyFrozen(frozen))
+      const transaction = nonces.take(call)
+      facts.journaled(transaction)
+      crash('lane.after_commit_before_broadcast')
+      tracker.add(transaction)
+      return transaction
+    },
+    waitFor: (intentId, timeoutMs) => tracker.waitFor(intentId, timeoutMs),
+    wasTaken: (intentId) => tracker.wasTaken(intentId),
+    openCount: () => tracker.openCount(),
+    readGas: chain.gas,
+    shortage: (gas, costWei) => shortageOf(tracker, gas, costWei + reserveWei(reserve, gas)),
+    frozen: () => tracker.frozen(),
+    trouble: () => troubleOf(tracker, address),
+    chainSilentMs: tracker.chainSilentMs,
+    stop: () => tracker.stop(),
+  }
+}
+
+function assertKnown(
+  { signer: { address }, journal, acceptNonces = Infinity }: LaneOptions,
+  minedNonces: number,
+): void {
+  const known = journal.nextNonce(address)
+  if (minedNonces <= Math.max(known, acceptNonces)) return
+  throw new JournalIncomplete(
+    `the chain has mined ${minedNonces} transactions of ${address}, the journal has ${known}: settlements could be ` +
+      `sent twice; restore the journal, or check those transactions and set EXECUTOR_ACCEPT_NONCES=${minedNonces}`,
+  )
+}
+
+function troubleOf(tracker: TransactionTracker, address: Address): string | undefined {
+  const stopped = standstillOf(tracker)
+  if (stopped !== undefined) return stopped.why
+  return tracker.isGasLow()
+    ? `the signer has less gas money than its reserve: ${address}`
+    : undefined
+}
+
+function shortageOf(
+  tracker: TransactionTracker,
+  { balance }: GasFacts,
+  neededWei: bigint,
+): Shortage | undefined {
+  const stopped = standstillOf(tracker)
+  if (stopped !== undefined) return stopped
+  if (balance >= tracker.reservedWei() + neededWei) return undefined
+  return { kind: 'gas_money', why: 'the signer has not enough gas money' }
+}
+
+function standstillOf(tracker: TransactionTracker): Shortage | undefined {
+  const frozen = tracker.frozen()
+  if (frozen !== undefined) return { kind: 'frozen', why: whyFrozen(frozen) }
+  if (!tracker.isVerified()) {
+    return { kind: 'chain_unverified', why: 'the chain was silent and is not verified yet' }
+  }
+  if (
+    tracker.openCount() >= MAX_OPEN_TRANSACTIONS ||
+    tracker.followedCount() >= MAX_FOLLOWED_TRANSACTIONS
+  ) {
+    return { kind: 'too_many_open', why: 'too many transactions in flight' }
+  }
+  return undefined
+}
+
+const whyFrozen = ({ evmNonce, by }: Frozen): string =>
+  `a foreign transaction used nonce ${evmNonce} of the signer: ${by.hash}`
+
+/** How many transactions of the address are mined at the newest block; rejects with ChainUnreachable. */
+function countMined(client: ChainClient, address: Address): Promise<number> {
+  return orUnreachable('nonce', client.getTransactionCount({ address, blockTag: 'latest' }))
+}

@@ -1,0 +1,155 @@
+import { getAbiItem } from 'viem'
+import type { Address } from '../../core/action.js'
+import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
+import { undefinedOnRevert } from '../abi/errors.js'
+import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from './client.js'
+import type { Deployment } from './deployment.js'
+import { createExpiringCache, type Answer } from './expiring-cache.js'
+import { MAX_LOG_BLOCKS } from './touches.js'
+
+/** The facts that decide whether an order may use a subaccount (decisions C10, C11). */
+export interface AccountFacts {
+  /** Owner recorded by the matching contract; the zero address when it holds no such account. */
+  readonly recordedOwner: Address
+  /** Whether the account's NFT is held by the matching contract. */
+  readonly inCustody: boolean
+  readonly manager: Address
+  /** Unix seconds; 0 unless the owner has asked to take the account out of custody. */
+  readonly withdrawRequestedAtSec: bigint
+}
+
+export interface AccountReader {
+  /** Facts at most a block old; undefined when the chain cannot be read. */
+  readAccount(subaccountId: bigint): Answer<AccountFacts | undefined>
+  /**
+   * Unix seconds at which the key ends: its expiry, or 0 when it was never registered or its deregistration has begun;
+   * undefined when unreadable.
+   */
+  readSessionKeyExpiry(owner: Address, key: Address): Answer<bigint | undefined>
+}
+
+export interface AccountReaderOptions {
+  /** A `read` or `probe` client, which sends the calls for one account in one batch. */
+  readonly client: ChainClient
+  /** Skips calls while the node does not answer. */
+  readonly breaker?: CircuitBreaker
+  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  /** How long facts are kept; at most a block's time. */
+  readonly cacheMs: number
+}
+
+const CACHE_ENTRIES = 10_000
+
+/** Reads facts about accounts and session keys at the newest block; addresses in lower case. */
+export function createAccountReader(options: AccountReaderOptions): AccountReader {
+  const { breaker = createCircuitBreaker() } = options
+  const ask = <Value>(read: () => Promise<Value>) => breaker.ask(() => unlessUnreadable(read))
+  const bounds = { ttlMs: options.cacheMs, maxEntries: CACHE_ENTRIES }
+  const accounts = createExpiringCache<AccountFacts>(bounds)
+  const expiries = createExpiringCache<bigint>(bounds)
+  return {
+    readAccount: (id) => accounts.get(id.toString(), () => ask(() => fetchAccount(options, id))),
+    readSessionKeyExpiry: (owner, key) =>
+      expiries.get(`${owner} ${key}`.toLowerCase(), () =>
+        ask(() => fetchKeyExpiry(options, owner, key)),
+      ),
+  }
+}
+
+async function fetchAccount(options: AccountReaderOptions, id: bigint): Promise<AccountFacts> {
+  const { client, deployment } = options
+  const matching = { address: deployment.matching, abi: matchingAbi, args: [id] } as const
+  const subAccounts = { address: deployment.subAccounts, abi: subAccountsAbi, args: [id] } as const
+  const [recordedOwner, requestedAt, holder, manager] = await Promise.all([
+    client.readContract({ ...matching, functionName: 'subAccountToOwner' }),
+    client.readContract({ ...matching, functionName: 'withdrawTimestamp' }),
+    client.readContract({ ...subAccounts, functionName: 'ownerOf' }).catch(undefinedOnRevert),
+    client.readContract({ ...subAccounts, functionName: 'manager' }),
+  ])
+  return {
+    recordedOwner: lower(recordedOwner),
+    inCustody: holder !== undefined && lower(holder) === lower(deployment.matching),
+    manager: lower(manager),
+    withdrawRequestedAtSec: requestedAt,
+  }
+}
+
+/**
+ * Deregistration lets a key sign for a cooldown more, which the venue does not: it sets the expiry to the end of the
+ * cooldown. Only the events of the cooldown's time show whether an expiry that near comes from it.
+ */
+async function fetchKeyExpiry(
+  options: AccountReaderOptions,
+  owner: Address,
+  key: Address,
+): Promise<bigint> {
+  const { client, deployment } = options
+  const matching = { address: deployment.matching, abi: matchingAbi } as const
+  const expiry = await client.readContract({
+    ...matching,
+    functionName: 'sessionKeys',
+    args: [key, owner],
+  })
+  if (expiry === 0n) return expiry
+  const [head, cooldown] = await Promise.all([
+    client.getBlock(),
+    client.readContract({ ...matching, functionName: 'DEREGISTER_KEY_COOLDOWN' }),
+  ])
+  if (expiry <= head.timestamp || expiry > head.timestamp + cooldown) return expiry
+  // Blocks come at least a second apart.
+  const first = head.number > cooldown ? head.number - cooldown : 0n
+  return (await isDeregistered(options, { owner, key, first, last: head.number })) ? 0n : expiry
+}
+
+interface KeySpan {
+  readonly owner: Address
+  readonly key: Address
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/** Whether the last event about the key in these blocks is the start of its deregistration. */
+async function isDeregistered(
+  { client, deployment }: AccountReaderOptions,
+  { owner, key, first, last }: KeySpan,
+): Promise<boolean> {
+  const ranges: { fromBlock: bigint; toBlock: bigint }[] = []
+  for (let from = first; from <= last; from += MAX_LOG_BLOCKS) {
+    const end = from + MAX_LOG_BLOCKS - 1n
+    ranges.push({ fromBlock: from, toBlock: end < last ? end : last })
+  }
+  const found = await Promise.all(
+    ranges.map((range) =>
+      client.getLogs({ address: deployment.matching, events: KEY_EVENTS, ...range }),
+    ),
+  )
+  const newest = found.flat().findLast((log) => {
+    const of =
+      log.eventName === 'SessionKeyCooldown'
+        ? log.args.sessionKeyPublicAddress
+        : log.args.sessionKey
+    return lower(log.args.owner ?? '0x') === lower(owner) && lower(of ?? '0x') === lower(key)
+  })
+  return newest?.eventName === 'SessionKeyCooldown'
+}
+
+const KEY_EVENTS = [
+  getAbiItem({ abi: matchingAbi, name: 'SessionKeyRegistered' }),
+  getAbiItem({ abi: matchingAbi, name: 'SessionKeyCooldown' }),
+] as const
+
+const lower = (address: Address): Address => address.toLowerCase() as Address
+
+/**
+ * The answer, or undefined when the chain gave none. An answer that cannot be decoded counts as none, for example that
+ * of an address without a contract.
+ */
+export async function unlessUnreadable<Value>(
+  read: () => Promise<Value>,
+): Promise<Value | undefined> {
+  try {
+    return await read()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,91 @@
+import { encodeEventTopics, type RpcLog } from 'viem'
+import type { Hex } from '../../core/action.js'
+import type { Market } from '../../core/contracts/market.js'
+import {
+  futureTradeModuleAbi,
+  matchingAbi,
+  subAccountsAbi,
+  tradeModuleAbi,
+} from '../abi/contracts.js'
+import type { AccountEvents } from '../contracts/registry.js'
+import { orUnreachable, type ChainClient } from './client.js'
+import type { Deployment } from './deployment.js'
+
+/** An account that a transaction changed. */
+export interface Touch {
+  readonly subaccountId: bigint
+  readonly txHash: Hex
+  /** Whether the transaction settled a match; its fill is in the market's feed too. */
+  readonly byTrade: boolean
+}
+
+/** The longest range of blocks of one call. */
+export const MAX_LOG_BLOCKS = 500n
+
+export interface TouchReader {
+  readonly client: ChainClient
+  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  readonly markets: readonly Market[]
+}
+
+const topicOf = (topics: readonly (Hex | readonly Hex[] | null)[]): Hex => topics[0] as Hex
+
+const BALANCE_ADJUSTED = topicOf(
+  encodeEventTopics({ abi: subAccountsAbi, eventName: 'BalanceAdjusted' }),
+)
+
+/** A fill as the event of a trade module has it. */
+const MATCHED = [
+  encodeEventTopics({ abi: tradeModuleAbi, eventName: 'OrderMatched' }),
+  encodeEventTopics({ abi: futureTradeModuleAbi, eventName: 'FutureMatched' }),
+].map(topicOf)
+
+const CUSTODY = (['DepositedSubAccount', 'WithdrawAccountCooldown', 'WithdrewSubAccount'] as const)
+  .map((eventName) => encodeEventTopics({ abi: matchingAbi, eventName }))
+  .map(topicOf)
+
+/**
+ * The accounts whose balances or custody changed in the blocks from `first` to `last`, at most MAX_LOG_BLOCKS, and those of
+ * further `events`. An account is listed once for each event. Rejects with ChainUnreachable.
+ */
+export async function readTouches(
+  { client, deployment, markets }: TouchReader,
+  first: bigint,
+  last: bigint,
+  events: readonly AccountEvents[] = [],
+): Promise<Touch[]> {
+  const modules = markets.map(({ tradeModuleAddress }) => tradeModuleAddress)
+  const others = events.map(({ address }) => address)
+  const named = new Set([BALANCE_ADJUSTED, ...CUSTODY, ...events.flatMap((each) => each.events)])
+  const logs = await orUnreachable(
+    `events of blocks ${first} to ${last}`,
+    client.request({
+      method: 'eth_getLogs',
+      params: [
+        {
+          address: [deployment.subAccounts, deployment.matching, ...modules, ...others],
+          topics: [[...named, ...MATCHED]],
+          fromBlock: `0x${first.toString(16)}`,
+          toBlock: `0x${last.toString(16)}`,
+        },
+      ],
+    }),
+  )
+  const trades = new Set(
+    logs
+      .filter(({ topics: [event] }) => event !== undefined && MATCHED.includes(event))
+      .map((log) => log.transactionHash),
+  )
+  return logs.flatMap((log) => {
+    const subaccountId = named.has(log.topics[0] ?? '0x') ? accountOf(log) : undefined
+    if (subaccountId === undefined) return []
+    const txHash = log.transactionHash as Hex
+    return [{ subaccountId, txHash, byTrade: trades.has(txHash) }]
+  })
+}
+
+/** The account that an event concerns: its first indexed argument, or the first word of its data. */
+function accountOf({ topics, data }: Pick<RpcLog, 'topics' | 'data'>): bigint | undefined {
+  const word = topics[1] ?? data.slice(0, 66)
+  return word.length === 66 ? BigInt(word) : undefined
+}

@@ -1,0 +1,90 @@
+import type { Address, Hex } from '../../core/action.js'
+import {
+  frameMessage,
+  frameTimeFault,
+  HISTORY_FRAME_MAX_SEC,
+  readAuthFrame,
+  SOCKET_FRAME_MAX_SEC,
+  type AuthFrame,
+  type FramePurpose,
+  type FrameWords,
+} from '../../core/entry/auth-frame.js'
+import { hexToBytes, keccak256, recoverStrict } from './keys.js'
+
+export interface FrameCheck {
+  readonly purpose: FramePurpose
+  readonly words: FrameWords
+  /** Unix seconds. */
+  readonly nowSec: number
+}
+
+const MAX_SEC = { history: HISTORY_FRAME_MAX_SEC, socket: SOCKET_FRAME_MAX_SEC }
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+
+/** The longest header that is read; a frame takes about 400 characters. */
+const MAX_HEADER_LENGTH = 2048
+
+/** The JSON value of an `X-Service-Auth` header, base64url with or without padding; undefined when it is neither. */
+export function decodeFrameHeader(header: string): unknown {
+  if (header.length > MAX_HEADER_LENGTH || !/^[A-Za-z0-9_-]+={0,2}$/.test(header)) return undefined
+  try {
+    return JSON.parse(utf8.decode(Buffer.from(header, 'base64url')))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The authenticated owner in lower case, or the reason for refusal. Only a plain key's strict signature is accepted (65
+ * bytes, v 27 or 28, low s). The signed text may have the address as sent or in lower case (decision A9). The caller
+ * checks whether the nonce was used before.
+ */
+export function verifyFrame(
+  frame: AuthFrame,
+  { purpose, words, nowSec }: FrameCheck,
+): { readonly owner: Address } | { readonly reason: string } {
+  const late = frameTimeFault(frame, { nowSec, maxSec: MAX_SEC[purpose] })
+  if (late !== undefined) return { reason: late }
+  if (!SIGNATURE.test(frame.signature)) {
+    return { reason: 'signature must be 0x followed by 130 hex digits' }
+  }
+  const signature = hexToBytes(frame.signature as Hex)
+  const owner = frame.address.toLowerCase() as Address
+  const signedBy = (address: string): boolean => {
+    const message = frameMessage(purpose, words, { ...frame, address })
+    return recoverStrict(personalDigest(message), signature) === owner
+  }
+  const authorized = signedBy(frame.address) || (frame.address !== owner && signedBy(owner))
+  return authorized ? { owner } : { reason: 'signature does not match address' }
+}
+
+/** The digest that EIP-191 `personal_sign` signs for a text. */
+export function personalDigest(message: string): Uint8Array {
+  const text = Buffer.from(message, 'utf8')
+  return keccak256(Buffer.from(`\x19Ethereum Signed Message:\n${text.length}`, 'utf8'), text)
+}
+
+/**
+ * The owner that an `X-Service-Auth` header authenticates, in lower case, or the reason for refusal; malformed if not
+ * JSON.
+ */
+export type FrameReading =
+  { readonly owner: Address } | { readonly reason: string; readonly isMalformed: boolean }
+
+export interface FrameReaderDeps {
+  readonly words: FrameWords
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** Verifies a header with a frame for the order history, which may be reused until it expires. */
+export function readFrameHeader(header: string, { words, nowMs }: FrameReaderDeps): FrameReading {
+  const decoded = decodeFrameHeader(header)
+  if (decoded === undefined) return { reason: 'must be base64url-encoded JSON', isMalformed: true }
+  const read = readAuthFrame(decoded)
+  if ('reason' in read) return { reason: read.reason, isMalformed: false }
+  const nowSec = Math.floor(nowMs() / 1_000)
+  const verified = verifyFrame(read.frame, { purpose: 'history', words, nowSec })
+  return 'reason' in verified ? { reason: verified.reason, isMalformed: false } : verified
+}

@@ -1,0 +1,277 @@
+import { encodeFunctionData, parseAbi } from 'viem'
+import type { Action, Address, Hex } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import { isHexText } from '../../core/entry/read-action.js'
+import { revertOf } from '../abi/errors.js'
+import type { ChainClient, CircuitBreaker } from '../reads/client.js'
+import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { bytesToHex, hexToBytes, recoverStrict, keccak256, keccakText } from './keys.js'
+
+/** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
+export type SignatureVerdict =
+  | { readonly kind: 'valid'; readonly path: 'ecdsa' | 'erc1271' }
+  | {
+      readonly kind: 'invalid'
+      readonly digest: Hex
+      /** Absent when no address can be recovered, and on the `erc1271` path. */
+      readonly recovered?: Address
+      readonly path: 'ecdsa' | 'erc1271'
+    }
+  | { readonly kind: 'unknown'; readonly cause: Error }
+
+/** Judges a signed action exactly as the matching contract will: code at the signer means ERC-1271 only. */
+export interface SignatureVerifier {
+  /** EIP-712 digest of an action on this venue's domain. */
+  readonly digest: (action: Action) => Hex
+  /** Never rejects for what the chain or the client does; the signature may be any text. */
+  readonly verify: (action: Action, signature: Hex) => Answer<SignatureVerdict>
+  /** Whether there is code at the address, at most a block old; undefined when the chain did not say. */
+  readonly hasCode: (address: Address) => Answer<boolean | undefined>
+  /** EIP-712 digest of a cancel on this venue's domain. */
+  readonly cancelDigest: (terms: CancelTerms) => Hex
+  /** Judges a signature over a digest of this venue as `verify` does. */
+  readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
+}
+
+/** The two questions that only the chain can answer; undefined without an answer. */
+export interface SignatureReads {
+  /** Whether there is code at the address now. */
+  readonly readCode: (address: Address) => Promise<boolean | undefined>
+  /** Whether the contract at `signer` answers isValidSignature with the magic word. */
+  readonly callIsValidSignature: (
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ) => Promise<boolean | undefined>
+}
+
+export interface SignatureVerifierOptions extends SignatureReads {
+  readonly domain: ActionDomain
+  /** How long an answer about code is kept; by default one block of the target chain. */
+  readonly codeCacheMs?: number
+}
+
+/** The chain did not answer a question about a signer. */
+export class SignerUnreadable extends Error {
+  override readonly name = 'SignerUnreadable'
+}
+
+const BLOCK_TIME_MS = 2_000
+const CODE_CACHE_ENTRIES = 10_000
+/** A contract's signature may be long, but no longer than a request body. */
+const MAX_SIGNATURE_DIGITS = 2 * 65_536
+
+/**
+ * A verifier for one matching contract. A signer without code passes only with a strict 65-byte signature, a signer
+ * with code only if its contract accepts the signature. When code cannot be read, a correct strict signature passes,
+ * because most signers are plain keys, and every other one is unknown.
+ */
+export function createSignatureVerifier(options: SignatureVerifierOptions): SignatureVerifier {
+  const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature } = options
+  const hasher = createActionHasher(domain)
+  const codes = createExpiringCache<boolean>({
+    ttlMs: codeCacheMs,
+    maxEntries: CODE_CACHE_ENTRIES,
+  })
+
+  const hasCode = (address: Address) => codes.get(address, () => readCode(address))
+
+  function verifyDigest(signer: Address, digest: Hex, signature: Hex): Answer<SignatureVerdict> {
+    if (!isHexBytes(signature)) {
+      return { kind: 'invalid', digest, path: 'ecdsa' }
+    }
+    const contract = hasCode(signer)
+    return contract instanceof Promise
+      ? contract.then((known) => judge(known, signer, digest, signature))
+      : judge(contract, signer, digest, signature)
+  }
+
+  function judge(
+    contract: boolean | undefined,
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ): Answer<SignatureVerdict> {
+    if (contract === true) return askContract(signer, digest, signature)
+    const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
+    if (recovered === signer) return { kind: 'valid', path: 'ecdsa' }
+    if (contract === undefined) return unreadable(`no answer whether ${signer} has code`)
+    return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
+  }
+
+  async function askContract(signer: Address, digest: Hex, sig: Hex): Promise<SignatureVerdict> {
+    const accepted = await callIsValidSignature(signer, digest, sig)
+    if (accepted === undefined) return unreadable(`no answer from the wallet contract ${signer}`)
+    return accepted
+      ? { kind: 'valid', path: 'erc1271' }
+      : { kind: 'invalid', digest, path: 'erc1271' }
+  }
+
+  const digest = (action: Action): Hex => bytesToHex(hasher.digest(action))
+  return {
+    digest,
+    verify: (action, signature) => verifyDigest(action.signer, digest(action), signature),
+    cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
+    verifyDigest,
+    hasCode,
+  }
+}
+
+/** A pattern for pairs of digits would take several times as long. */
+const isHexBytes = (text: string): boolean =>
+  text.length <= MAX_SIGNATURE_DIGITS && text.length % 2 === 0 && isHexText(text)
+
+function unreadable(message: string): SignatureVerdict {
+  return { kind: 'unknown', cause: new SignerUnreadable(message) }
+}
+
+const erc1271Abi = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
+
+/** The word with which a contract accepts; compared whole, as the chain's own checker does. */
+const MAGIC_WORD = `0x1626ba7e${'0'.repeat(56)}`
+/** Bounds the work that a foreign contract can cause on the node. */
+const ERC1271_GAS = 500_000n
+
+export interface SignatureReadsOptions {
+  /** A `judge` client, for calls of wallet contracts. */
+  readonly judge: ChainClient
+  /** A `probe` client, for everything else. */
+  readonly probe: ChainClient
+  /**
+   * Fails fast while the node does not answer. Calls of wallet contracts bypass it, because they may be slow by
+   * themselves.
+   */
+  readonly breaker: CircuitBreaker
+}
+
+/**
+ * Reads about signers from a node. A wallet that reverts or runs out of gas has refused; a node that does not answer in
+ * time leaves the question open.
+ */
+export function createSignatureReads(options: SignatureReadsOptions): SignatureReads {
+  const { judge, probe, breaker } = options
+  const hasCode = async (address: Address): Promise<boolean | undefined> => {
+    try {
+      return (await probe.getCode({ address })) !== undefined
+    } catch {
+      // After any failure the verdict is unknown.
+      return undefined
+    }
+  }
+  return {
+    readCode: (address) => breaker.ask(() => hasCode(address)),
+    async callIsValidSignature(signer, digest, signature) {
+      const data = encodeFunctionData({ abi: erc1271Abi, args: [digest, signature] })
+      const call = { to: signer, data, gas: `0x${ERC1271_GAS.toString(16)}` } as const
+      try {
+        const answer = await judge.request({ method: 'eth_call', params: [call, 'latest'] })
+        return answer.slice(0, MAGIC_WORD.length).toLowerCase() === MAGIC_WORD
+      } catch (error) {
+        return revertOf(error) === undefined ? undefined : false
+      }
+    },
+  }
+}
+
+/** The part of Matching's EIP-712 domain that differs between deployments. */
+export interface ActionDomain {
+  readonly chainId: number
+  readonly verifyingContract: Address
+}
+
+/** What an owner or a session key signs to prove a cancel (decision B12). */
+export interface CancelTerms {
+  readonly owner: Address
+  readonly signer: Address
+  readonly nonce: bigint
+  /** Unix seconds. */
+  readonly expiry: bigint
+}
+
+/** Hashes actions as Matching does, and cancels on the same domain; made once per domain. */
+export interface ActionHasher {
+  /** EIP-712 digest, the 32 bytes that are signed. A field that does not fit its type is a broken invariant. */
+  digest(action: Action): Uint8Array
+  /** The same for a signed cancel, which stays off chain. */
+  cancelDigest(terms: CancelTerms): Uint8Array
+}
+
+const DOMAIN_TYPE =
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
+const ACTION_TYPE =
+  'Action(uint256 subaccountId,uint256 nonce,address module,bytes data,uint256 expiry,address owner,address signer)'
+const CANCEL_TYPE = 'Cancel(address owner,address signer,uint256 nonce,uint256 expiry)'
+
+const WORD = 32
+const PREFIX = Buffer.from('1901', 'hex')
+
+/** Computes the domain separator once; each digest then takes three hashes. */
+export function createActionHasher(domain: ActionDomain): ActionHasher {
+  const separator = domainSeparator(domain)
+  // Reused for every action, because digest does not yield.
+  const struct = Buffer.alloc(8 * WORD)
+  const signed = Buffer.concat([PREFIX, separator, Buffer.alloc(WORD)])
+  const signedDigest = (hash: Uint8Array): Uint8Array => {
+    signed.set(hash, signed.length - WORD)
+    return keccak256(signed)
+  }
+  struct.set(keccakText(ACTION_TYPE), 0)
+  const cancel = Buffer.alloc(5 * WORD)
+  cancel.set(keccakText(CANCEL_TYPE), 0)
+  return {
+    digest(action) {
+      writeWord(struct, 1, action.subaccountId)
+      writeWord(struct, 2, action.nonce)
+      writeAddress(struct, 3, action.module)
+      struct.set(keccak256(hexToBytes(action.data)), 4 * WORD)
+      writeWord(struct, 5, action.expiry)
+      writeAddress(struct, 6, action.owner)
+      writeAddress(struct, 7, action.signer)
+      return signedDigest(keccak256(struct))
+    },
+    cancelDigest({ owner, signer, nonce, expiry }) {
+      writeAddress(cancel, 1, owner)
+      writeAddress(cancel, 2, signer)
+      writeWord(cancel, 3, nonce)
+      writeWord(cancel, 4, expiry)
+      return signedDigest(keccak256(cancel))
+    },
+  }
+}
+
+/** The domain separator of Matching at the given contract: 32 bytes. */
+export function domainSeparator({ chainId, verifyingContract }: ActionDomain): Uint8Array {
+  const words = Buffer.alloc(5 * WORD)
+  words.set(keccakText(DOMAIN_TYPE), 0)
+  words.set(keccakText('Matching'), WORD)
+  words.set(keccakText('1.0'), 2 * WORD)
+  writeWord(words, 3, BigInt(chainId))
+  writeAddress(words, 4, verifyingContract)
+  return keccak256(words)
+}
+
+const UINT64_MAX = 2n ** 64n - 1n
+const UINT64_BYTES = 8
+
+function writeWord(target: Buffer, index: number, value: bigint): void {
+  if (value >= 0n && value <= UINT64_MAX) {
+    const end = (index + 1) * WORD
+    target.fill(0, index * WORD, end - UINT64_BYTES)
+    target.writeBigUInt64BE(value, end - UINT64_BYTES)
+    return
+  }
+  const digits = value.toString(16).padStart(2 * WORD, '0')
+  assert(value >= 0n && digits.length === 2 * WORD, 'value does not fit its word')
+  target.write(digits, index * WORD, 'hex')
+}
+
+const ADDRESS_BYTES = 20
+
+/** The other bytes of the word stay zero, because only addresses are written there. */
+function writeAddress(target: Buffer, index: number, address: Address): void {
+  const from = (index + 1) * WORD - ADDRESS_BYTES
+  const written = target.write(address.slice(2), from, ADDRESS_BYTES, 'hex')
+  assert(written === ADDRESS_BYTES && address.length === 42, 'not an address')
+}

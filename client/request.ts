@@ -1,0 +1,68 @@
+/** The venue refused the request and changed nothing. `code` is stable; the message is for people. */
+export class VenueRefused extends Error {
+  override readonly name = 'VenueRefused'
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** The whole error body. */
+    readonly body: Readonly<Record<string, unknown>>,
+  ) {
+    super(message)
+  }
+}
+
+/** No answer, or an answer without an outcome: the request may or may not have been carried out. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+}
+
+/** Parameters of a request; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+/** The address of a path of the venue with its query. */
+export function urlOf(baseUrl: string, path: string, query: Query = {}): string {
+  const url = new URL(path, baseUrl)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, value.toString())
+  }
+  return url.href
+}
+
+/** The init of a request with a JSON body. */
+export const jsonBody = (body: object) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+/**
+ * Sends a request and returns the body of a 2xx answer. Throws OutcomeUnknown without an answer and for a status that
+ * `leavesOpen` whether the request was carried out (default: 500 and above), VenueRefused for any other status.
+ */
+export async function request<T>(
+  url: string,
+  init: RequestInit,
+  leavesOpen = (status: number): boolean => status >= 500,
+): Promise<T> {
+  const { status, body } = await exchange(url, init)
+  if (status >= 200 && status < 300) return body as T
+  const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  const error = typeof fields.error === 'string' ? fields.error : `status ${status}`
+  if (leavesOpen(status)) throw new OutcomeUnknown(error)
+  const message = typeof fields.message === 'string' ? fields.message : error
+  const code = typeof fields.code === 'string' ? fields.code : error
+  throw new VenueRefused(status, code, message, fields)
+}
+
+async function exchange(
+  url: string,
+  init: RequestInit,
+): Promise<{ status: number; body: unknown }> {
+  try {
+    const response = await fetch(url, init)
+    return { status: response.status, body: await response.json() }
+  } catch (cause) {
+    throw new OutcomeUnknown(`no answer from ${new URL(url).pathname}`, { cause })
+  }
+}

@@ -1,0 +1,212 @@
+import { assert } from '../assert.js'
+import type { AccountObservation } from '../engine/accounts.js'
+import type { Match } from '../engine/change.js'
+import type { Hold, LiveOrder } from '../engine/live-order.js'
+import type { AmountE18, QuoteE18 } from '../money.js'
+import { int, uint, never, type Codec } from '../wire/codec.js'
+import { list, struct } from '../wire/compound.js'
+import { signedAmountE18, signedQuoteE18 } from '../wire/money.js'
+import type { AccountFacts, ContractWire, Means, PurseSnapshot, SettledMatch } from './contract.js'
+import { notionalFloor } from './fees.js'
+import { addMove, forgetMoves, type SettledMove } from './settled-moves.js'
+
+/** What an account holds of a market's two assets at one block, signed, 1e-18 units. */
+export interface BalanceFacts {
+  readonly base: AmountE18
+  /** Of the asset that the market's trade module moves as quote. */
+  readonly quote: QuoteE18
+}
+
+/** An amount of each asset, signed, 1e-18 units. */
+interface Balances {
+  readonly base: bigint
+  readonly quote: bigint
+}
+
+type BalanceMove = SettledMove & Balances
+
+/** The balances of an account, and how much of them its matches in flight have reserved. */
+export interface BalancePurse {
+  observed: AccountObservation<BalanceFacts> | undefined
+  /** By block, ascending: what an observation of an earlier block does not show. */
+  readonly settled: BalanceMove[]
+  /** What the account's matches in flight may take. Follows from them. */
+  reservedBase: bigint
+  reservedQuote: bigint
+  /** Balances less what is reserved. Follows from the rest; undefined while nothing was observed. */
+  availableBase: bigint | undefined
+  availableQuote: bigint | undefined
+}
+
+export interface BalancePurseSnapshot {
+  readonly settled: readonly BalanceMove[]
+  readonly reserved: Balances
+}
+
+export interface BalanceTypes {
+  readonly accountFacts: BalanceFacts
+  readonly marketFacts: never
+  readonly purse: BalancePurse
+  readonly purseSnapshot: BalancePurseSnapshot
+  /** Units of the asset that the order pays with: quote for a buy, base for a sell. */
+  readonly cost: bigint
+}
+
+const balances: Codec<Balances> = struct<Balances>({ base: int, quote: int })
+
+/** How balances stand in logs and checkpoints; decimal text of 1e-18 units, signed. */
+export const balanceWire: ContractWire<BalanceTypes> = {
+  accountFacts: struct<BalanceFacts>({ base: signedAmountE18, quote: signedQuoteE18 }),
+  marketFacts: never,
+  purse: struct<BalancePurseSnapshot>({
+    settled: list(struct<BalanceMove>({ blockNumber: uint, base: int, quote: int })),
+    reserved: balances,
+  }),
+}
+
+/** Hides balances as the facts of an account whose contract pays with balances. */
+export const balanceFacts = (facts: BalanceFacts): AccountFacts => facts as unknown as AccountFacts
+
+/** A purse of balances as a checkpoint keeps it. */
+export const purseOf = (purse: PurseSnapshot): BalancePurseSnapshot =>
+  purse as unknown as BalancePurseSnapshot
+
+/** The inverse of balanceFacts. */
+export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as unknown as BalanceFacts
+
+/** Means of accounts that pay each fill out of two balances, of which neither may become negative. */
+export const balanceMeans: Means<BalanceTypes> = {
+  openPurse: () => ({
+    observed: undefined,
+    settled: [],
+    reservedBase: 0n,
+    reservedQuote: 0n,
+    availableBase: undefined,
+    availableQuote: undefined,
+  }),
+  observe(purse, observed) {
+    purse.observed = observed
+    forgetSettled(purse)
+  },
+  costOf,
+  shortOfMatch: (purse, order, cost) => ifShort(availableFor(purse, order), cost),
+  shortToOpen: (purse, order) => {
+    const has = availableFor(purse, order)
+    return has === undefined ? undefined : ifShort(has, restCost(order))
+  },
+  shortToStay: (purse, order) => {
+    const has = availableFor(purse, order)
+    if (has === undefined) return undefined
+    const reserved = order.side === 'buy' ? purse.reservedQuote : purse.reservedBase
+    return ifShort(has + reserved, restCost(order))
+  },
+  hasEnough(purse, order, { needed = 0n }) {
+    const has = availableFor(purse, order)
+    return has === undefined || has >= needed
+  },
+  reserve,
+  release: (purse, order, cost) => reserve(purse, order, -cost),
+  settle(purse, order, settled) {
+    addMove(purse.settled, moveOf(order, settled), sum)
+    forgetSettled(purse)
+  },
+  unsettle(purse, order, settled) {
+    const { blockNumber, base, quote } = moveOf(order, settled)
+    addMove(purse.settled, { blockNumber, base: -base, quote: -quote }, sum)
+    forgetSettled(purse)
+  },
+  snapshot: ({ settled, reservedBase, reservedQuote }) => ({
+    settled: [...settled],
+    reserved: { base: reservedBase, quote: reservedQuote },
+  }),
+  restore({ settled, reserved }, { observed }) {
+    const purse: BalancePurse = {
+      ...{ observed, settled: [...settled] },
+      ...{ reservedBase: reserved.base, reservedQuote: reserved.quote },
+      ...{ availableBase: undefined, availableQuote: undefined },
+    }
+    countAvailable(purse)
+    return purse
+  },
+  check: checkPurse,
+}
+
+/** What the account has left of the asset that the order pays with; undefined when nothing was observed. */
+const availableFor = (purse: BalancePurse, { side }: LiveOrder): bigint | undefined =>
+  side === 'buy' ? purse.availableQuote : purse.availableBase
+
+/** What a match takes from one of its orders; the fee of a selling taker comes out of what it receives. */
+function costOf({ side, orderId }: LiveOrder, match: Match): bigint {
+  if (side === 'sell') return match.amount
+  const notional = notionalFloor(match.price, match.amount)
+  return match.takerOrderId === orderId ? notional + match.takerFee : notional
+}
+
+/** What all that is unmatched of a resting order takes from its account when it is hit. */
+const restCost = ({ side, limitPrice, unmatched }: LiveOrder): bigint =>
+  side === 'sell' ? unmatched : notionalFloor(limitPrice, unmatched)
+
+function ifShort(has: bigint | undefined, needed: bigint): Hold | undefined {
+  if (has === undefined || has >= needed) return undefined
+  return { reason: 'insufficient_balance', needed }
+}
+
+function reserve(purse: BalancePurse, { side }: LiveOrder, cost: bigint): void {
+  if (side === 'buy') {
+    purse.reservedQuote += cost
+    if (purse.availableQuote !== undefined) purse.availableQuote -= cost
+  } else {
+    purse.reservedBase += cost
+    if (purse.availableBase !== undefined) purse.availableBase -= cost
+  }
+}
+
+function moveOf(order: LiveOrder, { match, blockNumber }: SettledMatch): BalanceMove {
+  const notional = notionalFloor(match.price, match.amount)
+  const fee = match.takerOrderId === order.orderId ? match.takerFee : 0n
+  const sign = order.side === 'buy' ? 1n : -1n
+  return { blockNumber, base: sign * match.amount, quote: -sign * notional - fee }
+}
+
+const sum = (move: BalanceMove, other: Balances): BalanceMove => ({
+  blockNumber: move.blockNumber,
+  base: move.base + other.base,
+  quote: move.quote + other.quote,
+})
+
+/** Drops moves that every later observation shows, however far the chain is reorganised; then counts anew. */
+function forgetSettled(purse: BalancePurse): void {
+  const { observed, settled } = purse
+  if (observed === undefined) return
+  forgetMoves(settled, observed.blockNumber)
+  countAvailable(purse)
+}
+
+/** Counts what is available: the observation, what settled in later blocks, less what is reserved. */
+function countAvailable(purse: BalancePurse): void {
+  const { observed, settled } = purse
+  if (observed === undefined) return
+  let base: bigint = observed.facts.base
+  let quote: bigint = observed.facts.quote
+  for (const move of settled) {
+    if (move.blockNumber <= observed.blockNumber) continue
+    base += move.base
+    quote += move.quote
+  }
+  purse.availableBase = base - purse.reservedBase
+  purse.availableQuote = quote - purse.reservedQuote
+}
+
+function checkPurse(
+  purse: BalancePurse,
+  reserved: readonly { readonly order: LiveOrder; readonly cost: bigint }[],
+): void {
+  const sumOf = (side: 'buy' | 'sell'): bigint =>
+    reserved.reduce((total, { order, cost }) => (order.side === side ? total + cost : total), 0n)
+  const agrees = purse.reservedBase === sumOf('sell') && purse.reservedQuote === sumOf('buy')
+  assert(agrees, 'what an account has reserved does not add up')
+  const { availableBase, availableQuote } = purse
+  countAvailable(purse)
+  const follows = purse.availableBase === availableBase && purse.availableQuote === availableQuote
+  assert(follows, 'what an account has available does not add up')
+}

@@ -1,0 +1,309 @@
+import type { ContractEntry } from '../../interface/market.js'
+import type { MarginAccount, PositionRecord } from '../../interface/position.js'
+import type { FillRecord } from '../../interface/trade.js'
+import type { Codec } from '../wire/codec.js'
+import type { AccountObservation } from '../engine/accounts.js'
+import type { Match } from '../engine/change.js'
+import type { Hold, LiveOrder } from '../engine/live-order.js'
+import type { Order, Side } from '../engine/order.js'
+import type { AmountE18, FeePerUnitE18, PriceE18, QuoteE18 } from '../money.js'
+import type { Refusal } from '../entry/refusals.js'
+import type { IndexLag } from './index-lag.js'
+import type { VenueFaults } from './faults.js'
+import type { ContractType, Market } from './market.js'
+import type { PositionEntry } from './position-entry.js'
+
+/**
+ * What differs between the contract types: one frozen record each, picked once per market (registry.ts). The engine,
+ * the order entry, the records and the read model ask this record and never the contract type.
+ */
+export interface Contract {
+  readonly type: ContractType
+  /** `settlement_type` of its markets. */
+  readonly settlementType: Market['settlementType']
+  /** Why no market of this type can be made of a row with this identifier and sub id. Absent where any fits. */
+  readonly problemOf?: (row: Pick<Market, 'market' | 'subId'>) => string | undefined
+  readonly trading: Trading
+  readonly present: Presentation
+}
+
+/** Terms of a market that decide what a fill is worth and costs. They stand in the market's state and checkpoints. */
+export type ContractTerms = Pick<Market, 'takerFeeBps'>
+
+/** Everything by which orders of one contract type are judged, matched and settled. */
+export interface Trading<Own extends OwnTypes = OpaqueTypes> {
+  /** What a fill adds to `filled_quote`, rounded down (interface 2.5, decisions P19, F12). */
+  readonly quoteOf: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
+  /** The taker's total fee of one fill, rounded down (decision C14); makers pay none. */
+  readonly takerFee: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
+  /** Fee per 1.0 of size, rounded as the chain compares it with the signed `worstFee` (decision C12). */
+  readonly feePerUnit: (fee: QuoteE18, amount: AmountE18) => FeePerUnitE18
+  /** Checks of an order behind its signed words, in the order of decision C8; the first refusal answers. */
+  readonly restChecks: readonly RestCheck[]
+  readonly means: Means<Own>
+  /**
+   * The hold of the whole market at its facts and time; undefined while it trades. Orders rest visibly meanwhile and
+   * nothing crosses. Absent where nothing holds a whole market.
+   */
+  readonly gate?: (
+    facts: MarketObservation<Own['marketFacts']> | undefined,
+    nowMs: number,
+  ) => MarketHold | undefined
+  /**
+   * What two crossing orders may match of `amount`, or which of them steps aside. Absent where amount and price alone
+   * decide.
+   */
+  readonly pair?: (pair: Pair, facts: MarketObservation<Own['marketFacts']> | undefined) => Pairing
+  /**
+   * The prices at which the chain fills at this time. An order that could be filled only at others rests visibly, is
+   * passed over, and matches once a new observation allows it. Undefined while any price is allowed; absent where always.
+   */
+  readonly fillRange?: (
+    facts: MarketObservation<Own['marketFacts']> | undefined,
+    nowMs: number,
+  ) => PriceRange | undefined
+  /** Unix seconds at which trading of the market ends: every order ends with it. Absent where it does not end. */
+  readonly lastTradeSec?: (market: Market) => number
+  /**
+   * Checks of an order against what the chain shows, behind custody and signature, in the order of decision C8; the
+   * first refusal answers. An order that needs them must name an account of the market's manager, and what cannot be read
+   * is answered 500. Absent where funds decide before each match alone.
+   */
+  readonly admission?: readonly AdmissionCheck<Own>[]
+  /**
+   * An order that its account's margin does not carry counts as refused: it is held back and cancelled by the rule of
+   * refused settlements. Absent where it waits for its account.
+   */
+  readonly countsShortMargin?: true
+  /** `cancel_reason` of an order that the chain keeps refusing with this revert (decision B6). */
+  readonly cancelReason: (revert: string) => RefusalReason
+  /** Reverts that no order causes, beside those that all contract types have in common (faults.ts). */
+  readonly faults?: VenueFaults
+  readonly wire: ContractWire<Own>
+}
+
+/** What an order says that only some contract types accept. */
+export interface StatedOptions {
+  readonly reduceOnly: boolean
+}
+
+/** Refuses an order of this market, or undefined when nothing speaks against it. */
+export type RestCheck = (market: Market, stated: StatedOptions) => Refusal | undefined
+
+/** Prices from `low` to `high`, both included. */
+export interface PriceRange {
+  readonly low: PriceE18
+  readonly high: PriceE18
+}
+
+/** A hold of the whole market. */
+export interface MarketHold {
+  /** Public: `trading_status_reason`. */
+  readonly reason: string
+  /** Unix milliseconds of market time at which it ends by itself; absent when time does not end it. */
+  readonly untilMs?: number
+}
+
+/** An order with what the chain showed when it came; undefined where that could not be read. */
+export interface Admitted<Own extends OwnTypes = OpaqueTypes> {
+  readonly market: Market
+  readonly order: Order
+  readonly account: AccountObservation<Own['accountFacts']> | undefined
+  readonly observed: MarketObservation<Own['marketFacts']> | undefined
+  /** The index against a sample from outside; absent without a gate. */
+  readonly indexLag?: IndexLag | undefined
+}
+
+/** Refuses an order, or undefined when nothing speaks against it. */
+export type AdmissionCheck<Own extends OwnTypes = OpaqueTypes> = (
+  admitted: Admitted<Own>,
+) => Refusal | undefined
+
+/** Two orders that cross, the one that moves and the one that rests, and what both have left. */
+export interface Pair {
+  readonly incoming: LiveOrder
+  readonly resting: LiveOrder
+  readonly amount: AmountE18
+  /** Sum of the amounts of all matches of the market that await settlement. */
+  readonly awaiting: AmountE18
+}
+
+/** The amount to match, or the order that steps aside: held, or cancelled for good. */
+export type Pairing =
+  | { readonly amount: AmountE18 }
+  | { readonly aside: LiveOrder; readonly hold: Hold }
+  | { readonly aside: LiveOrder; readonly cancelReason: string }
+
+/** The `cancel_reason` of an order that is cancelled because the chain keeps refusing it (decision B6). */
+export type RefusalReason =
+  | 'insufficient_margin'
+  | 'insufficient_balance'
+  | 'signature_revoked'
+  | 'fee_bound_too_low'
+  | 'settlement_refused'
+
+declare const contractOwned: unique symbol
+/** A value that only its contract's record looks inside. */
+interface Owned<Name extends string> {
+  readonly [contractOwned]: Name
+}
+
+/** What the chain shows of an account at one block, in the terms of the contract. */
+export type AccountFacts = Owned<'AccountFacts'>
+/** What the chain shows of a market at one block, in the terms of the contract. */
+export type MarketFacts = Owned<'MarketFacts'>
+/** What the chain shows of an account to its reader, beside what the engine needs, in the terms of the contract. */
+export type PositionFacts = Owned<'PositionFacts'>
+/** What the engine keeps of an account's means; mutable, and only by its contract's record. */
+export type Purse = Owned<'Purse'>
+/** A purse as a checkpoint keeps it; never changed afterwards. */
+export type PurseSnapshot = Owned<'PurseSnapshot'>
+/** What one match takes from one of its orders. */
+export type Cost = Owned<'Cost'>
+
+/** The types of a contract's own values: known to its record, opaque to everything else. */
+export interface OwnTypes {
+  readonly accountFacts: unknown
+  readonly marketFacts: unknown
+  readonly purse: unknown
+  readonly purseSnapshot: unknown
+  readonly cost: unknown
+}
+
+export interface OpaqueTypes {
+  readonly accountFacts: AccountFacts
+  readonly marketFacts: MarketFacts
+  readonly purse: Purse
+  readonly purseSnapshot: PurseSnapshot
+  readonly cost: Cost
+}
+
+/** Facts of a market with the block of which all of them are true. */
+export interface MarketObservation<Facts = MarketFacts> {
+  readonly facts: Facts
+  readonly blockNumber: bigint
+  /** Unix seconds. */
+  readonly blockTimeSec: number
+  /** When the read began, unix milliseconds of the reader's clock: a fact is at least so old. */
+  readonly readAtMs: number
+}
+
+/**
+ * What an account has and has reserved. All methods are pure but for the purse they are given. While an account was not
+ * observed, nothing is known against it and everything fits.
+ */
+export interface Means<Own extends OwnTypes = OpaqueTypes> {
+  /** A purse of which nothing is known; `market` is the market's newest observation. */
+  readonly openPurse: (market: MarketObservation<Own['marketFacts']> | undefined) => Own['purse']
+  /** Counts a new observation of the market. Absent where an account's worth does not depend on it. */
+  readonly revalue?: (purse: Own['purse'], market: MarketObservation<Own['marketFacts']>) => void
+  /** Counts an observation that has just replaced the one before; an earlier block is as good, for the chain may go back. */
+  readonly observe: (purse: Own['purse'], observed: AccountObservation<Own['accountFacts']>) => void
+  /**
+   * What a match takes from the order, its fee included. It follows from the order's and the match's terms alone, so that
+   * what is released is what was reserved.
+   */
+  readonly costOf: (order: LiveOrder, match: Match) => Own['cost']
+  /** Why the purse cannot carry one more match of the order at this cost. */
+  readonly shortOfMatch: (
+    purse: Own['purse'],
+    order: LiveOrder,
+    cost: Own['cost'],
+  ) => Hold | undefined
+  /** Why an order that is about to rest may not be open: its account could not carry it if all of it were hit. */
+  readonly shortToOpen: (purse: Own['purse'], order: LiveOrder) => Hold | undefined
+  /**
+   * Why an open order may not stay open. What is reserved counts as still there: its settlement may be in the observation
+   * already and be reported only next, and an order must not leave and return for that.
+   */
+  readonly shortToStay: (purse: Own['purse'], order: LiveOrder) => Hold | undefined
+  /** Whether an order that waits with this hold has got what it waits for. */
+  readonly hasEnough: (purse: Own['purse'], order: LiveOrder, hold: Hold) => boolean
+  /** `cancel_reason` of an order that its account has left without purpose. Absent where there is no such order. */
+  readonly endOf?: (purse: Own['purse'], order: LiveOrder) => string | undefined
+  /** A match of the order awaits settlement. */
+  readonly reserve: (purse: Own['purse'], order: LiveOrder, cost: Own['cost']) => void
+  /** A match of the order has an outcome, whatever it is. */
+  readonly release: (purse: Own['purse'], order: LiveOrder, cost: Own['cost']) => void
+  /** A match of the order was settled in this block; an observation of an earlier block does not show it. */
+  readonly settle: (purse: Own['purse'], order: LiveOrder, match: SettledMatch) => void
+  /** The chain has lost a settled match of the order. */
+  readonly unsettle: (purse: Own['purse'], order: LiveOrder, match: SettledMatch) => void
+  readonly snapshot: (purse: Own['purse']) => Own['purseSnapshot']
+  /** The inverse of snapshot, given what was observed at that moment. */
+  readonly restore: (kept: Own['purseSnapshot'], seen: Seen<Own>) => Own['purse']
+  /** Throws unless the purse's derived values follow from `reserved`, all costs that await settlement. For tests. */
+  readonly check: (purse: Own['purse'], reserved: readonly ReservedCost<Own['cost']>[]) => void
+}
+
+/** The newest observations of an account and of its market, as far as there are any. */
+export interface Seen<Own extends OwnTypes = OpaqueTypes> {
+  readonly observed: AccountObservation<Own['accountFacts']> | undefined
+  readonly market: MarketObservation<Own['marketFacts']> | undefined
+}
+
+/** A match with the block in which it was settled. */
+export interface SettledMatch {
+  readonly match: Match
+  readonly blockNumber: bigint
+}
+
+/** A cost with the order that it is taken from. */
+export interface ReservedCost<OwnCost = Cost> {
+  readonly order: LiveOrder
+  readonly cost: OwnCost
+}
+
+/** How the contract's own values stand in messages, logs and checkpoints. */
+export interface ContractWire<Own extends OwnTypes = OpaqueTypes> {
+  readonly accountFacts: Codec<Own['accountFacts']>
+  readonly marketFacts: Codec<Own['marketFacts']>
+  readonly purse: Codec<Own['purseSnapshot']>
+}
+
+/** What the public sees that only this contract type has. */
+export interface Presentation {
+  /** Further members of the market entry (interface 2.2 to 2.4). */
+  readonly marketEntry: (
+    market: Market,
+    observed?: MarketObservation,
+    indexLag?: IndexLag,
+  ) => ContractEntry
+  /** Whether `GET /v1/tickers` serves the market (decision D6). */
+  readonly hasTicker: boolean
+  /** Further members of a fill, for the order's own side (interface 2.6). Absent where there are none. */
+  readonly fill?: (fill: MarkedFill) => MarkFields
+  /** An account of the market as `GET /v1/positions` shows it. Absent where that does not serve the market. */
+  readonly positions?: (held: HeldAccount) => HeldRecords
+}
+
+/** An account of a market, every fact of one block. */
+export interface HeldAccount {
+  readonly market: Market
+  readonly subaccountId: bigint
+  readonly observed: MarketObservation
+  readonly facts: PositionFacts
+  /** What the venue's own fills of the account add up to; undefined when there are none. */
+  readonly entry: PositionEntry | undefined
+}
+
+export interface HeldRecords {
+  /** Absent without a position. */
+  readonly position?: PositionRecord
+  readonly account: MarginAccount
+}
+
+/** One order's leg of a fill, with the mark at which the chain booked it. */
+export interface MarkedFill {
+  readonly side: Side
+  readonly price: PriceE18
+  readonly amount: AmountE18
+  readonly markPrice: PriceE18
+}
+
+/** Members of a fill record. */
+export type MarkFields = Required<Pick<FillRecord, 'mark_price' | 'vm_cngn'>>
+
+/** Hides the own types of a contract from everything outside its record. */
+export const sealTrading = <Own extends OwnTypes>(trading: Trading<Own>): Trading =>
+  Object.freeze(trading) as unknown as Trading

@@ -1,0 +1,84 @@
+import { E18, mulDivCeil, mulDivFloor } from '../money.js'
+
+/** Margin of the futures manager, equal to its `getMargin` to the last unit; USD and cNGN at 1e18. */
+
+/** USDC per contract. */
+export const CONTRACT_MULTIPLIER = 1_000n
+/** Positions are multiples of it, contracts at 1e18: a move of the price is exact in cNGN. */
+export const POSITION_STEP = 10n ** 15n
+
+/** What margin is computed from. */
+export interface FuturesPortfolio {
+  readonly usdc: bigint
+  /** Wrapped cNGN with all variation margin, accrued or not; negative when the account owes. */
+  readonly cngn: bigint
+  /** Sum of the sizes of all positions that are not settled, in contracts at 1e18. */
+  readonly size: bigint
+}
+
+/** A rate of the notional and a factor of cNGN at 1e18, for initial or for maintenance margin. */
+export interface MarginTerms {
+  readonly rate: bigint
+  readonly factor: bigint
+}
+
+/** Variation margin in cNGN, 1e18, of a signed position in contracts when its price moves; exact for whole steps. */
+export const variationOf = (position: bigint, from: bigint, to: bigint): bigint =>
+  (position / POSITION_STEP) * (to - from)
+
+/**
+ * What an amount of cNGN counts as, in USD. What the account has counts with the factor and is rounded down twice; what
+ * it owes counts divided by the factor and is rounded up twice.
+ */
+export function cngnValue(cngn: bigint, index: bigint, factor: bigint): bigint {
+  if (cngn >= 0n) return mulDivFloor(mulDivFloor(cngn, E18, index), factor, E18)
+  return -mulDivCeil(mulDivCeil(-cngn, E18, index), E18, factor)
+}
+
+/** Margin in USD that positions of this size require, rounded up. */
+export const requirementOf = (size: bigint, rate: bigint): bigint =>
+  mulDivCeil(size * CONTRACT_MULTIPLIER, rate, E18)
+
+/** Surplus over the margin; the index is needed only where there is cNGN. */
+export function surplusOf(
+  { usdc, cngn, size }: FuturesPortfolio,
+  index: bigint,
+  { rate, factor }: MarginTerms,
+): bigint {
+  const value = usdc - requirementOf(size, rate)
+  return cngn === 0n ? value : value + cngnValue(cngn, index, factor)
+}
+
+/** One side of a fill as the manager judges it: signed contracts at 1e18, cNGN per USDC, and its fee in USDC. */
+export interface ManagedFill {
+  readonly size: bigint
+  readonly price: bigint
+  readonly fee: bigint
+}
+
+/** An account before a fill: its signed position in the series, and the sizes of its positions in others. */
+export interface FillBearer extends Omit<FuturesPortfolio, 'size'> {
+  readonly position: bigint
+  readonly otherSize: bigint
+}
+
+/**
+ * Whether the chain lets an account bear a fill, at a fresh index: it holds the fee, and where the fill may weaken it and
+ * leaves a position or a debt, it keeps initial margin.
+ */
+export function isFillAccepted(
+  { position, otherSize, usdc, cngn }: FillBearer,
+  { size, price, fee }: ManagedFill,
+  { mark, index }: { readonly mark: bigint; readonly index: bigint },
+  terms: MarginTerms,
+): boolean {
+  if (usdc < fee) return false
+  const variation = variationOf(size, price, mark)
+  const after = position + size
+  const sizeAfter = after < 0n ? -after : after
+  const reduces = after === 0n || (after > 0n === position > 0n && after > 0n !== size > 0n)
+  const portfolio = { usdc: usdc - fee, cngn: cngn + variation, size: sizeAfter + otherSize }
+  if (portfolio.size === 0n && portfolio.cngn >= 0n) return true
+  if (reduces && variation >= 0n && fee === 0n) return true
+  return surplusOf(portfolio, index, terms) >= 0n
+}

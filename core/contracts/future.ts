@@ -1,0 +1,164 @@
+import { futureRefusals, indexStale, outsideFillBand } from '../entry/future-refusals.js'
+import { marketRefusals } from '../entry/market-refusals.js'
+import type { Refusal } from '../entry/refusals.js'
+import {
+  amountE18,
+  E18,
+  feePerUnitE18,
+  mulDivFloor,
+  quoteE18,
+  type AmountE18,
+  type FeePerUnitE18,
+  type QuoteE18,
+} from '../money.js'
+import {
+  sealTrading,
+  type Admitted,
+  type Contract,
+  type ContractTerms,
+  type MarketHold,
+  type MarketObservation,
+  type PriceRange,
+  type RefusalReason,
+} from './contract.js'
+import type { FaultOf, VenueFaults } from './faults.js'
+import { futureEntry, futureFill, lastTradeSecOf } from './future-entry.js'
+import {
+  futureAccountCodec,
+  futureFactsCodec,
+  type FutureAccount,
+  type FutureFacts,
+} from './future-facts.js'
+import { CONTRACT_MULTIPLIER } from './future-margin.js'
+import { futureModel } from './future-model.js'
+import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
+import { seriesProblem } from './future-series.js'
+import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
+import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
+import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
+
+type FutureTypes = MarginTypes<FutureAccount, FutureFacts>
+type Observed = MarketObservation<FutureFacts> | undefined
+
+/** Nothing crosses on facts whose read began longer ago (decision F7). */
+export const BAND_AGE_MAX_MS = 2_000
+/** A match is judged with the band as it will be then, so that narrowing before inclusion refuses none (decision F4). */
+const INCLUSION_SEC = 60
+
+/** The taker's fee in USDC: contracts × 1,000 × bps, rounded down; at any price (decision F9). */
+const takerFee = ({ takerFeeBps }: ContractTerms, amount: AmountE18): QuoteE18 =>
+  quoteE18(mulDivFloor(amount, BigInt(takerFeeBps), 10_000n))
+
+/** Per contract, as the module compares it with the signed bound. */
+const feePerContract = (fee: QuoteE18, amount: AmountE18): FeePerUnitE18 =>
+  feePerUnitE18(mulDivFloor(fee, E18, amount / CONTRACT_MULTIPLIER))
+
+/** The hold of a series at its facts, the most lasting reason first. */
+function gate(observed: Observed, nowMs: number): MarketHold | undefined {
+  if (observed === undefined) return { reason: 'market_unread' }
+  const { facts, readAtMs } = observed
+  if (nowMs >= (facts.expirySec - FIXING_SEC) * 1000) return { reason: 'trading_ended' }
+  if (nowMs - readAtMs > BAND_AGE_MAX_MS) return { reason: 'band_stale' }
+  if (facts.paused) return { reason: 'trading_paused' }
+  if (!facts.moduleAllowed || facts.positionCap === 0n) return { reason: 'trading_disabled' }
+  return facts.indexStale ? { reason: 'index_stale' } : undefined
+}
+
+function fillRange(observed: Observed, nowMs: number): PriceRange | undefined {
+  if (observed === undefined) return undefined
+  const { index, expirySec } = observed.facts
+  return fillBand(index, expirySec, Math.ceil(nowMs / 1000) + INCLUSION_SEC)
+}
+
+/** The chain counts contracts, the engine USDC. */
+const capOf = (observed: Observed) =>
+  observed && {
+    total: observed.facts.totalPosition * CONTRACT_MULTIPLIER,
+    cap: observed.facts.positionCap * CONTRACT_MULTIPLIER,
+  }
+
+const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
+  ['SRM_PortfolioBelowMargin', 'insufficient_margin'],
+  ['WERC_CannotBeNegative', 'insufficient_balance'],
+  ['OV_InvalidSignature', 'signature_revoked'],
+  ['OV_SignerNotOwnerOrSessionKeyExpired', 'signature_revoked'],
+  ['TM_FeeTooHigh', 'fee_bound_too_low'],
+])
+
+/** The series and its index come before any account, so that the managers of the accounts do not matter. */
+const FAULTS: VenueFaults = new Map<string, FaultOf>([
+  ['FT_IndexStale', 'deployment'],
+  ['FT_OutsideFillBand', 'price'],
+  ['FT_TradingEnded', 'deployment'],
+  ['FA_AlreadySettled', 'deployment'],
+  ['FA_UnknownSeries', 'deployment'],
+  ['FM_OnlyTradeModule', 'deployment'],
+  ['SRM_UnsupportedAsset', 'manager'],
+])
+
+type Asked = Admitted<FutureTypes>
+
+/** Pause, last trade time and band, in this order (decision F6). */
+function refuseByMarket({ market, order, observed }: Asked): Refusal | undefined {
+  if (observed === undefined) return futureRefusals.bandUnreadable
+  const { facts, readAtMs, blockTimeSec } = observed
+  if (facts.paused) return marketRefusals.tradingPaused
+  const atSec = Math.max(Math.floor(readAtMs / 1000), blockTimeSec)
+  if (atSec >= lastTradeSecOf(market)) return futureRefusals.tradingEnded
+  const { index } = facts
+  const band = fillBand(index, facts.expirySec, atSec)
+  if (facts.indexStale) return indexStale({ index, ...band })
+  return isInBand(band, order.limitPrice) ? undefined : outsideFillBand({ index, ...band })
+}
+
+/** The order by itself: all of it at its own limit, as the taker. */
+function refuseMargin({ market, order, account, observed }: Asked): Refusal | undefined {
+  if (account === undefined || observed === undefined) return marketRefusals.marginUnreadable
+  const { side, limitPrice, desiredAmount, initialFilled } = order
+  const amount = amountE18(desiredAmount - initialFilled)
+  const leg = legOf(side, limitPrice, amount, takerFee(market, amount))
+  const position = futureModel.positionOf(account.facts)
+  if (order.reduceOnly === true || isReduction(position, leg.size)) return undefined
+  const standing = futureModel.standing(account.facts, observed.facts)
+  if (standing === undefined) return marketRefusals.marginUnreadable
+  const bearing = { position, standing, own: NO_FLIGHT, opposite: NO_FLIGHT }
+  return fitsMargin(futureModel, observed.facts, bearing, leg)
+    ? undefined
+    : marketRefusals.insufficientMargin
+}
+
+const positionOf = (facts: FutureAccount | undefined): bigint | undefined =>
+  facts === undefined ? undefined : futureModel.positionOf(facts)
+
+/** A dated position, margined in USDC and cNGN and settled in cNGN; fees in USDC (interface 2.2, 2.4). */
+export const future: Contract = Object.freeze({
+  type: 'future',
+  settlementType: 'cash_settled_future',
+  problemOf: seriesProblem,
+  trading: sealTrading<FutureTypes>({
+    // Sizes are USDC (decision F12).
+    quoteOf: (_, __, amount) => quoteE18(amount),
+    takerFee: (terms, _, amount) => takerFee(terms, amount),
+    feePerUnit: feePerContract,
+    restChecks: [],
+    admission: [
+      refuseByMarket,
+      ({ order, account }) => refuseReduceOnly(order, positionOf(account?.facts)),
+      refuseMargin,
+    ],
+    countsShortMargin: true,
+    means: { ...marginMeans(futureModel), endOf: (_, order) => endOfReduceOnly(order) },
+    gate,
+    fillRange,
+    lastTradeSec: lastTradeSecOf,
+    pair: (pair, observed) => pairPositions(pair, capOf(observed)),
+    cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
+    faults: FAULTS,
+    wire: {
+      accountFacts: futureAccountCodec,
+      marketFacts: futureFactsCodec,
+      purse: marginSnapshot,
+    },
+  }),
+  present: { marketEntry: futureEntry, hasTicker: false, fill: futureFill },
+})

@@ -1,0 +1,220 @@
+import { assert } from '../assert.js'
+import type { AccountObservation } from '../engine/accounts.js'
+import type { Match } from '../engine/change.js'
+import type { Hold, LiveOrder } from '../engine/live-order.js'
+import type { Means, Purse, ReservedCost, SettledMatch } from './contract.js'
+import {
+  addLeg,
+  legOf,
+  newPurse,
+  recount,
+  recountFlights,
+  reducible,
+  removeLeg,
+  signOf,
+  sumMoves,
+  type Flight,
+  type FlightLeg,
+  type Leg,
+  type MarginModel,
+  type MarginPurse,
+  type MarginTypes,
+  type Standing,
+} from './margin-purse.js'
+import { addMove, forgetMoves } from './settled-moves.js'
+
+/**
+ * Means of accounts that carry positions against margin (decision P7). An order is judged by itself, with the account's
+ * matches in flight: those of its own side as if settled, their losses but not their gains; of the other side the losses
+ * that exceed the margin which these matches release.
+ */
+export const marginMeans = <Account, Market>(
+  model: MarginModel<Account, Market>,
+): Means<MarginTypes<Account, Market>> => ({
+  openPurse: (market) => newPurse(market?.facts),
+  revalue(purse, { facts }) {
+    purse.market = facts
+    recount(model, purse)
+    recountFlights(model, purse)
+  },
+  observe: (purse, observed) => observe(model, purse, observed),
+  costOf,
+  shortOfMatch: (purse, order, leg) => unfit(model, purse, order, { leg, counted: 'with_flight' }),
+  shortToOpen: (purse, order) =>
+    unfit(model, purse, order, { leg: restLeg(purse, order), counted: 'with_flight' }),
+  shortToStay: (purse, order) =>
+    unfit(model, purse, order, { leg: restLeg(purse, order), counted: 'alone' }),
+  hasEnough(purse, order, hold) {
+    const { account, market } = purse
+    if (account === undefined || market === undefined) return true
+    if (model.isFrozen(account)) return false
+    if (hold.reason === 'reduce_only') return reducible(sealed(purse), order) !== 0n
+    // What is left of the market's cap depends on the match.
+    if (hold.reason !== MARGIN) return true
+    const { needed = order.unmatched } = hold
+    const amount = needed < order.unmatched ? needed : order.unmatched
+    const leg = model.legAtBest(market, order, amount)
+    return carries(model, purse, order, { leg, counted: 'with_flight' })
+  },
+  reserve: (purse, _, leg) => addLeg(model, purse, leg),
+  release: (purse, _, leg) => removeLeg(model, purse, leg),
+  settle: (purse, order, settled) => move(model, purse, settled, costOf(order, settled.match)),
+  unsettle: (purse, order, settled) =>
+    move(model, purse, settled, negated(costOf(order, settled.match))),
+  snapshot: ({ settled, buy, sell }) => ({
+    settled: [...settled],
+    flight: [...buy.legs.values(), ...sell.legs.values()],
+  }),
+  restore({ settled, flight }, { observed, market }) {
+    const purse = newPurse<Account, Market>(market?.facts)
+    purse.account = observed?.facts
+    purse.observedBlock = observed?.blockNumber ?? 0n
+    purse.settled.push(...settled)
+    for (const leg of flight) addLeg(model, purse, leg)
+    recount(model, purse)
+    return purse
+  },
+  check: (purse, reserved) => checkPurse(model, purse, reserved),
+})
+
+const MARGIN: Hold['reason'] = 'insufficient_margin'
+
+/** A trade to judge, with the account's matches in flight or without. */
+interface Judged {
+  readonly leg: Leg
+  readonly counted: 'with_flight' | 'alone'
+}
+
+/** Matches in flight as far as a judgement needs them. */
+type InFlight = Pick<Flight, 'size' | 'losses'>
+
+export const NO_FLIGHT: InFlight = { size: 0n, losses: 0n }
+
+/** What an account has, and what of it is in flight on the side of a trade and on the other. */
+export interface Bearing {
+  readonly position: bigint
+  readonly standing: Standing | undefined
+  readonly own: InFlight
+  readonly opposite: InFlight
+}
+
+/** Whether the margin of an account carries a trade; while the market has no prices it does. */
+export function fitsMargin<Market>(
+  model: Pick<MarginModel<never, Market>, 'requirement' | 'resultOf' | 'mayBorrow'>,
+  market: Market,
+  { position: known, standing, own, opposite }: Bearing,
+  leg: Leg,
+): boolean {
+  const position = known + own.size
+  if (standing === undefined || isReduction(position, leg.size)) return true
+  const required = model.requirement(market, position)
+  const added = model.requirement(market, position + leg.size) - required
+  const result = model.resultOf(market, leg)
+  const released =
+    model.requirement(market, known) - model.requirement(market, known + opposite.size)
+  const uncovered = -opposite.losses - atLeastZero(released)
+  const surplus = standing.equity - required + own.losses - atLeastZero(uncovered)
+  if (surplus + result - added < 0n) return false
+  const cash = standing.cash + own.losses + opposite.losses
+  return result >= 0n || model.mayBorrow(market) || cash + result >= 0n
+}
+
+const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n)
+
+/** Whether a trade only shrinks the position: toward zero and not beyond. */
+export const isReduction = (position: bigint, size: bigint): boolean =>
+  position < 0n ? size >= 0n && size <= -position : size <= 0n && -size <= position
+
+/** Whether the account can carry a trade of the order, as far as anything is known. */
+function carries<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  { side }: LiveOrder,
+  { leg, counted }: Judged,
+): boolean {
+  const { account, position, standing, market } = purse
+  if (account === undefined || position === undefined || market === undefined) return true
+  const isAlone = counted === 'alone'
+  const own = isAlone ? NO_FLIGHT : purse[side]
+  const opposite = isAlone ? NO_FLIGHT : purse[side === 'buy' ? 'sell' : 'buy']
+  if (standing !== undefined && model.isValued?.(account) === false) {
+    return isReduction(position + own.size, leg.size)
+  }
+  return fitsMargin(model, market, { position, standing, own, opposite }, leg)
+}
+
+function unfit<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  order: LiveOrder,
+  judged: Judged,
+): Hold | undefined {
+  const { account } = purse
+  if (account !== undefined && model.isFrozen(account)) return { reason: 'under_liquidation' }
+  if (carries(model, purse, order, judged)) return undefined
+  return { reason: MARGIN, needed: judged.leg.size * signOf(order.side) }
+}
+
+/** All that may still be hit of a resting order, at its own limit. */
+function restLeg<Account, Market>(purse: MarginPurse<Account, Market>, order: LiveOrder): Leg {
+  const { side, limitPrice, unmatched } = order
+  if (order.order.reduceOnly !== true) return legOf(side, limitPrice, unmatched)
+  const left = reducible(sealed(purse), order) ?? 0n
+  return legOf(side, limitPrice, left < unmatched ? left : unmatched)
+}
+
+const sealed = <Account, Market>(purse: MarginPurse<Account, Market>): Purse =>
+  purse as unknown as Purse
+
+/** A match as one of its orders sees it; the taker pays the fee. */
+function costOf({ side, orderId }: LiveOrder, match: Match): FlightLeg {
+  const fee = match.takerOrderId === orderId ? match.takerFee : 0n
+  const { settlementId, price, amount } = match
+  return { settlementId, ...legOf(side, price, amount, fee) }
+}
+
+const negated = ({ size, worth, fee }: Leg): Leg => ({ size: -size, worth: -worth, fee: -fee })
+
+function observe<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  { facts, blockNumber }: AccountObservation<Account>,
+): void {
+  purse.account = facts
+  purse.observedBlock = blockNumber
+  forgetMoves(purse.settled, blockNumber)
+  recount(model, purse)
+}
+
+/** Counts what a settled match moved, or moved back. */
+function move<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  { blockNumber }: SettledMatch,
+  { size, worth, fee }: Leg,
+): void {
+  addMove(purse.settled, { blockNumber, size, worth, fee }, sumMoves)
+  if (purse.account !== undefined) forgetMoves(purse.settled, purse.observedBlock)
+  recount(model, purse)
+}
+
+function checkPurse<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  reserved: readonly ReservedCost<FlightLeg>[],
+): void {
+  const { position, standing, buy, sell } = purse
+  const losses = [buy.losses, sell.losses]
+  const kept = new Set([...buy.legs.keys(), ...sell.legs.keys()])
+  assert(kept.size === reserved.length, 'an account keeps another number of legs')
+  for (const { cost } of reserved) assert(kept.has(cost.settlementId), 'a leg is lost')
+  const size = reserved.reduce((total, { cost }) => total + cost.size, 0n)
+  assert(buy.size + sell.size === size, 'what an account has in flight does not add up')
+  recount(model, purse)
+  recountFlights(model, purse)
+  assert(purse.position === position, 'the position of an account does not add up')
+  const now = purse.standing
+  const isEqual = now?.cash === standing?.cash && now?.equity === standing?.equity
+  assert(isEqual, 'what an account has does not add up')
+  assert(buy.losses === losses[0] && sell.losses === losses[1], 'losses do not add up')
+}

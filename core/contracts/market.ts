@@ -1,0 +1,89 @@
+import type { Address } from '../action.js'
+import type { AmountE18, PriceE18 } from '../money.js'
+import type { MarketStanding } from './market-terms.js'
+
+/** The kinds of contract that a market may trade (interface 2.2). */
+export type ContractType = Market['contractType']
+
+/** Texts and units of a market as section 2.2 of the interface presents them; none of them enters a computation. */
+export interface MarketPresentation {
+  readonly baseAssetSymbol: string
+  readonly quoteAssetSymbol: string
+  readonly displayName: string
+  readonly displayLabel: string
+  readonly settlementNote: string
+  readonly uiPriceUnit: string
+  readonly uiSizeUnit: string
+  readonly uiSideMeaning: string
+  readonly enginePriceUnit: string
+  readonly engineAmountUnit: string
+  readonly uiPriceToEngine: string
+  readonly uiSizeToEngine: string
+}
+
+/** How `ui_intent` becomes an engine order: its public name and its orientation (decision C6). */
+export interface OrderEntrySpec {
+  readonly name: string
+  readonly orientation: 'inverted' | 'identity'
+}
+
+/** What every market has, whatever it trades: a row of the market file joined with a deployment's addresses. */
+interface MarketBase {
+  /** Canonical identifier, for example `cNGN-USDC`. */
+  readonly market: string
+  /** Fixed position in the market file, never reused: the low byte of every trade id (decision D4). */
+  readonly ordinal: number
+  /** A disabled market takes no order and is not listed; its history stays readable. */
+  readonly enabled: boolean
+  readonly standing: MarketStanding
+  /** Deprecated identifiers that still resolve, by exact match, until the configured cut-off. */
+  readonly aliases: readonly string[]
+  readonly tickSize: PriceE18
+  /** Smallest size and at the same time the step of sizes. */
+  readonly minSize: AmountE18
+  readonly contractMultiplier: bigint
+  /** Signed amount per 1.0 of size: 1e18, on futures 1e15. */
+  readonly amountScale: bigint
+  readonly takerFeeBps: number
+  readonly makerFeeBps: number
+  readonly assetAddress: Address
+  readonly subId: bigint
+  readonly quoteAssetAddress: Address
+  readonly tradeModuleAddress: Address
+  readonly marginManagerAddress: Address
+  readonly orderEntry?: OrderEntrySpec
+  readonly presentation: MarketPresentation
+}
+
+/** Two balances change hands. */
+export interface SpotMarket extends MarketBase {
+  readonly contractType: 'spot'
+  readonly settlementType: 'spot'
+  readonly amountStep?: undefined
+}
+
+/** A position without expiry, margined and settled in the quote asset. */
+export interface PerpetualMarket extends MarketBase {
+  readonly contractType: 'perpetual'
+  readonly settlementType: 'cash_settled_perpetual'
+  readonly amountStep?: undefined
+}
+
+/** A dated position, settled in cash; its `subId` is its expiry in unix seconds. */
+export interface FutureMarket extends MarketBase {
+  readonly contractType: 'future'
+  readonly settlementType: 'cash_settled_future'
+  /** `amount_step` of the market entry. */
+  readonly amountStep?: AmountE18
+}
+
+/** A dated position, settled by delivery; its `subId` is its expiry in unix seconds. */
+export interface DeliverableMarket extends MarketBase {
+  readonly contractType: 'deliverable_fx_future'
+  readonly settlementType: 'physical_delivery'
+  /** `amount_step` of the market entry. */
+  readonly amountStep?: AmountE18
+}
+
+/** One market of the venue. */
+export type Market = SpotMarket | PerpetualMarket | FutureMarket | DeliverableMarket

@@ -1,0 +1,102 @@
+import type { ContractEntry } from '../../interface/market.js'
+import type { PerpState } from '../../interface/perpetual.js'
+import { divHalfUp, formatDecimal } from '../decimal.js'
+import { E18 } from '../money.js'
+import type { MarketObservation } from './contract.js'
+import { indexLagEntry, type IndexLag } from './index-lag.js'
+import type { Market } from './market.js'
+import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
+
+/** Decimals of prices at display scale. */
+const UI_DECIMALS = 10
+const E8 = 10n ** 8n
+const E16 = 10n ** 16n
+const E30 = 10n ** 30n
+const FUNDING_INTERVAL_SECONDS = 3600
+
+/** `perp` of a perpetual's market entry; absent while the chain was not read. */
+export function perpetualEntry(
+  market: Market,
+  observed?: MarketObservation,
+  indexLag?: IndexLag,
+): ContractEntry {
+  return observed === undefined ? {} : { perp: perpState(market, observed, indexLag) }
+}
+
+/** `trading_enabled` (decision P5). */
+export const isTradingEnabled = (facts: PerpetualFacts): boolean =>
+  facts.moduleAllowed && facts.positionCap > 0n && !facts.paused && !facts.disabled
+
+/** The state of the market on the chain (interface 2.3). */
+export function perpState(
+  market: Market,
+  { facts, readAtMs }: MarketObservation,
+  indexLag?: IndexLag,
+): PerpState {
+  const perpetual = perpetualOf(facts)
+  return {
+    ...pricesOf(perpetual),
+    ...positionsOf(perpetual),
+    initial_margin_rate: e18(perpetual.initialRate),
+    maintenance_margin_rate: e18(perpetual.maintenanceRate),
+    max_leverage: leverageOf(perpetual),
+    trading_enabled: isTradingEnabled(perpetual),
+    paused: perpetual.paused,
+    trade_module_address: market.tradeModuleAddress,
+    quote_asset_address: market.quoteAssetAddress,
+    margin_manager_address: market.marginManagerAddress,
+    collateral_assets: collateralOf(market, perpetual),
+    ...(indexLag !== undefined && { index_lag: indexLagEntry(indexLag, perpetual.index) }),
+    updated_at: Math.floor(readAtMs / 1000),
+  }
+}
+
+const e18 = (value: bigint): string => formatDecimal(value, 18)
+
+/** A price at display scale, half up; empty when there is none above zero. */
+export const uiPrice = (price: bigint): string =>
+  price > 0n ? formatDecimal(divHalfUp(price, E8), UI_DECIMALS) : ''
+
+function pricesOf({ mark, index, pricesStale, fundingRate }: PerpetualFacts) {
+  return {
+    mark_price: e18(mark),
+    index_price: e18(index),
+    mark_price_ui: uiPrice(mark),
+    index_price_ui: uiPrice(index),
+    price_status: pricesStale ? ('stale' as const) : ('ok' as const),
+    funding_rate_1h: e18(fundingRate),
+    ui_long_funding_rate_1h: e18(fundingRate),
+    funding_interval_seconds: FUNDING_INTERVAL_SECONDS,
+  } as const
+}
+
+/** The chain counts both sides in the cap; `open_interest` counts one (decision P1). */
+function positionsOf({ openInterest, index, totalPosition, positionCap }: PerpetualFacts) {
+  return {
+    open_interest: e18(openInterest),
+    open_interest_usd: formatDecimal((openInterest * index) / E30, 6),
+    open_interest_cap: e18(positionCap / 2n),
+    total_position: e18(totalPosition),
+    position_cap: e18(positionCap),
+  }
+}
+
+/** 1 / rate at two decimals, rounded down. */
+const leverageOf = ({ initialRate }: PerpetualFacts): string =>
+  initialRate === 0n ? '' : formatDecimal((E18 * E18) / initialRate / E16, 2)
+
+function collateralOf({ presentation }: Market, { collateral }: PerpetualFacts) {
+  if (collateral === undefined) return []
+  const { asset, marginFactor, initialScale, cap, total, depositsOpen } = collateral
+  return [
+    {
+      symbol: presentation.baseAssetSymbol,
+      asset_address: asset,
+      margin_factor: e18(marginFactor),
+      im_scale: e18(initialScale),
+      cap: e18(cap),
+      total: e18(total),
+      deposits_open: depositsOpen,
+    },
+  ]
+}

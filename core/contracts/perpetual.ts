@@ -1,0 +1,132 @@
+import { marketRefusals } from '../entry/market-refusals.js'
+import type { Refusal } from '../entry/refusals.js'
+import { amountE18 } from '../money.js'
+import {
+  sealTrading,
+  type Admitted,
+  type Contract,
+  type MarketHold,
+  type MarketObservation,
+  type RefusalReason,
+} from './contract.js'
+import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
+import { refuseIndexLag } from './index-lag.js'
+import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
+import { legOf, marginSnapshot, type MarginModel, type MarginTypes } from './margin-purse.js'
+import {
+  perpetualAccountCodec,
+  perpetualFactsCodec,
+  type PerpetualAccount,
+  type PerpetualFacts,
+} from './perpetual-facts.js'
+import { isTradingEnabled, perpetualEntry } from './perpetual-entry.js'
+import { perpetualPositions } from './perpetual-position.js'
+import { creditOf, floorE18, requirementOf, unsettledAt } from './perpetual-margin.js'
+import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
+
+type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
+
+/** Nothing crosses on a head of the chain older than this, or on facts whose read began longer ago (decision P4). */
+export const FACTS_AGE_MAX_MS = 10_000
+
+/** Initial margin as the manager computes it, between two observations at the market's newest prices. */
+const model: MarginModel<PerpetualAccount, PerpetualFacts> = {
+  positionOf: ({ position }) => position,
+  isFrozen: ({ inAuction }) => inAuction,
+  isValued: ({ valued }) => valued !== undefined,
+  standing(account, market) {
+    if (market.pricesStale) return undefined
+    const profit = account.position === 0n ? 0n : unsettledAt(account, market.mark)
+    const cash = account.cash + profit
+    const { elsewhere = 0n } = account.valued ?? {}
+    const equity = cash + creditOf(market, account.collateral, 'initial') + elsewhere
+    return { cash, equity }
+  },
+  requirement: (market, position) => requirementOf(market, position, 'initial'),
+  resultOf: ({ mark }, { size, worth, fee }) => floorE18(mark * size - worth) - fee,
+  legAtBest({ mark }, { side, limitPrice }, amount) {
+    const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
+    return legOf(side, isBetter ? limitPrice : mark, amount)
+  },
+  mayBorrow: ({ borrowing }) => borrowing,
+}
+
+/** The hold of a market at its facts, the most lasting reason first. */
+function gate(
+  observed: MarketObservation<PerpetualFacts> | undefined,
+  nowMs: number,
+): MarketHold | undefined {
+  if (observed === undefined) return { reason: 'market_unread' }
+  const { facts, blockTimeSec, readAtMs } = observed
+  const oldestMs = Math.min(blockTimeSec * 1000, readAtMs)
+  if (nowMs - oldestMs > FACTS_AGE_MAX_MS) return { reason: 'chain_stale' }
+  if (facts.paused) return { reason: 'trading_paused' }
+  if (!isTradingEnabled(facts)) return { reason: 'trading_disabled' }
+  return facts.pricesStale ? { reason: 'prices_stale' } : undefined
+}
+
+const capOf = (observed: MarketObservation<PerpetualFacts> | undefined) =>
+  observed && { total: observed.facts.totalPosition, cap: observed.facts.positionCap }
+
+const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
+  ['SRM_PortfolioBelowMargin', 'insufficient_margin'],
+  ['SRM_NoNegativeCash', 'insufficient_margin'],
+  ['OV_InvalidSignature', 'signature_revoked'],
+  ['OV_SignerNotOwnerOrSessionKeyExpired', 'signature_revoked'],
+  ['TM_FeeTooHigh', 'fee_bound_too_low'],
+])
+
+type Asked = Admitted<PerpetualTypes>
+
+function refusePaused({ observed }: Asked): Refusal | undefined {
+  if (observed === undefined) return marketRefusals.marketUnreadable
+  return observed.facts.paused ? marketRefusals.tradingPaused : undefined
+}
+
+const refuseLag = ({ observed, indexLag }: Asked): Refusal | undefined =>
+  observed && refuseIndexLag(indexLag, observed.facts.index)
+
+/** The order by itself: all of it at its own limit, as the taker. */
+function refuseMargin({ market, order, account, observed }: Asked): Refusal | undefined {
+  if (account === undefined || observed === undefined) return marketRefusals.marginUnreadable
+  const { side, limitPrice, desiredAmount, initialFilled } = order
+  const amount = amountE18(desiredAmount - initialFilled)
+  const fee = notionalFeeFloor(limitPrice, amount, market.takerFeeBps)
+  const leg = legOf(side, limitPrice, amount, fee)
+  const { position, valued } = account.facts
+  if (order.reduceOnly === true || isReduction(position, leg.size)) return undefined
+  const standing = model.standing(account.facts, observed.facts)
+  if (standing === undefined || valued === undefined) return marketRefusals.marginUnreadable
+  const bearing = { position, standing, own: NO_FLIGHT, opposite: NO_FLIGHT }
+  return fitsMargin(model, observed.facts, bearing, leg)
+    ? undefined
+    : marketRefusals.insufficientMargin
+}
+
+/** A position without expiry, margined and settled in cash; the taker pays a fee in cash (interface 2.2, 2.3). */
+export const perpetual: Contract = Object.freeze({
+  type: 'perpetual',
+  settlementType: 'cash_settled_perpetual',
+  trading: sealTrading<PerpetualTypes>({
+    quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    takerFee: ({ takerFeeBps }, price, amount) => notionalFeeFloor(price, amount, takerFeeBps),
+    feePerUnit: feePerUnitFloor,
+    restChecks: [],
+    admission: [
+      refusePaused,
+      refuseLag,
+      ({ order, account }) => refuseReduceOnly(order, account?.facts.position),
+      refuseMargin,
+    ],
+    means: { ...marginMeans(model), endOf: (_, order) => endOfReduceOnly(order) },
+    gate,
+    pair: (pair, observed) => pairPositions(pair, capOf(observed)),
+    cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
+    wire: {
+      accountFacts: perpetualAccountCodec,
+      marketFacts: perpetualFactsCodec,
+      purse: marginSnapshot,
+    },
+  }),
+  present: { marketEntry: perpetualEntry, hasTicker: false, positions: perpetualPositions },
+})

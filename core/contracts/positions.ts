@@ -1,0 +1,69 @@
+import type { LiveOrder } from '../engine/live-order.js'
+import type { Order } from '../engine/order.js'
+import { marketRefusals } from '../entry/market-refusals.js'
+import type { Refusal } from '../entry/refusals.js'
+import { amountE18, type AmountE18 } from '../money.js'
+import type { Pair, Pairing } from './contract.js'
+import { expectedPosition, isInFlight, reducible } from './margin-purse.js'
+import { sizeOf } from './perpetual-margin.js'
+
+/** What contract types with positions have in common: reduce-only orders and the cap of all positions. */
+
+/** Sizes at the scale of the market's amounts. */
+export interface PositionCap {
+  /** Sum of the sizes of all positions, long and short. */
+  readonly total: bigint
+  readonly cap: bigint
+}
+
+/** Clamps to what reduce-only orders may reduce, and keeps the positions below their cap (decisions P10, P11). */
+export function pairPositions(
+  { incoming, resting, amount, awaiting }: Pair,
+  positions: PositionCap | undefined,
+): Pairing {
+  let fits = amount
+  for (const order of [incoming, resting]) {
+    if (order.order.reduceOnly !== true) continue
+    const left = reducible(order.account.purse, order)
+    if (left === undefined || left === 0n) return asideOf(order)
+    if (left < fits) fits = amountE18(left)
+  }
+  if (positions === undefined) return { amount: fits }
+  const raised = raisedBy(incoming, fits) + raisedBy(resting, fits)
+  // A match in flight raises the total by twice its amount at most.
+  const total = positions.total + 2n * awaiting
+  if (raised <= 0n || total + raised <= positions.cap) return { amount: fits }
+  return { aside: incoming, hold: { reason: 'open_interest_cap', needed: fits } }
+}
+
+/** A reduce-only order with nothing to reduce: it waits while a match of its side may still fail. */
+function asideOf(order: LiveOrder): Pairing {
+  const over = endOfReduceOnly(order)
+  if (over !== undefined) return { aside: order, cancelReason: over }
+  return { aside: order, hold: { reason: 'reduce_only' } }
+}
+
+/** `cancel_reason` of a reduce-only order with nothing left to reduce, and nothing that may come back. */
+export function endOfReduceOnly(order: LiveOrder): string | undefined {
+  if (order.order.reduceOnly !== true) return undefined
+  const { purse } = order.account
+  const isSpent = reducible(purse, order) === 0n && !isInFlight(purse, order)
+  return isSpent ? 'reduce_only_no_position' : undefined
+}
+
+/** How a match changes the size of the order's position, with all that its account has in flight. */
+function raisedBy({ side, account }: LiveOrder, amount: AmountE18): bigint {
+  const position = expectedPosition(account.purse)
+  return sizeOf(position + (side === 'buy' ? amount : 0n - amount)) - sizeOf(position)
+}
+
+/** Refuses a reduce-only order of an account whose position it would not reduce; undefined: the position is not known. */
+export function refuseReduceOnly(
+  { side, reduceOnly }: Pick<Order, 'side' | 'reduceOnly'>,
+  position: bigint | undefined,
+): Refusal | undefined {
+  if (reduceOnly !== true) return undefined
+  if (position === undefined) return marketRefusals.positionUnreadable
+  if (position === 0n) return marketRefusals.reduceOnlyFlat
+  return position > 0n === (side === 'buy') ? marketRefusals.reduceOnlySameSide : undefined
+}

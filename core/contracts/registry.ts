@@ -1,0 +1,32 @@
+import { assert } from '../assert.js'
+import type { Contract, Trading } from './contract.js'
+import { deliverable } from './deliverable.js'
+import { future } from './future.js'
+import type { ContractType, Market } from './market.js'
+import { perpetual } from './perpetual.js'
+import { spot } from './spot.js'
+
+/** The record of every contract type, by its name. */
+const contracts = new Map<string, Contract>(
+  [spot, perpetual, future, deliverable].map((each) => [each.type, each]),
+)
+
+/** Adds a contract type for as long as this process runs; one that is known is replaced. */
+export const addContract = (contract: Contract): void => {
+  contracts.set(contract.type, contract)
+}
+
+/** Whether there is a record of the contract type. */
+export const isContractType = (type: unknown): type is ContractType =>
+  typeof type === 'string' && contracts.has(type)
+
+/** The record of a market's contract type. An unknown type is a broken invariant: the market file refuses it. */
+export function contractOf({ contractType }: Pick<Market, 'contractType'>): Contract {
+  const contract = contracts.get(contractType)
+  assert(contract !== undefined, `no record of the contract type ${contractType}`)
+  return contract
+}
+
+/** How orders of a market are judged, matched and settled. */
+export const tradingOf = (market: Pick<Market, 'contractType'>): Trading =>
+  contractOf(market).trading

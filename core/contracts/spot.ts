@@ -1,0 +1,30 @@
+import { refusals } from '../entry/refusals.js'
+import { balanceMeans, balanceWire, type BalanceTypes } from './balances.js'
+import { sealTrading, type Contract, type RefusalReason } from './contract.js'
+import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
+
+const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
+  ['SRM_PortfolioBelowMargin', 'insufficient_margin'],
+  ['SRM_NoNegativeCash', 'insufficient_balance'],
+  ['WERC_CannotBeNegative', 'insufficient_balance'],
+  ['OV_InvalidSignature', 'signature_revoked'],
+  ['OV_SignerNotOwnerOrSessionKeyExpired', 'signature_revoked'],
+  ['TM_FeeTooHigh', 'fee_bound_too_low'],
+])
+
+/** Base and quote change hands between two subaccounts; the taker pays a fee in quote (interface 2.2). */
+export const spot: Contract = Object.freeze({
+  type: 'spot',
+  settlementType: 'spot',
+  trading: sealTrading<BalanceTypes>({
+    quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    takerFee: ({ takerFeeBps }, price, amount) => notionalFeeFloor(price, amount, takerFeeBps),
+    feePerUnit: feePerUnitFloor,
+    restChecks: [(_, { reduceOnly }) => (reduceOnly ? refusals.reduceOnlyUnsupported : undefined)],
+    means: balanceMeans,
+    wire: balanceWire,
+    // Reverts that say nothing about the trader's own means are a plain `settlement_refused`.
+    cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
+  }),
+  present: { marketEntry: () => ({}), hasTicker: true },
+})

@@ -1,0 +1,134 @@
+import type { Address } from '../action.js'
+import type { AccountFacts, Cost, Purse } from '../contracts/contract.js'
+import type { Hold, LiveOrder } from './live-order.js'
+import { ACCOUNTS_IDLE_MAX } from './limits.js'
+import type { MatcherState } from './state.js'
+
+/** What the chain shows of a subaccount at one block: whose it is, and the facts that its contract reads. */
+export interface AccountObservation<Facts = AccountFacts> {
+  readonly subaccountId: bigint
+  /** The part that the market's contract type declares and reads. */
+  readonly facts: Facts
+  /** The owner that the matching contract has recorded; absent while that contract does not hold the account. */
+  readonly custodyOwner?: Address
+  /** The owner has asked to take the account out of the matching contract's hands. */
+  readonly leaving: boolean
+  /** The block of which all of this is true, and its time in unix seconds. */
+  readonly blockNumber: bigint
+  readonly blockTimeSec: number
+}
+
+/** The state of a subaccount that has, or lately had, orders in the market. */
+export interface Account {
+  readonly subaccountId: bigint
+  /** The newest observation; absent while the account has not been read. */
+  observed: AccountObservation | undefined
+  /** What the account has and has reserved, kept by the market's contract. */
+  readonly purse: Purse
+  /** The account's live orders, by placement. */
+  readonly orders: Set<LiveOrder>
+  /** Orders that may wait for the account to change; whether one still does follows from its hold. */
+  readonly waiting: Set<LiveOrder>
+}
+
+/** The account of a new order; it is created with its first order. */
+export function accountFor(state: MatcherState, subaccountId: bigint): Account {
+  const known = state.accounts.get(subaccountId)
+  if (known !== undefined) return known
+  const account = newAccount(subaccountId, state.trading.means.openPurse(state.observed))
+  state.accounts.set(subaccountId, account)
+  return account
+}
+
+/** An account without observation and orders. */
+export const newAccount = (subaccountId: bigint, purse: Purse): Account => ({
+  subaccountId,
+  observed: undefined,
+  purse,
+  orders: new Set(),
+  waiting: new Set(),
+})
+
+/** Adds a new order to its account. */
+export function joinAccount(state: MatcherState, live: LiveOrder): void {
+  const { account } = live
+  if (account.orders.size === 0) state.idleAccounts.delete(account.subaccountId)
+  account.orders.add(live)
+}
+
+/**
+ * Removes a finished order. An account without orders is kept for a while: the next observation of it may
+ * lack what was just settled.
+ */
+export function leaveAccount(state: MatcherState, live: LiveOrder): void {
+  const { account } = live
+  account.waiting.delete(live)
+  account.orders.delete(live)
+  if (account.orders.size === 0) keepIdle(state, account)
+}
+
+function keepIdle(state: MatcherState, { subaccountId }: Account): void {
+  state.idleAccounts.add(subaccountId)
+  if (state.idleAccounts.size <= ACCOUNTS_IDLE_MAX) return
+  const [oldest] = state.idleAccounts
+  if (oldest === undefined) return
+  state.idleAccounts.delete(oldest)
+  state.accounts.delete(oldest)
+  state.reviews.delete(oldest)
+}
+
+/** Replaces the account's observation; an earlier block than before is as good, for the chain may go back. */
+export function setObserved(
+  { trading }: MatcherState,
+  account: Account,
+  observation: AccountObservation,
+): void {
+  account.observed = observation
+  trading.means.observe(account.purse, observation)
+}
+
+/** Whether the account is known to be outside the custody of the matching contract for the order's owner. */
+export function isOutOfCustody({ account, owner }: LiveOrder): boolean {
+  const { observed } = account
+  return observed !== undefined && (observed.leaving || observed.custodyOwner !== owner)
+}
+
+const OUT_OF_CUSTODY: Hold = { reason: 'not_in_custody' }
+
+/**
+ * The hold of an order whose account cannot carry the match, as far as the account is known; undefined when it can.
+ */
+export function whyNotMatched(
+  { trading }: MatcherState,
+  live: LiveOrder,
+  cost: Cost,
+): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  return trading.means.shortOfMatch(live.account.purse, live, cost)
+}
+
+/** Why an order may not be open: its account could not carry it if all of it were hit. */
+export function whyNotOpen({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  return trading.means.shortToOpen(live.account.purse, live)
+}
+
+/** Why an open order may not stay open. */
+export function whyNotStay({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
+  if (isOutOfCustody(live)) return OUT_OF_CUSTODY
+  return trading.means.shortToStay(live.account.purse, live)
+}
+
+/** Whether an order that waits for its account has got what it waits for. */
+export function mayReturn({ trading }: MatcherState, live: LiveOrder): boolean {
+  const { hold } = live
+  if (hold === undefined || isOutOfCustody(live)) return false
+  if (hold.reason === OUT_OF_CUSTODY.reason) return true
+  return trading.means.hasEnough(live.account.purse, live, hold)
+}
+
+/** Holds an order until its account has changed. Emits nothing. */
+export function holdForAccount(live: LiveOrder, hold: Hold): void {
+  live.hold = hold
+  live.account.waiting.add(live)
+}

@@ -1,0 +1,106 @@
+import { amountE18 } from '../money.js'
+import { blameFor, holdForFault, isRefusal } from './chain-fault.js'
+import { fillsOf, type Match } from './change.js'
+import type { SettlementOutcome } from './command.js'
+import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
+import { isRefusedForGood } from './hold-unfit.js'
+import { REFUSAL_HOLD_MS } from './limits.js'
+import {
+  isExpired,
+  isExpiring,
+  returnPending,
+  settlePending,
+  type LiveOrder,
+} from './live-order.js'
+import { matchIncoming } from './match.js'
+import { endPointless, releaseWaiting } from './review-account.js'
+import { knownOrder, scheduleOrder } from './state.js'
+
+/** Applies the outcome of a match. A second report of the same match changes nothing. */
+export function applySettlement(
+  step: Step,
+  settlementId: string,
+  outcome: SettlementOutcome,
+): void {
+  const { state } = step
+  const match = state.matches.get(settlementId)
+  if (match === undefined) return
+  state.matches.delete(settlementId)
+  state.awaiting = amountE18(state.awaiting - match.amount)
+  const maker = knownOrder(state, match.makerOrderId)
+  const taker = knownOrder(state, match.takerOrderId)
+  const { means } = state.trading
+  for (const live of [maker, taker]) {
+    means.release(live.account.purse, live, means.costOf(live, match))
+  }
+  if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
+  else revert(step, match, { maker, taker, outcome })
+  for (const { account } of [maker, taker]) {
+    endPointless(step, account)
+    releaseWaiting(step, account)
+  }
+}
+
+interface Legs<Kind extends SettlementOutcome['kind']> {
+  readonly maker: LiveOrder
+  readonly taker: LiveOrder
+  readonly outcome: Extract<SettlementOutcome, { kind: Kind }>
+}
+
+/** The maker's change, then the taker's, with nothing between (decision A1). */
+function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success'>): void {
+  const { state } = step
+  const published = {
+    txHash: outcome.txHash,
+    blockNumber: outcome.blockNumber,
+    tradeId: (state.seq + 2) * 256 + state.identity.ordinal,
+    ...(outcome.markPrice !== undefined && { markPrice: outcome.markPrice }),
+  }
+  state.fault = undefined
+  const takerSide = taker.order.side
+  settlePending(maker, match.amount)
+  settlePending(taker, match.amount)
+  const { means } = state.trading
+  const settled = { match, blockNumber: outcome.blockNumber }
+  means.settle(maker.account.purse, maker, settled)
+  means.settle(taker.account.purse, taker, settled)
+  const [ofMaker, ofTaker] = fillsOf(match, published, takerSide)
+  emitChange(step, maker, { kind: 'OrderFilled', fill: ofMaker })
+  emitChange(step, taker, { kind: 'OrderFilled', fill: ofTaker })
+}
+
+/**
+ * Holds the guilty order first, so that the innocent one does not match it again at once (decision B6). A fault of the
+ * venue holds the market and neither order (decision P9).
+ */
+function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
+  const { revert: name } = outcome
+  const blame = blameFor(step, outcome, [maker, taker])
+  if (blame === 'venue') holdForFault(step, name, match.price)
+  const legs = blame === 'taker' ? [taker, maker] : [maker, taker]
+  returnPending(maker, match.amount)
+  returnPending(taker, match.amount)
+  for (const live of legs) {
+    const innocent = blame === 'venue' || blame === (live === maker ? 'taker' : 'maker')
+    if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : name)
+    const { settlementId } = match
+    emitChange(step, live, { kind: 'MatchReverted', settlementId, revert: name, ...standing(live) })
+    scheduleOrder(step.state, live)
+  }
+}
+
+/** Returns, holds or ends an order whose match failed; `revert` is given when the order is guilty. */
+function returnOrder(step: Step, live: LiveOrder, revert: string | undefined): void {
+  const { nowMs } = step.state
+  if (revert !== undefined && isRefusal(step, revert) && isRefusedForGood(live, nowMs)) {
+    markCancelled(step, live, step.state.trading.cancelReason(revert))
+  } else if (isExpired(live, nowMs)) {
+    markEnded(step, live)
+  } else if (isExpiring(live, nowMs)) {
+    live.hold = { reason: 'expiring' }
+  } else if (revert !== undefined) {
+    live.hold = { reason: 'settlement_refused', untilMs: nowMs + REFUSAL_HOLD_MS }
+  } else if (live.hold === undefined) {
+    matchIncoming(step, live)
+  }
+}

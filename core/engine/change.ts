@@ -1,0 +1,212 @@
+import type { Address, Hex } from '../action.js'
+import type { MarketTerms } from '../contracts/market-terms.js'
+import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
+import type { PublishedFill } from './command.js'
+import type { Order, OrderStatus, Side } from './order.js'
+
+/** A proposed match: one maker, one taker, one settlement (decision B16). */
+export interface Match {
+  /** `<market>:<seq of the counterpart's change>`: unique for ever, sent as Idempotency-Key. */
+  readonly settlementId: string
+  readonly makerOrderId: string
+  readonly takerOrderId: string
+  /** The maker's limit price. */
+  readonly price: PriceE18
+  readonly amount: AmountE18
+  /** Taker's total fee in quote; the maker pays none. */
+  readonly takerFee: QuoteE18
+}
+
+/** One order's leg of a settled match. */
+export interface Fill extends Match {
+  readonly liquidity: 'maker' | 'taker'
+  /** Total fee this order paid, in quote. */
+  readonly fee: QuoteE18
+  readonly txHash: Hex
+  readonly blockNumber: bigint
+  /** Taker's seq × 256 + the market's ordinal (decision D4); the same on both legs. */
+  readonly tradeId: number
+  /** Engine side of the taker; the maker's is the opposite. */
+  readonly takerSide: Side
+  /** The mark at which the chain booked it, where its contract has one and it could be read. */
+  readonly markPrice?: PriceE18
+}
+
+/** Why an order rests without being in the visible book. */
+export type HoldReason =
+  | 'signature_unchecked'
+  | 'settlement_refused'
+  | 'expiring'
+  | 'continuing'
+  /** Its account, as last observed, cannot pay for it. */
+  | 'insufficient_balance'
+  /** The matching contract does not hold its account for its owner, or is about to give it back. */
+  | 'not_in_custody'
+  /** Its account's margin does not carry it. */
+  | 'insufficient_margin'
+  /** A match of it would raise the market's positions above their cap. */
+  | 'open_interest_cap'
+  /** What it may reduce is in flight. */
+  | 'reduce_only'
+  /** An auction of its account runs. */
+  | 'under_liquidation'
+
+/** Holds that end when the order's account or its market's facts change. */
+export const ENDED_BY_ACCOUNT: ReadonlySet<HoldReason> = new Set<HoldReason>([
+  'insufficient_balance',
+  'not_in_custody',
+  'insufficient_margin',
+  'open_interest_cap',
+  'reduce_only',
+  'under_liquidation',
+])
+
+/** What every change carries of its order: the state after the change. */
+export interface ChangeBase {
+  /** Position in the market's sequence of changes, from 1 without gaps (decision A1). */
+  readonly seq: number
+  /** Market time of the change, unix milliseconds. */
+  readonly atMs: number
+  readonly orderId: string
+  readonly owner: Address
+  readonly side: Side
+  readonly limitPrice: PriceE18
+  readonly desired: AmountE18
+  readonly filled: AmountE18
+  readonly pending: AmountE18
+  readonly open: AmountE18
+  /** How `open` moved, signed: the book's `size_delta`. */
+  readonly openDelta: bigint
+  readonly status: OrderStatus
+}
+
+/** The kind of a change, and the fields of that kind. */
+export type ChangeFacts =
+  | {
+      readonly kind: 'OrderPlaced'
+      readonly order: Order
+      /** Time priority: the order's number in the market's log of placements. */
+      readonly rank: number
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
+  /** A resting order was hit: `match` awaits settlement. */
+  | { readonly kind: 'OrderMatched'; readonly match: Match }
+  | { readonly kind: 'OrderFilled'; readonly fill: Fill }
+  /** A settlement failed; what had been pending is open again, or held, or gone with the order. */
+  | {
+      readonly kind: 'MatchReverted'
+      readonly settlementId: string
+      readonly revert: string
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
+  /**
+   * The chain has lost a settled match for good: `fill` is this order's leg as it was published, and counts no longer. A
+   * filled order becomes cancelled; any other ended order stays as it ended.
+   */
+  | {
+      readonly kind: 'FillReversed'
+      readonly fill: Fill
+      /** Why: the revert's name, or `not_carried_out`. */
+      readonly revert: string
+      readonly hold?: HoldReason
+      readonly cancelReason?: string
+    }
+  | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
+  /** A hold ended; the order came back as if it were incoming, and may have matched or stopped at once. */
+  | { readonly kind: 'OrderReleased'; readonly hold?: HoldReason; readonly cancelReason?: string }
+  | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
+  | { readonly kind: 'OrderExpired' }
+
+/** One state change of one order. Changes are facts in the past tense. */
+export type Change = ChangeBase & ChangeFacts
+
+export type ChangeKind = Change['kind']
+
+/**
+ * All changes that one command message made to a market, published as one message so that it cannot be torn.
+ * Which commands share a block follows from the log alone, so that replaying it gives the same bytes.
+ */
+export interface Block {
+  readonly market: string
+  /** Stream sequence of the command message and the index of the last command in it that this block covers. */
+  readonly commandSeq: number
+  readonly commandIndex: number
+  readonly firstSeq: number
+  /** Empty only beside `terms` or a `leader`. */
+  readonly changes: readonly Change[]
+  /**
+   * The market's terms from this block on, absent while they stay as they were. The rules are those of all its matches;
+   * the standing is the one at its end.
+   */
+  readonly terms?: MarketTerms
+  /** The matcher that takes over the market with this block; it fences out the matcher before. */
+  readonly leader?: Leader
+}
+
+/** One term of one process as a market's matcher. */
+export interface Leader {
+  /** Counts the terms; greater than any before. */
+  readonly term: number
+  /** Distinguishes processes that claim the same term at once; one of them gets it. */
+  readonly id: string
+}
+
+/** Whether an order with this status can still be open later. */
+export const isLiving = (status: OrderStatus): boolean =>
+  status === 'active' || status === 'matching'
+
+/** Why an order is not open after a change, given why it was not before; undefined when it is open, or has ended. */
+export function heldReasonAfter(
+  change: Change,
+  before: HoldReason | undefined,
+): HoldReason | undefined {
+  if (!isLiving(change.status)) return undefined
+  // A fill settles an earlier match; the rest of the order stays as it was.
+  if (change.kind === 'OrderFilled') return before
+  return 'hold' in change ? change.hold : undefined
+}
+
+/**
+ * The order after a change: once released it has been checked, since only then an unchecked order leaves its hold, and no
+ * order gets any other hold before.
+ */
+export function orderAfter(change: Change, before: Order): Order {
+  if (change.kind !== 'OrderReleased' || before.signatureStatus === 'checked') return before
+  return { ...before, signatureStatus: 'checked' }
+}
+
+const NO_FEE = quoteE18(0n)
+
+/** The two legs of a settled match, the maker's first. */
+export function fillsOf(match: Match, published: PublishedFill, takerSide: Side): [Fill, Fill] {
+  return [
+    fillOf(match, published, { takerSide, liquidity: 'maker', fee: NO_FEE }),
+    fillOf(match, published, { takerSide, liquidity: 'taker', fee: match.takerFee }),
+  ]
+}
+
+/** Field by field: spreading three objects takes several times as long. */
+function fillOf(
+  match: Match,
+  published: PublishedFill,
+  leg: Pick<Fill, 'takerSide' | 'liquidity' | 'fee'>,
+): Fill {
+  const fill: { -readonly [Key in keyof Fill]: Fill[Key] } = {
+    settlementId: match.settlementId,
+    makerOrderId: match.makerOrderId,
+    takerOrderId: match.takerOrderId,
+    price: match.price,
+    amount: match.amount,
+    takerFee: match.takerFee,
+    txHash: published.txHash,
+    blockNumber: published.blockNumber,
+    tradeId: published.tradeId,
+    takerSide: leg.takerSide,
+    liquidity: leg.liquidity,
+    fee: leg.fee,
+  }
+  if (published.markPrice !== undefined) fill.markPrice = published.markPrice
+  return fill
+}

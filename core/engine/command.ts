@@ -1,0 +1,153 @@
+import type { MarketObservation } from '../contracts/contract.js'
+import type { MarketOpening, MarketRules } from '../contracts/market-terms.js'
+import type { Address, Hex } from '../action.js'
+import type { AmountE18, PriceE18 } from '../money.js'
+import type { Blame } from '../contracts/claims.js'
+import type { AccountObservation } from './accounts.js'
+import type { Match } from './change.js'
+import type { Order, OrderStatus, Side } from './order.js'
+
+/**
+ * Everything that may change a market. Commands are imperatives; time and results from outside arrive
+ * inside them, so that a fold of the log needs nothing else.
+ */
+export type Command =
+  /** The first command of every log: the market as its row of the market file stated it. */
+  | { readonly kind: 'MarketOpened'; readonly opening: MarketOpening }
+  | MarketCommand
+  | {
+      readonly kind: 'PlaceOrder'
+      readonly order: Order
+      /** The order's subaccount as read at intake; absent when the chain could not be read. */
+      readonly account?: AccountObservation
+    }
+  | {
+      readonly kind: 'CancelOrder'
+      readonly owner: Address
+      readonly nonce: bigint
+      readonly reason: string
+    }
+  /** Carries only time: expires orders, releases held ones. */
+  | { readonly kind: 'Tick' }
+  /** Continues a sweep that stopped at the limit of makers per step (decision B17). */
+  | { readonly kind: 'ContinueOrder'; readonly orderId: string }
+  /** The result of a signature check after submission, the first or a repeated one (decision C9). */
+  | { readonly kind: 'SignatureChecked'; readonly orderId: string; readonly valid: boolean }
+  /** When the session key that signed the order ends on the chain, unix seconds. */
+  | { readonly kind: 'SessionKeyObserved'; readonly orderId: string; readonly endsSec: number }
+  /** What the chain reader observed of a subaccount with live orders. */
+  | { readonly kind: 'AccountObserved'; readonly account: AccountObservation }
+  /** What the chain reader observed of the market. */
+  | { readonly kind: 'MarketObserved'; readonly observation: MarketObservation }
+  | {
+      readonly kind: 'SettlementReported'
+      readonly settlementId: string
+      readonly outcome: SettlementOutcome
+    }
+  /**
+   * What makes the chain refuse every match of the market, by the name of the revert, as the executor has read it; absent
+   * when nothing does any more.
+   */
+  | { readonly kind: 'ChainFaultObserved'; readonly revert?: string }
+  /** The published outcome of a settlement is wrong, and finally so. */
+  | { readonly kind: 'SettlementReversed'; readonly reversal: SettlementReversal }
+  /** All of the executor's reversals up to this number were applied. */
+  | { readonly kind: 'ReversalsRead'; readonly upTo: number }
+  /** From here on the log is applied by this version of the step (engine-version.ts). It never goes back. */
+  | { readonly kind: 'EngineVersionSet'; readonly version: number }
+
+/** Who changes a market, and why; both are kept in the log, and the reason of a pause is public. */
+interface ByOperator {
+  readonly by: string
+  readonly reason: string
+}
+
+/** An operator's change of a market. */
+export type MarketCommand = ByOperator &
+  (
+    | { readonly kind: 'MarketRulesSet'; readonly rules: Partial<MarketRules> }
+    /** Nothing matches until it is resumed; orders are cancelled and settled as before. */
+    | { readonly kind: 'MarketPaused' }
+    | { readonly kind: 'MarketResumed' }
+    /** Cancels every order that rests; what is pending still settles. */
+    | { readonly kind: 'MarketDisabled' }
+    | { readonly kind: 'MarketEnabled' }
+  )
+
+/** Whether the command may change the rules: its block begins with it, so that a block is made under one set of rules. */
+export const mayChangeRules = ({ kind }: Command): boolean => RULE_KINDS.has(kind)
+const RULE_KINDS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
+  'MarketOpened',
+  'MarketRulesSet',
+  'MarketPaused',
+  'MarketResumed',
+  'MarketDisabled',
+  'MarketEnabled',
+])
+
+/** The closed union of decision B5; `unknown` is no outcome and never enters the log. */
+export type SettlementOutcome =
+  | {
+      readonly kind: 'success'
+      readonly txHash: Hex
+      readonly blockNumber: bigint
+      /** The mark at which the chain booked the fill, where its contract has one and it could be read. */
+      readonly markPrice?: PriceE18
+    }
+  | {
+      readonly kind: 'reverted'
+      /** Name of the on-chain revert, or of the venue's own refusal to send. */
+      readonly revert: string
+      /** What is at fault; `unclear` when the chain did not show it: then the step judges by the revert's name. */
+      readonly guilty: Blame | 'unclear'
+      /** Absent when the simulation already failed and nothing was sent. */
+      readonly txHash?: Hex
+    }
+
+/**
+ * A settlement whose outcome the chain has changed. It carries all that the step needs, since the market keeps neither
+ * settled matches nor ended orders.
+ */
+export interface SettlementReversal {
+  /** The executor's number of the reversal: applied once. */
+  readonly no: number
+  readonly match: Match
+  readonly maker: ReversedLeg
+  readonly taker: ReversedLeg
+  readonly now:
+    | { readonly kind: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
+    | { readonly kind: 'reverted'; readonly revert: string; readonly published: PublishedFill }
+}
+
+/** The transaction, block and trade id that the feed published for a settled match. */
+export interface PublishedFill {
+  readonly txHash: Hex
+  readonly blockNumber: bigint
+  readonly tradeId: number
+  readonly markPrice?: PriceE18
+}
+
+/** An order of a reversed settlement. */
+export interface ReversedLeg {
+  readonly orderId: string
+  readonly owner: Address
+  readonly side: Side
+  readonly limitPrice: PriceE18
+  readonly desired: AmountE18
+  /** Final status and amount of an order that has ended with nothing pending; absent while the market knows it. */
+  readonly ended?: { readonly status: OrderStatus; readonly filled: AmountE18 }
+}
+
+/** A command in the log with its writer, that writer's own number for it, and its time. */
+export interface LoggedCommand {
+  /** Writer, for example `intake` or `matcher`. */
+  readonly source: string
+  /** Increases by one or more with each command of the source; the matcher skips what it has seen. */
+  readonly sourceNo: number
+  /** The writer's clock, unix milliseconds. Market time is the greatest seen in the log. */
+  readonly atMs: number
+  /** Where the matcher's shell sends the answer; no part of the state machine's input. */
+  readonly replyTo?: string
+  readonly requestId?: string
+  readonly command: Command
+}

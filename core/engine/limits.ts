@@ -1,0 +1,39 @@
+/** Bounds of one market's matching; the unit stands last in each name. */
+
+/** A step matches at most this many counterparts, then goes on by ContinueOrder (decision B17). */
+export const SWEEP_MAX_MATCHES = 200
+/** A step carries out at most this many due deadlines; the shell sends the next tick at once. */
+export const DEADLINES_MAX_PER_STEP = 100
+/**
+ * A block is closed after the command with which its changes reach this weight, about their bytes on the bus. With
+ * the longest order ids a single command adds at most half a megabyte, so a block stays below the bus's 1 MiB.
+ */
+export const BLOCK_CLOSES_AT_WEIGHT = 250_000
+/** Orders that a market keeps live at once; beyond it an order is stored as cancelled. */
+export const LIVE_ORDERS_MAX = 200_000
+/** Matches awaiting settlement at once; beyond it incoming orders wait hidden. */
+export const PENDING_MATCHES_MAX = 20_000
+/** An order is not matched in its last seconds, because the chain compares with block time (decision B8). */
+export const EXPIRY_MARGIN_MS = 10_000
+/** How long an order is held back after a refused settlement (decision B6). */
+export const REFUSAL_HOLD_MS = 30_000
+/** Refusals after which an order is cancelled, if the last is far enough from the first (decision B6). */
+export const REFUSALS_MAX = 3
+export const REFUSALS_SPAN_MS = 60_000
+/** How long a market is first held for a fault of the chain, and at most (decision P9). */
+export const FAULT_HOLD_MS = 5_000
+export const FAULT_HOLD_MAX_MS = 60_000
+/** How long an incoming order waits when too many matches are pending. */
+export const CONGESTION_HOLD_MS = 1_000
+/** Orders that leave or return in one step because their account changed; the shell sends the next tick at once. */
+export const REVIEWED_MAX_PER_STEP = 50
+/** Orders that one step cancels because their market was disabled; the shell sends the next tick at once. */
+export const CANCELLED_MAX_PER_STEP = 200
+/** Reversals applied while an earlier one is not. */
+export const REVERSALS_BEYOND_MAX = 1_000
+/** Accounts without live orders that are remembered. */
+export const ACCOUNTS_IDLE_MAX = 10_000
+/** Depth of reorganisation up to which settled moves are remembered. */
+export const REORG_BLOCKS = 64n
+/** Blocks with settlements remembered for one account; beyond it the oldest two are merged. */
+export const SETTLED_BLOCKS_MAX = 256

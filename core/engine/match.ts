@@ -1,0 +1,272 @@
+import type { Cost, Pairing, PriceRange } from '../contracts/contract.js'
+import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import { whyNotMatched, whyNotOpen } from './accounts.js'
+import { DISABLED_REASON } from './apply-market.js'
+import { bestOf, levelsOf, ordersOf, removeFromBook } from './book.js'
+import type { Match } from './change.js'
+import {
+  cancelOrder,
+  continueLater,
+  emitChange,
+  emitMatched,
+  markCancelled,
+  standing,
+  type Step,
+} from './emit-change.js'
+import { holdUnfit } from './hold-unfit.js'
+import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
+import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
+import { refreshHolds } from './market-holds.js'
+import type { Side } from './order.js'
+import { scheduleOrder, type MatcherState } from './state.js'
+
+/**
+ * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
+ * Each counterpart's change is emitted here, so that the book is never seen crossed; the order's own change is left to
+ * the caller, who knows its kind. Afterwards the order is whole or partly pending, or carries a hold or a cancellation.
+ * Price-time priority, the maker's price, the later placement is the taker (decisions A2, B3, B7, C12). An order whose
+ * account is known to be short of what a match takes is held instead, and the other side goes on without it (E13).
+ */
+export function matchIncoming(step: Step, incoming: LiveOrder): void {
+  const { state } = step
+  if (incoming.level !== undefined) removeFromBook(state.book, incoming)
+  if (!state.enabled && incoming.unmatched > 0n) {
+    markCancelled(step, incoming, DISABLED_REASON)
+    return
+  }
+  const opposite = incoming.side === 'buy' ? 'sell' : 'buy'
+  while (incoming.unmatched > 0n) {
+    const resting = state.closed ? undefined : nextResting(state, incoming, opposite)
+    if (resting === undefined) {
+      const unfit = whyNotOpen(state, incoming)
+      if (unfit !== undefined) holdUnfit(step, incoming, unfit)
+      return
+    }
+    // A resting order of the same account that is about to expire is held below: no self-trade.
+    if (incoming.account === resting.account && !isExpiring(resting, state.nowMs)) {
+      markCancelled(step, incoming, 'self_trade')
+      return
+    }
+    if (step.met === SWEEP_MAX_MATCHES) {
+      incoming.hold = { reason: 'continuing' }
+      continueLater(step, incoming.orderId)
+      return
+    }
+    if (state.matches.size >= PENDING_MATCHES_MAX) {
+      incoming.hold = { reason: 'continuing', untilMs: state.nowMs + CONGESTION_HOLD_MS }
+      return
+    }
+    step.met += 1
+    matchPair(step, incoming, resting)
+    if (incoming.gone !== undefined || incoming.hold !== undefined) return
+  }
+}
+
+function crosses(
+  incoming: LiveOrder,
+  { limitPrice: price }: Pick<LiveOrder, 'limitPrice'>,
+): boolean {
+  const limit = incoming.limitPrice
+  return incoming.side === 'buy' ? price <= limit : price >= limit
+}
+
+/**
+ * The order that the incoming one meets next; passes over those that could be filled only outside the fill range, or at a
+ * price that the chain has refused.
+ */
+function nextResting(
+  state: MatcherState,
+  incoming: LiveOrder,
+  opposite: Side,
+): LiveOrder | undefined {
+  const range = state.trading.fillRange?.(state.observed, state.nowMs)
+  if (range === undefined) {
+    const best = bestOf(state.book, opposite)
+    return best !== undefined && crosses(incoming, best) ? best : undefined
+  }
+  const isReachable = (price: PriceE18): boolean =>
+    isWithin(range, price) && !state.refusedPrices.has(price)
+  const asMaker = isReachable(incoming.limitPrice)
+  for (const level of levelsOf(state.book, opposite)) {
+    if (!crosses(incoming, { limitPrice: level.price })) return undefined
+    const asTaker = isReachable(level.price)
+    // The price is that of the earlier order.
+    if (!asTaker && (!asMaker || level.last.rank < incoming.rank)) continue
+    for (let live: LiveOrder | undefined = level.first; live !== undefined; live = live.next) {
+      if (live.rank < incoming.rank ? asTaker : asMaker) return live
+    }
+  }
+  return undefined
+}
+
+const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>
+  price >= low && price <= high
+
+/** The later order of the best pair that crosses and may be filled. */
+export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
+  const ask = bestOf(state.book, 'sell')
+  if (ask === undefined) return undefined
+  for (const bid of ordersOf(state.book, 'buy')) {
+    if (!crosses(bid, ask)) return undefined
+    const resting = nextResting(state, bid, 'sell')
+    if (resting !== undefined) return bid.rank > resting.rank ? bid : resting
+  }
+  return undefined
+}
+
+/** Matches two crossing orders, or takes the one that may not be matched out of the way. */
+function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
+  const { state } = step
+  const { trading } = state
+  if (isExpiring(resting, state.nowMs)) {
+    holdExpiring(step, resting)
+    return
+  }
+  const offered = openAmount(resting)
+  const crossing = incoming.unmatched < offered ? incoming.unmatched : offered
+  const pairing = trading.pair?.(
+    { incoming, resting, amount: crossing, awaiting: state.awaiting },
+    state.observed,
+  )
+  if (pairing !== undefined && 'aside' in pairing) {
+    stepAside(step, incoming, pairing)
+    return
+  }
+  const match = proposeMatch(step, { incoming, resting }, pairing?.amount ?? crossing)
+  const taker = match.takerOrderId === incoming.orderId ? incoming : resting
+  if (trading.feePerUnit(match.takerFee, match.amount) > taker.order.worstFee) {
+    stepAside(step, incoming, { aside: taker, cancelReason: 'fee_bound_too_low' })
+    return
+  }
+  const { means } = trading
+  const ofIncoming = means.costOf(incoming, match)
+  const ofResting = means.costOf(resting, match)
+  const unfit = findUnfit(step, { incoming, resting, ofIncoming, ofResting })
+  if (unfit !== undefined) {
+    stepAside(step, incoming, unfit)
+    return
+  }
+  addPending(incoming, match.amount)
+  addPending(resting, match.amount)
+  means.reserve(incoming.account.purse, incoming, ofIncoming)
+  means.reserve(resting.account.purse, resting, ofResting)
+  state.matches.set(match.settlementId, match)
+  state.awaiting = amountE18(state.awaiting + match.amount)
+  emitMatched(step, resting, match)
+}
+
+type Aside = Extract<Pairing, { readonly aside: LiveOrder }>
+
+/** Holds or cancels one of two crossing orders; the change of the incoming one is left to the caller. */
+function stepAside(step: Step, incoming: LiveOrder, reason: Aside): void {
+  const { aside } = reason
+  if ('cancelReason' in reason) {
+    if (aside === incoming) markCancelled(step, aside, reason.cancelReason)
+    else cancelOrder(step, aside, reason.cancelReason)
+    return
+  }
+  holdUnfit(step, aside, reason.hold)
+  if (aside !== incoming) emitAside(step, aside)
+}
+
+/** States that an open order is held, or has ended, because it could not be matched. */
+export function emitAside(step: Step, live: LiveOrder): void {
+  const { hold, cancelReason } = live
+  if (hold !== undefined) emitChange(step, live, { kind: 'OrderHeld', hold: hold.reason })
+  else if (cancelReason !== undefined)
+    emitChange(step, live, { kind: 'OrderCancelled', cancelReason })
+}
+
+/** The incoming order, or else the resting one, when its account is known not to carry the match. */
+function findUnfit({ state }: Step, pair: CostedPair): Aside | undefined {
+  const { incoming, resting, ofIncoming, ofResting } = pair
+  const hold = whyNotMatched(state, incoming, ofIncoming)
+  if (hold !== undefined) return { aside: incoming, hold }
+  const holdOfResting = whyNotMatched(state, resting, ofResting)
+  return holdOfResting === undefined ? undefined : { aside: resting, hold: holdOfResting }
+}
+
+interface Crossing {
+  readonly incoming: LiveOrder
+  readonly resting: LiveOrder
+}
+
+interface CostedPair extends Crossing {
+  /** What the match takes from each. */
+  readonly ofIncoming: Cost
+  readonly ofResting: Cost
+}
+
+/** The match of two orders: the earlier one is the maker and gives the price (decision B3). */
+function proposeMatch(step: Step, { incoming, resting }: Crossing, amount: AmountE18): Match {
+  const { identity, rules, seq, trading } = step.state
+  const isMaker = resting.rank < incoming.rank
+  const maker = isMaker ? resting : incoming
+  const taker = isMaker ? incoming : resting
+  const price = maker.limitPrice
+  return {
+    settlementId: `${identity.market}:${seq + 1}`,
+    makerOrderId: maker.orderId,
+    takerOrderId: taker.orderId,
+    price,
+    amount,
+    takerFee: trading.takerFee(rules, price, amount),
+  }
+}
+
+/** Whether crossed orders wait to be matched, since the last hold has ended. */
+export const isReopening = ({ closed, enabled, holds }: MatcherState): boolean =>
+  closed && enabled && holds.size === 0
+
+/**
+ * Follows the market's holds. While there is one nothing crosses; when the last ends, the best crossing pair matches
+ * first, the later order as the taker, until nothing crosses (decision P4). What one step may not match is left to the
+ * next.
+ */
+export function followHolds(step: Step): void {
+  const { state } = step
+  refreshHolds(step)
+  if (!isReopening(state)) return
+  state.closed = false
+  for (;;) {
+    const later = laterOfCrossing(state)
+    if (later === undefined) return
+    if (step.met === SWEEP_MAX_MATCHES) {
+      state.closed = true
+      return
+    }
+    matchIncoming(step, later)
+    emitChange(step, later, { kind: 'OrderReleased', ...standing(later) })
+    scheduleOrder(state, later)
+  }
+}
+
+/** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
+export function holdExpiring(step: Step, live: LiveOrder): void {
+  live.hold = { reason: 'expiring' }
+  if (live.shownOpen > 0n) emitChange(step, live, { kind: 'OrderHeld', hold: 'expiring' })
+  scheduleOrder(step.state, live)
+}
+
+/**
+ * Ends a hold: the order returns to its place in time, matching like an incoming one (decision A2). An order
+ * that gets the same hold again emits no change, so that a congested market does not fill its feed.
+ */
+export function releaseHold(step: Step, live: LiveOrder): void {
+  const { hold: before, pending } = live
+  live.hold = undefined
+  if (isExpiring(live, step.state.nowMs)) {
+    holdExpiring(step, live)
+    if (live.order.signatureStatus === 'unchecked') {
+      emitChange(step, live, { kind: 'OrderReleased', hold: 'expiring' })
+    }
+    return
+  }
+  matchIncoming(step, live)
+  const now = standing(live)
+  const waitsOn = now.hold !== undefined && now.hold === before?.reason
+  if (!waitsOn || live.pending !== pending) {
+    emitChange(step, live, { kind: 'OrderReleased', ...now })
+  }
+  scheduleOrder(step.state, live)
+}

@@ -1,0 +1,65 @@
+import type { ActionJson, Address, Hex } from '../action.js'
+import type { AmountE18, FeePerUnitE18, PriceE18 } from '../money.js'
+import type { HoldReason } from './change.js'
+
+export type Side = 'buy' | 'sell'
+export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
+
+/** The trader-facing statement of an order as it was sent (interface 4.4), side derived when it was absent. */
+export interface UiIntent {
+  readonly side: Side
+  readonly price: string
+  readonly size: string
+}
+
+/**
+ * What a trader signed and the venue accepted. It never changes; progress is kept beside it. The signed action is not here:
+ * it follows from these terms and the market (core/entry/signed-action.ts).
+ */
+export interface Order {
+  readonly orderId: string
+  readonly market: string
+  readonly owner: Address
+  readonly subaccountId: bigint
+  readonly nonce: bigint
+  readonly side: Side
+  readonly desiredAmount: AmountE18
+  /** Amount that the client declared as filled before submission; counts as filled, was never a trade (B10). */
+  readonly initialFilled: AmountE18
+  readonly limitPrice: PriceE18
+  readonly worstFee: FeePerUnitE18
+  /** The earliest of body expiry, signed action expiry and the market's last trade, unix seconds (decisions B8, F8). */
+  readonly goodUntilSec: number
+  /** Present when the order was entered with `order_entry_spec`. */
+  readonly uiIntent?: UiIntent
+  /** Present when fills may only shrink the account's position. */
+  readonly reduceOnly?: true
+  /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (C9). */
+  readonly signatureStatus: 'checked' | 'unchecked'
+  /** Who signed: the owner, or a session key of the owner. */
+  readonly signer: Address
+  /** Unix seconds of the body's `expiry`. */
+  readonly expirySec: number
+  /** Unix seconds of the signed action's `expiry`, any uint256. */
+  readonly actionExpirySec: bigint
+  /** As it was sent. */
+  readonly signature: Hex
+  /** Texts of `action_json` as they were sent, of those fields that do not have the canonical spelling. */
+  readonly ownTexts?: Partial<ActionJson>
+  readonly warnings?: readonly string[]
+}
+
+/** Where an order stands. `filled` counts settled amounts only; `pending` is matched and awaiting settlement. */
+export interface OrderProgress {
+  readonly status: OrderStatus
+  readonly filled: AmountE18
+  readonly pending: AmountE18
+  /** What can be hit in the book now; zero while the order is held, and when it is gone. */
+  readonly open: AmountE18
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  /** Why the unmatched part is not open; absent when it is open, and when the order has ended. */
+  readonly heldReason?: HoldReason
+  readonly cancelReason?: string
+  readonly cancelledAtMs?: number
+}

@@ -1,0 +1,91 @@
+import type { Hex } from '../action.js'
+import { isLiving, type Change, type Fill, type Match } from './change.js'
+import type { ReversedLeg, SettlementReversal, PublishedFill } from './command.js'
+
+/** The final outcome of a settlement. */
+export type SettlementTruth =
+  | { readonly kind: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
+  | { readonly kind: 'reverted'; readonly revert: string }
+
+/** What a market's feed has published of some settlements. */
+export interface SettlementTrail {
+  /** Takes the feed's next change, beginning at or before the match of the earliest settlement. */
+  readonly fold: (change: Change) => void
+  /**
+   * The reversal that corrects the market; undefined when the published outcome is the final one. `unpublished` while the
+   * changes folded so far contain no outcome.
+   */
+  readonly reversalOf: (
+    settlementId: string,
+    no: number,
+    truth: SettlementTruth,
+  ) => SettlementReversal | undefined | 'unpublished'
+}
+
+interface Trailed {
+  readonly match: Match
+  /** The fill that stands; absent when the match came to nothing. */
+  fill?: PublishedFill
+  isPublished: boolean
+}
+
+/** Memory: the settlements and their orders. */
+export function createSettlementTrail(settlementIds: Iterable<string>): SettlementTrail {
+  const wanted = new Set(settlementIds)
+  const trailed = new Map<string, Trailed>()
+  /** The last change of each order of these. */
+  const orders = new Map<string, Change | undefined>()
+
+  function fold(change: Change): void {
+    if (change.kind === 'OrderMatched') begin(change.match)
+    if (change.kind === 'OrderFilled') tell(change.fill.settlementId, change.fill)
+    if (change.kind === 'FillReversed') tell(change.fill.settlementId)
+    if (change.kind === 'MatchReverted') tell(change.settlementId)
+    if (orders.has(change.orderId)) orders.set(change.orderId, change)
+  }
+
+  function begin(match: Match): void {
+    if (!wanted.has(match.settlementId)) return
+    trailed.set(match.settlementId, { match, isPublished: false })
+    for (const orderId of [match.makerOrderId, match.takerOrderId]) {
+      if (!orders.has(orderId)) orders.set(orderId, undefined)
+    }
+  }
+
+  function tell(settlementId: string, fill?: Fill): void {
+    const settlement = trailed.get(settlementId)
+    if (settlement === undefined) return
+    settlement.isPublished = true
+    delete settlement.fill
+    if (fill === undefined) return
+    const { txHash, blockNumber, tradeId, markPrice } = fill
+    settlement.fill = {
+      ...{ txHash, blockNumber, tradeId },
+      ...(markPrice !== undefined && { markPrice }),
+    }
+  }
+
+  return {
+    fold,
+    reversalOf(settlementId, no, truth) {
+      const settlement = trailed.get(settlementId)
+      if (settlement?.isPublished !== true) return 'unpublished'
+      const { match, fill } = settlement
+      const maker = orders.get(match.makerOrderId)
+      const taker = orders.get(match.takerOrderId)
+      if (maker === undefined || taker === undefined) return 'unpublished'
+      const legs = { no, match, maker: legOf(maker), taker: legOf(taker) }
+      if (truth.kind === 'success') return fill === undefined ? { ...legs, now: truth } : undefined
+      return fill === undefined ? undefined : { ...legs, now: { ...truth, published: fill } }
+    },
+  }
+}
+
+function legOf(last: Change): ReversedLeg {
+  const { orderId, owner, side, limitPrice, desired, status, filled, pending } = last
+  const hasEnded = !isLiving(status) && pending === 0n
+  return {
+    ...{ orderId, owner, side, limitPrice, desired },
+    ...(hasEnded ? { ended: { status, filled } } : {}),
+  }
+}

@@ -1,0 +1,227 @@
+import { assert } from '../assert.js'
+import { amountE18, type PriceE18 } from '../money.js'
+import type { MarketHold, MarketObservation, PurseSnapshot } from '../contracts/contract.js'
+import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
+import { tradingOf } from '../contracts/registry.js'
+import { joinAccount, newAccount, type Account, type AccountObservation } from './accounts.js'
+import { addToBook, emptyBook } from './book.js'
+import type { ChainFault } from './chain-fault.js'
+import type { Match } from './change.js'
+import { deadlinesOf, listDeadlines, type Deadline } from './deadlines.js'
+import { assertEngineVersion } from './engine-version.js'
+import { newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
+import { standingOf, type HoldCause } from './market-holds.js'
+import { joinOwner, knownOrder, type MatcherState } from './state.js'
+
+/** What follows of an order from the rest: copies, its place in the book, its account, and what is left. */
+type DerivedOfOrder =
+  | 'orderId'
+  | 'owner'
+  | 'side'
+  | 'limitPrice'
+  | 'desired'
+  | 'unmatched'
+  | 'account'
+  | 'nonce'
+  | 'level'
+  | 'keyEndsSec'
+  | 'previous'
+  | 'next'
+type KeptOfOrder = Omit<LiveOrder, DerivedOfOrder>
+type Seldom = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold'
+
+/** An order in a snapshot: the fields that do not follow from others. */
+export type OrderSnapshot = Readonly<Omit<KeptOfOrder, Seldom>> & {
+  readonly [Key in Seldom]?: NonNullable<LiveOrder[Key]>
+}
+
+/** An account in a snapshot. Its orders follow from the orders; the waiting ones are listed. */
+export interface AccountSnapshot {
+  readonly subaccountId: bigint
+  readonly observed?: AccountObservation
+  readonly purse: PurseSnapshot
+  readonly waiting: readonly string[]
+}
+
+/** Parts of the state that are rebuilt from the others. */
+type DerivedPart = 'book' | 'owners' | 'trading' | 'standing' | 'awaiting'
+type KeptPart = Exclude<keyof MatcherState, DerivedPart>
+
+/** A copy of a market's state that later steps do not change; the restored state continues identically. */
+export interface MatcherSnapshot {
+  readonly identity: MarketIdentity
+  readonly rules: MarketRules
+  readonly engineVersion: number
+  readonly enabled: boolean
+  readonly cancelUpToRank: number
+  readonly seq: number
+  readonly rank: number
+  readonly nowMs: number
+  readonly observed: MarketObservation | undefined
+  readonly holds: readonly (readonly [cause: HoldCause, hold: MarketHold])[]
+  readonly closed: boolean
+  readonly fault: ChainFault | undefined
+  readonly refusedPrices: readonly PriceE18[]
+  /** In the order of placement. */
+  readonly orders: readonly OrderSnapshot[]
+  /** In the order in which they were proposed. */
+  readonly matches: readonly Match[]
+  /** The heap with its stale entries, because those count towards the deadlines of one step. */
+  readonly deadlines: readonly Deadline[]
+  readonly accounts: readonly AccountSnapshot[]
+  readonly idleAccounts: readonly bigint[]
+  readonly reviews: readonly bigint[]
+  /** Ends of the session keys that signed orders, as far as they are known. */
+  readonly keyEnds: readonly (readonly [orderId: string, endsSec: number])[]
+  readonly lastSourceNo: readonly (readonly [source: string, sourceNo: number])[]
+  readonly reversals: { readonly upTo: number; readonly beyond: readonly number[] }
+}
+
+/**
+ * Copies what a step may change and shares the rest; a few milliseconds for 100,000 orders. A part of the state that is
+ * missing here does not compile.
+ */
+export function takeSnapshot(state: MatcherState): MatcherSnapshot {
+  return {
+    identity: state.identity,
+    rules: state.rules,
+    enabled: state.enabled,
+    cancelUpToRank: state.cancelUpToRank,
+    engineVersion: state.engineVersion,
+    seq: state.seq,
+    rank: state.rank,
+    nowMs: state.nowMs,
+    observed: state.observed,
+    holds: [...state.holds],
+    closed: state.closed,
+    fault: state.fault,
+    refusedPrices: [...state.refusedPrices],
+    orders: Array.from(state.orders.values(), orderSnapshot),
+    matches: [...state.matches.values()],
+    deadlines: listDeadlines(state.deadlines),
+    accounts: Array.from(state.accounts.values(), (account) => accountSnapshot(state, account)),
+    idleAccounts: [...state.idleAccounts],
+    reviews: [...state.reviews],
+    keyEnds: [...state.orders.values()].flatMap(({ orderId, keyEndsSec }) =>
+      keyEndsSec === undefined ? [] : [[orderId, keyEndsSec] as const],
+    ),
+    lastSourceNo: [...state.lastSourceNo],
+    reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
+  } satisfies Record<KeptPart | 'keyEnds', unknown>
+}
+
+function orderSnapshot(live: LiveOrder): OrderSnapshot {
+  const { gone, cancelReason, cancelledAtMs, hold } = live
+  return {
+    order: live.order,
+    rank: live.rank,
+    createdAtMs: live.createdAtMs,
+    updatedAtMs: live.updatedAtMs,
+    filled: live.filled,
+    pending: live.pending,
+    shownOpen: live.shownOpen,
+    ...(gone !== undefined && { gone }),
+    ...(cancelReason !== undefined && { cancelReason }),
+    ...(cancelledAtMs !== undefined && { cancelledAtMs }),
+    ...(hold !== undefined && { hold }),
+    refusals: live.refusals,
+    firstRefusedAtMs: live.firstRefusedAtMs,
+  } satisfies Record<Exclude<keyof KeptOfOrder, Seldom>, unknown>
+}
+
+function accountSnapshot({ trading }: MatcherState, account: Account): AccountSnapshot {
+  const { subaccountId, observed, purse, waiting } = account
+  return {
+    subaccountId,
+    ...(observed !== undefined && { observed }),
+    purse: trading.means.snapshot(purse),
+    waiting: Array.from(waiting, ({ order }) => order.orderId),
+  }
+}
+
+/**
+ * The state of the snapshot. It shares nothing with it that a step would change. An engine version that this build does
+ * not know breaks an invariant.
+ */
+export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
+  assertEngineVersion(snapshot.identity.market, snapshot.engineVersion)
+  const holds = new Map(snapshot.holds)
+  const state: MatcherState = {
+    identity: snapshot.identity,
+    rules: snapshot.rules,
+    enabled: snapshot.enabled,
+    cancelUpToRank: snapshot.cancelUpToRank,
+    trading: tradingOf(snapshot.identity),
+    engineVersion: snapshot.engineVersion,
+    observed: snapshot.observed,
+    holds,
+    standing: standingOf(holds),
+    closed: snapshot.closed,
+    fault: snapshot.fault,
+    refusedPrices: new Set(snapshot.refusedPrices),
+    seq: snapshot.seq,
+    rank: snapshot.rank,
+    nowMs: snapshot.nowMs,
+    orders: new Map(),
+    owners: new Map(),
+    book: emptyBook(),
+    matches: new Map(snapshot.matches.map((match) => [match.settlementId, match])),
+    awaiting: amountE18(snapshot.matches.reduce((sum, { amount }) => sum + amount, 0n)),
+    deadlines: deadlinesOf(snapshot.deadlines),
+    accounts: new Map(),
+    idleAccounts: new Set(snapshot.idleAccounts),
+    reviews: new Set(snapshot.reviews),
+    lastSourceNo: new Map(snapshot.lastSourceNo),
+    reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
+  }
+  for (const kept of snapshot.accounts) restoreAccount(state, kept)
+  const orders = snapshot.orders.map((kept) => restoreOrder(state, kept))
+  for (const { subaccountId, waiting } of snapshot.accounts) {
+    const account = knownAccount(state, subaccountId)
+    for (const orderId of waiting) account.waiting.add(knownOrder(state, orderId))
+  }
+  for (const [orderId, endsSec] of snapshot.keyEnds) {
+    knownOrder(state, orderId).keyEndsSec = endsSec
+  }
+  // From the worst price to the best: each level is appended to its ladder.
+  const resting = orders.filter((live) => openAmount(live) > 0n).sort(fromWorst)
+  for (const live of resting) addToBook(state.book, live)
+  return state
+}
+
+function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
+  const { subaccountId, observed } = kept
+  const { means } = state.trading
+  const account = newAccount(
+    subaccountId,
+    means.restore(kept.purse, { observed, market: state.observed }),
+  )
+  account.observed = observed
+  state.accounts.set(subaccountId, account)
+}
+
+function restoreOrder(state: MatcherState, kept: OrderSnapshot): LiveOrder {
+  const { order, rank, createdAtMs } = kept
+  const account = knownAccount(state, order.subaccountId)
+  const live = newLiveOrder(order, { account, rank, nowMs: createdAtMs })
+  const { gone, cancelReason, cancelledAtMs, hold, filled, pending } = kept
+  Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold })
+  live.unmatched = amountE18(order.desiredAmount - filled - pending)
+  state.orders.set(order.orderId, live)
+  joinOwner(state, live)
+  joinAccount(state, live)
+  return live
+}
+
+function knownAccount(state: MatcherState, subaccountId: bigint): Account {
+  const account = state.accounts.get(subaccountId)
+  assert(account !== undefined, `account ${subaccountId} is not known`)
+  return account
+}
+
+function fromWorst(a: LiveOrder, b: LiveOrder): number {
+  if (a.order.side !== b.order.side) return a.order.side === 'buy' ? -1 : 1
+  const [x, y] = [a.order.limitPrice, b.order.limitPrice]
+  if (x === y) return a.rank - b.rank
+  return x < y === (a.order.side === 'buy') ? -1 : 1
+}

@@ -1,0 +1,159 @@
+import { assert } from '../assert.js'
+import type { Account } from './accounts.js'
+import { emptyBook, type Book } from './book.js'
+import type { ChainFault } from './chain-fault.js'
+import type { Match } from './change.js'
+import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
+import { FIRST_ENGINE_VERSION } from './engine-version.js'
+import { EXPIRY_MARGIN_MS } from './limits.js'
+import { endsAtMs, type LiveOrder } from './live-order.js'
+import type { MarketHolds } from './market-holds.js'
+import type { Address } from '../action.js'
+import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import type { MarketObservation, Trading } from '../contracts/contract.js'
+import {
+  OPEN,
+  type MarketIdentity,
+  type MarketOpening,
+  type MarketRules,
+  type MarketStanding,
+} from '../contracts/market-terms.js'
+import { tradingOf } from '../contracts/registry.js'
+
+/** The whole state of one market's matcher: a fold over that market's command log. */
+export interface MatcherState {
+  readonly identity: MarketIdentity
+  rules: MarketRules
+  /** Whether orders are taken. */
+  enabled: boolean
+  /** Placements up to this rank are still to be cancelled because the market was disabled; 0 when none is. */
+  cancelUpToRank: number
+  /** How the market's contract type judges, matches and settles. Follows from the identity. */
+  readonly trading: Trading
+  /** The version of the step by which commands are applied (engine-version.ts). */
+  engineVersion: number
+  /** Number of the last change. */
+  seq: number
+  /** Number of the last placement. */
+  rank: number
+  /** Market time: the greatest time seen in the log, unix milliseconds. */
+  nowMs: number
+  readonly orders: Map<string, LiveOrder>
+  /** The same by owner and nonce; an owner without a live order is absent. */
+  readonly owners: Map<Address, Map<bigint, LiveOrder>>
+  readonly book: Book
+  /** Matches awaiting settlement, by settlement id. */
+  readonly matches: Map<string, Match>
+  /** Sum of their amounts. Follows from them. */
+  awaiting: AmountE18
+  deadlines: Deadlines
+  /** The newest observation of the market on the chain; absent while none was logged. */
+  observed: MarketObservation | undefined
+  /** Why the whole market is held; empty while it trades. */
+  readonly holds: MarketHolds
+  /** The public form of the holds. Follows from them. */
+  standing: MarketStanding
+  /** Whether nothing may cross now: the market is held, or was and crossed orders still rest. */
+  closed: boolean
+  /** What the chain last refused matches for; absent since the last fill. */
+  fault: ChainFault | undefined
+  /** Prices of fills that the chain refused as out of range since the newest observation of the market; at most the matches. */
+  readonly refusedPrices: Set<PriceE18>
+  /** Subaccounts of live orders, and some that lately had one, by id. */
+  readonly accounts: Map<bigint, Account>
+  /** Accounts without a live order, the longest idle first. */
+  readonly idleAccounts: Set<bigint>
+  /** Accounts that changed and whose orders were not all reviewed yet. */
+  readonly reviews: Set<bigint>
+  /** Number of the last command applied of each writer; a command with no greater number is a repeat. */
+  readonly lastSourceNo: Map<string, number>
+  readonly reversals: ReversalsDone
+}
+
+/** The executor's reversals that were applied: all up to a number, and some beyond it. */
+export interface ReversalsDone {
+  upTo: number
+  readonly beyond: Set<number>
+}
+
+/** The state of a market that was just opened. */
+export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): MatcherState {
+  return {
+    identity,
+    rules,
+    enabled,
+    cancelUpToRank: 0,
+    trading: tradingOf(identity),
+    engineVersion: FIRST_ENGINE_VERSION,
+    seq: 0,
+    rank: 0,
+    nowMs: 0,
+    orders: new Map(),
+    owners: new Map(),
+    book: emptyBook(),
+    matches: new Map(),
+    awaiting: amountE18(0n),
+    deadlines: noDeadlines(),
+    observed: undefined,
+    holds: new Map(),
+    standing: OPEN,
+    closed: false,
+    fault: undefined,
+    refusedPrices: new Set(),
+    accounts: new Map(),
+    idleAccounts: new Set(),
+    reviews: new Set(),
+    lastSourceNo: new Map(),
+    reversals: { upTo: 0, beyond: new Set() },
+  }
+}
+
+/** The order, which must be known: a match refers to it. */
+export function knownOrder(state: MatcherState, orderId: string): LiveOrder {
+  const live = state.orders.get(orderId)
+  if (live === undefined) assert(false, `order ${orderId} has a match but is not known`)
+  return live
+}
+
+/** Makes a live order known under its owner and nonce. */
+export function joinOwner({ owners }: MatcherState, live: LiveOrder): void {
+  const own = owners.get(live.owner)
+  if (own === undefined) owners.set(live.owner, new Map([[live.nonce, live]]))
+  else own.set(live.nonce, live)
+}
+
+export function leaveOwner({ owners }: MatcherState, { owner, nonce }: LiveOrder): void {
+  const own = owners.get(owner)
+  own?.delete(nonce)
+  if (own?.size === 0) owners.delete(owner)
+}
+
+/** When time will next change the order, unix milliseconds; undefined when it never will. */
+export function nextDeadlineMs(live: LiveOrder): number | undefined {
+  if (live.gone !== undefined) return undefined
+  const expiryMs = endsAtMs(live)
+  const expiringMs = live.hold?.reason === 'expiring' ? expiryMs : expiryMs - EXPIRY_MARGIN_MS
+  const releaseMs = live.hold?.untilMs
+  return releaseMs === undefined ? expiringMs : Math.min(releaseMs, expiringMs)
+}
+
+const STALE_DEADLINES_MIN = 1024
+
+/** Schedules the order's next deadline and keeps the queue within twice the number of live orders. */
+export function scheduleOrder(state: MatcherState, live: LiveOrder): void {
+  const atMs = nextDeadlineMs(live)
+  if (atMs === undefined) return
+  addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.orderId })
+  if (state.deadlines.atMs.length > 2 * state.orders.size + STALE_DEADLINES_MIN)
+    rebuildDeadlines(state)
+}
+
+function rebuildDeadlines(state: MatcherState): void {
+  state.deadlines = noDeadlines()
+  for (const live of state.orders.values()) {
+    const atMs = nextDeadlineMs(live)
+    if (atMs !== undefined) {
+      addDeadline(state.deadlines, { atMs, rank: live.rank, orderId: live.orderId })
+    }
+  }
+}

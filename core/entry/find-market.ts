@@ -1,0 +1,111 @@
+import type { Address } from '../action.js'
+import type { Market } from '../contracts/market.js'
+import { parseInteger } from '../decimal.js'
+import { parseAddress } from '../json.js'
+import { MAX_ECHO_LENGTH, SUB_ID_MAX } from '../limits.js'
+import { type Checked, unknownMarket, type Refusal } from './refusals.js'
+
+/** How a request names a market: query parameters as a web framework gives them, a repeated one as an array. */
+export interface MarketNaming {
+  readonly symbol?: QueryText
+  readonly assetAddress?: QueryText
+  readonly subId?: QueryText
+}
+type QueryText = string | readonly string[] | undefined
+
+/** Until when deprecated identifiers resolve, against the time of asking; both unix milliseconds. */
+export interface AliasClock {
+  readonly nowMs: number
+  readonly aliasesUntilMs: number
+}
+
+/** A listed market, and whether the request used a deprecated identifier for it. */
+export interface FoundMarket {
+  readonly market: Market
+  readonly deprecated: boolean
+}
+
+/** Whether a market may be named; by default it must be listed. */
+export type Nameable = (market: Market) => boolean
+const isListed: Nameable = ({ enabled }) => enabled
+
+/**
+ * Resolves `symbol`, or `asset_address` with `sub_id` (default 0), to a listed market. Symbols are case-sensitive,
+ * addresses are not; a symbol and a pair that disagree name nothing (decision D9).
+ */
+export function findMarket(
+  markets: readonly Market[],
+  naming: MarketNaming,
+  clock: AliasClock,
+  isNameable = isListed,
+): Checked<FoundMarket> {
+  const symbol = text(naming.symbol)
+  const asset = text(naming.assetAddress)
+  if (symbol === '' && asset === '') {
+    return { refusal: unknown(markets, 'symbol or asset_address is required') }
+  }
+  const pair = asset === '' ? '' : `${asset}:${text(naming.subId) || '0'}`
+  const bySymbol = symbol === '' ? undefined : findSymbol(markets.filter(isNameable), symbol, clock)
+  const byPair = pair === '' ? undefined : findPair(markets.filter(isNameable), pair)
+  const found = bySymbol ?? byPair
+  const named = [symbol, pair].filter((name) => name !== '').join(' at ')
+  const agrees =
+    (symbol === '' || bySymbol !== undefined) &&
+    (pair === '' || (byPair !== undefined && byPair.market === found?.market))
+  return found !== undefined && agrees ? found : { refusal: noSuchMarket(markets, named) }
+}
+
+/** Resolves one word: a symbol, or an `asset_address:sub_id` pair, as subscriptions name markets. */
+export function findMarketByName(
+  markets: readonly Market[],
+  name: string,
+  clock: AliasClock,
+): Checked<FoundMarket> {
+  const listed = markets.filter(isListed)
+  const found = findSymbol(listed, name, clock) ?? findPair(listed, name)
+  return found ?? { refusal: noSuchMarket(markets, name) }
+}
+
+/** The market of an instrument, listed or not. */
+export function findInstrument(
+  markets: readonly Market[],
+  asset: Address,
+  subId: bigint,
+): Market | undefined {
+  return markets.find((market) => market.assetAddress === asset && market.subId === subId)
+}
+
+const text = (value: QueryText): string =>
+  typeof value === 'string' ? value : (value?.join() ?? '')
+
+function findSymbol(
+  markets: readonly Market[],
+  symbol: string,
+  clock: AliasClock,
+): FoundMarket | undefined {
+  const canonical = markets.find(({ market }) => market === symbol)
+  if (canonical !== undefined) return { market: canonical, deprecated: false }
+  if (clock.nowMs >= clock.aliasesUntilMs) return undefined
+  const aliased = markets.find(({ aliases }) => aliases.includes(symbol))
+  return aliased === undefined ? undefined : { market: aliased, deprecated: true }
+}
+
+function findPair(markets: readonly Market[], pair: string): FoundMarket | undefined {
+  const separator = pair.indexOf(':')
+  const asset = parseAddress(pair.slice(0, Math.max(separator, 0)))
+  const subId = parseInteger(pair.slice(separator + 1), SUB_ID_MAX)
+  if (asset === undefined || subId === undefined) return undefined
+  const market = findInstrument(markets, asset, subId)
+  return market === undefined ? undefined : { market, deprecated: false }
+}
+
+/** The answer to a name that stands for no market, or for none of the kind that is wanted. */
+export function noSuchMarket(markets: readonly Market[], named: string): Refusal {
+  const shown = named.length > MAX_ECHO_LENGTH ? `${named.slice(0, MAX_ECHO_LENGTH)}…` : named
+  return unknown(markets, `no such market: ${shown}`)
+}
+
+function unknown(markets: readonly Market[], message: string): Refusal {
+  const listed = markets.filter(isListed).map((market) => market.market)
+  return unknownMarket(message, listed.sort())
+}

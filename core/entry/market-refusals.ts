@@ -1,0 +1,54 @@
+import type { Address } from '../action.js'
+import { badRequest, refuse, type Refusal } from './refusals.js'
+
+/** The market takes no new order now. */
+export const tradingPaused = (why: string): Refusal =>
+  badRequest('trading_paused', 'trading_paused', {
+    extra: { message: `no new orders are taken: ${why}` },
+  })
+
+/** The market's log takes nothing now, not even a cancel. */
+export const marketStopped = (why: string): Refusal =>
+  badRequest('trading_paused', 'trading_paused', {
+    extra: { message: `nothing was cancelled: ${why}` },
+  })
+
+/** Refusals of orders that what the chain shows of the market or of the account's margin decides; their texts are fixed. */
+export const marketRefusals = {
+  tradingPaused: tradingPaused('the guardian has paused the market'),
+  accountUnreadable: refuse(500)(
+    'account_unreadable',
+    'the chain could not be asked about the subaccount: nothing was placed, safe to retry',
+  ),
+  marketUnreadable: refuse(500)(
+    'market_unreadable',
+    'the chain could not be asked whether the market is paused: nothing was placed, safe to retry',
+  ),
+  reduceOnlyFlat: badRequest('reduce_only_no_position', 'reduce_only: no position to reduce', {
+    field: 'reduce_only',
+  }),
+  reduceOnlySameSide: badRequest(
+    'reduce_only_same_side',
+    'reduce_only: order is on the same side as the position',
+    { field: 'reduce_only' },
+  ),
+  positionUnreadable: refuse(500)(
+    'position_unreadable',
+    'the chain could not be asked about the position: nothing was placed, safe to retry',
+  ),
+  insufficientMargin: badRequest('insufficient_margin', 'insufficient_margin', {
+    extra: { message: "the account's initial margin does not carry the whole order at its limit" },
+  }),
+  marginUnreadable: refuse(500)(
+    'margin_unreadable',
+    "the account's margin cannot be read or its prices are stale: nothing was placed, safe to retry",
+  ),
+} as const satisfies Record<string, Refusal>
+
+/** The account is under another manager than the market's (decision P3). */
+export const notUnderManager = (subaccountId: bigint, manager: Address): Refusal =>
+  badRequest(
+    'subaccount_not_under_manager',
+    `subaccount_id ${subaccountId} is not under margin_manager_address ${manager}`,
+    { field: 'subaccount_id', detail: { margin_manager_address: manager } },
+  )

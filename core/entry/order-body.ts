@@ -1,0 +1,132 @@
+import type { Address, Hex } from '../action.js'
+import { parseInteger } from '../decimal.js'
+import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
+import { MAX_ORDER_ID_LENGTH, SUB_ID_MAX } from '../limits.js'
+import {
+  type Checked,
+  fieldRequired,
+  invalidAddress,
+  invalidInteger,
+  notAString,
+  refusals,
+  type Refusal,
+} from './refusals.js'
+import { isSignatureText } from './read-action.js'
+
+/** A body whose required fields are there and well-formed; what later checks judge is still as it came. */
+export interface OrderBody {
+  readonly orderId: string
+  readonly owner: Address
+  readonly signer: Address
+  readonly subaccountId: bigint
+  readonly recipientId: bigint
+  readonly nonce: bigint
+  /** Raw word of the signed data, a base-10 integer on the wire. */
+  readonly worstFee: bigint
+  readonly subId: bigint
+  readonly signature: Hex
+  readonly assetAddress: unknown
+  readonly expiry: unknown
+  readonly actionJson: unknown
+  readonly side: unknown
+  readonly limitPrice: unknown
+  readonly desiredAmount: unknown
+  readonly filledAmount: unknown
+  readonly orderEntrySpec: unknown
+  readonly uiIntent: unknown
+  readonly reduceOnly: unknown
+}
+
+/** Required always, in the order in which their absence is answered; the second group stands behind the first. */
+const requiredBeforePrice = ['order_id', 'asset_address', 'nonce'] as const
+const derivable = ['limit_price', 'desired_amount'] as const
+const requiredAfterPrice = [
+  'signature',
+  'owner_address',
+  'signer_address',
+  'subaccount_id',
+  'recipient_id',
+  'worst_fee',
+] as const
+
+/**
+ * Reads the body of `POST /v1/orders`: an object with every required field, identifiers in their form. Each field is read
+ * once, because every order passes here; what is wrong is only looked for when something is.
+ */
+export function readOrderBody(body: unknown): Checked<OrderBody> {
+  const fields = asJsonObject(body)
+  if (fields === undefined) return { refusal: refusals.invalidJsonBody }
+  const missing = missingField(fields)
+  if (missing !== undefined) return { refusal: fieldRequired(missing) }
+
+  const orderId = fields.order_id
+  if (typeof orderId !== 'string') return { refusal: notAString('order_id') }
+  if (!isOrderId(orderId)) return { refusal: refusals.orderIdForm }
+  const nonce = parseInteger(fields.nonce)
+  if (nonce === undefined) return malformedInteger(fields, 'nonce')
+  const subaccountId = parseInteger(fields.subaccount_id)
+  if (subaccountId === undefined) return malformedInteger(fields, 'subaccount_id')
+  const recipientId = parseInteger(fields.recipient_id)
+  if (recipientId === undefined) return malformedInteger(fields, 'recipient_id')
+  const worstFee = parseInteger(fields.worst_fee)
+  if (worstFee === undefined) return malformedInteger(fields, 'worst_fee')
+  const owner = parseAddress(fields.owner_address)
+  if (owner === undefined) return { refusal: invalidAddress('owner_address') }
+  const signer = parseAddress(fields.signer_address)
+  if (signer === undefined) return { refusal: invalidAddress('signer_address') }
+  const subId = parseInteger(fieldOf(fields, 'sub_id') ?? '0', SUB_ID_MAX)
+  if (subId === undefined) return malformedInteger(fields, 'sub_id')
+  const { signature } = fields
+  if (!isSignatureText(signature)) return { refusal: refusals.signatureForm }
+  return {
+    orderId,
+    owner,
+    signer,
+    subaccountId,
+    recipientId,
+    nonce,
+    worstFee,
+    subId,
+    signature,
+    assetAddress: fieldOf(fields, 'asset_address'),
+    expiry: fieldOf(fields, 'expiry'),
+    actionJson: fieldOf(fields, 'action_json'),
+    side: fieldOf(fields, 'side'),
+    limitPrice: fieldOf(fields, 'limit_price'),
+    desiredAmount: fieldOf(fields, 'desired_amount'),
+    filledAmount: fieldOf(fields, 'filled_amount'),
+    orderEntrySpec: fieldOf(fields, 'order_entry_spec'),
+    uiIntent: fieldOf(fields, 'ui_intent'),
+    reduceOnly: fieldOf(fields, 'reduce_only'),
+  }
+}
+
+/** The first field that is required and not there. */
+function missingField(fields: JsonFields): string | undefined {
+  const isAbsent = (name: string): boolean => fieldOf(fields, name) === undefined
+  const early = requiredBeforePrice.find(isAbsent)
+  if (early !== undefined) return early
+  // Side, price and amount may be derived from the intent; whether they can be is the translation's question.
+  const isDerived = !isAbsent('order_entry_spec') || !isAbsent('ui_intent')
+  const underived = isDerived ? undefined : derivable.find(isAbsent)
+  if (underived !== undefined) return underived
+  const late = requiredAfterPrice.find(isAbsent)
+  return late === undefined && !isDerived && isAbsent('side') ? 'side' : late
+}
+
+const SPACE = 0x20
+const TILDE = 0x7e
+
+/** Control characters and lone surrogates would not survive logs, headers and UTF-8. */
+function isOrderId(text: string): boolean {
+  if (text.length > MAX_ORDER_ID_LENGTH) return false
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit < SPACE || unit > TILDE) return !/[\p{Cc}\p{Cs}]/u.test(text)
+  }
+  return true
+}
+
+const malformedInteger = (fields: JsonFields, name: string): { readonly refusal: Refusal } => ({
+  refusal: invalidInteger(name, fields[name]),
+})

@@ -1,0 +1,49 @@
+import { MAX_CANDLES_LIMIT } from '../limits.js'
+import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
+import { badRequest, refuse, type Refusal } from './refusals.js'
+
+/** Refusals of reads alone, whose text is fixed; those of trades and of the book stand with the others. */
+export const readRefusals = {
+  candleInterval: badRequest(
+    'invalid_interval',
+    `interval must be one of ${Object.keys(CANDLE_INTERVALS_SEC).join(', ')}`,
+    { field: 'interval' },
+  ),
+  candlesLimit: badRequest(
+    'invalid_candles_limit',
+    `limit must be between 1 and ${MAX_CANDLES_LIMIT}`,
+    { field: 'limit' },
+  ),
+  candlesStart: badRequest('invalid_start', 'start must be an RFC3339 timestamp', {
+    field: 'start',
+  }),
+  candlesEnd: badRequest('invalid_end', 'end must be an RFC3339 timestamp', { field: 'end' }),
+  candlesEndAfterStart: badRequest('end_not_after_start', 'end must be after start', {
+    field: 'end',
+  }),
+  historyBefore: badRequest(
+    'invalid_before',
+    'before must be a next_before value returned by this endpoint',
+    { field: 'before' },
+  ),
+  subaccountRequired: badRequest('subaccount_id_required', 'subaccount_id is required', {
+    field: 'subaccount_id',
+  }),
+  subaccountForm: badRequest(
+    'invalid_subaccount_id',
+    'subaccount_id must be a non-negative integer',
+    { field: 'subaccount_id' },
+  ),
+  positionsUnreadable: refuse(502)('positions_unreadable', 'could not read positions from chain'),
+} as const satisfies Record<string, Refusal>
+
+/** A private read without a frame; `header` is what carries one. */
+export const authRequired = (header: string): Refusal =>
+  refuse(401)('auth_required', `${header} header is required`)
+
+export const authMalformed = (header: string): Refusal =>
+  refuse(401)('auth_malformed', `${header} must be base64url-encoded JSON`)
+
+/** A frame that proves no owner, and why. */
+export const authFailed = (reason: string): Refusal =>
+  refuse(401)('auth_failed', `auth failed: ${reason}`)

@@ -1,0 +1,82 @@
+import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
+import { parseDecimal } from '../decimal.js'
+import { amountE18, E18, priceE18 } from '../money.js'
+
+/** Highest taker fee, in basis points: the whole notional. */
+export const MAX_FEE_BPS = 10_000
+
+/** A market whose rules are to change. */
+interface RuledMarket {
+  readonly identity: MarketIdentity
+  readonly rules: MarketRules
+}
+
+type Read = { readonly rules: Partial<MarketRules> } | { readonly problem: string }
+
+/**
+ * Reads new rules by the names and texts of the market file; a problem is one line for the operator. A step must be a
+ * whole number of the chain's units, so that every amount on it can be signed.
+ */
+export function readRules(market: RuledMarket, fields: Readonly<Record<string, string>>): Read {
+  const names = Object.keys(fields)
+  if (names.length === 0) return { problem: `name at least one of ${RULE_NAMES.join(', ')}` }
+  const rules: { -readonly [Key in keyof MarketRules]?: MarketRules[Key] } = {}
+  for (const [name, text] of Object.entries(fields)) {
+    const reader = READERS[name]
+    if (reader === undefined) {
+      return { problem: `${name} cannot be set; only ${RULE_NAMES.join(', ')} can` }
+    }
+    const problem = reader(rules, text, market)
+    if (problem !== undefined) return { problem: `${name} ${problem}` }
+  }
+  return { rules }
+}
+
+type Changed = { -readonly [Key in keyof MarketRules]?: MarketRules[Key] }
+/** Sets the rule, or returns what is wrong with its text. */
+type Reader = (rules: Changed, text: string, market: RuledMarket) => string | undefined
+
+const READERS: Readonly<Record<string, Reader>> = {
+  taker_fee_bps(rules, text) {
+    const bps = /^[0-9]{1,5}$/.test(text) ? Number(text) : Infinity
+    if (bps > MAX_FEE_BPS) return `must be a whole number from 0 to ${MAX_FEE_BPS}`
+    rules.takerFeeBps = bps
+    return undefined
+  },
+  tick_size(rules, text) {
+    const tick = positive(text)
+    if (tick === undefined) return NOT_POSITIVE
+    rules.tickSize = priceE18(tick)
+    return undefined
+  },
+  min_size(rules, text, { identity }) {
+    const size = positive(text)
+    if (size === undefined) return NOT_POSITIVE
+    if (!isSignable(size, identity)) return notSignable(identity)
+    rules.minSize = amountE18(size)
+    return undefined
+  },
+  amount_step(rules, text, { identity, rules: { amountStep } }) {
+    if (amountStep === undefined) return 'is no rule of this market'
+    const step = positive(text)
+    if (step === undefined) return NOT_POSITIVE
+    if (!isSignable(step, identity)) return notSignable(identity)
+    rules.amountStep = amountE18(step)
+    return undefined
+  },
+}
+
+const RULE_NAMES = Object.keys(READERS)
+
+const NOT_POSITIVE = 'must be a decimal greater than 0 with at most 18 decimals'
+
+function positive(text: string): bigint | undefined {
+  const value = parseDecimal(text, 18)
+  return value === undefined || value === 0n ? undefined : value
+}
+
+const isSignable = (size: bigint, { amountScale }: MarketIdentity): boolean =>
+  (size * amountScale) % E18 === 0n
+
+const notSignable = ({ amountScale }: MarketIdentity): string =>
+  `must be a whole number of the chain's units, of which 1 has ${amountScale}`

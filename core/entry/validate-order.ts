@@ -1,0 +1,247 @@
+import type { Action, ActionJson, Address, TradeData } from '../action.js'
+import type { Market } from '../contracts/market.js'
+import { tradingOf } from '../contracts/registry.js'
+import { exactNumber } from '../decimal.js'
+import type { Order, Side, UiIntent } from '../engine/order.js'
+import { parseAddress } from '../json.js'
+import { feePerUnitE18, type AmountE18, type PriceE18 } from '../money.js'
+import { type Checked, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
+import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
+import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
+import { findInstrument } from './find-market.js'
+import { readOrderBody, type OrderBody } from './order-body.js'
+import { ownTextsOf } from './signed-action.js'
+
+/** What the checks need to know besides the body. */
+export interface ValidationContext {
+  readonly markets: readonly Market[]
+  /** Unix milliseconds. */
+  readonly nowMs: number
+}
+
+/** Identity of a body whose required fields are there: what the duplicate check asks for first (decision C8). */
+export interface ClaimedIdentity {
+  readonly orderId: string
+  readonly owner: Address
+  readonly nonce: bigint
+  /**
+   * The signed content and the signature as one text, equal for a repeat of the same signed order; undefined when the
+   * body's action cannot be read, and then it is no repeat of any order.
+   */
+  readonly signedText: string | undefined
+}
+
+/** An order whose `signatureStatus` is still to be set. */
+export type UnjudgedOrder = Order & { signatureStatus: Order['signatureStatus'] }
+
+/** An order that passed every check a body alone can fail. */
+export interface ValidOrder {
+  /** Not shared yet; its `signatureStatus` is `unchecked` until the intake has checked the signature. */
+  readonly order: UnjudgedOrder
+  readonly market: Market
+  /** The signed action with its numbers read, as the signature check takes it. */
+  readonly action: Action
+}
+
+/** A body whose required fields are there and well-formed, and its action as far as it can be read. */
+export interface SubmittedOrder {
+  readonly identity: ClaimedIdentity
+  readonly fields: OrderBody
+  readonly signed: Checked<ReadAction>
+}
+
+/** Reads the identity that a body claims; refuses missing or malformed required fields. Pure. */
+export function readSubmittedOrder(body: unknown): Checked<SubmittedOrder> {
+  const fields = readOrderBody(body)
+  if ('refusal' in fields) return fields
+  const { orderId, owner, nonce, signature } = fields
+  const signed = readAction(fields.actionJson)
+  const signedText = 'refusal' in signed ? undefined : signedOrderText(signed, signature)
+  return { identity: { orderId, owner, nonce, signedText }, fields, signed }
+}
+
+/** readSubmittedOrder and judgeOrder in one. Pure. */
+export function validateOrder(body: unknown, context: ValidationContext): Checked<ValidOrder> {
+  const submitted = readSubmittedOrder(body)
+  return 'refusal' in submitted ? submitted : judgeOrder(submitted, context)
+}
+
+/**
+ * Checks a submitted order against its market, in the order of decision C8, up to and including the decoded data;
+ * custody, signature and uniqueness are checked by the intake. Pure.
+ */
+export function judgeOrder(
+  { fields, signed }: SubmittedOrder,
+  context: ValidationContext,
+): Checked<ValidOrder> {
+  const expiry = readExpiry(fields.expiry, context.nowMs)
+  if ('refusal' in expiry) return expiry
+  if ('refusal' in signed) return signed
+  const { action } = signed
+  if (isPast(action.expiry, context.nowMs)) return { refusal: refusals.actionExpiryPast }
+  const side = readSide(fields.side)
+  if ('refusal' in side) return side
+  const instrument = readInstrument(fields, context.markets)
+  if ('refusal' in instrument) return instrument
+  const { market } = instrument
+  const terms = readOrderTerms(market, fields, side.value)
+  if ('refusal' in terms) return terms
+
+  const disagreement = findDisagreement(market, fields, action)
+  if (disagreement !== undefined) return { refusal: disagreement }
+  const decoded = decodeTradeData(signed.json.data)
+  if ('refusal' in decoded) return decoded
+  const wrongWord = findWrongWord(market, fields, terms, decoded.data)
+  if (wrongWord !== undefined) return { refusal: wrongWord }
+  const unaccepted = refuseByContract(market, fields.reduceOnly)
+  if (unaccepted !== undefined) return { refusal: unaccepted }
+
+  const limitPrice = decoded.data.limitPrice as PriceE18
+  const expirySec = expiry.value
+  const order = buildOrder(market, fields, { terms, signed, limitPrice, expirySec })
+  return { order, market, action }
+}
+
+function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: number }> {
+  if (value === undefined) return { refusal: refusals.expiryPast }
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    return { refusal: refusals.expiryInteger }
+  }
+  return isPast(BigInt(value), nowMs) ? { refusal: refusals.expiryPast } : { value }
+}
+
+/** The second of expiry counts as past: no block can carry the order in time. */
+const isPast = (expirySec: bigint, nowMs: number): boolean =>
+  expirySec * 1000n <= BigInt(Math.floor(nowMs))
+
+function readSide(value: unknown): Checked<{ readonly value: Side | undefined }> {
+  return value === undefined || value === 'buy' || value === 'sell'
+    ? { value }
+    : { refusal: refusals.side }
+}
+
+function readInstrument(
+  fields: OrderBody,
+  markets: readonly Market[],
+): Checked<{ readonly market: Market }> {
+  const asset = parseAddress(fields.assetAddress)
+  const market = asset === undefined ? undefined : findInstrument(markets, asset, fields.subId)
+  if (market === undefined) return { refusal: refusals.instrument }
+  return market.enabled ? { market } : { refusal: refusals.marketDisabled }
+}
+
+/** The flat fields and the signed action must say the same, and name the module that settles this market. */
+function findDisagreement(market: Market, fields: OrderBody, action: Action): Refusal | undefined {
+  if (action.subaccountId !== fields.subaccountId) return refusals.actionSubaccount
+  if (action.nonce !== fields.nonce) return refusals.actionNonce
+  if (action.owner !== fields.owner) return refusals.actionOwner
+  if (action.signer !== fields.signer) return refusals.actionSigner
+  if (fields.recipientId !== fields.subaccountId) return refusals.recipient
+  const { tradeModuleAddress } = market
+  return action.module === tradeModuleAddress ? undefined : wrongModule(tradeModuleAddress)
+}
+
+/** The seven signed words must be exactly the body's numbers at the chain's scale (decision C2). */
+function findWrongWord(
+  market: Market,
+  fields: OrderBody,
+  { side, prices, desired }: OrderTerms,
+  data: TradeData,
+): Refusal | undefined {
+  if (data.asset !== market.assetAddress) return refusals.dataAsset
+  if (data.subId !== fields.subId) return refusals.dataSubId
+  if (data.isBid !== (side === 'buy')) return refusals.dataIsBid
+  if (data.recipientId !== fields.recipientId) return refusals.dataRecipient
+  if (data.worstFee !== fields.worstFee) return refusals.dataWorstFee
+  const { limitPrice, desiredAmount } = data
+  if (limitPrice <= 0n) return refusals.dataPricePositive
+  if (!prices.some((price) => price === limitPrice)) {
+    const [expected = 0n] = prices
+    return notAligned('limitPrice', 'limit_price', texts(expected, limitPrice))
+  }
+  if (desiredAmount <= 0n) return refusals.dataAmountPositive
+  const amount = signedAmount(market, desired)
+  if (desiredAmount === amount) return undefined
+  return notAligned('desiredAmount', 'desired_amount', texts(amount, desiredAmount))
+}
+
+const texts = (expected: bigint, signed: bigint) => ({
+  expected: expected.toString(),
+  signed: signed.toString(),
+})
+
+/** Checks what only some contract types accept, in the order of decision C8. */
+function refuseByContract(market: Market, reduceOnly: unknown): Refusal | undefined {
+  if (reduceOnly !== undefined && typeof reduceOnly !== 'boolean') return refusals.reduceOnlyForm
+  const stated = { reduceOnly: reduceOnly === true }
+  for (const check of tradingOf(market).restChecks) {
+    const refusal = check(market, stated)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+interface CheckedTerms {
+  readonly terms: OrderTerms
+  readonly signed: ReadAction
+  readonly limitPrice: PriceE18
+  readonly expirySec: number
+}
+
+/** The earliest of both expiries and the market's last trade time (decisions B8, F8). */
+function goodUntil(market: Market, actionExpiry: bigint, expirySec: number): number {
+  const signed = actionExpiry < BigInt(expirySec) ? exactNumber(actionExpiry) : expirySec
+  const lastTradeSec = tradingOf(market).lastTradeSec?.(market)
+  return lastTradeSec === undefined || signed < lastTradeSec ? signed : lastTradeSec
+}
+
+/** Rare fields are set afterwards: spreading them in costs as much as everything else. */
+function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): UnjudgedOrder {
+  const { terms, expirySec } = checked
+  const actionExpiry = checked.signed.action.expiry
+  const order: UnjudgedOrder & Seldom = {
+    orderId: fields.orderId,
+    market: market.market,
+    owner: fields.owner,
+    subaccountId: fields.subaccountId,
+    nonce: fields.nonce,
+    side: terms.side,
+    desiredAmount: terms.desired,
+    initialFilled: terms.initialFilled,
+    limitPrice: checked.limitPrice,
+    worstFee: feePerUnitE18(fields.worstFee),
+    goodUntilSec: goodUntil(market, actionExpiry, expirySec),
+    signatureStatus: 'unchecked',
+    signer: fields.signer,
+    expirySec,
+    actionExpirySec: actionExpiry,
+    signature: fields.signature,
+  }
+  const ownTexts = ownTextsOf(checked.signed)
+  const warnings = feeWarnings(market, fields, checked.limitPrice, terms.desired)
+  if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
+  if (ownTexts !== undefined) order.ownTexts = ownTexts
+  if (fields.reduceOnly === true) order.reduceOnly = true
+  if (warnings.length > 0) order.warnings = warnings
+  return order
+}
+
+/** Fields that most orders do not have. */
+interface Seldom {
+  uiIntent?: UiIntent
+  ownTexts?: Partial<ActionJson>
+  warnings?: readonly string[]
+  reduceOnly?: true
+}
+
+/** An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). */
+function feeWarnings(
+  market: Market,
+  fields: OrderBody,
+  price: PriceE18,
+  amount: AmountE18,
+): readonly string[] {
+  const { takerFee, feePerUnit } = tradingOf(market)
+  const schedule = feePerUnit(takerFee(market, price, amount), amount)
+  return fields.worstFee < schedule ? ['worst_fee_below_taker_schedule'] : []
+}

@@ -1,0 +1,37 @@
+import type { Address } from './action.js'
+
+/** The own fields of a JSON object, not validated. */
+export type JsonFields = Readonly<Record<string, unknown>>
+
+/** The value as a JSON object; undefined for arrays, null and everything else. */
+export function asJsonObject(value: unknown): JsonFields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonFields)
+    : undefined
+}
+
+/** An own field; undefined when absent, null or empty text, which clients send for "none". Never reads a prototype. */
+export function fieldOf(fields: JsonFields, name: string): unknown {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+  return value === null || value === '' ? undefined : value
+}
+
+/** Reads `0x` and 40 hex digits, lower-cased; undefined for anything else. */
+export function parseAddress(value: unknown): Address | undefined {
+  if (typeof value !== 'string' || value.length !== 42) return undefined
+  return /^0x[0-9a-fA-F]{40}$/.test(value) ? (value.toLowerCase() as Address) : undefined
+}
+
+/** Printable ASCII that JSON does not escape. */
+const PLAIN = /^[ !#-[\]-~]*$/
+const BEYOND_ASCII = /[^\0-\x7f]/g
+
+/** Any text as a JSON string. Most texts need no escaping, and testing for that is cheaper than escaping. */
+export const jsonText = (text: string): string =>
+  PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+
+/** The same in ASCII only: up to twice as long as in UTF-8, but one byte a character. */
+export const asciiJsonText = (text: string): string =>
+  PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(BEYOND_ASCII, escaped)
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -1,0 +1,112 @@
+import type { Address, Hex } from './action.js'
+
+/** One signed form of a transaction, with its gas limit and its highest fee in wei. */
+export interface Attempt {
+  readonly hash: Hex
+  readonly raw: Hex
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+}
+
+/** A call to be made exactly once: a settlement, a deposit or a withdrawal. */
+export interface Intent {
+  readonly intentId: string
+  /** keccak-256 of the call; detects an id that is used for two calls. */
+  readonly fingerprint: Hex
+}
+
+/** A transaction without an outcome. It never changes its nonce; a later attempt has higher fees. */
+export interface OpenTransaction {
+  readonly from: Address
+  readonly evmNonce: number
+  /** The intents that it carries out, by position; empty when it only fills a gap. */
+  readonly intentIds: readonly string[]
+  /** Oldest first, never empty. */
+  readonly attempts: readonly Attempt[]
+}
+
+/** The block that has a transaction. */
+export interface Inclusion {
+  readonly hash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+}
+
+/** The outcome of one intent of a mined transaction. */
+export type IntentOutcome =
+  | { readonly status: 'success' }
+  /** `revert` is the revert's name, or `unknown`. */
+  | { readonly status: 'reverted'; readonly revert: string }
+
+/** The mined result of an intent. */
+export interface MinedTransaction extends Inclusion {
+  readonly status: 'success' | 'reverted'
+  /** The revert's name, or `unknown`; only for `reverted`. */
+  readonly revert?: string
+}
+
+/** What is known of one intent. */
+export interface RecordedIntent {
+  readonly fingerprint: Hex
+  readonly state:
+    | { readonly kind: 'refused'; readonly revert: string }
+    | { readonly kind: 'open'; readonly transaction: OpenTransaction }
+    | { readonly kind: 'mined'; readonly transaction: MinedTransaction }
+    /** A foreign transaction at its nonce is final: it was never carried out, and may be submitted again. */
+    | { readonly kind: 'displaced' }
+}
+
+/** A transaction that is open, or mined in a block that is not final. */
+export interface UnsettledTransaction {
+  readonly transaction: OpenTransaction
+  /** Absent while it is open. */
+  readonly mined?: Inclusion
+}
+
+/** A journaled outcome, possibly reported before, that is no longer true. Immutable. */
+export interface Reversal {
+  /** Counts from 1, in the order of discovery. */
+  readonly no: number
+  readonly intentId: string
+  readonly before: MinedTransaction
+  /** The new outcome; a later reversal of the intent may replace it. */
+  readonly now: MinedTransaction | { readonly status: 'displaced' }
+}
+
+/** The attempt that was mined, with the outcome of each intent by position. */
+export interface MiningResult extends Inclusion {
+  readonly outcomes: readonly IntentOutcome[]
+}
+
+/**
+ * The write-ahead log of every transaction. A write is on disk when its method returns, and has no effect when it
+ * throws.
+ */
+export interface TransactionJournal {
+  find(intentId: string): RecordedIntent | undefined
+  /** Final: the simulation of the call reverted, and it was never sent. */
+  recordRefusal(intentId: string, fingerprint: Hex, revert: string): void
+  /**
+   * Claims the nonce for the intents; fingerprints by position. Throws when the nonce is taken, or when an intent has
+   * another transaction that was not displaced.
+   */
+  recordSigned(transaction: OpenTransaction, fingerprints: readonly Hex[]): void
+  /** Adds a signed form of an open transaction. */
+  recordAttempt(from: Address, evmNonce: number, attempt: Attempt): void
+  /** Also for a transaction that was mined before. Returns the outcomes that this reversed. */
+  recordMined(from: Address, evmNonce: number, result: MiningResult): Reversal[]
+  /** The blocks of these are final. */
+  recordFinal(from: Address, evmNonces: readonly number[]): void
+  /** A foreign transaction is final at the nonce. Returns the outcomes that this reversed. */
+  recordDisplaced(from: Address, evmNonce: number, by: Inclusion): Reversal[]
+  /** The highest nonce that the sender ever claimed, plus one; 0 before the first. */
+  nextNonce(from: Address): number
+  /** The sender's journaled nonces from this one on, ascending. */
+  claimedFrom(from: Address, evmNonce: number): number[]
+  /** In the order of their nonces. */
+  unsettledTransactions(from: Address): UnsettledTransaction[]
+  /** Makes mined transactions open again, also final ones, after the chain lost them. */
+  reopen(from: Address, evmNonces: readonly number[]): void
+  /** At most `limit` reversals with a higher number, the oldest first. */
+  reversalsAfter(no: number, limit: number): Reversal[]
+}

@@ -1,0 +1,180 @@
+import type { Address, Hex } from '../action.js'
+import { jsonText } from '../json.js'
+import { MAX_NUMBER_DIGITS } from '../limits.js'
+
+/**
+ * How a value travels between processes and is stored: as JSON of a fixed form, so that equal values are equal texts.
+ * One declaration gives the writer and the reader, and the reader takes nothing but what the writer writes.
+ */
+export interface Codec<T> {
+  /** The value as JSON text. The value must be of its type: a writer checks nothing that the compiler has checked. */
+  readonly write: (value: T) => string
+  /** The inverse of `write`, for parsed JSON. Throws MalformedMessage, which names the field, on any other value. */
+  readonly read: (json: unknown, field: string) => T
+  /** What `write` gives when that is only the value itself, or the value in quotes: an object then writes it without a call. */
+  readonly form?: 'bare' | 'quoted'
+}
+
+/** What was to be read does not have the form that was declared. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage'
+}
+
+/** Refuses the value of a field; `what` names what it should be. */
+export function malformed(field: string, what: string): never {
+  throw new MalformedMessage(`${field} is not ${what}`)
+}
+
+/** Any text. */
+export const text: Codec<string> = {
+  write: jsonText,
+  read: (json, field) => (typeof json === 'string' ? json : malformed(field, 'text')),
+}
+
+export const flag: Codec<boolean> = {
+  form: 'bare',
+  write: String,
+  read: (json, field) => (typeof json === 'boolean' ? json : malformed(field, 'true or false')),
+}
+
+/** A value that cannot exist: nothing is written, and whatever is read is malformed. */
+export const never: Codec<never> = {
+  write: (value) => String(value),
+  read: (_, field) => malformed(field, 'possible here'),
+}
+
+/** A count, a position or a time: a number that is exact, zero or more. */
+export const whole: Codec<number> = {
+  form: 'bare',
+  write: String,
+  read: (json, field) =>
+    Number.isSafeInteger(json) && (json as number) >= 0
+      ? (json as number)
+      : malformed(field, 'a whole number, zero or more'),
+}
+
+/** The same from 1 on. */
+export const position: Codec<number> = {
+  form: 'bare',
+  write: String,
+  read: (json, field) => whole.read(json, field) || malformed(field, 'a number from 1 on'),
+}
+
+const ZERO = 0x30
+const CANONICAL = 'an integer in canonical decimal text'
+/** So many digits are exact as a number, which costs less than parsing a bigint. */
+const EXACT_DIGITS = 15
+
+/** A non-negative integer of any size up to uint256, as decimal text without leading zeros. */
+export const uint: Codec<bigint> = {
+  form: 'quoted',
+  write: (value) => `"${value}"`,
+  read(json, field) {
+    if (typeof json !== 'string') return malformed(field, 'text of an integer')
+    if (json === '0') return 0n
+    return readDigits(json, 0) ?? malformed(field, CANONICAL)
+  },
+}
+
+/** The same with a minus sign allowed. */
+export const int: Codec<bigint> = {
+  form: 'quoted',
+  write: uint.write,
+  read(json, field) {
+    if (typeof json !== 'string' || !json.startsWith('-')) return uint.read(json, field)
+    return -(readDigits(json, 1) ?? malformed(field, CANONICAL))
+  },
+}
+
+/** The digits from a place to the end: at least one, at most those of a uint256, the first not a zero. */
+function readDigits(digits: string, from: number): bigint | undefined {
+  const { length } = digits
+  const count = length - from
+  if (count < 1 || count > MAX_NUMBER_DIGITS || digits.charCodeAt(from) === ZERO) return undefined
+  let number = 0
+  for (let at = from; at < length; at += 1) {
+    const digit = digits.charCodeAt(at) - ZERO
+    if (digit < 0 || digit > 9) return undefined
+    number = number * 10 + digit
+  }
+  if (count <= EXACT_DIGITS) return BigInt(number)
+  return BigInt(from === 0 ? digits : digits.slice(from))
+}
+
+/** An integer codec for a type that carries its scale in its name, for example `scaled<AmountE18>(uint)`. */
+export const scaled = <T extends bigint>(codec: Codec<bigint>): Codec<T> => ({
+  ...codec,
+  read: codec.read as Codec<T>['read'],
+})
+
+const ADDRESS = /^0x[0-9a-f]{40}$/
+const SHARED_ADDRESSES = 4_096
+/**
+ * The addresses read last, by a few of their digits. An owner's orders then share one text, which saves their memory and
+ * most checks.
+ */
+const shared: Address[] = []
+
+/** A lower-case address. */
+export const address: Codec<Address> = {
+  form: 'quoted',
+  write: (value) => `"${value}"`,
+  read(json, field) {
+    if (typeof json !== 'string') return malformed(field, 'a lower-case address')
+    const place = placeOf(json)
+    const known = shared[place]
+    if (known === json) return known
+    if (!ADDRESS.test(json)) return malformed(field, 'a lower-case address')
+    shared[place] = json as Address
+    return json as Address
+  },
+}
+
+const placeOf = (json: string): number =>
+  ((json.charCodeAt(38) * 31 + json.charCodeAt(39)) * 31 +
+    json.charCodeAt(40) * 17 +
+    json.charCodeAt(41)) %
+  SHARED_ADDRESSES
+
+const HEX = /^0x[0-9a-fA-F]*$/
+
+/** Bytes in hex of either case, as they came. */
+export const hex: Codec<Hex> = {
+  form: 'quoted',
+  write: (value) => `"${value}"`,
+  read: (json, field) =>
+    typeof json === 'string' && HEX.test(json) ? (json as Hex) : malformed(field, 'bytes in hex'),
+}
+
+const HASH = /^0x[0-9a-f]{64}$/
+
+/** 32 bytes in lower case: the identity of an action, or of a transaction. */
+export const hash: Codec<Hex> = {
+  form: 'quoted',
+  write: hex.write,
+  read: (json, field) =>
+    typeof json === 'string' && HASH.test(json) ? (json as Hex) : malformed(field, 'a hash'),
+}
+
+/** One text of a closed set of plain words; one of the type that is missing here does not compile. */
+export function oneOf<T extends string>(texts: Readonly<Record<T, true>>): Codec<T> {
+  const known = Object.keys(texts) as T[]
+  return {
+    form: 'quoted',
+    write: (value) => `"${value}"`,
+    read(json, field) {
+      // The set's own text is given, so that the one that was read is not kept.
+      for (const each of known) if (each === json) return each
+      return malformed(field, `one of ${known.join(', ')}`)
+    },
+  }
+}
+
+/** Any JSON object, passed on as it is. */
+export const jsonObject: Codec<Readonly<Record<string, unknown>>> = {
+  write: (value) => JSON.stringify(value),
+  read: (json, field) =>
+    typeof json === 'object' && json !== null && !Array.isArray(json)
+      ? (json as Readonly<Record<string, unknown>>)
+      : malformed(field, 'an object'),
+}

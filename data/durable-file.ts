@@ -1,0 +1,42 @@
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+export interface WriteOptions {
+  /** Permissions of the file; 0o644 by default. */
+  readonly mode?: number
+}
+
+/**
+ * Replaces a file atomically: after a crash it holds either the old content or the new, and once this resolves the new
+ * content is on disk.
+ */
+export async function writeFileDurably(
+  file: string,
+  content: string | Uint8Array,
+  { mode = 0o644 }: WriteOptions = {},
+): Promise<void> {
+  const temporary = `${file}.new`
+  const handle = await open(temporary, 'w', mode)
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(temporary, file)
+  const folder = await open(dirname(file), 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** `writeFileDurably` of a value as indented JSON. */
+export function writeJsonDurably(
+  file: string,
+  value: unknown,
+  options: WriteOptions = {},
+): Promise<void> {
+  return writeFileDurably(file, `${JSON.stringify(value, null, 2)}\n`, options)
+}

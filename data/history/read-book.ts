@@ -1,0 +1,79 @@
+import type { Database } from 'better-sqlite3'
+import type { Side } from '../../core/engine/order.js'
+import type { OpenOrder } from '../../core/records/order-record.js'
+import {
+  ASKS,
+  BIDS,
+  createReadLastTradeSec,
+  createReadProjectedSeq,
+  ORDER_COLUMNS,
+  orderOf,
+  progressOf,
+  type OrderRow,
+} from './read-orders.js'
+
+/** The visible book of a market in one state of the projection. */
+export interface BookState {
+  /** Highest feed `seq` that it includes. */
+  readonly seq: number
+  /** Unix seconds of the newest fill; absent before the first. */
+  readonly lastTradeSec: number | undefined
+  /** Best first. */
+  readonly bids: readonly BookRow[]
+  readonly asks: readonly BookRow[]
+}
+
+/** An open order of a book. */
+export interface BookRow {
+  /** Names the order for ever. */
+  readonly key: number
+  /** The `seq` of its last change: with the same one the order reads the same. */
+  readonly updatedSeq: number
+  /** Absent when the reader knows this state of the order. */
+  readonly open?: OpenOrder
+}
+
+/** Whether the reader knows the order in the state after this change. */
+export type IsKnown = (key: number, updatedSeq: number) => boolean
+
+const KEYS = 'SELECT order_key AS key, updated_seq AS updatedSeq FROM order_progress AS progress'
+
+/** SQL of readBook, by side; best order first. */
+export const BOOK_KEYS_SQL = { buy: `${KEYS} ${BIDS}`, sell: `${KEYS} ${ASKS}` }
+
+/** To SQLite: no limit. */
+const ALL = -1
+
+/**
+ * Reads a market's whole book in one transaction; the contents only of orders that the reader does not know. Empty for a
+ * market that is not projected.
+ */
+export function createReadBook(db: Database): (market: string, isKnown: IsKnown) => BookState {
+  const projectedSeq = createReadProjectedSeq(db)
+  const lastTradeSec = createReadLastTradeSec(db)
+  const keysOf = (side: Side) =>
+    db.prepare<[string, number], BookRow>(BOOK_KEYS_SQL[side]).safeIntegers(false)
+  const [bids, asks] = [keysOf('buy'), keysOf('sell')]
+  const select = db
+    .prepare<[number], OrderRow>(
+      `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key)
+       WHERE progress.order_key = ?`,
+    )
+    .safeIntegers(false)
+  const withContents = (row: BookRow, isKnown: IsKnown): BookRow => {
+    const found = isKnown(row.key, row.updatedSeq) ? undefined : select.get(row.key)
+    if (found === undefined) return row
+    const open = { order: orderOf(found), progress: progressOf(found), rank: found.rank }
+    return { ...row, open }
+  }
+  return db.transaction((market: string, isKnown: IsKnown): BookState => {
+    const rowsOf = (side: typeof bids) =>
+      side.all(market, ALL).map((row) => withContents(row, isKnown))
+    return {
+      seq: projectedSeq(market),
+      lastTradeSec: lastTradeSec(market),
+      bids: rowsOf(bids),
+      asks: rowsOf(asks),
+    }
+  })
+}

@@ -1,0 +1,123 @@
+import Database from 'better-sqlite3'
+import { existsSync } from 'node:fs'
+import type { Address } from '../../core/action.js'
+import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import type { PositionEntry } from '../../core/contracts/position-entry.js'
+import type { Order, OrderProgress } from '../../core/engine/order.js'
+import type { PriceE18, QuoteE18 } from '../../core/money.js'
+import type { Candle } from '../../core/records/candle-record.js'
+import type { OpenOrder } from '../../core/records/order-record.js'
+import type { Trade, TradeStats } from '../../core/records/trade-record.js'
+import { openDatabase, UnknownSchemaVersion } from '../open.js'
+import { HISTORY_MIGRATIONS } from './project.js'
+import { createReadBook, type BookState, type IsKnown } from './read-book.js'
+import { createReadCandles, createReadStats24h, type CandleRange } from './read-candles.js'
+import {
+  createReadBestPrices,
+  createReadLastPrice,
+  createReadLastTradeSec,
+  createReadOpenOrders,
+  createReadOrder,
+  createReadOrderHistory,
+  createReadProjectedSeq,
+  createReadTerms,
+  type BestPrices,
+  type HistoryOrder,
+  type HistoryPage,
+} from './read-orders.js'
+import { createReadEntry } from './read-entries.js'
+import { createReadFills, createReadTrades, type HistoryFill } from './read-trades.js'
+
+/** An order and its state, as the projection holds it. */
+export interface StoredOrder {
+  readonly order: Order
+  readonly progress: OrderProgress
+  /** Quote exchanged over the order's fills, each at its execution price; absent when it has none. */
+  readonly filledQuote?: QuoteE18
+}
+
+/** Reads of the projection that the gateway needs, one file for each topic. A read never blocks on the projector. */
+export interface ReadModel {
+  /** Highest projected feed `seq` of the market; 0 before the first. */
+  projectedSeq(market: string): number
+  /** What the market's feed last stated of it; undefined before that. */
+  terms(market: string): MarketTerms | undefined
+  order(orderId: string): StoredOrder | undefined
+  /** Orders with an open amount, bids and then asks, best first; `depth` limits each side. */
+  openOrders(market: string, depth?: number): OpenOrder[]
+  /** The whole book in one state of the projection, with the contents only of orders that `isKnown` denies. */
+  book(market: string, isKnown: IsKnown): BookState
+  bestPrices(market: string): BestPrices
+  /** Newest first, strictly below `beforeTradeId` when given. */
+  trades(market: string, limit: number, beforeTradeId?: number): Trade[]
+  /** Price of the newest fill at any age. */
+  lastPrice(market: string): PriceE18 | undefined
+  /** An owner's orders over all markets, newest first. */
+  orderHistory(owner: Address, page: HistoryPage): HistoryOrder[]
+  /** Fills of an owner's orders over all markets, newest first; one row for each order's leg of a trade. */
+  fills(owner: Address, page: HistoryPage): HistoryFill[]
+  /** What an account's fills of a market add up to; undefined without any, and where no positions are kept. */
+  positionEntry(market: string, subaccountId: bigint): PositionEntry | undefined
+  /** Oldest first; buckets without trades are absent. */
+  candles(market: string, range: CandleRange): Candle[]
+  /** Undefined when nothing traded. */
+  stats24h(market: string, nowMs: number): TradeStats | undefined
+  /** Unix seconds of the newest fill. */
+  lastTradeSec(market: string): number | undefined
+  close(): void
+}
+
+/**
+ * The projector has not yet created the file, or not yet migrated it to this build's schema; the caller retries later.
+ */
+export class ReadModelAbsent extends Error {
+  override readonly name = 'ReadModelAbsent'
+}
+
+/**
+ * Opens history.db for reading while the projector writes to it. Throws ReadModelAbsent when there is no such file or
+ * the projector has not migrated it yet, UnknownSchemaVersion when a newer release wrote it.
+ */
+export function openReadModel(path: string): ReadModel {
+  const db = openForReading(path)
+  return {
+    projectedSeq: createReadProjectedSeq(db),
+    terms: createReadTerms(db),
+    order: createReadOrder(db),
+    openOrders: createReadOpenOrders(db),
+    book: createReadBook(db),
+    bestPrices: createReadBestPrices(db),
+    orderHistory: createReadOrderHistory(db),
+    fills: createReadFills(db),
+    positionEntry: createReadEntry(db),
+    candles: createReadCandles(db),
+    trades: createReadTrades(db),
+    stats24h: createReadStats24h(db),
+    lastTradeSec: createReadLastTradeSec(db),
+    lastPrice: createReadLastPrice(db),
+    close: () => void db.close(),
+  }
+}
+
+function openForReading(path: string): Database.Database {
+  if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
+  if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
+  const migrations = HISTORY_MIGRATIONS
+  try {
+    return openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true })
+  } catch (error) {
+    // Each migration is a transaction of its own, and the projector may die between two of them.
+    if (!(error instanceof UnknownSchemaVersion) || error.found > error.known) throw error
+    throw new ReadModelAbsent(`${path} is being brought up to date`, { cause: error })
+  }
+}
+
+/** 0 until the projector's first migration is committed. */
+function schemaVersion(path: string): number {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    return Number(db.pragma('user_version', { simple: true }))
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,240 @@
+import type { Database } from 'better-sqlite3'
+import { termsText } from '../../bus-schemas/markets.js'
+import { orderText } from '../../bus-schemas/orders.js'
+import type { Address } from '../../core/action.js'
+import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import type { HoldReason } from '../../core/engine/change.js'
+import type { Order, OrderProgress, OrderStatus, Side } from '../../core/engine/order.js'
+import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
+import type { OpenOrder } from '../../core/records/order-record.js'
+import { blobOf } from '../row-values.js'
+import type { StoredOrder } from './read-model.js'
+
+/** An order's columns. */
+export const ORDER_COLUMNS = `body, rank, created_at_ms AS createdAtMs, status, filled, pending, open,
+    filled_quote AS filledQuote, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
+    cancelled_at_ms AS cancelledAtMs`
+
+/** SQL of readOrder. */
+export const ORDER_SQL = `
+  SELECT ${ORDER_COLUMNS}
+  FROM orders JOIN order_progress AS progress USING (order_key)
+  WHERE order_id = ?`
+
+/** One order by its id; undefined when it is not projected. */
+export function createReadOrder(db: Database): (orderId: string) => StoredOrder | undefined {
+  const select = db.prepare<[string], OrderRow>(ORDER_SQL).safeIntegers(false)
+  return (orderId) => {
+    const row = select.get(orderId)
+    return row && storedOrderOf(row)
+  }
+}
+
+/** Conditions and sort order repeat those of the partial indexes; otherwise SQLite would not use them. */
+export const BIDS = `WHERE progress.market_id = (SELECT market_id FROM markets WHERE market = ?)
+    AND side = 'buy' AND open <> '0'
+  ORDER BY length(limit_price) DESC, limit_price DESC, rank
+  LIMIT ?`
+export const ASKS = `WHERE progress.market_id = (SELECT market_id FROM markets WHERE market = ?)
+    AND side = 'sell' AND open <> '0'
+  ORDER BY length(limit_price), limit_price, rank
+  LIMIT ?`
+
+/** SQL of openOrders, by side; best order first. */
+export const OPEN_ORDERS_SQL = {
+  buy: `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key) ${BIDS}`,
+  sell: `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key) ${ASKS}`,
+}
+
+/** SQL of bestPrices. */
+export const BEST_PRICE_SQL = {
+  buy: `SELECT limit_price FROM order_progress AS progress ${BIDS}`,
+  sell: `SELECT limit_price FROM order_progress AS progress ${ASKS}`,
+}
+
+/** To SQLite: no limit. */
+const ALL = -1
+
+/**
+ * A market's open orders, bids and then asks, best first; `depth` limits each side. Empty for a market that is not
+ * projected.
+ */
+export function createReadOpenOrders(db: Database) {
+  const select = (side: Side) =>
+    db.prepare<[string, number], OrderRow>(OPEN_ORDERS_SQL[side]).safeIntegers(false)
+  const sides = [select('buy'), select('sell')]
+  return (market: string, depth = ALL): OpenOrder[] =>
+    sides
+      .flatMap((side) => side.all(market, depth))
+      .map((row) => ({ order: orderOf(row), progress: progressOf(row), rank: row.rank }))
+}
+
+/** The highest open bid price and the lowest open ask price; absent when the side is empty. */
+export interface BestPrices {
+  readonly bid?: PriceE18
+  readonly ask?: PriceE18
+}
+
+/** The cost does not depend on the size of the book. */
+export function createReadBestPrices(db: Database): (market: string) => BestPrices {
+  const select = (side: Side) => db.prepare<[string, number], string>(BEST_PRICE_SQL[side]).pluck()
+  const bids = select('buy')
+  const asks = select('sell')
+  return (market) => {
+    const [bid, ask] = [bids.get(market, 1), asks.get(market, 1)]
+    return {
+      ...(bid === undefined ? {} : { bid: priceE18(BigInt(bid)) }),
+      ...(ask === undefined ? {} : { ask: priceE18(BigInt(ask)) }),
+    }
+  }
+}
+
+/** An order of an owner's history, and the cursor of the next page after it. */
+export interface HistoryOrder extends StoredOrder {
+  readonly position: HistoryPosition
+}
+
+/** SQL of orderHistory: the page's rows through the owner's index, then their progress by key. */
+export const ORDER_HISTORY_SQL = `
+  SELECT order_key AS orderKey, ${ORDER_COLUMNS}
+  FROM orders JOIN order_progress AS progress USING (order_key)
+  WHERE owner = ? AND (created_at_ms, order_key) < (?, ?)
+  ORDER BY created_at_ms DESC, order_key DESC
+  LIMIT ?`
+
+/** An owner's orders, newest first. The cost of a page does not depend on how old it is. */
+export function createReadOrderHistory(db: Database) {
+  const select = db
+    .prepare<[Buffer, number, number, number], OrderRow & { orderKey: number }>(ORDER_HISTORY_SQL)
+    .safeIntegers(false)
+  return (owner: Address, page: HistoryPage): HistoryOrder[] =>
+    select.all(blobOf(owner), ...boundsOf(page), page.limit).map((row) => ({
+      ...storedOrderOf(row),
+      position: { atMs: row.createdAtMs, key: row.orderKey },
+    }))
+}
+
+/** What ORDER_COLUMNS select; amounts are integers at 1e18 in decimal text. */
+export interface OrderRow {
+  readonly body: string
+  readonly rank: number
+  readonly createdAtMs: number
+  readonly status: OrderStatus
+  readonly filled: string
+  readonly pending: string
+  readonly open: string
+  readonly filledQuote: string | null
+  readonly updatedAtMs: number
+  readonly heldReason: HoldReason | null
+  readonly cancelReason: string | null
+  readonly cancelledAtMs: number | null
+}
+
+/** The order of a row. */
+export const orderOf = (row: OrderRow): Order => orderText.read(row.body)
+
+/** The state of a row's order. */
+export function progressOf(row: OrderRow): OrderProgress {
+  return {
+    status: row.status,
+    filled: amountE18(BigInt(row.filled)),
+    pending: amountE18(BigInt(row.pending)),
+    open: amountE18(BigInt(row.open)),
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+    ...(row.heldReason === null ? {} : { heldReason: row.heldReason }),
+    ...(row.cancelReason === null ? {} : { cancelReason: row.cancelReason }),
+    ...(row.cancelledAtMs === null ? {} : { cancelledAtMs: row.cancelledAtMs }),
+  }
+}
+
+/** The order and the state of a row. */
+export function storedOrderOf(row: OrderRow): StoredOrder {
+  const { filledQuote } = row
+  return {
+    order: orderOf(row),
+    progress: progressOf(row),
+    ...(filledQuote === null ? {} : { filledQuote: quoteE18(BigInt(filledQuote)) }),
+  }
+}
+
+/**
+ * Position of a row in an owner's history over all markets: by market time, then by log position. No two rows of one
+ * history share a position.
+ */
+export interface HistoryPosition {
+  /** Unix milliseconds. */
+  readonly atMs: number
+  /** Log position: `seq × 256 + the market's ordinal`. */
+  readonly key: number
+}
+
+/** A page of an owner's history, newest first: at most `limit` rows strictly older than `before`, when given. */
+export interface HistoryPage {
+  readonly limit: number
+  readonly before?: HistoryPosition | undefined
+}
+
+/** Parameters of a page's bounds; the default lies beyond every row. */
+export function boundsOf({ before }: HistoryPage): [atMs: number, key: number] {
+  return before === undefined
+    ? [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+    : [before.atMs, before.key]
+}
+
+/** SQL of lastTradeSec and lastPrice. */
+export const LAST_TRADE_SQL = `
+  SELECT at_ms AS atMs, price FROM trades
+  WHERE market_id = (SELECT market_id FROM markets WHERE market = ?)
+    AND reversed_at_ms IS NULL
+  ORDER BY trade_id DESC
+  LIMIT 1`
+
+type LastTrade = Readonly<{ atMs: number; price: string }>
+
+const prepareLast = (db: Database) =>
+  db.prepare<[string], LastTrade>(LAST_TRADE_SQL).safeIntegers(false)
+
+/** Unix second of a market's newest fill that was not reversed; undefined before the first. */
+export function createReadLastTradeSec(db: Database): (market: string) => number | undefined {
+  const select = prepareLast(db)
+  return (market) => {
+    const last = select.get(market)
+    return last && Math.floor(last.atMs / 1000)
+  }
+}
+
+/** Price of a market's newest fill that was not reversed; undefined before the first. */
+export function createReadLastPrice(db: Database): (market: string) => PriceE18 | undefined {
+  const select = prepareLast(db)
+  return (market) => {
+    const last = select.get(market)
+    return last && priceE18(BigInt(last.price))
+  }
+}
+
+/** The terms that the market's feed last stated, the same object until it states others. */
+export function createReadTerms(db: Database): (market: string) => MarketTerms | undefined {
+  const select = db
+    .prepare<[string], string | null>('SELECT terms FROM markets WHERE market = ?')
+    .pluck()
+  const kept = new Map<string, { readonly text: string; readonly terms: MarketTerms }>()
+  return (market) => {
+    const text = select.get(market) ?? undefined
+    if (text === undefined) return undefined
+    const known = kept.get(market)
+    if (known?.text === text) return known.terms
+    const terms = termsText.read(text)
+    kept.set(market, { text, terms })
+    return terms
+  }
+}
+
+/** Highest projected `seq` of a market; 0 before its first change and for a market that is not projected. */
+export function createReadProjectedSeq(db: Database): (market: string) => number {
+  const select = db
+    .prepare<[string], number>('SELECT feed_seq FROM markets WHERE market = ?')
+    .pluck()
+    .safeIntegers(false)
+  return (market) => select.get(market) ?? 0
+}

@@ -1,0 +1,135 @@
+import type { Database } from 'better-sqlite3'
+import type { Address } from '../../core/action.js'
+import type { Side } from '../../core/engine/order.js'
+import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
+import type { OwnFill, Trade } from '../../core/records/trade-record.js'
+import { blobOf, hexOf, seqOfKey } from '../row-values.js'
+import { boundsOf, type HistoryPage, type HistoryPosition } from './read-orders.js'
+
+/** SQL of trades: the page's rows through the market's index, then their orders by key. */
+export const TRADES_SQL = `
+  SELECT trade_id AS tradeId, at_ms AS atMs, settlement_id AS settlementId,
+    maker.order_id AS makerOrderId, taker.order_id AS takerOrderId, taker_side AS takerSide,
+    price, amount, taker_fee AS takerFee, tx_hash AS txHash, block_number AS blockNumber,
+    mark_price AS markPrice, reversed_at_ms AS reversedAtMs
+  FROM trades
+    JOIN orders AS maker ON maker.order_key = maker_order_key
+    JOIN orders AS taker ON taker.order_key = taker_order_key
+  WHERE trades.market_id = (SELECT market_id FROM markets WHERE market = ?) AND trade_id < ?
+  ORDER BY trade_id DESC
+  LIMIT ?`
+
+interface TradeRow {
+  readonly tradeId: number
+  readonly atMs: number
+  readonly settlementId: string
+  readonly makerOrderId: string
+  readonly takerOrderId: string
+  readonly takerSide: Side
+  readonly price: string
+  readonly amount: string
+  readonly takerFee: string
+  readonly txHash: Buffer
+  readonly blockNumber: number
+  readonly markPrice: string | null
+  readonly reversedAtMs: number | null
+}
+
+/** A market's newest trades, newest first, strictly below `beforeTradeId` when given. */
+export function createReadTrades(db: Database) {
+  const select = db.prepare<[string, number, number], TradeRow>(TRADES_SQL).safeIntegers(false)
+  return (market: string, limit: number, beforeTradeId = Number.MAX_SAFE_INTEGER): Trade[] =>
+    select.all(market, beforeTradeId, limit).map(tradeOf)
+}
+
+function tradeOf(row: TradeRow): Trade {
+  const takerFee = quoteE18(BigInt(row.takerFee))
+  return {
+    seq: seqOfKey(row.tradeId),
+    atMs: row.atMs,
+    ...(row.reversedAtMs === null ? {} : { reversed: true }),
+    fill: {
+      settlementId: row.settlementId,
+      makerOrderId: row.makerOrderId,
+      takerOrderId: row.takerOrderId,
+      price: priceE18(BigInt(row.price)),
+      amount: amountE18(BigInt(row.amount)),
+      takerFee,
+      liquidity: 'taker',
+      fee: takerFee,
+      txHash: hexOf(row.txHash),
+      blockNumber: BigInt(row.blockNumber),
+      tradeId: row.tradeId,
+      takerSide: row.takerSide,
+      ...(row.markPrice === null ? {} : { markPrice: priceE18(BigInt(row.markPrice)) }),
+    },
+  }
+}
+
+/** A fill of an owner's history, and the cursor of the next page after it. */
+export interface HistoryFill extends OwnFill {
+  readonly market: string
+  readonly position: HistoryPosition
+}
+
+/**
+ * SQL of fills: the legs of a page are adjacent in the table. A small index of the reversed trades shows which of them
+ * were reversed; a look-up of each trade would read pages from all over the history.
+ */
+export const FILLS_SQL = `
+  SELECT fill_key AS fillKey, trade_id AS tradeId, order_id AS orderId, markets.market, liquidity, side,
+    price, amount, fee, at_ms AS atMs, tx_hash AS txHash, mark_price AS markPrice,
+    EXISTS (
+      SELECT 1 FROM trades INDEXED BY trades_reversed
+      WHERE trades.trade_id = fills.trade_id AND reversed_at_ms IS NOT NULL
+    ) AS reversed
+  FROM fills JOIN markets USING (market_id)
+  WHERE owner = ? AND (at_ms, fill_key) < (?, ?)
+  ORDER BY at_ms DESC, fill_key DESC
+  LIMIT ?`
+
+interface FillRow {
+  readonly fillKey: number
+  readonly tradeId: number
+  readonly orderId: string
+  readonly market: string
+  readonly liquidity: 'maker' | 'taker'
+  readonly side: Side
+  readonly price: string
+  readonly amount: string
+  readonly fee: string
+  readonly atMs: number
+  readonly txHash: Buffer
+  readonly markPrice: string | null
+  readonly reversed: 0 | 1
+}
+
+/**
+ * Fills of an owner's orders, one row for each order's leg, newest first. The cost of a page does not depend on how old
+ * it is.
+ */
+export function createReadFills(db: Database) {
+  const select = db
+    .prepare<[Buffer, number, number, number], FillRow>(FILLS_SQL)
+    .safeIntegers(false)
+  return (owner: Address, page: HistoryPage): HistoryFill[] =>
+    select.all(blobOf(owner), ...boundsOf(page), page.limit).map(fillOf)
+}
+
+function fillOf(row: FillRow): HistoryFill {
+  return {
+    tradeId: row.tradeId,
+    orderId: row.orderId,
+    liquidity: row.liquidity,
+    side: row.side,
+    price: priceE18(BigInt(row.price)),
+    amount: amountE18(BigInt(row.amount)),
+    fee: quoteE18(BigInt(row.fee)),
+    atMs: row.atMs,
+    txHash: hexOf(row.txHash),
+    ...(row.markPrice === null ? {} : { markPrice: priceE18(BigInt(row.markPrice)) }),
+    ...(row.reversed === 0 ? {} : { reversed: true }),
+    market: row.market,
+    position: { atMs: row.atMs, key: row.fillKey },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Database } from 'better-sqlite3'
+import { orderText } from '../../bus-schemas/orders.js'
+import { assert } from '../../core/assert.js'
+import { afterFill, afterReversal, type PositionMove } from '../../core/contracts/position-entry.js'
+import type { Fill } from '../../core/engine/change.js'
+import type { Side } from '../../core/engine/order.js'
+import { createEntryOf } from './read-entries.js'
+
+/** One order's leg of a fill. */
+interface Leg {
+  readonly side: Side
+  readonly fill: Pick<Fill, 'price' | 'amount'>
+}
+
+export interface EntryWriter {
+  /** Adds a fill of the order with this key to the position of its account. */
+  fill(ordinal: number, orderKey: number, leg: Leg): void
+  /** Takes back a fill that the chain has lost. */
+  reverse(ordinal: number, orderKey: number, leg: Leg): void
+}
+
+/** Writes what the fills of accounts add up to; must run inside a transaction. */
+export function createEntryWriter(db: Database): EntryWriter {
+  const entryOf = createEntryOf(db)
+  const body = db.prepare<[number], string>('SELECT body FROM orders WHERE order_key = ?').pluck()
+  const write = db.prepare(
+    `INSERT INTO position_entries (market_id, subaccount_id, size, cost) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET size = excluded.size, cost = excluded.cost`,
+  )
+  const mover =
+    (after: typeof afterFill) =>
+    (ordinal: number, orderKey: number, { side, fill: { price, amount } }: Leg): void => {
+      const order = body.get(orderKey)
+      assert(order !== undefined, `order ${orderKey} has a fill and no row`)
+      const { subaccountId } = orderText.read(order)
+      const move: PositionMove = { side, price, amount }
+      const { size, cost } = after(entryOf(ordinal, subaccountId), move)
+      write.run(
+        ordinal,
+        String(subaccountId),
+        String(size),
+        cost === undefined ? null : String(cost),
+      )
+    }
+  return { fill: mover(afterFill), reverse: mover(afterReversal) }
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { Address } from '../core/action.js'
+import { CannotStart, faultsOf } from '../core/cannot-start.js'
+import type { ContractType, Market, MarketPresentation } from '../core/contracts/market.js'
+import { OPEN } from '../core/contracts/market-terms.js'
+import { contractOf, isContractType } from '../core/contracts/registry.js'
+import { parseDecimal, parseInteger } from '../core/decimal.js'
+import { amountE18, priceE18 } from '../core/money.js'
+
+/** The market file, or the deployment it is joined with, is invalid. */
+export class MarketFileError extends CannotStart {
+  override readonly name = 'MarketFileError'
+}
+
+/** A positive number of at most 18 decimals, scaled by 1e18. */
+const decimalE18 = z.string().transform((text, context) => {
+  const value = parseDecimal(text, 18)
+  if (value !== undefined && value > 0n) return value
+  context.addIssue({ code: 'custom', message: 'must be positive decimal text' })
+  return z.NEVER
+})
+const integer = z.string().transform((text, context) => {
+  const value = parseInteger(text)
+  if (value !== undefined) return value
+  context.addIssue({ code: 'custom', message: 'must be base-10 digits' })
+  return z.NEVER
+})
+const feeBps = z.number().int().min(0).max(10_000)
+
+const presentationSchema = z.strictObject({
+  base_asset_symbol: z.string(),
+  quote_asset_symbol: z.string(),
+  display_name: z.string(),
+  display_label: z.string(),
+  settlement_note: z.string(),
+  ui_price_unit: z.string(),
+  ui_size_unit: z.string(),
+  ui_side_meaning: z.string(),
+  engine_price_unit: z.string(),
+  engine_amount_unit: z.string(),
+  ui_price_to_engine: z.string(),
+  ui_size_to_engine: z.string(),
+})
+
+export const marketSchema = z.strictObject({
+  // The identifier becomes part of stream names, so it has none of the characters with a meaning in a subject.
+  market: z.string().regex(/^[A-Za-z0-9-]{1,64}$/),
+  // The low byte of every trade id.
+  ordinal: z.number().int().min(0).max(255),
+  enabled: z.boolean(),
+  contract_type: z.custom<ContractType>(isContractType, 'must be a known contract type'),
+  settlement_type: z.string(),
+  aliases: z.array(z.string()),
+  tick_size: decimalE18,
+  min_size: decimalE18,
+  amount_step: decimalE18.optional(),
+  contract_multiplier: integer,
+  amount_scale: integer,
+  taker_fee_bps: feeBps,
+  maker_fee_bps: feeBps,
+  asset: z.string(),
+  sub_id: integer,
+  quote_asset: z.string(),
+  trade_module: z.string(),
+  margin_manager: z.string(),
+  order_entry: z
+    .strictObject({ name: z.string(), orientation: z.enum(['inverted', 'identity']) })
+    .optional(),
+  presentation: presentationSchema,
+})
+/** A row of the market file that has every field in its form. */
+export type MarketRow = z.output<typeof marketSchema>
+
+/** Addresses of a deployment by their names in the deployment file, for example `wrapped_cngn`. */
+export type AddressBook = Readonly<Record<string, string>>
+
+/** Throws MarketFileError for a row that lacks a field, or has one that it may not have. */
+export function parseRow(given: unknown): MarketRow {
+  const { data: row, error } = marketSchema.safeParse(given)
+  if (row === undefined) throw new MarketFileError(faultsOf(error.issues, given))
+  const { settlementType, problemOf } = contractOf({ contractType: row.contract_type })
+  if (row.settlement_type !== settlementType) {
+    throw new MarketFileError(
+      `the market ${row.market} has the settlement_type ${row.settlement_type}, a ${row.contract_type} market has ${settlementType}`,
+    )
+  }
+  const problem = problemOf?.({ market: row.market, subId: row.sub_id })
+  if (problem !== undefined) throw new MarketFileError(`the market ${problem}`)
+  return row
+}
+
+/**
+ * What only this market has on a deployment. Markets share cash and managers, and a deployment names some of those for
+ * deposits alone.
+ */
+export const ownContracts = ({ asset, trade_module }: MarketRow): readonly string[] => [
+  asset,
+  trade_module,
+]
+
+/** Whether the deployment names none of the contracts that only this market has. */
+export const isAbsent = (row: MarketRow, addresses: AddressBook): boolean =>
+  ownContracts(row).every((name) => addressIn(addresses, name) === undefined)
+
+const addressIn = (addresses: AddressBook, name: string): string | undefined =>
+  Object.hasOwn(addresses, name) ? addresses[name] : undefined
+
+/** The market of a row. Throws MarketFileError when the deployment lacks an address that the row names. */
+export function joinMarket(row: MarketRow, addresses: AddressBook): Market {
+  const addressOf = (name: string): Address => {
+    const address = addressIn(addresses, name)
+    if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) {
+      throw new MarketFileError(
+        `the market ${row.market} needs the address ${name}, which the deployment file lacks`,
+      )
+    }
+    return address.toLowerCase() as Address
+  }
+  const { settlementType } = contractOf({ contractType: row.contract_type })
+  // The settlement type was compared with that of the contract type, which is all that tells the members of Market
+  // apart.
+  const market = {
+    market: row.market,
+    ordinal: row.ordinal,
+    enabled: row.enabled,
+    standing: OPEN,
+    contractType: row.contract_type,
+    settlementType,
+    aliases: row.aliases,
+    tickSize: priceE18(row.tick_size),
+    minSize: amountE18(row.min_size),
+    ...(row.amount_step === undefined ? {} : { amountStep: amountE18(row.amount_step) }),
+    contractMultiplier: row.contract_multiplier,
+    amountScale: row.amount_scale,
+    takerFeeBps: row.taker_fee_bps,
+    makerFeeBps: row.maker_fee_bps,
+    assetAddress: addressOf(row.asset),
+    subId: row.sub_id,
+    quoteAssetAddress: addressOf(row.quote_asset),
+    tradeModuleAddress: addressOf(row.trade_module),
+    marginManagerAddress: addressOf(row.margin_manager),
+    ...(row.order_entry === undefined ? {} : { orderEntry: row.order_entry }),
+    presentation: joinPresentation(row.presentation),
+  }
+  return market as Market
+}
+
+function joinPresentation(row: MarketRow['presentation']): MarketPresentation {
+  return {
+    baseAssetSymbol: row.base_asset_symbol,
+    quoteAssetSymbol: row.quote_asset_symbol,
+    displayName: row.display_name,
+    displayLabel: row.display_label,
+    settlementNote: row.settlement_note,
+    uiPriceUnit: row.ui_price_unit,
+    uiSizeUnit: row.ui_size_unit,
+    uiSideMeaning: row.ui_side_meaning,
+    enginePriceUnit: row.engine_price_unit,
+    engineAmountUnit: row.engine_amount_unit,
+    uiPriceToEngine: row.ui_price_to_engine,
+    uiSizeToEngine: row.ui_size_to_engine,
+  }
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { Market } from '../core/contracts/market.js'
+import {
+  isAbsent,
+  joinMarket,
+  MarketFileError,
+  marketSchema,
+  parseRow,
+  ownContracts,
+  type AddressBook,
+  type MarketRow,
+} from './market-row.js'
+
+export { MarketFileError } from './market-row.js'
+
+/** The file that ships with the venue; compiled code runs from dist/, where data files are not copied. */
+export const defaultMarketFile = new URL('../../data/markets.json', import.meta.url)
+
+/** A row of the market file that no market can be made of. */
+export interface RefusedRow {
+  /** Its identifier, or its place in the file. */
+  readonly row: string
+  /** In one line. */
+  readonly problem: string
+}
+
+/** A row of the market file whose market is not on the deployment. */
+export interface AbsentRow {
+  readonly market: string
+  /** Names of the contracts that the deployment would have with it. */
+  readonly lacks: readonly string[]
+}
+
+/** The markets of a market file. A row that is refused stops its own market alone. */
+export interface LoadedMarkets {
+  readonly markets: readonly Market[]
+  readonly refused: readonly RefusedRow[]
+  /** Neither listed nor refused: the same file serves deployments with fewer markets. */
+  readonly absent: readonly AbsentRow[]
+}
+
+/**
+ * Reads a market file and joins it with a deployment's addresses. A row is absent when the deployment names neither its
+ * asset nor its trade module, and has another market of the file. Refuses a row that is malformed, names an address that
+ * the deployment lacks, or has an identifier, ordinal or instrument of a row before it. Throws MarketFileError when the
+ * file is not a JSON list.
+ */
+export const loadMarkets = (
+  addresses: AddressBook,
+  file: URL | string = defaultMarketFile,
+): LoadedMarkets => joinRows(addresses, readRows(file))
+
+function joinRows(addresses: AddressBook, rows: readonly unknown[]): LoadedMarkets {
+  const markets: Market[] = []
+  const refused: RefusedRow[] = []
+  const absent: AbsentRow[] = []
+  const taken = new Set<string>()
+  // A deployment without any market of the file is the wrong one, and every row says what it lacks.
+  const mayLack = rows.some((row) => isOn(addresses, row))
+  for (const [index, row] of rows.entries()) {
+    try {
+      const parsed = parseRow(row)
+      if (mayLack && isAbsent(parsed, addresses)) {
+        claimNames(namesOf(parsed), taken)
+        absent.push({ market: parsed.market, lacks: ownContracts(parsed) })
+        continue
+      }
+      const market = joinMarket(parsed, addresses)
+      claimNames([...namesOf(parsed), instrumentOf(market)], taken)
+      markets.push(market)
+    } catch (error) {
+      if (!(error instanceof MarketFileError)) throw error
+      refused.push({ row: nameOf(row) ?? `row ${index + 1}`, problem: error.message })
+    }
+  }
+  return { markets, refused, absent }
+}
+
+function isOn(addresses: AddressBook, row: unknown): boolean {
+  const { data } = marketSchema.safeParse(row)
+  return data !== undefined && !isAbsent(data, addresses)
+}
+
+const namesOf = ({ market, aliases, ordinal }: MarketRow): string[] => [
+  ...[market, ...aliases].map((name) => `identifier ${name}`),
+  `ordinal ${ordinal}`,
+]
+
+const instrumentOf = ({ assetAddress, subId }: Market): string =>
+  `instrument ${assetAddress}:${subId}`
+
+/** What no two markets share. Throws MarketFileError, and takes nothing then. */
+function claimNames(names: readonly string[], taken: Set<string>): void {
+  const repeated = names.find((name, index) => taken.has(name) || names.indexOf(name) !== index)
+  if (repeated !== undefined) throw new MarketFileError(`${repeated} is listed twice`)
+  for (const name of names) taken.add(name)
+}
+
+const nameOf = (row: unknown): string | undefined =>
+  marketSchema.shape.market.safeParse((row as { market?: unknown } | null)?.market).data
+
+/** The rows of a market file as they stand in it. Throws MarketFileError when it is not a JSON list. */
+export function readRows(file: URL | string): readonly unknown[] {
+  let json: unknown
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new MarketFileError(`cannot read ${pathOf(file)}`, { cause })
+  }
+  if (!Array.isArray(json)) throw new MarketFileError(`${pathOf(file)} is not a list of markets`)
+  return json
+}
+
+const pathOf = (file: URL | string): string => (file instanceof URL ? file.pathname : file)
+
+/** Where a process finds its market data. */
+export interface MarketData {
+  /** Absent: the file that ships with the venue. */
+  readonly MARKETS_FILE?: string | undefined
+  readonly DEPLOYMENT_FILE: string
+}
+
+/**
+ * The markets of the market file on the deployment. Throws MarketFileError when the deployment cannot be read, and as
+ * loadMarkets.
+ */
+export const loadDeployedMarkets = ({ MARKETS_FILE, DEPLOYMENT_FILE }: MarketData): LoadedMarkets =>
+  loadMarkets(readAddresses(DEPLOYMENT_FILE), MARKETS_FILE)
+
+/**
+ * Names of the markets on the deployment: each has a matcher. A refused row keeps its
+ * matcher, which states the reason; one without a name has none. Throws as loadDeployedMarkets.
+ */
+export function tradedMarketNames(data: MarketData): string[] {
+  const absent = new Set(loadDeployedMarkets(data).absent.map(({ market }) => market))
+  const names = readRows(data.MARKETS_FILE ?? defaultMarketFile).flatMap((row) => {
+    const { data: named } = namedSchema.safeParse(row)
+    return named === undefined ? [] : [named.market]
+  })
+  return [...new Set(names)].filter((name) => !absent.has(name))
+}
+
+const { market, contract_type } = marketSchema.shape
+const namedSchema = z.object({ market, contract_type })
+
+/** An absent row in one line. */
+export const describeAbsent = ({ market, lacks }: AbsentRow): string =>
+  `${market} is not listed: the deployment has no ${lacks.join(' and no ')}`
+
+/** One market of the file. Throws MarketFileError, for a row that is refused with the reason. */
+export function loadMarket(data: MarketData, name: string): Market {
+  const { markets, refused } = loadDeployedMarkets(data)
+  const row = markets.find(({ market }) => market === name)
+  if (row !== undefined) return row
+  const { problem = 'is not there' } = refused.find(({ row }) => row === name) ?? {}
+  throw new MarketFileError(`MARKET ${name} of the market file: ${problem}`)
+}
+
+/** The same of rows that are in no file yet. */
+export const readMarkets = (
+  { DEPLOYMENT_FILE }: Pick<MarketData, 'DEPLOYMENT_FILE'>,
+  rows: readonly unknown[],
+): LoadedMarkets => joinRows(readAddresses(DEPLOYMENT_FILE), rows)
+
+function readAddresses(path: string): AddressBook {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as AddressBook
+  } catch (cause) {
+    throw new MarketFileError(`cannot read the deployment ${path}: ${String(cause)}`, { cause })
+  }
+}

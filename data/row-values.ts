@@ -1,0 +1,27 @@
+import type { Hex } from '../core/action.js'
+
+/** The bytes of a hex string, as blobs are stored. */
+export function blobOf(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex')
+}
+
+/** A stored blob as lower-case hex. */
+export function hexOf(blob: Buffer): Hex {
+  return `0x${blob.toString('hex')}`
+}
+
+/** Number of markets that a key can distinguish: the ordinal is its low byte. */
+const ORDINALS = 256
+
+/**
+ * A log position as one integer: the change's seq × 256 + the market's ordinal. Unique in the venue, increasing within
+ * a market, and for a taker's fill the trade id (decision D4).
+ */
+export function logKey(seq: number, ordinal: number): number {
+  return seq * ORDINALS + ordinal
+}
+
+/** The seq of a key. */
+export function seqOfKey(key: number): number {
+  return (key - (key % ORDINALS)) / ORDINALS
+}

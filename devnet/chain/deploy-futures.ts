@@ -1,0 +1,114 @@
+import type { Address, Hex } from '../../core/action.js'
+import type { ContractBatch } from './deploy-perp.js'
+import { FUTURES_PARAMETERS, ONE, SERIES_EXPIRY_SEC, START_INDEX } from './futures-parameters.js'
+import { signSpotPrice } from './sign-prices.js'
+import type { TransactionBatch } from './transaction-batch.js'
+
+/** Types of a manager's assets. */
+const BASE = 3
+const FUTURE = 4
+/** Cap of each wrapped asset per manager, 1e18: far above what the devnet mints. */
+const TOKEN_CAP = 10n ** 36n
+const INDEX_GAS = 400_000n
+/** A series of which trading would not begin is refused; a minute more for the block that creates it. */
+const LAST_HOUR_SEC = 3_660n
+
+/** The contracts that spot and futures share. */
+type Shared = Readonly<
+  Record<'matching' | 'sub_accounts' | 'wrapped_usdc' | 'wrapped_cngn', Address>
+>
+
+export type FuturesAddresses = Readonly<
+  Record<
+    | 'futures_index_feed'
+    | 'future_asset'
+    | 'futures_manager'
+    | 'future_trade_module'
+    | 'future_liquidation_module',
+    Address
+  >
+>
+
+export async function createFuturesContracts(
+  { create }: ContractBatch,
+  at: Shared,
+): Promise<FuturesAddresses> {
+  const { matching, sub_accounts: accounts, wrapped_usdc: usdc, wrapped_cngn: cngn } = at
+  const asset = await create('FutureAsset', accounts)
+  const manager = await create('FuturesManager', accounts, asset, usdc, cngn)
+  return {
+    futures_index_feed: await create('SpotFeed'),
+    future_asset: asset,
+    futures_manager: manager,
+    future_trade_module: await create(
+      'FutureTradeModule',
+      matching,
+      accounts,
+      usdc,
+      asset,
+      manager,
+    ),
+    future_liquidation_module: await create(
+      'FutureLiquidationModule',
+      matching,
+      accounts,
+      asset,
+      manager,
+    ),
+  }
+}
+
+/** Who may do what on the deployed contracts. */
+export interface FuturesRoles {
+  /** Signs the index. */
+  readonly signer: Address
+  /** Moves the marks. */
+  readonly keeper: Address
+  readonly guardian: Address
+}
+
+/** Everything but the series, whose first mark needs an index, and the accounts that receive fees and pay for losses. */
+export async function wireFutures(
+  { call }: ContractBatch,
+  at: Shared & FuturesAddresses,
+  roles: FuturesRoles,
+): Promise<void> {
+  const { futures_index_feed: feed, future_asset: asset, futures_manager: manager } = at
+  const { heartbeatSec, positionCap, maxAccountSize, marketId } = FUTURES_PARAMETERS
+  await call('SpotFeed', feed, 'addSigner', roles.signer, true)
+  await call('SpotFeed', feed, 'setHeartbeat', heartbeatSec)
+  await call('FutureAsset', asset, 'setIndexFeed', feed)
+  await call('FutureAsset', asset, 'setMarkKeeper', roles.keeper)
+  await call('FutureAsset', asset, 'setTotalPositionCap', manager, positionCap)
+  await call('FutureAsset', asset, 'setWhitelistManager', manager, true)
+  for (const token of [at.wrapped_usdc, at.wrapped_cngn]) {
+    await call('WrappedERC20Asset', token, 'setWhitelistManager', manager, true)
+    await call('WrappedERC20Asset', token, 'setTotalPositionCap', manager, TOKEN_CAP)
+  }
+  const ask = (functionName: string, ...args: readonly unknown[]) =>
+    call('FuturesManager', manager, functionName, ...args)
+  await ask('createMarket', 'USDC-cNGN')
+  for (const token of [at.wrapped_usdc, at.wrapped_cngn])
+    await ask('whitelistAsset', token, marketId, BASE)
+  await ask('whitelistAsset', asset, marketId, FUTURE)
+  await ask('setMaxAccountSize', maxAccountSize)
+  await ask('setGuardian', roles.guardian)
+  await ask('setTradeModule', at.future_trade_module, true)
+  for (const module of [at.future_trade_module, at.future_liquidation_module])
+    await call('Matching', at.matching, 'setAllowedModule', module, true)
+}
+
+/** Gives the index its first price and opens the series; leaves it out from an hour before its expiry on. */
+export async function openSeries(
+  batch: TransactionBatch,
+  { call }: ContractBatch,
+  at: FuturesAddresses,
+  { signerKey, timeSec }: { readonly signerKey: Hex; readonly timeSec: bigint },
+): Promise<void> {
+  const update = { chainId: batch.chainId, signerKey, timestampSec: timeSec }
+  const price = { price: START_INDEX, confidence: ONE }
+  const index = await signSpotPrice(update, at.futures_index_feed, price)
+  await batch.send({ ...index, gas: INDEX_GAS })
+  if (timeSec + LAST_HOUR_SEC >= SERIES_EXPIRY_SEC) return
+  await call('FutureAsset', at.future_asset, 'createSeries', SERIES_EXPIRY_SEC)
+}

@@ -1,0 +1,172 @@
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import type { DemoMakerKeys } from './environment.js'
+import { LauncherError } from './wait-for.js'
+
+const HIGHEST_PORT = 65_535
+const LONGEST_BLOCK_TIME_S = 60
+
+/** Keys and shared secrets; a process receives only the ones it needs, never by inheritance. */
+const SECRET_NAME = /_(PRIVATE_KEY|SECRET|PASSWORD)$/
+
+const integer = (what: string, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]+$/, `must be ${what}`)
+    .transform((text) => parseInt(text, 10))
+    .refine((value) => value >= min && value <= max, `must be ${what}`)
+
+const port = integer(`a port, or 0 for a free one`, 0, HIGHEST_PORT)
+const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1')
+const privateKey = z.string().regex(/^0x[0-9a-f]{64}$/i, 'must be 0x followed by 64 hex digits')
+
+const wholeNumber = z.string().regex(/^[0-9]+$/, 'must be a whole number')
+
+/** Settings of the launcher, by the names of its environment. */
+export const launcherEnv = z.object({
+  GATEWAY_PORT: port.default(8080),
+  EXECUTOR_PORT: port.default(8081),
+  NATS_PORT: port.default(4322),
+  CHAIN_PORT: port.default(8645),
+  DATA_DIR: z.string().default('./var'),
+  DEVNET_BLOCK_TIME: integer(
+    `whole seconds from 1 to ${LONGEST_BLOCK_TIME_S}`,
+    1,
+    LONGEST_BLOCK_TIME_S,
+  ).default(2),
+  DEVNET_SAVE_CHAIN: flag.default(true),
+  DEMO_MAKER: flag.default(true),
+  DEVNET_FEEDER: flag.default(true),
+  AUTH_DOMAIN: z.string().default('localhost'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_STDOUT: flag.default(false),
+  PROCFILE: z.string().default('Procfile'),
+  NATS_URL: z.string().optional(),
+  NATS_SERVER_BIN: z.string().optional(),
+  PATH: z.string().optional(),
+  RPC_URL: z.url('must be an address such as http://127.0.0.1:8645').optional(),
+  DEPLOYMENT_FILE: z.string().optional(),
+  MARKETS_FILE: z.string().optional(),
+  EXECUTOR_SECRET: z.string().optional(),
+  INDEX_STATUS_SECRET: z.string().optional(),
+  EXECUTOR_PRIVATE_KEY: privateKey.optional(),
+  DEPOSIT_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
+  WITHDRAWAL_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
+  DEMO_MAKER_PRIVATE_KEY: privateKey.optional(),
+  DEMO_MAKER_SUBACCOUNT_ID: wholeNumber.optional(),
+  DEMO_MAKER_PERP_SUBACCOUNT_ID: wholeNumber.optional(),
+})
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** An existing deployment: nothing is deployed and no chain is started. */
+export interface ExistingDeployment {
+  readonly rpcUrl: string
+  readonly file: string
+  readonly executorPrivateKey: string
+  readonly depositSubmitterPrivateKey: string | undefined
+  readonly withdrawalSubmitterPrivateKey: string | undefined
+  readonly demoMaker: DemoMakerKeys | undefined
+}
+
+export interface LauncherConfig {
+  /** 0: any free port. */
+  readonly ports: Readonly<Record<'gateway' | 'executor' | 'nats' | 'chain', number>>
+  /** Absolute. */
+  readonly dataDir: string
+  readonly blockTimeS: number
+  /** Without a saved state the local chain is lost when it ends, and the venue cannot be restarted on its data. */
+  readonly savesChain: boolean
+  readonly demoMaker: boolean
+  /** Prices on the local chain stay fresh. */
+  readonly feeder: boolean
+  readonly authDomain: string
+  readonly logLevel: string
+  /** Every line of every process on standard output, not only warnings. */
+  readonly logStdout: boolean
+  readonly procfile: string
+  /** Absolute; without the setting a copy in DATA_DIR of the file that ships, made at the first start. */
+  readonly marketsFile: string
+  readonly natsUrl: string | undefined
+  readonly natsServerBin: string | undefined
+  readonly path: string | undefined
+  readonly executorSecret: string | undefined
+  readonly indexStatusSecret: string | undefined
+  /** Undefined on the devnet. */
+  readonly existing: ExistingDeployment | undefined
+  /** Environment that the workers inherit: our own without keys and secrets. */
+  readonly inherited: Env
+}
+
+/**
+ * Reads the launcher's settings; an empty variable counts as absent. Throws LauncherError naming every invalid variable
+ * and its valid values.
+ */
+export function readLauncherConfig(env: Env = process.env): LauncherConfig {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = launcherEnv.safeParse(given)
+  if (!parsed.success)
+    throw new LauncherError(
+      parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join('\n'),
+    )
+  const values = parsed.data
+  return Object.freeze({
+    ports: Object.freeze({
+      gateway: values.GATEWAY_PORT,
+      executor: values.EXECUTOR_PORT,
+      nats: values.NATS_PORT,
+      chain: values.CHAIN_PORT,
+    }),
+    dataDir: resolve(values.DATA_DIR),
+    blockTimeS: values.DEVNET_BLOCK_TIME,
+    savesChain: values.DEVNET_SAVE_CHAIN,
+    demoMaker: values.DEMO_MAKER,
+    feeder: values.DEVNET_FEEDER,
+    authDomain: values.AUTH_DOMAIN,
+    logLevel: values.LOG_LEVEL,
+    logStdout: values.LOG_STDOUT,
+    procfile: values.PROCFILE,
+    marketsFile: resolve(values.MARKETS_FILE ?? join(values.DATA_DIR, 'markets.json')),
+    natsUrl: values.NATS_URL,
+    natsServerBin: values.NATS_SERVER_BIN,
+    path: values.PATH,
+    executorSecret: values.EXECUTOR_SECRET,
+    indexStatusSecret: values.INDEX_STATUS_SECRET,
+    existing: existingDeployment(values),
+    inherited: Object.freeze(
+      Object.fromEntries(Object.entries(given).filter(([name]) => !SECRET_NAME.test(name))),
+    ),
+  })
+}
+
+function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeployment | undefined {
+  const {
+    RPC_URL: rpcUrl,
+    DEPLOYMENT_FILE: file,
+    EXECUTOR_PRIVATE_KEY: executorPrivateKey,
+  } = values
+  if (rpcUrl === undefined && file === undefined) return undefined
+  if (rpcUrl === undefined || file === undefined)
+    throw new LauncherError(
+      'RPC_URL and DEPLOYMENT_FILE belong together: set both, or neither for a local chain',
+    )
+  if (executorPrivateKey === undefined)
+    throw new LauncherError('EXECUTOR_PRIVATE_KEY is needed to run against a deployment')
+  const makerKey = values.DEMO_MAKER_PRIVATE_KEY
+  const makerSubaccount = values.DEMO_MAKER_SUBACCOUNT_ID
+  const hasMaker = makerKey !== undefined && makerSubaccount !== undefined
+  return Object.freeze({
+    rpcUrl,
+    file: resolve(file),
+    executorPrivateKey,
+    depositSubmitterPrivateKey: values.DEPOSIT_SUBMITTER_PRIVATE_KEY,
+    withdrawalSubmitterPrivateKey: values.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    demoMaker: hasMaker
+      ? {
+          privateKey: makerKey,
+          subaccountId: makerSubaccount,
+          perpSubaccountId: values.DEMO_MAKER_PERP_SUBACCOUNT_ID,
+        }
+      : undefined,
+  })
+}

@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { LauncherError } from './wait-for.js'
+
+/** It also marks a directory as a venue's: `./venue reset` deletes only marked directories. */
+export const LOCK_FILE = 'venue.lock'
+
+/**
+ * Locks a data directory for this process; returns the function that releases it. Throws LauncherError when another
+ * launcher holds it. The kernel ties the lock to our open file, so that a stale lock cannot exist.
+ */
+export function lockDataDir(dataDir: string): () => void {
+  const file = join(dataDir, LOCK_FILE)
+  const fd = openSync(file, 'a+', 0o644)
+  const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', fd],
+  })
+  if (status !== 0) {
+    closeSync(fd)
+    if (error !== undefined)
+      throw new LauncherError('flock (package util-linux) cannot be run', { cause: error })
+    const holder = readFileSync(file, 'utf8').trim()
+    throw new LauncherError(
+      `${dataDir} is in use by the launcher with process id ${holder || 'unknown'}; ` +
+        'stop it, or give this venue a DATA_DIR and ports of its own',
+    )
+  }
+  ftruncateSync(fd)
+  writeSync(fd, `${process.pid}\n`)
+  return () => closeSync(fd)
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import type { LauncherConfig } from './config.js'
+import { writeJsonDurably } from '../../data/durable-file.js'
+import { freePort, probe } from './free-port.js'
+import { LauncherError } from './wait-for.js'
+
+/** Settings passed to the processes of a running venue. */
+export interface Wiring {
+  readonly natsUrl: string
+  readonly rpcUrl: string
+  readonly deploymentFile: string
+  readonly marketsFile: string
+  readonly ports: Ports
+  readonly keys: {
+    readonly executor: string
+    readonly depositSubmitter: string | undefined
+    readonly withdrawalSubmitter: string | undefined
+    readonly demoMaker: DemoMakerKeys | undefined
+    readonly feeder: string | undefined
+  }
+}
+
+/** The demo maker's key and accounts; without the second one it quotes spot only. */
+export interface DemoMakerKeys {
+  readonly privateKey: string
+  readonly subaccountId: string
+  readonly perpSubaccountId: string | undefined
+}
+
+type Env = Record<string, string | undefined>
+
+/**
+ * The environment of a process by its Procfile name. All get the same paths and ports; a key or the executor's secret
+ * goes only to the processes that use it. Without EXECUTOR_SECRET the executor, which listens on loopback, requires
+ * none.
+ */
+export function workerEnvironments(
+  config: LauncherConfig,
+  wiring: Wiring,
+): (process: string) => Env {
+  const { ports, keys } = wiring
+  const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
+  const common: Env = {
+    ...config.inherited,
+    PARENT_WATCH: '1',
+    NATS_URL: wiring.natsUrl,
+    ...(ports.nats_monitor !== undefined && {
+      NATS_MONITOR_URL: `http://127.0.0.1:${ports.nats_monitor}`,
+    }),
+    RPC_URL: wiring.rpcUrl,
+    DEPLOYMENT_FILE: wiring.deploymentFile,
+    MARKETS_FILE: wiring.marketsFile,
+    DATA_DIR: config.dataDir,
+    GATEWAY_PORT: `${ports.gateway}`,
+    GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
+    EXECUTOR_PORT: `${ports.executor}`,
+    EXECUTOR_URL: `http://127.0.0.1:${ports.executor}`,
+    WS_FANOUT_PORT: `${ports.ws_fanout}`,
+    WS_FANOUT_URL: `ws://127.0.0.1:${ports.ws_fanout}`,
+    AUTH_DOMAIN: config.authDomain,
+    LOG_LEVEL: config.logLevel,
+  }
+  const own = (process: string): Env => {
+    if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret }
+    if (process === 'executor') return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
+    if (process.startsWith('matcher')) return secret
+    if (process === 'deposit-submitter')
+      return { DEPOSIT_SUBMITTER_PRIVATE_KEY: keys.depositSubmitter }
+    if (process === 'withdrawal-submitter')
+      return { WITHDRAWAL_SUBMITTER_PRIVATE_KEY: keys.withdrawalSubmitter }
+    if (process === 'feeder') return { FEEDER_PRIVATE_KEY: keys.feeder }
+    if (process === 'demo-maker')
+      return {
+        DEMO_MAKER_PRIVATE_KEY: keys.demoMaker?.privateKey,
+        DEMO_MAKER_SUBACCOUNT_ID: keys.demoMaker?.subaccountId,
+        DEMO_MAKER_PERP_SUBACCOUNT_ID: keys.demoMaker?.perpSubaccountId,
+      }
+    return {}
+  }
+  return (process) => ({ ...common, ...own(process) })
+}
+
+/** Every port of a running venue, all on 127.0.0.1; a port on which the venue does not listen is absent. */
+export interface Ports {
+  readonly gateway: number
+  readonly executor: number
+  readonly ws_fanout: number
+  readonly nats?: number
+  readonly nats_monitor?: number
+  readonly chain?: number
+}
+
+/**
+ * Chooses the venue's ports and writes them to `DATA_DIR/ports.json`. Throws LauncherError naming the variable of a
+ * port that another process uses.
+ */
+export async function settlePorts(config: LauncherConfig): Promise<Ports> {
+  const { ports, natsUrl, existing, dataDir } = config
+  const settled: Ports = {
+    gateway: await settle('GATEWAY_PORT', ports.gateway),
+    executor: await settle('EXECUTOR_PORT', ports.executor),
+    ws_fanout: await freePort(),
+    ...(natsUrl === undefined && {
+      nats: await settle('NATS_PORT', ports.nats),
+      nats_monitor: await freePort(),
+    }),
+    ...(existing === undefined && { chain: await settle('CHAIN_PORT', ports.chain) }),
+  }
+  await writeJsonDurably(join(dataDir, 'ports.json'), settled)
+  return settled
+}
+
+async function settle(variable: string, port: number): Promise<number> {
+  if (port === 0) return freePort()
+  try {
+    await probe(port)
+  } catch (cause) {
+    const why = (cause as Error).message
+    throw new LauncherError(`port ${port} cannot be used (${why}); set ${variable}`, { cause })
+  }
+  return port
+}

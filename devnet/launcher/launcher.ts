@@ -1,0 +1,252 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { assert } from '../../core/assert.js'
+import { provideMarketFile, watchNames } from '../../data/market-file.js'
+import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
+import { developmentAccounts, roleAccounts } from '../chain/accounts.js'
+import { deployDevnet, writeDevnetFile } from '../chain/deploy-devnet.js'
+import {
+  assertChainBelongs,
+  chainStateFile,
+  keepChain,
+  settleDeployment,
+} from '../chain/local-chain.js'
+import { findNatsServer } from './binaries.js'
+import type { ExistingDeployment, LauncherConfig } from './config.js'
+import { lockDataDir } from './data-dir.js'
+import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
+import { keepRunning, startGuard, type Keeping } from './keep-running.js'
+import { startNatsServer } from './nats-server.js'
+import type { Console } from './output.js'
+import { endOrphans, keepPids } from './pids.js'
+import type { ProcfileEntry } from './procfile.js'
+import { LauncherError, waitFor } from './wait-for.js'
+import {
+  DEMO_MAKER,
+  FEEDER,
+  keepWorker,
+  readProcesses,
+  stopInOrder,
+  type Running,
+} from './workers.js'
+
+const READY_WITHIN_MS = 60_000
+const MARKETS_READY_WITHIN_MS = 30_000
+const QUOTED_WITHIN_MS = 10_000
+const DEMO_MARKET = 'cNGN-USDC'
+
+export interface Launcher {
+  /** Starts the venue; resolves with the gateway's address once it is ready. Throws LauncherError. */
+  start(): Promise<string>
+  /** Stops every running part, in order, within ten seconds. */
+  stop(): Promise<void>
+  /** Kills every running part at once. */
+  kill(): void
+}
+
+export interface LauncherOptions {
+  readonly config: LauncherConfig
+  readonly console: Console
+  /** Puts the contracts on an empty local chain. */
+  readonly deploy?: typeof deployDevnet
+}
+
+type ChainSide = Omit<Wiring, 'natsUrl' | 'ports' | 'marketsFile'>
+
+/** Starts and stops a whole venue on this machine. */
+export function createLauncher(options: LauncherOptions): Launcher {
+  const { config, console, deploy = deployDevnet } = options
+  const running: Running = { workers: [] }
+  let release = () => {}
+  let phase: 'starting' | 'up' | 'stopping' = 'starting'
+  let fail: (error: LauncherError) => void = () => {}
+  const trouble = new Promise<never>((_, reject) => (fail = reject))
+  trouble.catch(() => undefined)
+  const guard = startGuard()
+  const keeping: Keeping = {
+    ...{ config, console, guard, pids: keepPids(config.dataDir) },
+    // During the start, a process that keeps crashing aborts the start; later it is logged, and restarts continue.
+    onTrouble: (error) => (phase === 'starting' ? fail(error) : console.say(error.message)),
+    isStopping: () => phase === 'stopping',
+  }
+  const bringUp = async () => {
+    await mkdir(config.dataDir, { recursive: true })
+    release = lockDataDir(config.dataDir)
+    const ports = await prepare(config, console)
+    return startAll({ keeping, running, ports, deploy })
+  }
+  return {
+    start: async () => {
+      const url = await Promise.race([bringUp(), trouble])
+      if (phase === 'starting') phase = 'up'
+      return url
+    },
+    stop: async () => {
+      phase = 'stopping'
+      await stopInOrder(running, console)
+      await keeping.pids.flush()
+      guard.end()
+      release()
+    },
+    kill: () => {
+      for (const part of [...running.workers, running.chain, running.bus]) part?.signal('SIGKILL')
+    },
+  }
+}
+
+async function prepare(config: LauncherConfig, console: Console): Promise<Ports> {
+  const orphans = await endOrphans(config.dataDir)
+  if (orphans.length > 0) console.say(`  ended leftover processes: ${orphans.join(', ')}`)
+  if (config.existing === undefined) await assertChainBelongs(config.dataDir)
+  else assertNoDevnet(config.dataDir)
+  return settlePorts(config)
+}
+
+interface Start {
+  readonly keeping: Keeping
+  /** Collects every part as soon as it is started. */
+  readonly running: Running
+  readonly ports: Ports
+  readonly deploy: typeof deployDevnet
+}
+
+async function startAll(start: Start): Promise<string> {
+  const { keeping, running, ports } = start
+  const { config, console } = keeping
+  const [natsUrl, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
+  const { marketsFile } = config
+  await provideMarketFile(marketsFile)
+  const marketData = { MARKETS_FILE: marketsFile, DEPLOYMENT_FILE: chainSide.deploymentFile }
+  const markets = tradedMarketNames(marketData)
+  for (const row of loadDeployedMarkets(marketData).absent) console.say(`  ${describeAbsent(row)}`)
+  const listed = await readProcesses(config.procfile, markets)
+  const processes = chainSide.keys.feeder === undefined ? listed : [...listed, FEEDER]
+  const environment = workerEnvironments(config, { ...chainSide, natsUrl, ports, marketsFile })
+  const run = (entry: ProcfileEntry) =>
+    running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
+  processes.forEach(run)
+  running.markets = watchNames({
+    names: () => tradedMarketNames(marketData),
+    known: markets,
+    onName: async (market) => {
+      const known = new Set(processes.map(({ name }) => name))
+      const listed = await readProcesses(config.procfile, [market])
+      listed.filter(({ name }) => !known.has(name)).forEach(run)
+    },
+    onError: (error) => console.say(`a market was added and has no matcher: ${String(error)}`),
+  })
+  const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
+  await console.step(`start ${processes.map(({ name }) => name).join(', ')}`, () =>
+    untilReady(gatewayUrl, (line) => console.say(line)),
+  )
+  if (chainSide.keys.demoMaker !== undefined) {
+    run(DEMO_MAKER)
+    await console.step(`start ${DEMO_MAKER.name}`, () => untilQuoted(gatewayUrl))
+  }
+  return gatewayUrl
+}
+
+/** Waits until the book has two sides. A slow maker does not make the start fail. */
+async function untilQuoted(gatewayUrl: string): Promise<void> {
+  const ask = async () => {
+    const answer = await fetch(`${gatewayUrl}/v1/book?symbol=${DEMO_MARKET}&depth=1`)
+    const { bids = [], asks = [] } = (await answer.json()) as Partial<Record<string, unknown[]>>
+    return (bids.length > 0 && asks.length > 0) || undefined
+  }
+  await waitFor('the demo maker to quote', QUOTED_WITHIN_MS, ask).catch(() => undefined)
+}
+
+async function startBus({ keeping, running, ports }: Start): Promise<string> {
+  const { config, console } = keeping
+  if (config.natsUrl !== undefined) return config.natsUrl
+  const { nats: port, nats_monitor: monitorPort } = ports
+  assert(port !== undefined && monitorPort !== undefined, 'a bus of our own has ports')
+  const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
+  const dir = join(config.dataDir, 'nats')
+  const bus = keepRunning(keeping, 'nats-server', (onSpawn, onLine) =>
+    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine }),
+  )
+  running.bus = bus
+  await console.step(`start nats-server on 127.0.0.1:${port}`, () => bus.ready)
+  return `nats://127.0.0.1:${port}`
+}
+
+async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {
+  const { config, console } = keeping
+  if (config.existing !== undefined) return existingSide(config.existing, config.demoMaker)
+  const { chain: port } = ports
+  assert(port !== undefined, 'a chain of our own has a port')
+  const roles = await roleAccounts(config.dataDir)
+  const traders = developmentAccounts()
+  const chain = keepChain(keeping, port)
+  running.chain = chain
+  await console.step(`start the local chain on 127.0.0.1:${port}`, () => chain.ready)
+  const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
+  if (keeper !== undefined) running.keeper = keeper
+  const { privateKey } = roles.demo_maker
+  const demoMaker = {
+    privateKey,
+    subaccountId: facts.demo_maker_subaccount_id,
+    perpSubaccountId: facts.demo_maker_perp_subaccount_id,
+  }
+  return {
+    rpcUrl: `http://127.0.0.1:${port}`,
+    deploymentFile: await writeDevnetFile(config, ports, facts, traders),
+    keys: {
+      executor: roles.executor.privateKey,
+      depositSubmitter: roles.deposit_submitter.privateKey,
+      withdrawalSubmitter: roles.withdrawal_submitter.privateKey,
+      demoMaker: config.demoMaker ? demoMaker : undefined,
+      feeder: config.feeder ? roles.feeder.privateKey : undefined,
+    },
+  }
+}
+
+/** Part names of `/readyz` of which each is about one market. */
+const OF_A_MARKET = /^(matcher-|markets$)/
+
+/**
+ * Waits until the venue is ready. After a while, markets that are not ready are printed, and the others run.
+ */
+async function untilReady(gatewayUrl: string, say: (line: string) => void): Promise<void> {
+  let last = 'no answer yet'
+  const giveUpMarketsAtMs = performance.now() + MARKETS_READY_WITHIN_MS
+  const ask = async () => {
+    const answer = await fetch(`${gatewayUrl}/readyz`)
+    last = await answer.text()
+    if (answer.status === 200) return true
+    const { missing = {} } = JSON.parse(last) as { missing?: Record<string, string> }
+    const parts = Object.entries(missing)
+    const isLate = performance.now() > giveUpMarketsAtMs
+    if (!isLate || parts.length === 0 || !parts.every(([name]) => OF_A_MARKET.test(name))) return
+    for (const [name, reason] of parts) say(`  not ready: ${name}: ${reason}`)
+    return true
+  }
+  await waitFor(`${gatewayUrl}/readyz to answer 200`, READY_WITHIN_MS, ask).catch(
+    (cause: unknown) => {
+      throw new LauncherError(`${String(cause)}; its last answer: ${last}`, { cause })
+    },
+  )
+}
+
+function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSide {
+  return {
+    rpcUrl: existing.rpcUrl,
+    deploymentFile: existing.file,
+    keys: {
+      executor: existing.executorPrivateKey,
+      depositSubmitter: existing.depositSubmitterPrivateKey,
+      withdrawalSubmitter: existing.withdrawalSubmitterPrivateKey,
+      demoMaker: demoMaker ? existing.demoMaker : undefined,
+      feeder: undefined,
+    },
+  }
+}
+
+function assertNoDevnet(dataDir: string): void {
+  if (existsSync(chainStateFile(dataDir)))
+    throw new LauncherError(
+      `${dataDir} belongs to a devnet with a chain of its own: give this venue another DATA_DIR`,
+    )
+}

@@ -1,0 +1,137 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describeExit, type Child } from '../../runtime/process/supervisor.js'
+import { startChild, type ChildOptions } from './child.js'
+import { LauncherError, waitFor } from './wait-for.js'
+
+/** Limits of the devnet's server; files grow as needed, no space is reserved. */
+const MAX_FILE_STORE = '20GB'
+const MAX_MEMORY_STORE = '64MB'
+const READY_WITHIN_MS = 30_000
+const LAST_LINES = 5
+
+export interface NatsServerOptions {
+  /** Path of a nats-server program, 2.10.27 or newer. */
+  readonly binary: string
+  /** Directory for the server's configuration; the store is `store` below it. */
+  readonly dir: string
+  /** Port for clients on 127.0.0.1. */
+  readonly port: number
+  /** Port of the monitoring pages on 127.0.0.1; defaults to any free one. */
+  readonly monitorPort?: number
+  readonly onLine?: ChildOptions['onLine']
+  /** Called as soon as the process exists, long before it is ready. */
+  readonly onSpawn?: (child: Child) => void
+}
+
+export interface NatsServer {
+  readonly url: string
+  /** Address of the server's monitoring pages. */
+  readonly monitorUrl: string
+  readonly storeDir: string
+  readonly child: Child
+}
+
+/**
+ * Starts a single durable NATS server and resolves once it serves JetStream and has confirmed that it syncs every
+ * write to its store before acknowledging it. Throws LauncherError with the server's last lines otherwise.
+ */
+export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
+  const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
+  const storeDir = join(dir, 'store')
+  const configFile = join(dir, 'nats-server.conf')
+  await mkdir(storeDir, { recursive: true })
+  await removePortsFiles(dir)
+  await writeFile(configFile, natsServerConfig({ port, monitorPort, dir, storeDir }))
+  const lastLines: string[] = []
+  const child = await startChild({
+    command: binary,
+    args: ['--config', configFile],
+    cwd: dir,
+    env: {},
+    onLine: (line, stream) => {
+      lastLines.push(line)
+      if (lastLines.length > LAST_LINES) lastLines.shift()
+      onLine(line, stream)
+    },
+  })
+  onSpawn(child)
+  const portsFile = join(dir, `nats-server_${child.pid}.ports`)
+  try {
+    const monitorUrl = await Promise.race([
+      becomeReady(portsFile, storeDir),
+      child.exited.then((exit) => {
+        throw new LauncherError(
+          `nats-server ended with ${describeExit(exit)}:\n${lastLines.join('\n')}`,
+        )
+      }),
+    ])
+    return { url: `nats://127.0.0.1:${port}`, monitorUrl, storeDir, child }
+  } catch (error) {
+    child.signal('SIGKILL')
+    throw error
+  }
+}
+
+/** A killed server leaves its file behind, and the system may reuse a process id. */
+async function removePortsFiles(dir: string): Promise<void> {
+  const stale = (await readdir(dir)).filter((name) => name.endsWith('.ports'))
+  await Promise.all(stale.map((name) => rm(join(dir, name), { force: true })))
+}
+
+/** The server's configuration: every write is durable before it is acknowledged; it listens on loopback only. */
+export function natsServerConfig(places: {
+  readonly port: number
+  /** -1: the server chooses. */
+  readonly monitorPort: number
+  readonly dir: string
+  readonly storeDir: string
+}): string {
+  return `# Written by the launcher at every start; changes are lost.
+server_name: venue-devnet
+listen: "127.0.0.1:${places.port}"
+http: "127.0.0.1:${places.monitorPort}"
+ports_file_dir: ${JSON.stringify(places.dir)}
+max_payload: 1MB
+write_deadline: "10s"
+lame_duck_duration: "30s"
+lame_duck_grace_period: "2s"
+jetstream {
+  store_dir: ${JSON.stringify(places.storeDir)}
+  sync_interval: always
+  max_memory_store: ${MAX_MEMORY_STORE}
+  max_file_store: ${MAX_FILE_STORE}
+  limits { duplicate_window: "10m" }
+}
+`
+}
+
+/** Resolves with the monitoring address once the server is healthy. */
+async function becomeReady(portsFile: string, storeDir: string): Promise<string> {
+  const monitorUrl = await waitFor('nats-server to say its ports', READY_WITHIN_MS, async () =>
+    monitorIn(await readFile(portsFile, 'utf8')),
+  )
+  await waitFor('nats-server to be healthy', READY_WITHIN_MS, async () => {
+    const answer = await fetch(`${monitorUrl}/healthz?js-server-only=true`)
+    await answer.body?.cancel()
+    return answer.ok || undefined
+  })
+  await assertDurable(monitorUrl, storeDir)
+  return monitorUrl
+}
+
+function monitorIn(portsFile: string): string | undefined {
+  const ports = JSON.parse(portsFile) as { monitoring?: string[] }
+  return ports.monitoring?.[0]
+}
+
+async function assertDurable(monitorUrl: string, storeDir: string): Promise<void> {
+  const answer = await fetch(`${monitorUrl}/jsz?config=1`)
+  const { config } = (await answer.json()) as {
+    config?: { sync_always?: boolean; store_dir?: string }
+  }
+  if (config?.sync_always !== true)
+    throw new LauncherError('nats-server does not sync every write: sync_always is not set')
+  if (config.store_dir?.startsWith(storeDir) !== true)
+    throw new LauncherError(`nats-server stores in ${config.store_dir}, not in ${storeDir}`)
+}

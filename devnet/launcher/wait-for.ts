@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** An error that the operator can correct; the launcher prints the message without a stack and exits with 1. */
+export class LauncherError extends Error {
+  override readonly name = 'LauncherError'
+}
+
+const FIRST_PAUSE_MS = 5
+const LONGEST_PAUSE_MS = 100
+
+/**
+ * Polls, with growing pauses up to 100 ms, until the callback returns a value; resolves with it. An exception counts as
+ * "not yet". Throws LauncherError naming `what` after `withinMs`, with the last exception as its cause.
+ */
+export async function waitFor<T>(
+  what: string,
+  withinMs: number,
+  ask: () => Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + withinMs
+  let pauseMs = FIRST_PAUSE_MS
+  let lastError: unknown
+  for (;;) {
+    try {
+      const answer = await ask()
+      if (answer !== undefined) return answer
+    } catch (error) {
+      lastError = error
+    }
+    if (performance.now() >= deadline)
+      throw new LauncherError(`waited ${withinMs} ms for ${what}`, { cause: lastError })
+    await delay(pauseMs)
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+}

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { MarketWatch } from '../../data/market-file.js'
+import type { Supervised } from '../../runtime/process/supervisor.js'
+import type { ChainStateKeeper } from '../chain/chain-state.js'
+import { inProject } from './binaries.js'
+import { startChild } from './child.js'
+import { keepRunning, type Keeping } from './keep-running.js'
+import type { Console } from './output.js'
+import { parseProcfile, type ProcfileEntry } from './procfile.js'
+import { LauncherError } from './wait-for.js'
+
+/** A client of the venue, not a part of it: it is started once the venue is ready, and on the devnet only. */
+export const DEMO_MAKER: ProcfileEntry = {
+  name: 'demo-maker',
+  command: 'exec node --enable-source-maps dist/devnet/demo-maker.js',
+}
+
+/** Keeps the prices of a local chain fresh; another deployment has feeders of its own. */
+export const FEEDER: ProcfileEntry = {
+  name: 'feeder',
+  command: 'exec nice -n 10 node --enable-source-maps dist/devnet/feeder.js',
+}
+
+/** The processes to run, from the Procfile, with a matcher for each of these markets. */
+export async function readProcesses(
+  procfile: string,
+  markets: readonly string[],
+): Promise<ProcfileEntry[]> {
+  const file = resolve(inProject('.'), procfile)
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new LauncherError(`cannot read ${file}`, { cause })
+  })
+  return parseProcfile(text, markets)
+}
+
+/** Keeps one process of the Procfile running, started by a shell in the project's root. */
+export function keepWorker(
+  keeping: Keeping,
+  { name, command }: ProcfileEntry,
+  env: Record<string, string | undefined>,
+): Supervised {
+  return keepRunning(keeping, name, async (spawned, onLine) => {
+    const args = ['-c', command]
+    spawned(await startChild({ command: '/bin/sh', args, cwd: inProject('.'), env, onLine }))
+  })
+}
+
+/** How long each part may take before it is killed; ten seconds together. */
+const GRACE_MS = {
+  maker: 1_000,
+  gateway: 1_500,
+  workers: 2_000,
+  executor: 2_000,
+  chain: 500,
+  bus: 1_000,
+} as const
+const LAST_SAVE_MS = 2_000
+
+/** The running parts of a launcher; parts that it has not started are absent. */
+export interface Running {
+  readonly workers: Supervised[]
+  /** Looks for markets that are added to the market file. */
+  markets?: MarketWatch
+  bus?: Supervised
+  chain?: Supervised
+  keeper?: ChainStateKeeper
+}
+
+/**
+ * Stops the venue from the outside inwards, so that each process ends before its dependencies: demo maker (it cancels
+ * its orders through the gateway), gateway, workers, executor, chain (its state is saved first), bus. A process that
+ * does not end in time is killed.
+ */
+export async function stopInOrder(running: Running, console: Console): Promise<void> {
+  const { workers } = running
+  await running.markets?.stop()
+  const stop = async (parts: readonly Supervised[], graceMs: number) => {
+    await Promise.all(parts.map((part) => part.stop(graceMs)))
+  }
+  const isMaker = ({ name }: Supervised) => name === DEMO_MAKER.name
+  const isGateway = ({ name }: Supervised) => name === 'gateway'
+  const isExecutor = ({ name }: Supervised) => name === 'executor'
+  await stop(workers.filter(isMaker), GRACE_MS.maker)
+  await stop(workers.filter(isGateway), GRACE_MS.gateway)
+  await stop(
+    workers.filter((worker) => ![isMaker, isGateway, isExecutor].some((is) => is(worker))),
+    GRACE_MS.workers,
+  )
+  await stop(workers.filter(isExecutor), GRACE_MS.executor)
+  if (running.keeper !== undefined) await saveLastState(running.keeper, console)
+  await running.chain?.stop(GRACE_MS.chain)
+  await running.bus?.stop(GRACE_MS.bus)
+}
+
+async function saveLastState(keeper: ChainStateKeeper, console: Console): Promise<void> {
+  const tooLate = delay(LAST_SAVE_MS, 'too late' as const, { ref: false })
+  try {
+    if ((await Promise.race([keeper.finish(), tooLate])) === 'too late')
+      console.say('the chain took too long to save; it will continue from its last saved state')
+  } catch (error) {
+    console.say(`the chain will continue from its last saved state: ${String(error)}`)
+  }
+}

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Address } from '../../core/action.js'
+import { writeJsonDurably } from '../../data/durable-file.js'
+import { readRows } from '../../data/markets.js'
+import { roleAccounts } from '../chain/accounts.js'
+import { devnetFile } from '../chain/deploy-devnet.js'
+import { readLauncherConfig } from '../launcher/config.js'
+import { createSeries, NoNextSeries, rowOfNextSeries } from './next-series.js'
+import { BatchError } from '../chain/transaction-batch.js'
+
+const USAGE = 'usage: ./venue series <expiry>, for example 2026-12-31T14:00Z'
+const devnetSchema = z.object({ rpc_url: z.url(), future_asset: z.string() })
+
+/** Opens the next series of futures on the devnet's chain, and writes its row for `./venue market add`. */
+async function openNextSeries(given: string | undefined): Promise<void> {
+  // Without its zone the time would be that of the machine.
+  const expirySec = given?.endsWith('Z') === true ? Date.parse(given) / 1_000 : NaN
+  if (!Number.isInteger(expirySec)) throw new NoNextSeries(USAGE)
+  const { dataDir, marketsFile } = readLauncherConfig()
+  if (!existsSync(devnetFile(dataDir)))
+    throw new NoNextSeries(`${dataDir} has no devnet: run ./venue up first`)
+  const devnet = devnetSchema.parse(JSON.parse(readFileSync(devnetFile(dataDir), 'utf8')))
+  const row = rowOfNextSeries(readRows(marketsFile), expirySec)
+  const { privateKey } = (await roleAccounts(dataDir)).deployer
+  const sender = { rpcUrl: devnet.rpc_url, privateKey }
+  await createSeries(sender, devnet.future_asset as Address, expirySec)
+  const file = join(dataDir, `${String(row.market)}.json`)
+  await writeJsonDurably(file, [row])
+  process.stdout.write(`the series is open; list it: ./venue market add ${file}\n`)
+}
+
+try {
+  await openNextSeries(process.argv[2])
+} catch (error) {
+  const isPlain = error instanceof NoNextSeries || error instanceof BatchError
+  const text = isPlain ? error.message : String((error as Error).stack ?? error)
+  process.stderr.write(`venue: ${text}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  createPublicClient,
+  createWalletClient,
+  http,
+  type Address,
+  type Hex,
+  type TransactionReceipt,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import {
+  createRestClient,
+  randomNonce,
+  signTraderOrder,
+  type MarketEntry,
+  type OrderRecord,
+  type PerpState,
+  type PositionsBody,
+} from '../client/index.js'
+import type { Devnet, DevnetAccount } from './devnet.js'
+
+/** What the examples of the perpetual have in common. */
+
+const MARKET = 'cNGN-PERP'
+const FIVE_MINUTES = 300
+const LOOK_EVERY_MS = 500
+const GIVE_UP_AFTER_MS = 60_000
+
+/** The perpetual's entry with its state on the chain. */
+export async function readPerpetual(
+  devnet: Devnet,
+): Promise<{ readonly market: MarketEntry; readonly perp: PerpState }> {
+  const markets = await createRestClient(devnet.gateway_url).markets()
+  const market = markets.find((one) => one.market === MARKET)
+  if (market?.perp === undefined) throw new Error(`the venue shows no ${MARKET}`)
+  return { market, perp: market.perp }
+}
+
+export interface PerpetualOrder {
+  readonly account: DevnetAccount
+  /** Default: the account's first one. */
+  readonly subaccountId?: string
+  readonly side: 'buy' | 'sell'
+  readonly price: string
+  /** cNGN, whole. */
+  readonly size: string
+  readonly reduceOnly?: boolean
+}
+
+/** Signs an order and places it. */
+export async function placeOrder(
+  devnet: Devnet,
+  { account, subaccountId = account.perp_subaccount_id, ...terms }: PerpetualOrder,
+): Promise<OrderRecord> {
+  const { market } = await readPerpetual(devnet)
+  const nonce = randomNonce()
+  const domain = { chainId: devnet.chain_id, matching: devnet.matching }
+  const body = await signTraderOrder(privateKeyToAccount(account.private_key), domain, {
+    ...{ market, orderId: `example-${nonce}`, subaccountId, nonce },
+    ...{ expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES, ...terms },
+  })
+  return createRestClient(devnet.gateway_url).placeOrder(body)
+}
+
+/** Asks again until the answer is as wanted. */
+export async function until<Answer>(
+  ask: () => Promise<Answer>,
+  isWanted: (answer: Answer) => boolean,
+): Promise<Answer> {
+  const giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS
+  for (;;) {
+    const answer = await ask()
+    if (isWanted(answer)) return answer
+    if (Date.now() > giveUpAtMs) throw new Error(`still ${JSON.stringify(answer)}`)
+    await delay(LOOK_EVERY_MS)
+  }
+}
+
+/** Waits until the chain has settled all of the order. */
+export const untilFilled = (devnet: Devnet, { order_id }: OrderRecord): Promise<OrderRecord> =>
+  until(
+    () => createRestClient(devnet.gateway_url).order(order_id),
+    ({ status }) => status === 'filled',
+  )
+
+/** Waits until the account's position, signed, is this large. */
+export const untilPosition = (
+  devnet: Devnet,
+  subaccountId: string,
+  size: string,
+): Promise<PositionsBody> =>
+  until(
+    () => createRestClient(devnet.gateway_url).positions(subaccountId),
+    ({ positions }) => (positions[0]?.engine_position ?? '0') === size,
+  )
+
+/** Sends a transaction of the account's own and waits until it is mined; throws when it reverts. */
+export async function send(
+  devnet: Devnet,
+  { private_key: key }: DevnetAccount,
+  call: { readonly to: Address; readonly data: Hex },
+): Promise<TransactionReceipt> {
+  const transport = http(devnet.rpc_url)
+  const from = privateKeyToAccount(key)
+  const wallet = createWalletClient({ account: from, transport })
+  const chain = createPublicClient({ transport, pollingInterval: LOOK_EVERY_MS })
+  // Prices and auctions move on until the transaction is mined, and with them the gas that it takes.
+  const gas = 2n * (await chain.estimateGas({ account: from, ...call }))
+  const hash = await wallet.sendTransaction({ ...call, gas, chain: null })
+  const receipt = await chain.waitForTransactionReceipt({ hash })
+  if (receipt.status !== 'success') throw new Error(`${hash} reverted`)
+  return receipt
+}

@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { MarketEntry, MarketFields } from './market.js'
+import {
+  address,
+  decimal,
+  delta,
+  integer,
+  orderId,
+  pageLimit,
+  sentAddress,
+  sentDecimal,
+  sentHex,
+  sentInteger,
+  type Shape,
+  Side,
+  signature,
+  time,
+  unixSeconds,
+  wholeInQuery,
+} from './values.js'
+
+/** Orders: their record (section 2.5), the book (2.7), the history (4.6), and what places and cancels them (4.4, 4.5). */
+
+/** Longest `reason` of a cancel, in UTF-16 units. */
+export const MAX_CANCEL_REASON_LENGTH = 128
+/** Largest `depth` of a book. */
+const MAX_DEPTH = 1_000_000
+
+/** The signed action (section 2.9), its texts as the client wrote them. */
+export const ActionJson = z
+  .object({
+    subaccount_id: sentInteger,
+    nonce: sentInteger,
+    module: sentAddress.describe('Of an order the market’s trade module.'),
+    data: sentHex.describe(
+      'Of an order seven words: asset, subId, limitPrice, desiredAmount, worstFee, recipientId, isBid.',
+    ),
+    expiry: sentInteger.describe('Unix seconds.'),
+    owner: sentAddress,
+    signer: sentAddress,
+  })
+  .meta({ id: 'Action', description: 'What is signed, as EIP-712 struct `Action`.' })
+export type ActionJson = Shape<typeof ActionJson>
+
+/** An order, a trade or a fill in trader terms and in engine terms. */
+export const SpotContract = z
+  .object({
+    spec: z.string().describe('Name of the translation between the two statements.'),
+    ui_intent: z
+      .object({ side: Side, price: sentDecimal, size: sentDecimal })
+      .describe('In trader terms; as it was sent when it was.'),
+    engine_order: z
+      .object({ side: Side, price: decimal, amount: decimal })
+      .describe('In engine terms.'),
+    balance_delta: z
+      .object({ usdc: delta, cngn: delta })
+      .describe(
+        'What the owner gains and gives; on a perpetual the exposure that a fill opens, which moves no token.',
+      ),
+  })
+  .meta({ id: 'SpotContract', description: 'One order or fill in both languages.' })
+export type SpotContract = Shape<typeof SpotContract>
+
+/** How an order stands (section 3). */
+export const OrderStatus = z.enum(['active', 'matching', 'filled', 'cancelled', 'expired']).meta({
+  id: 'OrderStatus',
+  description: '`matching`: everything open is in matches that await settlement on chain.',
+})
+export type OrderStatus = Shape<typeof OrderStatus>
+
+const signedFields = {
+  order_id: orderId,
+  owner_address: address,
+  signer_address: address.describe('The owner, or a session key of the owner.'),
+  subaccount_id: integer,
+  recipient_id: integer,
+  nonce: integer.describe('Taken once per owner, for ever.'),
+  side: Side.describe('Engine side; on spot the inverse of the trader’s.'),
+  asset_address: address,
+  sub_id: integer,
+  desired_amount: decimal,
+  limit_price: decimal.describe('Engine price.'),
+  worst_fee: integer.describe('Signed bound of the fee per unit filled, at 1e18.'),
+  expiry: unixSeconds.describe('Unix seconds.'),
+  action_json: ActionJson,
+  signature,
+  signature_status: z
+    .enum(['checked', 'unchecked'])
+    .describe('`unchecked`: the chain could not be asked yet, so the order is held.'),
+  reduce_only: z
+    .literal(true)
+    .optional()
+    .describe('It only shrinks the position of its account; absent otherwise.'),
+  warnings: z.array(z.string()).optional().describe('What will keep it from taking liquidity.'),
+}
+
+const progressFields = {
+  status: OrderStatus,
+  filled_amount: decimal.describe('Settled on chain.'),
+  pending_amount: decimal.describe('Matched, awaiting settlement.'),
+  open_amount: decimal.describe('In the book now.'),
+  remaining_amount: decimal.describe('Desired less filled.'),
+  created_at: time,
+  updated_at: time,
+  held_reason: z
+    .enum([
+      'signature_unchecked',
+      'settlement_refused',
+      'expiring',
+      'continuing',
+      'insufficient_balance',
+      'insufficient_margin',
+      'open_interest_cap',
+      'reduce_only',
+      'under_liquidation',
+      'not_in_custody',
+    ])
+    .optional()
+    .describe(
+      'Present while the order waits out of the book, where its `open_amount` is `0`; it returns by itself. `insufficient_balance`: its subaccount, as the chain was last seen, cannot pay for it. `not_in_custody`: the matching contract does not hold its subaccount for the owner, or is about to give it back. `insufficient_margin`: the margin of its subaccount does not carry it. `open_interest_cap`: a match would raise the positions of the market above their cap. `reduce_only`: what it may reduce is in flight. `under_liquidation`: an auction of its subaccount runs. `settlement_refused`: the chain refused a match of it. `signature_unchecked`: the chain has yet to be asked about the signature. `expiring`: its last seconds. `continuing`: it matches on in a moment.',
+    ),
+  cancel_reason: z.string().optional().describe('Present when cancelled.'),
+  cancelled_at: time.optional(),
+}
+
+/** The order record, the same on every endpoint and channel. */
+export const OrderRecord = z
+  .object({
+    ...signedFields,
+    ...progressFields,
+    ...MarketFields.shape,
+    spot_contract: SpotContract.optional().describe('On markets that take `ui_intent`.'),
+  })
+  .meta({ id: 'Order', description: 'An order and where it stands.' })
+export type OrderRecord = Shape<typeof OrderRecord>
+
+/** The body of `GET /v1/orders/{order_id}`. */
+export const OrderLookup = OrderRecord.extend({
+  cancel_reason: z.string().describe('Empty unless cancelled.'),
+  order: OrderRecord.describe('The same order once more.'),
+}).meta({ id: 'OrderLookup', description: 'An order, flat and as `order`.' })
+export type OrderLookup = Shape<typeof OrderLookup>
+
+/** The body of a created or cancelled order. */
+export const OrderAnswer = z
+  .object({ order: OrderRecord })
+  .meta({ id: 'OrderAnswer', description: 'The order as the request left it.' })
+export type OrderAnswer = Shape<typeof OrderAnswer>
+
+/** An item of the order history. */
+export const HistoryOrder = OrderRecord.extend({
+  filled_quote: decimal
+    .optional()
+    .describe(
+      'Σ price × size of the fills, in USDC: what changed hands, on a perpetual the exposure. Absent without fills.',
+    ),
+}).meta({ id: 'HistoryOrder', description: 'An order of one’s own, whatever became of it.' })
+export type HistoryOrder = Shape<typeof HistoryOrder>
+
+/** `next_before` of a page of the order history or of fills. */
+export const nextBefore = z
+  .string()
+  .optional()
+  .describe('Of the next page; present when this one is full.')
+
+/** The body of `GET /v1/orders`. */
+export const OrderHistoryPage = z
+  .object({ orders: z.array(HistoryOrder), next_before: nextBefore })
+  .meta({ id: 'OrderHistory', description: 'A page of orders.' })
+export type OrderHistoryPage = Shape<typeof OrderHistoryPage>
+
+/** Query of the order history and of fills; a cursor is opaque and valid for one of the two. */
+export const HistoryQuery = z.object({
+  limit: pageLimit,
+  before: z.string().optional().describe('`next_before` of the page before.'),
+})
+
+/** The body of `GET /v1/book`, and a snapshot of the `book` channel. */
+export const BookRecord = z
+  .object({
+    market_presentation: MarketEntry,
+    bids: z.array(OrderRecord).describe('Engine buys, best first, then oldest first.'),
+    asks: z.array(OrderRecord).describe('Engine sells, best first, then oldest first.'),
+  })
+  .meta({ id: 'Book', description: 'Every order that can be hit, in engine terms.' })
+export type BookRecord = Shape<typeof BookRecord>
+
+/** Query of the book besides its market. */
+export const BookQuery = z.object({
+  depth: wholeInQuery(z.int().min(1).max(MAX_DEPTH).optional(), 7).describe(
+    'Orders of each side; default all.',
+  ),
+})
+
+/** Trader terms or engine terms: the fields of at least one alternative are required. */
+const EITHER_TERMS = [
+  { required: ['order_entry_spec', 'ui_intent'] },
+  { required: ['side', 'limit_price', 'desired_amount'] },
+]
+
+/** The body of `POST /v1/orders`. Its checks, their order and their texts are those of core/entry. */
+export const NewOrder = z
+  .object({
+    order_id: orderId,
+    owner_address: sentAddress,
+    signer_address: sentAddress,
+    subaccount_id: sentInteger,
+    recipient_id: sentInteger.describe('Equal to `subaccount_id`.'),
+    nonce: sentInteger.describe('Never used before by this owner.'),
+    asset_address: sentAddress,
+    sub_id: sentInteger.optional().describe('Default `0`.'),
+    worst_fee: sentInteger.describe('Equal to the signed word: fee per unit filled at 1e18.'),
+    expiry: unixSeconds.describe('Unix seconds, in the future.'),
+    action_json: z
+      .union([ActionJson, z.string().describe('The same object as JSON text.')])
+      .describe('The signed action; its numbers are scaled by 1e18, the body’s are not.'),
+    signature,
+    side: Side.optional().describe('Engine side; derived when `ui_intent` is sent.'),
+    desired_amount: sentDecimal
+      .optional()
+      .describe('A multiple of `min_size`; derived when `ui_intent` is sent.'),
+    filled_amount: sentDecimal.optional().describe('Already filled elsewhere; default `0`.'),
+    limit_price: sentDecimal
+      .optional()
+      .describe('Engine price, a multiple of `tick_size`; derived when `ui_intent` is sent.'),
+    order_entry_spec: z.string().optional().describe('With `ui_intent`: the market’s own.'),
+    ui_intent: z
+      .object({ side: Side.optional(), price: sentDecimal, size: sentDecimal })
+      .optional()
+      .describe('The order in trader terms; flat fields that are sent too must agree.'),
+    reduce_only: z.boolean().optional().describe('Only shrink a position; not on spot.'),
+  })
+  .meta({
+    id: 'NewOrder',
+    description: 'A signed order. Unknown fields are ignored; null and "" count as absent.',
+    anyOf: EITHER_TERMS,
+  })
+export type NewOrder = Shape<typeof NewOrder>
+
+/** The body of `POST /v1/orders/cancel`. Its checks, their order and their texts are those of core/entry. */
+export const CancelOrder = z
+  .object({
+    owner_address: sentAddress,
+    nonce: sentInteger.describe('Of the order.'),
+    reason: z
+      .string()
+      .max(MAX_CANCEL_REASON_LENGTH)
+      .optional()
+      .describe('Kept as `cancel_reason`; default `unspecified`.'),
+    service: z
+      .string()
+      .optional()
+      .describe('Marks the cancel as a service’s own, which protected ids refuse.'),
+    signature: signature
+      .optional()
+      .describe('Proof: EIP-712 `Cancel(owner, signer, nonce, expiry)` on the signing domain.'),
+    signer_address: sentAddress
+      .optional()
+      .describe('With `signature`: the owner or a session key.'),
+    expiry: z
+      .union([unixSeconds, sentInteger])
+      .optional()
+      .describe('With `signature`: unix seconds until which it counts.'),
+  })
+  .meta({
+    id: 'CancelOrder',
+    description: 'Names one of the owner’s orders; whatever proof is sent must hold.',
+    dependentRequired: { signature: ['signer_address', 'expiry'] },
+  })
+export type CancelOrder = Shape<typeof CancelOrder>

@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import { address, decimal, integer, sentInteger, type Shape, signedDecimal } from './values.js'
+
+/** Positions and margin accounts (sections 2.8 and 4.13). What cannot be priced, because a feed is stale, is empty text. */
+
+const decimalOrEmpty = z.union([decimal, z.literal('')])
+const signedOrEmpty = z.union([signedDecimal, z.literal('')])
+
+const accountFields = {
+  market: z.string(),
+  subaccount_id: integer,
+}
+
+const surplusFields = {
+  initial_margin_surplus: signedOrEmpty.describe('USDC above initial margin; negative when short.'),
+  maintenance_margin_surplus: signedOrEmpty.describe(
+    'USDC above maintenance margin; below zero the account is liquidated.',
+  ),
+}
+
+/** An open position of an account. */
+export const PositionRecord = z
+  .object({
+    ...accountFields,
+    ui_side: z.enum(['long', 'short']).describe('`long` when `engine_position` is positive.'),
+    engine_position: signedDecimal.describe('Signed size on chain.'),
+    ui_size: decimal.describe('Size in cNGN.'),
+    ui_notional_usdc: decimalOrEmpty.describe(
+      'Size at the index, in USDC, rounded down to 6 decimals.',
+    ),
+    mark_price_ui: decimalOrEmpty.describe('At most 10 decimals.'),
+    index_price_ui: decimalOrEmpty,
+    price_status: z
+      .enum(['ok', 'stale'])
+      .describe('`stale` while a price that the position needs cannot be read on chain.'),
+    unrealized_pnl: signedOrEmpty.describe(
+      'Profit and funding that the chain has not settled into cash yet, in USDC.',
+    ),
+    ...surplusFields,
+    liquidation_price_ui: decimal
+      .optional()
+      .describe(
+        'Estimate: mark − surplus / (S − |S| × maintenance rate). Absent without a positive value.',
+      ),
+    entry_price: decimal
+      .optional()
+      .describe(
+        'Average price of the fills that opened it. Absent when this venue’s fills do not add up to the position.',
+      ),
+    pnl_since_entry: signedDecimal
+      .optional()
+      .describe(
+        '(mark − `entry_price`) × `engine_position`, in USDC, without fees and funding. Absent without `entry_price` or mark.',
+      ),
+  })
+  .meta({ id: 'Position', description: 'An open position as the chain shows it.' })
+export type PositionRecord = Shape<typeof PositionRecord>
+
+const Collateral = z.object({
+  symbol: z.string(),
+  asset_address: address.describe('The escrow that a margin deposit pays into.'),
+  balance: signedDecimal,
+  value_usd: signedOrEmpty.describe('At the index.'),
+  margin_value_usd: signedOrEmpty.describe('What of it counts as maintenance margin.'),
+})
+
+/** A margin account in one market. */
+export const MarginAccount = z
+  .object({
+    ...accountFields,
+    cash: signedDecimal.describe('USDC; profit and funding that are not settled are not in it.'),
+    ...surplusFields,
+    collateral: z
+      .array(Collateral)
+      .describe('One item for each asset that counts as margin besides cash, also without any.'),
+  })
+  .meta({ id: 'MarginAccount', description: 'What an account holds as margin of a market.' })
+export type MarginAccount = Shape<typeof MarginAccount>
+
+/** The body of `GET /v1/positions`. */
+export const PositionsBody = z
+  .object({
+    positions: z.array(PositionRecord).describe('Only where there is a position.'),
+    accounts: z
+      .array(MarginAccount)
+      .describe('One for each listed market under whose manager the account is.'),
+  })
+  .meta({
+    id: 'Positions',
+    description: 'An account of perpetual markets, every number of one block of the chain.',
+  })
+export type PositionsBody = Shape<typeof PositionsBody>
+
+/** Query of positions. */
+export const PositionsQuery = z.object({
+  subaccount_id: sentInteger.describe('The account; one that does not exist has empty lists.'),
+})

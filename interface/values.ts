@@ -1,0 +1,189 @@
+import { z } from 'zod'
+
+/**
+ * Values that the shapes of the public interface are made of (section 2.1). A shape is a zod schema and a type of the same
+ * name; objects are open in the generated documents, because fields may be added at any time.
+ */
+
+/** The type of a shape: what a presenter returns and what a client reads. */
+export type Shape<S extends z.ZodType> = DeepReadonly<z.output<S>>
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T
+
+// Bounds of what clients send. core/limits.ts repeats them and is held to them by type.
+
+/** Longest number text that is read at all; a uint256 has at most 78 digits. */
+export const MAX_NUMBER_DIGITS = 78
+/** Longest `order_id`, in UTF-16 units. */
+export const MAX_ORDER_ID_LENGTH = 128
+/** Longest signature in bytes: room for a large multi-signature wallet, small enough to keep with every order. */
+export const MAX_SIGNATURE_BYTES = 4096
+/** Largest page of trades, of the order history and of fills. */
+export const MAX_PAGE_LIMIT = 100
+export const DEFAULT_PAGE_LIMIT = 50
+
+// Values that the venue writes: numbers without leading or trailing zeros, hex in lower case.
+
+export const decimal = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
+  .meta({
+    id: 'Decimal',
+    description: 'A number as decimal text.',
+    examples: ['0.00065', '153000'],
+  })
+
+/** A decimal that may be negative. */
+export const signedDecimal = z
+  .string()
+  .regex(/^-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
+  .meta({ id: 'SignedDecimal', description: 'A number as decimal text, `-` when negative.' })
+
+/** A decimal whose sign is always written, unless it is zero. */
+export const delta = z
+  .string()
+  .regex(/^(0|[+-](0|[1-9][0-9]*)(\.[0-9]*[1-9])?)$/)
+  .meta({
+    id: 'Delta',
+    description: 'A change as decimal text: `+` gained, `-` given, `0` neither.',
+    examples: ['+99.45', '-153000'],
+  })
+
+export const integer = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)$/)
+  .meta({ id: 'Integer', description: 'A whole number as base-10 text.', examples: ['7'] })
+
+export const sixDecimals = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)\.[0-9]{6}$/)
+  .meta({
+    id: 'SixDecimals',
+    description: 'A number as decimal text with all of its six decimals.',
+    examples: ['25.000000'],
+  })
+
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-f]{40}$/)
+  .meta({
+    id: 'Address',
+    description: 'An address of the chain, in lower case.',
+    examples: [`0x${'c1'.repeat(20)}`],
+  })
+
+export const hash = z
+  .string()
+  .regex(/^0x[0-9a-f]{64}$/)
+  .meta({
+    id: 'Hash',
+    description: 'Of a transaction or a signed action.',
+    examples: [`0x${'77'.repeat(32)}`],
+  })
+
+/** Names of reverts that no contract declares, beside `Error`, `Panic` and the errors of the contracts. */
+export const revertName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+  .meta({
+    id: 'RevertName',
+    description:
+      'Name of the error with which the chain refused the call. Without a declared error: `Error` (its text is ' +
+      '`detail.message`), `Panic` (`detail.code`), `EmptyRevert` (no data), `OutOfGas`, `UnknownRevert` (an error that ' +
+      'is not known, with `detail.selector`, or none that a node states), `NotTried` (its batch had too little gas ' +
+      'left), `NotCarriedOut` (no transaction carried it out).',
+    examples: ['WERC_CannotBeNegative'],
+  })
+
+/** What the name of a revert leaves out. */
+export const revertDetail = z
+  .record(z.string(), z.string())
+  .describe('What `revert` leaves out: `message`, `code` or `selector`.')
+
+export const time = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  .meta({
+    id: 'Time',
+    format: 'date-time',
+    description: 'ISO 8601 in UTC with milliseconds.',
+    examples: ['2026-11-21T10:00:00.000Z'],
+  })
+
+export const Side = z.enum(['buy', 'sell']).meta({ id: 'Side' })
+export type Side = Shape<typeof Side>
+
+export const unixSeconds = z.int().min(0)
+
+// Values that clients write; where the venue echoes one, it stands as the client wrote it.
+
+export const sentDecimal = z
+  .string()
+  .max(MAX_NUMBER_DIGITS + 1)
+  .regex(/^[0-9]+(\.[0-9]{1,18})?$/)
+  .meta({
+    id: 'SentDecimal',
+    description: `Plain decimal text: no sign, exponent or blank, at most ${MAX_NUMBER_DIGITS} digits, 18 of them decimals.`,
+    examples: ['0.00065', '153000.0'],
+  })
+
+export const sentInteger = z
+  .string()
+  .max(MAX_NUMBER_DIGITS)
+  .regex(/^[0-9]+$/, 'must be a base-10 integer')
+  .meta({
+    id: 'SentInteger',
+    description: 'Base-10 digits, as text, up to 2^256 - 1.',
+    examples: ['1795255200000'],
+  })
+
+export const sentAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
+  .meta({
+    id: 'SentAddress',
+    description: 'An address in any case; a checksum is not asked for.',
+    examples: [`0x${'c1'.repeat(20)}`],
+  })
+
+export const sentHex = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/, 'must be 0x and pairs of hex digits')
+  .meta({ id: 'SentHex', description: '0x and whole bytes in hex.' })
+
+export const signature = z
+  .string()
+  .max(2 + 2 * MAX_SIGNATURE_BYTES)
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .meta({
+    id: 'Signature',
+    description: '65 bytes of a plain key, or whatever the contract that signs accepts.',
+  })
+
+export const orderId = z
+  .string()
+  .min(1)
+  .max(MAX_ORDER_ID_LENGTH)
+  .meta({
+    id: 'OrderId',
+    description: 'Chosen by the client, taken once for ever. No control characters.',
+    examples: ['order-1'],
+  })
+
+// Query parameters arrive as text.
+
+/** A whole number in a query, of at most so many digits; `schema` checks it once it is read. */
+export const wholeInQuery = <S extends z.ZodType>(schema: S, maxDigits = 16) =>
+  z.preprocess((sent) => {
+    const isWhole = typeof sent === 'string' && /^[0-9]+$/.test(sent) && sent.length <= maxDigits
+    return isWhole ? Number(sent) : sent
+  }, schema)
+
+/** `limit` of a page of trades, orders or fills. */
+export const pageLimit = wholeInQuery(
+  z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
+)

@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  CheckpointUnusable,
+  decodeCheckpoint,
+  encodeCheckpoint,
+  readPartNumber,
+  readSeal,
+  type Checkpoint,
+} from '../../bus-schemas/checkpoint.js'
+import type { LogMarket } from '../../bus-schemas/commands.js'
+import { checkpointsStream, checkpointsSubject } from '../../bus-schemas/subjects.js'
+import { MessagesGone, type Bus, type BusMessage } from './bus.js'
+
+/** Checkpoints kept per market; the command log reaches back to the oldest. */
+export const CHECKPOINTS_KEPT = 3
+/** Messages of a checkpoint per read. */
+const READ_CHUNK = 64
+
+/** The position of a checkpoint in its stream and the command of its seal; not verified yet. */
+export interface StoredCheckpoint {
+  readonly firstSeq: number
+  readonly sealSeq: number
+  readonly commandSeq: number
+  /** When its seal was stored, in unix milliseconds of the bus's clock. */
+  readonly storedAtMs: number
+}
+
+/** Creates the stream of a market's checkpoints when absent. Throws as Bus.declareStream. */
+export function declareCheckpoints(bus: Bus, market: string): Promise<void> {
+  return bus.declareStream({
+    stream: checkpointsStream(market),
+    subject: checkpointsSubject(market),
+    description: `States of the matcher of ${market}, the newest ${CHECKPOINTS_KEPT}`,
+  })
+}
+
+/** The newest complete checkpoints, newest first, at most CHECKPOINTS_KEPT. */
+export async function listCheckpoints(bus: Bus, market: string): Promise<StoredCheckpoint[]> {
+  const stream = checkpointsStream(market)
+  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  const found: StoredCheckpoint[] = []
+  for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_KEPT;) {
+    const [message] = await readKept(bus, stream, { seq, count: 1 })
+    if (message === undefined) break
+    const seal = readSeal(message.data)
+    const start = seq - (seal?.parts ?? readPartNumber(message.data) ?? 0)
+    if (seal !== undefined && start >= firstSeq) {
+      const { storedAtMs } = message
+      found.push({ firstSeq: start, sealSeq: seq, commandSeq: seal.commandSeq, storedAtMs })
+    }
+    // A checkpoint that would start before the stream is damaged; skip its last message only, not those before it.
+    seq = start >= firstSeq ? start - 1 : seq - 1
+  }
+  return found
+}
+
+/** Reads messages; none when they were trimmed, which a newer checkpoint may cause at any moment. */
+async function readKept(
+  bus: Bus,
+  stream: string,
+  { seq, count }: { readonly seq: number; readonly count: number },
+): Promise<BusMessage[]> {
+  try {
+    return await bus.read(stream, seq, count)
+  } catch (error) {
+    if (error instanceof MessagesGone) return []
+    throw error
+  }
+}
+
+/** Reads a checkpoint. Throws CheckpointUnusable unless it is complete, of this market and of this build's version. */
+export async function loadCheckpoint(
+  bus: Bus,
+  market: LogMarket,
+  { firstSeq, sealSeq }: StoredCheckpoint,
+): Promise<Checkpoint> {
+  const messages: Uint8Array[] = []
+  while (firstSeq + messages.length <= sealSeq) {
+    const count = Math.min(READ_CHUNK, sealSeq - firstSeq - messages.length + 1)
+    const from = { seq: firstSeq + messages.length, count }
+    const read = await readKept(bus, checkpointsStream(market.market), from)
+    if (read.length === 0) throw new CheckpointUnusable('its messages are gone')
+    messages.push(...read.map(({ data }) => data))
+  }
+  return decodeCheckpoint(messages, market)
+}
+
+/**
+ * Writes the messages of a checkpoint in succession and resolves once its seal is durable; stops when `isOver` returns
+ * true before a message. After an error, a lost acknowledgement or a message of another writer in between, the messages
+ * have no seal and are ignored.
+ */
+export async function writeCheckpoint(
+  bus: Bus,
+  checkpoint: Checkpoint,
+  isOver: () => boolean,
+): Promise<StoredCheckpoint | undefined> {
+  const { market, commandSeq } = checkpoint
+  const stream = checkpointsStream(market)
+  const { lastSeq } = await bus.streamState(stream)
+  let sealSeq = lastSeq
+  for (const data of encodeCheckpoint(checkpoint)) {
+    if (isOver()) return undefined
+    sealSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: sealSeq })
+    await nextTurn()
+  }
+  const [seal] = await bus.read(stream, sealSeq, 1)
+  if (seal === undefined) return undefined
+  return { firstSeq: lastSeq + 1, sealSeq, commandSeq, storedAtMs: seal.storedAtMs }
+}

@@ -1,0 +1,266 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect, Events, type NatsConnection } from 'nats'
+import { claimSubject } from '../../bus-schemas/subjects.js'
+import { BusUnavailable, WrongLastSequence, type Bus, type Subscription } from './bus.js'
+import { createAppender, type Appender } from './nats-append.js'
+import { createAsker, questionsIn } from './nats-ask.js'
+import { startFollower, type FollowDeps } from './nats-follow.js'
+import { readRange } from './nats-range.js'
+import { assertDurable, assertServer, createNatsStreams, MAX_STORED_BYTES } from './nats-streams.js'
+
+const PING_EVERY_MS = 5_000
+const RECONNECT_WAIT_MS = 250
+const DEFAULT_TIMEOUT_MS = 2_000
+const CLOSE_WITHIN_MS = 2_000
+const WATCH_EVERY_MS = 2_000
+/** A server that has just started needs time to load its streams. */
+const DECLARE_WITHIN_MS = 10_000
+const DECLARE_EVERY_MS = 200
+
+export interface NatsBusOptions {
+  readonly url: string
+  /** The process's name, shown by the server's monitoring. */
+  readonly name: string
+  /**
+   * The server's monitoring address: the only way to check that writes are synced before they are acknowledged. Without
+   * it onWarning reports that this is unchecked.
+   */
+  readonly monitorUrl?: string | undefined
+  /** Timeout of appends and other requests. */
+  readonly timeoutMs?: number
+  /** Replicas of a new stream. */
+  readonly replicas?: number
+  /** Faults that the bus recovers from by itself, and checks that it cannot make, for the log. */
+  readonly onWarning?: (message: string) => void
+}
+
+/**
+ * A bus over NATS JetStream. Waits until a server answers; throws BusMisconfigured when its configuration is not safe.
+ * Reconnects for ever.
+ */
+export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, onWarning = () => undefined } = options
+  const connection = await connect({
+    servers: options.url,
+    name: options.name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_EVERY_MS,
+    waitOnFirstConnect: true,
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+  })
+  try {
+    await assertConnection(connection, options.monitorUrl, onWarning)
+    const streams = await createNatsStreams(connection, timeoutMs)
+    const link = watchLink(connection)
+    const appender = createAppender({ connection, isConnected: link.isConnected, timeoutMs })
+    const deps = { connection, streams, onWarning, watchEveryMs: WATCH_EVERY_MS, ...link }
+    return assemble(deps, appender, options.replicas ?? 1)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+async function assertConnection(
+  connection: NatsConnection,
+  monitorUrl: string | undefined,
+  onWarning: (message: string) => void,
+): Promise<void> {
+  const { info } = connection
+  if (info === undefined) throw new BusUnavailable('the server did not introduce itself')
+  assertServer(
+    {
+      serverId: info.server_id,
+      version: info.version,
+      maxPayload: info.max_payload,
+      jetstream: info.jetstream === true,
+    },
+    MAX_STORED_BYTES,
+  )
+  if (monitorUrl !== undefined) return assertDurable(monitorUrl, info.server_id)
+  onWarning(
+    'no monitoring address of nats-server: whether it syncs before it acknowledges is unchecked',
+  )
+}
+
+/** Tracks whether the connection is up. */
+function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
+  let connected = true
+  const callbacks = new Set<() => void>()
+  const follow = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) connected = false
+      if (type !== Events.Reconnect) continue
+      connected = true
+      for (const callback of callbacks) callback()
+    }
+  }
+  void follow()
+  return {
+    isConnected: () => connected && !connection.isClosed(),
+    onReconnect: (callback) => {
+      callbacks.add(callback)
+      return () => callbacks.delete(callback)
+    },
+  }
+}
+
+function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
+  const { connection, isConnected } = deps
+  const followers = new Set<Subscription>()
+  const asker = createAsker({ connection, isConnected })
+  let closed = false
+  const isClosed = (): BusUnavailable => new BusUnavailable('the bus is closed')
+  const assertOpen = (): void => {
+    if (closed) throw isClosed()
+  }
+  return {
+    isConnected,
+    ...streamCalls({ deps, appender, replicas, assertOpen }),
+    follow: (options) => {
+      assertOpen()
+      const follower = startFollower(deps, options)
+      followers.add(follower)
+      void follower.ended.then(() => followers.delete(follower))
+      return Promise.resolve(follower)
+    },
+    ask: (subject, data, timeoutMs) =>
+      closed ? Promise.reject(isClosed()) : asker.ask(subject, data, timeoutMs),
+    answer: async (subject, queue, onAsk) => {
+      assertOpen()
+      return listen(deps, { subject, queue }, onAsk)
+    },
+    reply(replyTo, data) {
+      assertOpen()
+      asker.reply(replyTo, data)
+    },
+    close: async () => {
+      if (closed) return
+      closed = true
+      for (const follower of followers) await follower.stop()
+      appender.close()
+      asker.close()
+      // Answers of this turn are sent at its end.
+      await new Promise(setImmediate)
+      if (isConnected()) await Promise.race([connection.flush(), delay(CLOSE_WITHIN_MS)])
+      await connection.close()
+    },
+  }
+}
+
+interface StreamCallsDeps {
+  readonly deps: FollowDeps
+  readonly appender: Appender
+  readonly replicas: number
+  readonly assertOpen: () => void
+}
+
+type StreamCalls = Omit<Bus, 'isConnected' | 'follow' | 'ask' | 'answer' | 'reply' | 'close'>
+
+/** The calls about streams and claims. */
+function streamCalls({ deps, appender, replicas, assertOpen }: StreamCallsDeps): StreamCalls {
+  const { streams } = deps
+  return {
+    declareStream: async (spec) => {
+      assertOpen()
+      await whileUnavailable(() => streams.declare(spec, replicas))
+    },
+    declareClaims: async (spec) => {
+      assertOpen()
+      await whileUnavailable(() => streams.declareClaims(spec, replicas))
+    },
+    claimOnce: async (bucket, key) => {
+      assertOpen()
+      return claimOnce(appender, bucket, key)
+    },
+    append: async (subject, data, options) => {
+      assertOpen()
+      return appender.append(subject, data, options)
+    },
+    streamState: async (stream) => {
+      assertOpen()
+      return streams.state(stream)
+    },
+    streamVersion: async (stream) => {
+      assertOpen()
+      return whileUnavailable(() => streams.version(stream))
+    },
+    raiseStreamVersion: async (stream, version) => {
+      assertOpen()
+      await whileUnavailable(() => streams.raiseVersion(stream, version))
+    },
+    lastMessage: async (stream) => {
+      assertOpen()
+      return streams.last(stream)
+    },
+    read: async (stream, fromSeq, limit) => {
+      assertOpen()
+      return readRange(deps, stream, fromSeq, limit)
+    },
+    trim: async (stream, belowSeq) => {
+      assertOpen()
+      await streams.trim(stream, belowSeq)
+    },
+  }
+}
+
+async function claimOnce(appender: Appender, bucket: string, key: string): Promise<boolean> {
+  try {
+    await appender.append(claimSubject(bucket, key), new Uint8Array(), { firstOfSubject: true })
+    return true
+  } catch (error) {
+    if (error instanceof WrongLastSequence) return false
+    throw error
+  }
+}
+
+/** Repeats an idempotent request while the server is not available, at most for DECLARE_WITHIN_MS. */
+async function whileUnavailable<T>(request: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + DECLARE_WITHIN_MS
+  for (;;) {
+    try {
+      return await request()
+    } catch (error) {
+      if (!(error instanceof BusUnavailable) || performance.now() > deadline) throw error
+    }
+    await delay(DECLARE_EVERY_MS)
+  }
+}
+
+async function listen(
+  { connection, isConnected }: FollowDeps,
+  { subject, queue }: { readonly subject: string; readonly queue: string },
+  onAsk: (data: Uint8Array, replyTo: string) => void,
+): Promise<Subscription> {
+  const subscription = connection.subscribe(subject, {
+    queue,
+    callback: (error, message) => {
+      if (error !== null || message.reply === undefined) return
+      const { reply, data } = message
+      callOutside(() => {
+        for (const each of questionsIn(data, reply)) onAsk(each.data, each.replyTo)
+      })
+    },
+  })
+  // After the flush the server has the subscription: later requests arrive.
+  if (isConnected()) await connection.flush()
+  return {
+    stop: async () => {
+      if (isConnected()) await subscription.drain()
+      else subscription.unsubscribe()
+    },
+  }
+}
+
+/** Rethrows an error outside the client, which would treat it as a fault of the connection. It ends the process. */
+function callOutside(call: () => void): void {
+  try {
+    call()
+  } catch (error) {
+    setImmediate(() => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,296 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  nanos,
+  NatsError,
+  ReplayPolicy,
+  RetentionPolicy,
+  StorageType,
+  type ConsumerConfig,
+  type JetStreamManager,
+  type NatsConnection,
+  type StreamConfig,
+} from 'nats'
+import { z } from 'zod'
+import { claimsStream, claimsSubject } from '../../bus-schemas/subjects.js'
+import {
+  BusMisconfigured,
+  BusUnavailable,
+  StreamMissing,
+  type BusMessage,
+  type ClaimsSpec,
+  type StreamSpec,
+  type StreamState,
+} from './bus.js'
+
+/** Largest message of a stream, with headers. */
+export const MAX_STORED_BYTES = 1_048_576
+const DUPLICATE_WINDOW_MS = 120_000
+/** Largest size of a bucket of claims; a claim takes about 150 bytes. */
+const MAX_CLAIMS_BYTES = 256 * 1024 * 1024
+/** How long the server keeps an idle reader. */
+const READER_IDLE_MS = 30_000
+
+const ERR_STREAM_NOT_FOUND = 10059
+const ERR_STREAM_NAME_IN_USE = 10058
+const ERR_NO_MESSAGE = 10037
+
+/** The JetStream requests of the bus; each throws StreamMissing or BusUnavailable. */
+export interface NatsStreams {
+  /** Also throws BusMisconfigured, naming what differs. */
+  declare(spec: StreamSpec, replicas: number): Promise<void>
+  /** The same for a bucket of claims. */
+  declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
+  state(stream: string): Promise<StreamState>
+  /** The version recorded with the stream, 0 for none. */
+  version(stream: string): Promise<number>
+  /** Records a greater one. */
+  raiseVersion(stream: string, version: number): Promise<void>
+  last(stream: string): Promise<BusMessage | undefined>
+  /** Deletes everything below the sequence. */
+  trim(stream: string, belowSeq: number): Promise<void>
+  /** Creates a reader from a sequence on, without acknowledgements, removed when idle; returns its name. */
+  createReader(stream: string, fromSeq: number): Promise<string>
+  /** Best effort: the server removes an idle reader by itself. */
+  deleteReader(stream: string, reader: string): void
+}
+
+export async function createNatsStreams(
+  connection: NatsConnection,
+  timeoutMs: number,
+): Promise<NatsStreams> {
+  const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
+  return {
+    declare: (spec, replicas) => declare(manager, streamConfig(spec, replicas)),
+    declareClaims: (spec, replicas) => declare(manager, claimsConfig(spec, replicas)),
+    state: async (stream) => {
+      const { state } = await translated(stream, manager.streams.info(stream))
+      // The server reports 0 as the first sequence of a new stream.
+      return { firstSeq: Math.max(state.first_seq, 1), lastSeq: state.last_seq }
+    },
+    version: (stream) => versionOf(manager, stream),
+    raiseVersion: (stream, version) => raiseVersion(manager, stream, version),
+    last: (stream) => lastMessage(manager, stream),
+    trim: async (stream, belowSeq) => {
+      await translated(stream, manager.streams.purge(stream, { seq: belowSeq }))
+    },
+    createReader: async (stream, fromSeq) => {
+      const { name } = await translated(stream, manager.consumers.add(stream, readerFrom(fromSeq)))
+      return name
+    },
+    deleteReader: (stream, reader) => {
+      if (connection.isClosed()) return
+      manager.consumers.delete(stream, reader).catch(() => undefined)
+    },
+  }
+}
+
+function streamConfig(spec: StreamSpec, replicas: number) {
+  return {
+    name: spec.stream,
+    subjects: [spec.subject],
+    description: spec.description,
+    storage: StorageType.File,
+    num_replicas: replicas,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.New,
+    max_age: 0,
+    max_msgs: -1,
+    max_bytes: -1,
+    max_msg_size: MAX_STORED_BYTES,
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+    deny_delete: true,
+    deny_purge: false,
+    allow_direct: true,
+    allow_rollup_hdrs: false,
+  } satisfies Partial<StreamConfig>
+}
+
+/** A stream in the layout of the server's key-value tools: one message per key, removed by age. */
+function claimsConfig({ bucket, keepMs, description }: ClaimsSpec, replicas: number) {
+  const stream = claimsStream(bucket)
+  return {
+    ...streamConfig({ stream, subject: claimsSubject(bucket), description }, replicas),
+    max_age: nanos(keepMs),
+    duplicate_window: nanos(Math.min(keepMs, DUPLICATE_WINDOW_MS)),
+    max_bytes: MAX_CLAIMS_BYTES,
+    max_msgs_per_subject: 1,
+  }
+}
+
+function readerFrom(fromSeq: number): Partial<ConsumerConfig> {
+  return {
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: fromSeq,
+    replay_policy: ReplayPolicy.Instant,
+    inactive_threshold: nanos(READER_IDLE_MS),
+    mem_storage: true,
+    num_replicas: 1,
+  }
+}
+
+async function declare(manager: JetStreamManager, wanted: ReturnType<typeof streamConfig>) {
+  try {
+    // A copy, because the client writes defaults into its argument.
+    await manager.streams.add({ ...wanted })
+  } catch (error) {
+    if (errorCode(error) !== ERR_STREAM_NAME_IN_USE) throw translate(wanted.name, error)
+    const { config } = await translated(wanted.name, manager.streams.info(wanted.name))
+    const differing = differences(wanted, config)
+    if (differing.length > 0) {
+      throw new BusMisconfigured(`stream ${wanted.name} exists otherwise: ${differing.join(', ')}`)
+    }
+  }
+}
+
+function differences(wanted: ReturnType<typeof streamConfig>, found: StreamConfig): string[] {
+  const reliedOn = Object.keys(wanted).filter((key) => key !== 'description')
+  return reliedOn.flatMap((key) => {
+    const want = JSON.stringify(wanted[key as keyof typeof wanted])
+    // The server omits options that are off.
+    const have = JSON.stringify(found[key as keyof StreamConfig] ?? false)
+    return want === have ? [] : [`${key} is ${have}, not ${want}`]
+  })
+}
+
+/** Key of a stream's metadata: the greatest version of the venue's messages that was written into it. */
+const VERSION_KEY = 'venue_version'
+
+async function versionOf(manager: JetStreamManager, stream: string): Promise<number> {
+  const { config } = await translated(stream, manager.streams.info(stream))
+  return Number(config.metadata?.[VERSION_KEY] ?? 0)
+}
+
+async function raiseVersion(
+  manager: JetStreamManager,
+  stream: string,
+  version: number,
+): Promise<void> {
+  // Read again after the update: a writer of an older build may have written its own version over it meanwhile.
+  while ((await versionOf(manager, stream)) < version) {
+    const { config } = await translated(stream, manager.streams.info(stream))
+    const metadata = { ...config.metadata, [VERSION_KEY]: `${version}` }
+    await translated(stream, manager.streams.update(stream, { metadata }))
+  }
+}
+
+async function lastMessage(
+  manager: JetStreamManager,
+  stream: string,
+): Promise<BusMessage | undefined> {
+  try {
+    // From the leader: a lagging replica would give a wrong answer about an append with unknown outcome.
+    const { seq, data, time } = await manager.streams.getMessage(stream, { last_by_subj: '>' })
+    return { seq, data, storedAtMs: time.getTime() }
+  } catch (error) {
+    if (errorCode(error) === ERR_NO_MESSAGE) return undefined
+    throw translate(stream, error)
+  }
+}
+
+async function translated<T>(stream: string, request: Promise<T>): Promise<T> {
+  try {
+    return await request
+  } catch (error) {
+    throw translate(stream, error)
+  }
+}
+
+function translate(stream: string, cause: unknown): Error {
+  if (errorCode(cause) === ERR_STREAM_NOT_FOUND) {
+    return new StreamMissing(`no stream ${stream}`, { cause })
+  }
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  return new BusUnavailable(`stream ${stream} does not answer: ${detail}`, { cause })
+}
+
+const errorCode = (error: unknown): number | undefined =>
+  error instanceof NatsError ? error.api_error?.err_code : undefined
+
+/** The oldest supported server version. */
+export const MIN_SERVER_VERSION = '2.10.27'
+const MONITOR_TIMEOUT_MS = 5_000
+
+const jszAnswer = z.object({
+  server_id: z.string(),
+  config: z
+    .object({ sync_always: z.boolean().optional(), max_storage: z.number().optional() })
+    .optional(),
+  storage: z.number().optional(),
+})
+
+/** The server's facts from the connection handshake. */
+export interface ServerFacts {
+  readonly serverId: string
+  readonly version: string
+  readonly maxPayload: number
+  readonly jetstream: boolean
+}
+
+/** Throws BusMisconfigured unless the server is new enough, has JetStream and takes messages of this size. */
+export function assertServer(facts: ServerFacts, messageBytes: number): void {
+  if (!isAtLeast(facts.version, MIN_SERVER_VERSION)) {
+    throw new BusMisconfigured(
+      `nats-server ${facts.version} is too old, ${MIN_SERVER_VERSION} is needed`,
+    )
+  }
+  if (!facts.jetstream) throw new BusMisconfigured('nats-server runs without JetStream')
+  if (facts.maxPayload < messageBytes) {
+    throw new BusMisconfigured(
+      `nats-server takes ${facts.maxPayload} bytes a message, ${messageBytes} are needed (max_payload)`,
+    )
+  }
+}
+
+/**
+ * Checks at the server's monitoring port that every write is synced before it is acknowledged. Throws BusMisconfigured when
+ * it is not, or when the port belongs to another server, and BusUnavailable when the port does not answer.
+ */
+export async function assertDurable(monitorUrl: string, serverId: string): Promise<void> {
+  const { server_id, config } = await readJsz(monitorUrl)
+  if (server_id !== serverId) {
+    throw new BusMisconfigured(`${monitorUrl} is not the monitoring port of the connected server`)
+  }
+  if (config?.sync_always !== true) {
+    throw new BusMisconfigured(
+      'nats-server acknowledges before it syncs: set `sync_interval: always` in its jetstream block',
+    )
+  }
+}
+
+/** Used and available storage; undefined when not known. Throws BusUnavailable when the port does not answer. */
+export async function readStorage(
+  monitorUrl: string | undefined,
+): Promise<{ readonly usedBytes: bigint; readonly maxBytes: bigint } | undefined> {
+  if (monitorUrl === undefined) return undefined
+  const { storage, config } = await readJsz(monitorUrl)
+  const maxStorage = config?.max_storage
+  if (storage === undefined || maxStorage === undefined) return undefined
+  return { usedBytes: BigInt(storage), maxBytes: BigInt(maxStorage) }
+}
+
+async function readJsz(monitorUrl: string): Promise<z.infer<typeof jszAnswer>> {
+  try {
+    const answer = await fetch(new URL('/jsz?config=1', monitorUrl), {
+      signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
+    })
+    return jszAnswer.parse(await answer.json())
+  } catch (cause) {
+    throw new BusUnavailable(`${monitorUrl} does not report the configuration of nats-server`, {
+      cause,
+    })
+  }
+}
+
+/** Compares dotted versions by their first three numbers; a suffix such as `-beta` is ignored. */
+export function isAtLeast(version: string, minimum: string): boolean {
+  const parts = (text: string): number[] => text.split(/[.+-]/, 3).map((part) => parseInt(part, 10))
+  const wanted = parts(minimum)
+  for (const [index, part] of parts(version).entries()) {
+    const least = wanted[index] ?? 0
+    if (part !== least) return part > least
+  }
+  return true
+}

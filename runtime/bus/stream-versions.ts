@@ -1,0 +1,75 @@
+import { CannotStart } from '../../core/cannot-start.js'
+import { StreamMissing, type Bus } from './bus.js'
+import { connectNatsBus, type NatsBusOptions } from './nats-bus.js'
+
+/**
+ * The version of the messages that this build writes into each stream, by name; it reads none newer. Every stream carries
+ * the greatest version that was written into it, so that an older build refuses it at start and not at some message later.
+ */
+export type StreamVersions = ReadonlyMap<string, number>
+
+/** A stream holds messages of a version that this build cannot read. */
+export class NewerStream extends CannotStart {
+  override readonly name = 'NewerStream'
+}
+
+/** Throws NewerStream when a newer release has written into one of the streams; one that does not exist holds nothing. */
+export async function assertReadable(
+  bus: Pick<Bus, 'streamVersion'>,
+  versions: StreamVersions,
+): Promise<void> {
+  for (const [stream, known] of versions) {
+    const written = await versionOf(bus, stream)
+    if (written <= known) continue
+    throw new NewerStream(
+      `the stream ${stream} holds messages of version ${written}, this build reads up to version ${known}: ` +
+        'run the release that wrote them, or a newer one (docs/UPGRADING.md)',
+    )
+  }
+}
+
+/** Version 0 for a stream into which nothing was written. */
+async function versionOf(bus: Pick<Bus, 'streamVersion'>, stream: string): Promise<number> {
+  try {
+    return await bus.streamVersion(stream)
+  } catch (error) {
+    if (error instanceof StreamMissing) return 0
+    throw error
+  }
+}
+
+/**
+ * Records, before its first message, that this build writes into the streams. `onRaised` is called for each that gets a newer
+ * version than before: there is no way back from there. Throws NewerStream.
+ */
+export async function recordVersions(
+  bus: Pick<Bus, 'streamVersion' | 'raiseStreamVersion'>,
+  versions: StreamVersions,
+  onRaised: (message: string) => void,
+): Promise<void> {
+  await assertReadable(bus, versions)
+  for (const [stream, version] of versions) {
+    const before = await bus.streamVersion(stream)
+    if (before >= version) continue
+    await bus.raiseStreamVersion(stream, version)
+    if (before === 0) continue
+    onRaised(
+      `${stream} gets messages of version ${version} from now on: a release that reads up to version ${before} ` +
+        'cannot run this venue any more',
+    )
+  }
+}
+
+/** connectNatsBus for a process of the venue. Also throws NewerStream. */
+export async function connectVenueBus(
+  options: NatsBusOptions & { readonly versions: StreamVersions },
+): Promise<Bus> {
+  const bus = await connectNatsBus(options)
+  try {
+    await assertReadable(bus, options.versions)
+  } catch (error) {
+    await bus.close()
+    throw error
+  }
+  return bus
+}

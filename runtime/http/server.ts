@@ -1,0 +1,264 @@
+import type { Router } from '@koa/router'
+import Koa from 'koa'
+import { randomUUID } from 'node:crypto'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { Readable, type Duplex } from 'node:stream'
+import { InvariantBroken } from '../../core/assert.js'
+import { badRequest, refusalBody, type Refusal, refusals } from '../../core/entry/refusals.js'
+import type { Logger } from '../process/log.js'
+import { RequestAborted } from './read-body.js'
+
+const MAX_HEADER_BYTES = 16 * 1024
+const MAX_HEADERS = 100
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 15_000
+const KEEP_ALIVE_MS = 5_000
+const MAX_REQUESTS_PER_SOCKET = 1_000
+const MAX_CONNECTIONS = 10_000
+/** Interval of the check for slow requests: a request can exceed its time-out by this much. */
+const TIMEOUT_CHECK_MS = 500
+const CLOSE_IDLE_EVERY_MS = 50
+
+/** An HTTP server with every limit set; malformed and slow requests are answered in JSON too. */
+export function createHttpServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      insecureHTTPParser: false,
+      // Checked below, where the answer can be JSON.
+      requireHostHeader: false,
+    },
+    (request, response) => {
+      if (hasOneHost(request)) void handle(request, response)
+      else endWithRefusal(request.socket, MALFORMED)
+    },
+  )
+  server.maxHeadersCount = MAX_HEADERS
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    endWithRefusal(socket, CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED)
+  })
+  return server
+}
+
+const MALFORMED = badRequest('bad_request', 'malformed HTTP request')
+
+const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: { ...MALFORMED, status: 431, message: 'request headers too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { ...MALFORMED, status: 408, message: 'request took too long' },
+}
+
+/** Exactly one Host header: with two, a proxy in front and this server could each act on another one. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts += 1
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0')
+}
+
+const HOST = 'host'
+
+/** Writes a refusal as a complete JSON response to a connection outside HTTP handling, and closes it. */
+export function endWithRefusal(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const requestId = randomUUID()
+  const text = JSON.stringify(refusalBody(refusal, requestId))
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(text)}\r\n` +
+      `X-Request-Id: ${requestId}\r\n` +
+      'Connection: close\r\n\r\n' +
+      text,
+    () => socket.destroy(),
+  )
+}
+
+/** Starts listening and resolves with the port; rejects when the address is in use. */
+export function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
+}
+
+/** Accepts no new connection, lets requests in flight finish within the grace period, then closes the rest. */
+export function closeServer(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const hard = setTimeout(() => server.closeAllConnections(), graceMs)
+    // A kept-alive connection becomes idle once its answer is sent; only this closes it then.
+    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+    server.close(() => {
+      clearTimeout(hard)
+      clearInterval(idle)
+      resolve()
+    })
+  })
+}
+
+export interface HttpAppOptions {
+  readonly router: Router<HttpState>
+  readonly refuse: Refuse
+  /** Answer to a path without a route; defaults to `refusals.pathNotFound`. */
+  readonly pathNotFound?: Refusal
+  /** Called after a request broke an invariant; defaults to logging it only. */
+  readonly onFatal?: (error: InvariantBroken) => void
+  readonly log: Logger
+}
+
+/**
+ * A Koa application that answers the router's routes. Every answer carries `X-Request-Id` and leaves one line in the
+ * log; an error is answered 500 with a constant text, and only the log has its reason.
+ */
+export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
+  const { router, refuse, pathNotFound = refusals.pathNotFound, log } = options
+  const app = new Koa<HttpState>()
+  app.on('error', (error: unknown, { req, headerSent, state }: HttpContext) => {
+    // Koa reports what fails while it writes the answer, which mostly means that the client disconnected.
+    const level = headerSent || req.socket.destroyed ? 'debug' : 'error'
+    log[level]({ err: error, request_id: state.requestId }, 'answer failed')
+  })
+  app.use(handleRequests(options))
+  app.use(router.routes())
+  app.use(refuseUnrouted(refuse, pathNotFound))
+  return app
+}
+
+/** The outermost middleware: names the request, runs its handler, answers for what it throws, and logs the outcome. */
+export function handleRequests({
+  refuse,
+  log,
+  onFatal,
+}: Pick<HttpAppOptions, 'refuse' | 'log' | 'onFatal'>): Koa.Middleware<HttpState> {
+  return async (ctx, next) => {
+    const startedAt = performance.now()
+    const requestId = requestIdOf(ctx.req)
+    ctx.state.requestId = requestId
+    ctx.state.logged = {}
+    ctx.set('X-Request-Id', requestId)
+    try {
+      await next()
+      serialise(ctx)
+    } catch (error) {
+      // An aborted upload is the client's decision; no answer can reach it.
+      const level = error instanceof RequestAborted ? 'debug' : 'error'
+      log[level]({ err: error, request_id: requestId }, 'request failed')
+      refuse(ctx, refusals.internal)
+      if (error instanceof InvariantBroken) onFatal?.(error)
+    }
+    if (ctx.status === refusals.bodyTooLarge.status || hasUnreadBody(ctx.req))
+      ctx.set('Connection', 'close')
+    logRequest(log, ctx, performance.now() - startedAt)
+  }
+}
+
+/** A caller's own id is accepted when it can neither break a log line nor fill one. */
+const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/
+
+function requestIdOf({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id']
+  return typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID()
+}
+
+/** Serialises here rather than in Koa, so that a body that cannot be serialised is answered 500 in JSON too. */
+function serialise(ctx: HttpContext): void {
+  const { body } = ctx
+  const isSerialised = Buffer.isBuffer(body) || body instanceof Readable
+  if (typeof body === 'object' && body !== null && !isSerialised)
+    answerJson(ctx, JSON.stringify(body))
+}
+
+/** Node would read an unread body to the end to reuse the connection: close it instead, the body may be endless. */
+function hasUnreadBody({ headers, readableEnded }: IncomingMessage): boolean {
+  if (readableEnded) return false
+  const { 'transfer-encoding': encoding, 'content-length': length } = headers
+  return (encoding !== undefined && encoding !== '') || Number(length ?? 0) > 0
+}
+
+/** At info when the request may have changed something, at warn when it failed here, else at debug. No body, query or header. */
+function logRequest(log: Logger, ctx: HttpContext, ms: number): void {
+  const { path, method, status, state } = ctx
+  const level = status >= 500 && path !== '/readyz' ? 'warn' : method === 'POST' ? 'info' : 'debug'
+  if (!log.isLevelEnabled(level)) return
+  const line = {
+    request_id: state.requestId,
+    method,
+    path: path.slice(0, 200),
+    status,
+    ms: Math.round(ms * 10) / 10,
+    ...state.logged,
+  }
+  log[level](line, 'request answered')
+}
+
+/** What the router leaves in the context: the routes of the path, whatever their methods. */
+interface RoutedContext {
+  readonly matched?: readonly { readonly methods: readonly string[] }[]
+}
+
+/** Answers what no route answered: 405 with `Allow` on a known path, else 404. */
+function refuseUnrouted(refuse: Refuse, pathNotFound: Refusal): Koa.Middleware<HttpState> {
+  return (ctx) => {
+    const { matched = [] } = ctx as RoutedContext
+    if (matched.length === 0) return refuse(ctx, pathNotFound)
+    ctx.set('Allow', [...new Set(matched.flatMap(({ methods }) => methods))].join(', '))
+    refuse(ctx, refusals.methodNotAllowed)
+  }
+}
+
+/** What both services keep of a request while it is handled. */
+export interface HttpState {
+  /** Identifies the request in the log and in the answer's `X-Request-Id`. */
+  requestId: string
+  /** Fields of the request's log line besides method, path, status and time. */
+  logged: Record<string, unknown>
+}
+
+export type HttpContext = Koa.ParameterizedContext<HttpState>
+
+/** The part of a context that answering needs. */
+export type Answering = Pick<HttpContext, 'status' | 'body' | 'state' | 'set'>
+
+/** Answers with a refusal: its status, its body, and its code in the log line. `extra` fields follow those of the body. */
+export type Refuse = (
+  ctx: Answering,
+  refusal: Refusal,
+  extra?: Readonly<Record<string, unknown>>,
+) => void
+
+/** Returns the one function that turns a service's refusals into answers; `bodyOf` presents a refusal as JSON. */
+export const refuseWith =
+  (bodyOf: (refusal: Refusal, requestId: string) => Readonly<Record<string, unknown>>): Refuse =>
+  (ctx, refusal, extra = {}) => {
+    ctx.status = refusal.status
+    answerJson(ctx, JSON.stringify({ ...bodyOf(refusal, ctx.state.requestId), ...extra }))
+    ctx.state.logged.code = refusal.code
+  }
+
+/** Answers with text that is JSON already. */
+export function answerJson(ctx: Pick<Answering, 'set' | 'body'>, json: string): void {
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = json
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { CannotStart, faultsOf } from '../../core/cannot-start.js'
+import { CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
+
+/** Settings of every process, by the names of its environment. */
+export const processEnv = z.object({
+  /** `1`: the launcher holds standard input open; when it ends, the launcher is gone and the process stops. */
+  PARENT_WATCH: z.enum(['0', '1']).default('0'),
+})
+
+export type ProcessConfig = Readonly<z.infer<typeof processEnv>>
+
+/** Throws BadConfiguration. */
+export function readProcessConfig(): ProcessConfig {
+  return parseEnv(processEnv, process.env)
+}
+
+/** The settings of a process are wrong; the message names each wrong one. */
+export class BadConfiguration extends CannotStart {
+  override readonly name = 'BadConfiguration'
+}
+
+/**
+ * Reads settings from the environment: checked, with defaults, and frozen. An empty value counts as absent, as in
+ * `.env.example`. Throws BadConfiguration that names every wrong setting and no value.
+ */
+export function parseEnv<Schema extends z.ZodObject>(
+  schema: Schema,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<z.infer<Schema>> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = schema.safeParse(given)
+  if (parsed.success) return Object.freeze(parsed.data)
+  const faults = faultsOf(parsed.error.issues, given)
+  throw new BadConfiguration(`bad settings in the environment (see .env.example): ${faults}`)
+}
+
+/** Where a process under test ends itself. */
+export interface CrashAt {
+  readonly point: CrashPoint
+  /** The passing of the point, from 1. */
+  readonly passing: number
+}
+
+const FORM = /^([\w.]+?)(?::([1-9][0-9]*))?$/
+
+const crashAt = z.string().transform((text, ctx): CrashAt => {
+  const [, name, passing = '1'] = FORM.exec(text) ?? []
+  const point = CRASH_POINTS.find((each) => each === name)
+  if (point !== undefined) return { point, passing: parseInt(passing, 10) }
+  ctx.addIssue('must be a crash point of core/crash-point.ts, and may end with :<passing>')
+  return z.NEVER
+})
+
+/** Not in .env.example: only tests use it. */
+const crashEnv = z.object({ NODE_ENV: z.string().optional(), CRASH_AT: crashAt.optional() })
+
+/** The crash point set by a test; undefined unless NODE_ENV is `test`. Throws BadConfiguration. */
+export function readCrashAt(env: NodeJS.ProcessEnv = process.env): CrashAt | undefined {
+  if (env.NODE_ENV !== 'test') return undefined
+  return parseEnv(crashEnv, env).CRASH_AT
+}

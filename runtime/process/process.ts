@@ -1,0 +1,125 @@
+import { encodePingAnswer, type PingAnswer } from '../../bus-schemas/operations.js'
+import { askPing } from '../../bus-schemas/subjects.js'
+import { CannotStart } from '../../core/cannot-start.js'
+import { armCrashPoints, IN_FLIGHT, type CrashHandler } from '../../core/crash-point.js'
+import type { Bus, Subscription } from '../bus/bus.js'
+import { CANNOT_START_CODE } from './cannot-start.js'
+import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
+import { createLog, createLogOutput, type Logger } from './log.js'
+
+/** How long a process may take to stop before it is ended as if it had crashed. */
+export const STOP_DEADLINE_MS = 5_000
+
+export interface Running {
+  /** Finishes the work in flight and releases everything; called once. */
+  stop(): Promise<void>
+}
+
+export interface ProcessContext {
+  readonly log: Logger
+  /** Ends the process with exit code 1 and a fatal line: for errors that cannot be handled. */
+  readonly fail: (error: unknown) => void
+}
+
+export interface ProcessOptions {
+  /** The name in the Procfile, in pings and in the log. */
+  readonly name: string
+  /** Log level. */
+  readonly level: string
+  /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
+  readonly start: (context: ProcessContext) => Promise<Running>
+}
+
+/**
+ * The shell of every process: every main.ts calls it once. Ends the process with exit code 0 on SIGTERM or SIGINT, or when
+ * its parent is gone (the IPC channel closes, or with PARENT_WATCH=1 standard input ends). A failed start, an uncaught
+ * error, an unhandled rejection or a stop that exceeds STOP_DEADLINE_MS logs one fatal line and exits with code 1, or 78
+ * for what only an operator can change (CannotStart). During
+ * the start there is nothing to release, so a stop then exits at once.
+ */
+export function runProcess(options: ProcessOptions): void {
+  const log = createLog(options.name, options.level, createLogOutput())
+  let running: Running | undefined
+  let ending = false
+
+  const die = (message: string) => (error: unknown) => {
+    log.fatal({ err: error }, message)
+    process.exit(error instanceof CannotStart ? CANNOT_START_CODE : 1)
+  }
+  const end = (reason: string) => {
+    if (ending) return
+    ending = true
+    log.info({ reason }, 'stopping')
+    if (running === undefined) process.exit(0)
+    const late = new Error(`not stopped within ${STOP_DEADLINE_MS} ms`)
+    setTimeout(() => die('stop took too long')(late), STOP_DEADLINE_MS)
+    running.stop().then(() => {
+      log.info('stopped')
+      process.exit(0)
+    }, die('stop failed'))
+  }
+
+  process.on('uncaughtException', die('uncaught error'))
+  process.on('unhandledRejection', die('unhandled rejection'))
+  process.on('SIGTERM', () => end('SIGTERM'))
+  process.on('SIGINT', () => end('SIGINT'))
+  watchParent(() => end('parent gone'))
+
+  armCrashAt()
+  log.info('starting')
+  options.start({ log, fail: die('failed') }).then((started) => {
+    running = started
+    log.info('started')
+  }, die('start failed'))
+}
+
+function watchParent(onGone: () => void): void {
+  process.on('disconnect', onGone)
+  if (readProcessConfig().PARENT_WATCH === '0') return
+  process.stdin.on('end', onGone)
+  process.stdin.on('close', onGone)
+  process.stdin.on('error', onGone)
+  process.stdin.resume()
+}
+
+/** Long enough for written bytes to leave the process, and shorter than any answer to them. */
+const IN_FLIGHT_MS = 2
+
+/** Arms the crash point of CRASH_AT, if any: the process ends itself with SIGKILL there. */
+export function armCrashAt(): void {
+  const at = readCrashAt()
+  if (at !== undefined) armCrashPoints(killAt(at, () => process.kill(process.pid, 'SIGKILL')))
+}
+
+/** Calls `kill` at the given passing of the point; at points in flight, after the bytes have left. */
+export function killAt({ point, passing }: CrashAt, kill: () => void): CrashHandler {
+  let passed = 0
+  return (reached) => {
+    if (reached !== point) return
+    passed += 1
+    if (passed !== passing) return
+    if (IN_FLIGHT.has(point)) setTimeout(kill, IN_FLIGHT_MS)
+    else kill()
+  }
+}
+
+/** The answer to a ping, without the process's name. */
+export type Standing = Omit<PingAnswer, 'process'>
+
+/** Answers this process's pings with the current `standing`; not ready when `standing` fails. */
+export function answerPing(
+  bus: Bus,
+  process: string,
+  standing: () => Standing | Promise<Standing>,
+): Promise<Subscription> {
+  const answer = async (replyTo: string) => {
+    const current = await standing()
+    bus.reply(replyTo, encodePingAnswer({ process, ...current }))
+  }
+  return bus.answer(askPing(process), process, (_, replyTo) => {
+    answer(replyTo).catch((error: unknown) => {
+      const detail = error instanceof Error ? error.message : String(error)
+      bus.reply(replyTo, encodePingAnswer({ process, ready: false, detail, positions: {} }))
+    })
+  })
+}

@@ -1,0 +1,131 @@
+import { CANNOT_START_CODE } from './cannot-start.js'
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 10_000
+/** A process that ran for this long has recovered: its next crash counts as its first. */
+const RECOVERED_AFTER_MS = 30_000
+/** From this many crashes in a row on, the cause is one that a restart does not remove. */
+const CRASHES_IN_A_ROW = 5
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A process that was started. */
+export interface Child {
+  readonly pid: number
+  /** Resolves when the process has ended and all its output was delivered; never rejects. */
+  readonly exited: Promise<Exit>
+  /** Signals the process, and the others of its group if it leads one; nothing happens when it is gone. */
+  readonly signal: (signal: NodeJS.Signals) => void
+  /** SIGTERM, and SIGKILL when the process still runs after `graceMs`. Resolves when it is gone. */
+  stop(graceMs: number): Promise<Exit>
+}
+
+/** An exit in words: `code 1`, or `SIGKILL`. */
+export function describeExit(exit: Exit): string {
+  return exit.signal ?? `code ${exit.code ?? 'unknown'}`
+}
+
+/** Adds how a started process is stopped. */
+export function createChild(started: Omit<Child, 'stop'>): Child {
+  const { exited, signal } = started
+  return {
+    ...started,
+    stop: async (graceMs) => {
+      signal('SIGTERM')
+      const timer = setTimeout(() => signal('SIGKILL'), graceMs)
+      const exit = await exited
+      clearTimeout(timer)
+      return exit
+    },
+  }
+}
+
+export interface SupervisorOptions {
+  readonly name: string
+  /** Starts the process, hands it over once it exists, resolves when it is ready. */
+  readonly start: (spawned: (child: Child) => void) => Promise<void>
+  readonly onStart: (pid: number) => void
+  readonly onEnd: (pid: number) => void
+  /** It ended without being stopped, for this reason; `inARow` counts such ends; a restart follows after `pauseMs`. */
+  readonly onCrash: (reason: string, inARow: number, pauseMs: number) => void
+  /** Called at the fifth crash in a row and at every fifth after it, and each time when its exit code excludes a restart. */
+  readonly onCrashLoop: (inARow: number) => void
+  /** The pause after the n-th crash in a row; by default it doubles up to ten seconds. */
+  readonly pauseMs?: (inARow: number) => number
+}
+
+export interface Supervised {
+  readonly name: string
+  /** Settles as the first start did. */
+  readonly ready: Promise<void>
+  /** SIGTERM, then SIGKILL after `graceMs`; no restart follows. Resolves when the process is gone. */
+  stop(graceMs: number): Promise<Exit | undefined>
+  /** Signals the process if there is one; a restart may follow unless it is being stopped. */
+  signal(signal: NodeJS.Signals): void
+}
+
+const pauseAfter = (inARow: number) =>
+  Math.min(FIRST_PAUSE_MS * 2 ** (inARow - 1), LONGEST_PAUSE_MS)
+
+/** Keeps one process running: when it ends without being stopped, it is started again after a pause. */
+export function supervise(options: SupervisorOptions): Supervised {
+  const { name, start, onStart, onEnd, onCrash, onCrashLoop, pauseMs = pauseAfter } = options
+  let child: Child | undefined
+  let spawning: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let stopping = false
+  let inARow = 0
+
+  const crashed = (reason: string, livedMs: number, isHopeless = false) => {
+    if (stopping) return
+    inARow = livedMs >= RECOVERED_AFTER_MS ? 1 : inARow + 1
+    const pause = pauseMs(inARow)
+    onCrash(reason, inARow, pause)
+    if (isHopeless || inARow % CRASHES_IN_A_ROW === 0) onCrashLoop(inARow)
+    timer = setTimeout(() => void run().catch(() => undefined), pause)
+  }
+  const watch = (begun: Child) => {
+    const since = performance.now()
+    child = begun
+    onStart(begun.pid)
+    void begun.exited.then((exit) => {
+      child = undefined
+      onEnd(begun.pid)
+      const isHopeless = exit.code === CANNOT_START_CODE
+      crashed(`ended with ${describeExit(exit)}`, performance.now() - since, isHopeless)
+    })
+  }
+  const run = () => {
+    let existed = false
+    let exists = () => {}
+    const existing = new Promise<void>((resolve) => (exists = resolve))
+    const started = start((begun) => {
+      existed = true
+      watch(begun)
+      exists()
+    })
+    spawning = Promise.race([existing, started.catch(() => undefined)])
+    return started.catch((error: unknown) => {
+      // A process that existed reports its own end.
+      if (!existed) crashed(String(error), 0)
+      throw error
+    })
+  }
+  const ready = run()
+  ready.catch(() => undefined)
+  return {
+    name,
+    ready,
+    signal: (signal) => child?.signal(signal),
+    stop: async (graceMs) => {
+      stopping = true
+      clearTimeout(timer)
+      await spawning
+      return child?.stop(graceMs)
+    },
+  }
+}

@@ -1,0 +1,189 @@
+import { expect } from 'chai'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { askExecutorAt, executeRequest, readAnswer } from '../../../actors/matcher/ask-executor.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import type { ExecuteRequest } from '../../../interface/execute.js'
+import { aFill, aFuture, aMarket } from '../../support/builders.js'
+import { matcherOrder } from '../../support/matching.js'
+
+const hash = `0x${'a'.repeat(64)}`
+const field = (name: string) => ({ details: [{ field: name, message: 'bad' }] })
+
+describe('the payload for the executor', () => {
+  const [maker, taker] = [
+    matcherOrder({ orderId: 'maker-1', side: 'sell', subaccountId: 2n }),
+    matcherOrder({ orderId: 'taker-1', side: 'buy' }),
+  ]
+  const filled = (market = aMarket(), amount = 3n * E18) => {
+    const match = aFill({ amount: amountE18(amount) })
+    const { order_data } = executeRequest(market, match, maker, taker)
+    return order_data.fill_details[0]?.amount_filled
+  }
+
+  it('has the amount as the chain has it, by the market’s amount scale', () => {
+    expect(filled(aMarket())).to.equal('3000000000000000000')
+    expect(filled(aFuture({ amountScale: 10n ** 15n }))).to.equal('3000000000000000')
+  })
+
+  it('is refused for an amount that the chain cannot have, rather than rounded', () => {
+    expect(() => filled(aFuture({ amountScale: 10n ** 15n }), E18 + 1n)).to.throw('is no amount of')
+  })
+})
+
+describe('answers of the executor', () => {
+  const cases: [name: string, status: number, body: unknown, answer: Record<string, unknown>][] = [
+    [
+      'a receipt that succeeded',
+      200,
+      { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '7' },
+      { kind: 'success', txHash: hash, blockNumber: 7n },
+    ],
+    [
+      'a receipt that reverted',
+      200,
+      {
+        accepted: false,
+        tx_hash: hash,
+        receipt_status: 'reverted',
+        block_number: '7',
+        revert: 'TM_FeeTooHigh',
+      },
+      { kind: 'reverted', revert: 'TM_FeeTooHigh', guilty: 'unclear', txHash: hash },
+    ],
+    [
+      'no receipt yet',
+      200,
+      { accepted: true, tx_hash: hash, receipt_status: 'timeout' },
+      { kind: 'undecided' },
+    ],
+    [
+      'a match that the chain booked at a mark',
+      200,
+      {
+        ...{ accepted: true, tx_hash: hash, receipt_status: 'success' },
+        ...{ block_number: '7', mark_price: '1500000000000000000000' },
+      },
+      { kind: 'success', blockNumber: 7n, markPrice: priceE18(1_500n * E18) },
+    ],
+    [
+      'a refused simulation',
+      422,
+      { error: 'would revert', revert: 'WERC_CannotBeNegative', guilty: 'maker' },
+      { kind: 'reverted', revert: 'WERC_CannotBeNegative', guilty: 'maker' },
+    ],
+    [
+      'a refused simulation without a named error',
+      422,
+      { error: 'would revert', revert: 'Panic', detail: { code: '0x12' } },
+      { kind: 'reverted', revert: 'Panic' },
+    ],
+    [
+      'a refusal in the words of an earlier release',
+      422,
+      { error: 'would revert', revert: 'out of gas' },
+      { kind: 'reverted', revert: 'OutOfGas' },
+    ],
+    [
+      'a payload that breaks a rule',
+      400,
+      { error: 'invalid payload', ...field('actions') },
+      { kind: 'malformed', why: 'invalid payload' },
+    ],
+    [
+      'a key that belongs to another call',
+      400,
+      { error: 'used', ...field('Idempotency-Key') },
+      { kind: 'conflict', why: 'used' },
+    ],
+    ['a request that broke off', 400, { error: 'invalid JSON body' }, { kind: 'undecided' }],
+    ['a missing secret', 401, { error: 'secret' }, { kind: 'undecided' }],
+    ['an unknown outcome', 502, { error: 'unknown', tx_hash: hash }, { kind: 'undecided' }],
+    ['an executor that cannot', 503, { error: 'no gas' }, { kind: 'undecided' }],
+    ['a fault of the executor', 500, { error: 'internal error' }, { kind: 'undecided' }],
+  ]
+  for (const [name, status, body, answer] of cases) {
+    it(`${name} (${status}) is ${String(answer.kind)}`, () => {
+      expect(readAnswer(status, body)).to.deep.include(answer)
+    })
+  }
+
+  it('a block number that is no number is never read', () => {
+    const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '-1' }
+    expect(() => readAnswer(200, body)).to.throw()
+  })
+})
+
+describe('asking the executor', () => {
+  const payload = { market: 'cNGN-USDC' } as ExecuteRequest
+
+  async function asked(answer: RequestListener, timeoutMs = 10_000) {
+    const server = createServer(answer)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const stopping = new AbortController()
+    const ask = askExecutorAt({ url: `http://127.0.0.1:${port}`, secret: 'word', timeoutMs })
+    return {
+      ask: (id: string) => ask(id, payload, stopping.signal),
+      abort: () => stopping.abort(),
+      stop: () => {
+        server.closeAllConnections()
+        return new Promise((resolve) => server.close(resolve))
+      },
+    }
+  }
+
+  it('posts the payload under its key, and reads the answer, on a connection that is kept', async () => {
+    const seen: [IncomingHttpHeaders, string][] = []
+    const ports = new Set<number | undefined>()
+    const executor = await asked((request, response) => {
+      let text = ''
+      request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      request.on('end', () => {
+        seen.push([request.headers, text])
+        ports.add(request.socket.remotePort)
+        const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '7' }
+        response.end(JSON.stringify(body))
+      })
+    })
+    const success = { kind: 'success', txHash: hash, blockNumber: 7n }
+    expect(await executor.ask('a:1')).to.deep.equal(success)
+    expect(await executor.ask('a:2')).to.deep.equal(success)
+    await executor.stop()
+    expect(ports.size).to.equal(1)
+    expect(seen.map(([, text]) => text)).to.deep.equal(Array(2).fill('{"market":"cNGN-USDC"}'))
+    expect(seen[1]?.[0]).to.include({
+      ...{ 'idempotency-key': 'a:2', authorization: 'Bearer word' },
+      'content-type': 'application/json',
+    })
+  })
+
+  it('knows nothing when the answer does not come, breaks off or is no answer', async () => {
+    const silent = await asked(() => undefined, 50)
+    expect((await silent.ask('a:1')).kind).to.equal('undecided')
+    await silent.stop()
+    expect((await silent.ask('a:2')).kind, 'no listener').to.equal('undecided')
+    const broken = await asked((_, response) => {
+      response.setHeader('content-length', 100)
+      response.write('{"tx_', () => response.destroy())
+    })
+    expect((await broken.ask('a:1')).kind).to.equal('undecided')
+    await broken.stop()
+    const other = await asked((_, response) => response.end('<html>'))
+    expect((await other.ask('a:1')).kind).to.equal('undecided')
+    await other.stop()
+  })
+
+  it('lets go of every question when it is stopped, and takes no other', async () => {
+    const arrived: string[] = []
+    const executor = await asked(({ headers }) => {
+      arrived.push(String(headers['idempotency-key']))
+      if (arrived.length === 2) executor.abort()
+    })
+    const answers = await Promise.all([executor.ask('a:1'), executor.ask('a:2')])
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(['undecided', 'undecided'])
+    expect((await executor.ask('a:3')).kind).to.equal('undecided')
+    expect(arrived.length).to.equal(2)
+    await executor.stop()
+  })
+})

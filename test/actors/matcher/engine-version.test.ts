@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import { objectToNewer, startEngineSwitch } from '../../../actors/matcher/engine-version.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { openingOf } from '../../../core/contracts/market-terms.js'
+import type { Command } from '../../../core/engine/command.js'
+import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
+import { emptyMatcherState } from '../../../core/engine/state.js'
+import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { createLog } from '../../../runtime/process/log.js'
+import { eventually } from '../../support/eventually.js'
+import { appendCommands, placeOrder, stageMarket, startOn } from './stage.js'
+
+const NEWER = ENGINE_VERSION + 1
+
+/** A leader of the next release on a bus, in a log of so many messages. */
+function leaderOn(
+  bus: ReturnType<typeof createMemoryBus>,
+  engineVersion: number | undefined,
+  commandSeq = 7,
+) {
+  const submitted: Command[] = []
+  const waits: string[] = []
+  const lowered: number[] = []
+  const fatal: unknown[] = []
+  const switching = startEngineSwitch({
+    ...{ bus, market: stageMarket, engineVersion },
+    facts: {
+      ...observeMatcher(createLog('matcher', 'silent')),
+      engineWaits: (_, why) => waits.push(why),
+      engineNotLowered: (asked) => lowered.push(asked),
+    },
+    log: { state: emptyMatcherState(openingOf(stageMarket)), commandSeq },
+    own: {
+      submit: (command) => {
+        submitted.push(command)
+        return Promise.resolve()
+      },
+    },
+    onFatal: (error) => fatal.push(error),
+  })
+  return { submitted, waits, lowered, fatal, stop: () => switching.stop() }
+}
+
+describe('a leader that is to set an engine version', () => {
+  it('sets it once no matcher objects, and waits for one whose build does not know it', async () => {
+    const bus = createMemoryBus()
+    const standby = { bus, market: stageMarket, leaderId: 'standby' }
+    const older = await objectToNewer(standby)
+    const itself = await objectToNewer({ ...standby, leaderId: 'leader' }, NEWER)
+    const waiting = leaderOn(bus, NEWER)
+    await eventually(() => waiting.waits.length > 0)
+    expect(waiting.waits[0]).to.equal(
+      `matcher standby carries out versions up to ${ENGINE_VERSION}`,
+    )
+    expect(waiting.submitted).to.deep.equal([])
+    waiting.stop()
+    await older.stop()
+
+    const alone = leaderOn(bus, NEWER)
+    await eventually(() => alone.submitted.length > 0)
+    expect(alone.submitted).to.deep.equal([{ kind: 'EngineVersionSet', version: NEWER }])
+    expect([...alone.waits, ...alone.fatal, ...waiting.fatal]).to.deep.equal([])
+    await itself.stop()
+  })
+
+  it('leaves a log as it is unless it is asked, and never lowers it', () => {
+    const bus = createMemoryBus()
+    for (const [asked, lowered] of [
+      [undefined, []],
+      [ENGINE_VERSION, []],
+      [0, [0]],
+    ] as const) {
+      const leader = leaderOn(bus, asked)
+      expect(leader.submitted).to.deep.equal([])
+      expect(leader.lowered).to.deep.equal(lowered)
+    }
+  })
+
+  it('goes on when the version that it has is set again, and stops on one it does not know', async () => {
+    const bus = createMemoryBus()
+    const { matcher, fatal } = await startOn(bus)
+    await appendCommands(bus, [{ kind: 'EngineVersionSet', version: ENGINE_VERSION }])
+    await appendCommands(bus, [placeOrder({ orderId: 'after', side: 'buy' })])
+    await eventually(() => matcher.positions().feed_seq === 1)
+    await appendCommands(bus, [{ kind: 'EngineVersionSet', version: NEWER }])
+    await eventually(() => fatal.length > 0)
+    expect(String(fatal[0])).to.contain(`engine version ${NEWER}`)
+    await matcher.stop()
+
+    const again = await startOn(bus)
+    expect(String(again.fatal[0])).to.contain('run the release that set it, or a newer one')
+    await again.matcher.stop()
+  })
+})

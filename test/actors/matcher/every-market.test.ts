@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { superviseMatchers } from '../../../actors/matcher/every-market.js'
+import { decodePingAnswer } from '../../../bus-schemas/operations.js'
+import { askPing } from '../../../bus-schemas/subjects.js'
+import { identify } from '../../../devnet/launcher/pids.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { createLog } from '../../../runtime/process/log.js'
+import { testAddresses } from '../../support/builders.js'
+import { eventually } from '../../support/eventually.js'
+import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const main = fileURLToPath(new URL('../../../actors/matcher/main.js', import.meta.url))
+const isGone = (pid: number) => identify(pid) === undefined
+
+describe('the matchers of several markets', function () {
+  this.timeout(120_000)
+  const dir = tempDir()
+  after(() => dir.remove())
+
+  /** Notes each start; ends at once for the market that cannot start, and otherwise when its input ends. */
+  const program = `
+    const fs = require('fs')
+    fs.appendFileSync('${dir.path}/' + process.env.MARKET, process.pid + '\\n')
+    if (process.env.MARKET === 'broken') process.exit(3)
+    process.stdin.on('end', () => process.exit()).resume()
+    setInterval(() => {}, 10_000)`
+  const startsOf = (market: string): number[] => {
+    const file = join(dir.path, market)
+    if (!existsSync(file)) return []
+    return readFileSync(file, 'utf8').trim().split('\n').map(Number)
+  }
+
+  it('run beside one that cannot start, which is tried again and again', async () => {
+    const matchers = superviseMatchers({
+      markets: ['a', 'broken', 'b'],
+      args: ['-e', program],
+      log: createLog('matchers', 'silent'),
+    })
+    await eventually(() => startsOf('broken').length >= 3)
+    const [a = [], b = []] = ['a', 'b'].map(startsOf)
+    expect([a.length, b.length]).to.deep.equal([1, 1])
+    process.kill(a[0] ?? 0, 'SIGKILL')
+    await eventually(() => startsOf('a').length === 2)
+    await matchers.stop()
+    expect([...startsOf('a'), ...startsOf('b')].every(isGone)).to.equal(true)
+    expect(startsOf('b')).to.deep.equal(b)
+  })
+})
+
+/** Of the shipped market file, the deployment has this market alone. */
+const DEPLOYED = ['cNGN-USDC']
+
+describe('the matchers of the market data as processes', function () {
+  this.timeout(120_000)
+  let server: TestNatsServer
+  const dir = tempDir()
+  const running: ChildProcess[] = []
+  before(async () => {
+    server = await startNatsServer()
+    writeFileSync(join(dir.path, 'deployment.json'), JSON.stringify(testAddresses))
+  })
+  afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL')
+  })
+  after(async () => {
+    await server.stop()
+    dir.remove()
+  })
+
+  /** Starts the program without MARKET; resolves when every market's matcher is ready. */
+  async function start() {
+    const child = spawn(process.execPath, [main], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        NATS_URL: server.url,
+        DEPLOYMENT_FILE: join(dir.path, 'deployment.json'),
+        EXECUTOR_URL: 'http://127.0.0.1:9',
+      },
+    })
+    running.push(child)
+    let log = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (log += text))
+    const pids = () => [...log.matchAll(/"pid":(\d+),"msg":"matcher started"/g)].map(pidOf)
+    await untilReady()
+    return { child, pids, log: () => log }
+  }
+  const pidOf = ([, pid]: RegExpMatchArray): number => Number(pid)
+
+  async function untilReady() {
+    const bus = await connectNatsBus({ url: server.url, name: 'test' })
+    for (const market of DEPLOYED) {
+      await eventually(async () => {
+        const answer = await bus.ask(askPing(`matcher-${market}`), new Uint8Array(), 500)
+        expect(decodePingAnswer(answer).ready).to.equal(true)
+      })
+    }
+    await bus.close()
+  }
+
+  it('are started for every market on the deployment, again after a crash, and end in order on SIGTERM', async () => {
+    const { child, pids, log } = await start()
+    const [first = 0] = pids()
+    expect(pids()).to.have.length(DEPLOYED.length)
+    expect(log()).to.include(
+      '"msg":"cNGN-PERP is not listed: the deployment has no perp_asset and no perp_trade_module"',
+    )
+    process.kill(first, 'SIGKILL')
+    await eventually(() => pids().length > DEPLOYED.length)
+    await untilReady()
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).to.deep.equal([0, null])
+    expect(pids().every(isGone)).to.equal(true)
+    expect(log()).to.match(/"name":"matcher-[^"]+".*"reason":"(SIGTERM|parent gone)"/)
+  })
+
+  it('end when the program that started them is killed', async () => {
+    const { child, pids } = await start()
+    child.kill('SIGKILL')
+    await eventually(() => pids().every(isGone))
+  })
+})

@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
+import type { ReportedReversal } from '../../../actors/matcher/reversals.js'
+import type { Change } from '../../../core/engine/change.js'
+import type { SettlementTruth } from '../../../core/engine/settlement-trail.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { eventually } from '../../support/eventually.js'
+import {
+  appendCommands,
+  changesOf,
+  placeOrder,
+  stageMarket,
+  startOn,
+  type StartedMatcher,
+} from './stage.js'
+
+const { market: name } = stageMarket
+const LOST: SettlementTruth = { kind: 'reverted', revert: 'WERC_CannotBeNegative' }
+const MINED: SettlementTruth = { kind: 'success', txHash: '0xcd', blockNumber: 9n }
+
+describe('matcher whose settlements are turned round', () => {
+  let bus: MemoryBus
+  let reported: ReportedReversal[]
+  let asked: number[]
+  let answer: Awaited<ReturnType<AskExecutor>>
+  let started: StartedMatcher
+
+  beforeEach(async () => {
+    bus = createMemoryBus()
+    reported = []
+    asked = []
+    answer = { kind: 'success', txHash: '0xab', blockNumber: 7n }
+    started = await start()
+  })
+  afterEach(async () => {
+    await started.matcher.stop()
+    expect(started.fatal).to.deep.equal([])
+  })
+
+  /** The executor tells what is above a number, two at a time. */
+  const start = () =>
+    startOn(bus, {
+      ask: () => Promise.resolve(answer),
+      reversals: {
+        everyMs: 20,
+        ask: (after) => {
+          asked.push(after)
+          return Promise.resolve(reported.filter(({ no }) => no > after).slice(0, 2))
+        },
+      },
+    })
+
+  const tell = (no: number, settlementId: string, now: SettlementTruth): void => {
+    reported.push({ no, settlementId, now })
+  }
+  const kinds = (changes: readonly Change[]): string[] => changes.map(({ kind }) => kind)
+
+  /** A maker of 10 and a taker of 4, whose match is `cNGN-USDC:2`. */
+  async function trade(): Promise<void> {
+    await appendCommands(bus, [
+      placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n, nonce: 1n }),
+      placeOrder({ orderId: 't', side: 'buy', nonce: 2n, desiredAmount: 4n as never }),
+    ])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(5))
+  }
+  const untilRead = (no: number) => eventually(() => expect(asked.at(-1)).to.equal(no))
+
+  it('takes the fill back on its feed, once, also when it is started again', async () => {
+    await trade()
+    tell(1, `${name}:2`, LOST)
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(8))
+    const [maker, taker, returned] = (await changesOf(bus)).slice(5)
+    expect(maker).to.include({ kind: 'FillReversed', orderId: 'm', filled: 0n, status: 'active' })
+    expect(taker).to.include({
+      ...{ kind: 'FillReversed', orderId: 't', filled: 0n, status: 'cancelled' },
+      ...{ revert: 'WERC_CannotBeNegative', cancelReason: 'settlement_reversed' },
+    })
+    expect(taker).to.have.nested.property('fill.tradeId', 5 * 256 + stageMarket.ordinal)
+    expect(returned).to.include({ kind: 'OrderReleased', orderId: 'm' })
+    await untilRead(1)
+    await started.matcher.stop()
+    asked = []
+    started = await start()
+    await untilRead(1)
+    expect(asked).not.to.include(0)
+    expect(await changesOf(bus)).to.have.length(8)
+  })
+
+  it('leaves alone what is told of another market, and what the feed says already', async () => {
+    await trade()
+    tell(1, 'cNGN-PERP:2', LOST)
+    tell(2, `${name}:2`, MINED)
+    tell(3, `${name}:2`, MINED)
+    await untilRead(3)
+    expect(await changesOf(bus)).to.have.length(5)
+  })
+
+  it('waits for the outcome of a match that is pending, and goes on with others meanwhile', async () => {
+    await trade()
+    answer = { kind: 'undecided', why: 'no receipt' }
+    await appendCommands(bus, [
+      placeOrder({ orderId: 't2', side: 'buy', nonce: 3n, desiredAmount: 2n as never }),
+    ])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(7))
+    tell(1, `${name}:6`, LOST)
+    tell(2, `${name}:2`, LOST)
+    await eventually(async () => expect(kinds(await changesOf(bus))).to.include('FillReversed'))
+    expect(asked.at(-1)).to.equal(0)
+    answer = { kind: 'reverted', revert: 'WERC_CannotBeNegative', guilty: 'taker' }
+    await untilRead(2)
+    const changes = await changesOf(bus)
+    expect(kinds(changes).filter((kind) => kind === 'FillReversed')).to.have.length(2)
+    expect(kinds(changes).filter((kind) => kind === 'MatchReverted')).to.have.length(2)
+  })
+
+  it('fills what had reverted and was carried out after all, as soon as the amount is free', async () => {
+    answer = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' }
+    await trade()
+    expect(kinds(await changesOf(bus)).slice(3)).to.deep.equal(['MatchReverted', 'MatchReverted'])
+    tell(1, `${name}:2`, MINED)
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(7))
+    const [maker, taker] = (await changesOf(bus)).slice(5)
+    expect(maker).to.include({ kind: 'OrderFilled', orderId: 'm', filled: 4n, status: 'active' })
+    expect(taker).to.include({ kind: 'OrderFilled', orderId: 't', filled: 4n, status: 'filled' })
+    await untilRead(1)
+  })
+})

@@ -1,0 +1,85 @@
+import { setMaxListeners } from 'node:events'
+import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
+import type { MatcherOptions } from '../../../actors/matcher/config.js'
+import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { decodeBlock } from '../../../bus-schemas/blocks.js'
+import { commandsSubject, feedStream } from '../../../bus-schemas/subjects.js'
+import type { Change } from '../../../core/engine/change.js'
+import type { Command } from '../../../core/engine/command.js'
+import type { Bus } from '../../../runtime/bus/bus.js'
+import { createLog } from '../../../runtime/process/log.js'
+import { aMarket } from '../../support/builders.js'
+import { eventually } from '../../support/eventually.js'
+import { matcherOrder, type OrderFields } from '../../support/matching.js'
+import { encodeCommands } from '../../support/spot-log.js'
+
+export const stageMarket = aMarket()
+const { market: name } = stageMarket
+
+/** An executor that never comes to an answer. */
+export const neverDecides: AskExecutor = (_, __, signal) =>
+  new Promise((resolve) => {
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', () => resolve({ kind: 'undecided', why: 'stopped' }))
+  })
+
+export interface StartedMatcher {
+  readonly matcher: Matcher
+  /** What it gave up for. */
+  readonly fatal: unknown[]
+  /** Checkpoints that it could not use. */
+  readonly unusable: string[]
+}
+
+/** Starts a matcher of the stage's market that writes no log; resolves when it leads and has caught up, unless it is a standby. */
+export async function startOn(
+  bus: Bus,
+  options: Partial<MatcherOptions> = {},
+): Promise<StartedMatcher> {
+  const fatal: unknown[] = []
+  const unusable: string[] = []
+  const matcher = await startMatcher({
+    bus,
+    market: stageMarket,
+    ask: neverDecides,
+    facts: {
+      ...observeMatcher(createLog('matcher', 'silent')),
+      checkpointUnusable: (_, why) => unusable.push(why),
+    },
+    nowMs: Date.now,
+    tickMs: 50,
+    onFatal: (error) => fatal.push(error),
+    ...options,
+  })
+  if (options.standby !== true)
+    await eventually(() => matcher.isLive() || fatal.length > 0, 120_000)
+  return { matcher, fatal, unusable }
+}
+
+let sourceNo = 0
+
+/** Puts commands into the log as the intake would, in one message. */
+export function appendCommands(
+  bus: Bus,
+  commands: readonly Command[],
+  envelope: { readonly replyTo?: string; readonly atMs?: number } = {},
+): Promise<number> {
+  const logged = commands.map((command) => {
+    sourceNo += 1
+    return { source: 'intake', sourceNo, atMs: Date.now(), command, ...envelope }
+  })
+  return bus.append(commandsSubject(name), encodeCommands(logged))
+}
+
+/** A valid order of the stage's market that lives long. */
+export const placeOrder = (fields: OrderFields): Command => ({
+  kind: 'PlaceOrder',
+  order: matcherOrder({ goodUntilSec: 4_000_000_000, market: name, ...fields }),
+})
+
+/** Every change that the feed holds, in order. */
+export async function changesOf(bus: Bus): Promise<Change[]> {
+  const messages = await bus.read(feedStream(name), 1, 100_000)
+  return messages.flatMap(({ data }) => [...decodeBlock(data).changes])
+}

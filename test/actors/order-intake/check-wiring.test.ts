@@ -1,0 +1,50 @@
+import { expect } from 'chai'
+import { checkWirings, type ReadWiring } from '../../../actors/order-intake/check-wiring.js'
+import { aMarket, aPerp } from '../../support/builders.js'
+import { eventually } from '../../support/eventually.js'
+import { silentLog } from '../../support/intake-stage.js'
+
+const [spot, perp] = [aMarket(), aPerp()]
+
+function checked(readWiring: ReadWiring) {
+  const stopped = new Map<string, string>()
+  const gate = { close: (market: string, why: string) => void stopped.set(market, why) }
+  return { stopped, wirings: checkWirings({ readWiring, gate, log: silentLog, retryMs: 1 }) }
+}
+
+describe('the check of how markets are wired', () => {
+  it('closes the market that is wired otherwise, and no other', async () => {
+    const { stopped, wirings } = checked(({ market }) =>
+      Promise.resolve(market === perp.market ? 'no contract at asset 0x1' : undefined),
+    )
+    for (const market of [spot, perp]) await wirings.check(market)
+    expect([...stopped]).to.deep.equal([['cNGN-PERP', 'cNGN-PERP: no contract at asset 0x1']])
+    await wirings.stop()
+  })
+
+  it('asks again while the chain does not answer, and lets orders in meanwhile', async () => {
+    let asked = 0
+    const { stopped, wirings } = checked(() => {
+      asked += 1
+      return asked < 4 ? Promise.reject(new Error('no answer')) : Promise.resolve('why')
+    })
+    await wirings.check(perp)
+    expect(stopped.size).to.equal(0)
+    await eventually(() => stopped.size === 1, 20_000)
+    await wirings.stop()
+    expect(asked).to.equal(4)
+  })
+
+  it('asks no more once it is stopped', async () => {
+    let asked = 0
+    const { wirings } = checked(() => {
+      asked += 1
+      return Promise.reject(new Error('no answer'))
+    })
+    await wirings.check(perp)
+    await wirings.stop()
+    const before = asked
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+    expect(asked).to.be.most(before + 1)
+  })
+})

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { recheckSignatures } from '../../../actors/order-intake/watch-signatures.js'
+import type { OrderWatch, WatchedOrder } from '../../../actors/order-intake/order-watch.js'
+import type { Command } from '../../../core/engine/command.js'
+
+const NOW_SEC = 1_800_000_000
+
+/** What a round says of an order whose session key ends at `expirySec`; `keyEndsSec` was logged before. */
+async function judged(
+  expirySec: bigint | undefined,
+  keyEndsSec: number | undefined = undefined,
+): Promise<Command[]> {
+  const order: WatchedOrder = {
+    ...{ market: 'cNGN-USDC', orderId: 'a', signature: '0x', digest: () => '0x', placedAt: 1 },
+    owner: `0x${'aa'.repeat(20)}`,
+    signer: `0x${'bb'.repeat(20)}`,
+    ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec },
+    goodUntilSec: NOW_SEC + 600,
+  }
+  const watch: Pick<OrderWatch, 'next' | 'prioritise' | 'isLive'> = {
+    next: () => [order],
+    prioritise: () => undefined,
+    isLive: () => true,
+  }
+  const commands: Command[] = []
+  await recheckSignatures({
+    watch: watch as OrderWatch,
+    verifier: { hasCode: () => false, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
+    accounts: { readSessionKeyExpiry: () => Promise.resolve(expirySec) },
+    submit: (_, command) => {
+      commands.push(command)
+      return Promise.resolve(true)
+    },
+    nowMs: () => NOW_SEC * 1_000,
+  })
+  return commands
+}
+
+describe('the order of a session key', () => {
+  const cancelled = [{ kind: 'SignatureChecked', orderId: 'a', valid: false }]
+  const endsAt = (endsSec: number) => [{ kind: 'SessionKeyObserved', orderId: 'a', endsSec }]
+
+  it('is cancelled once the key has ended, and not earlier', async () => {
+    expect(await judged(BigInt(NOW_SEC))).to.deep.equal(cancelled)
+    expect(await judged(0n)).to.deep.equal(cancelled)
+    expect(await judged(BigInt(NOW_SEC) + 1n)).to.deep.equal(endsAt(NOW_SEC + 1))
+  })
+
+  it('tells its market when the key ends, once, and again when that has changed', async () => {
+    const endsSec = NOW_SEC + 60
+    expect(await judged(BigInt(endsSec))).to.deep.equal(endsAt(endsSec))
+    expect(await judged(BigInt(endsSec), endsSec)).to.deep.equal([])
+    expect(await judged(BigInt(endsSec) + 9n, endsSec)).to.deep.equal(endsAt(endsSec + 9))
+  })
+
+  it('tells of no end behind that of the order', async () => {
+    expect(await judged(2n ** 255n, NOW_SEC + 600)).to.deep.equal([])
+    expect(await judged(2n ** 255n, NOW_SEC + 60)).to.deep.equal(endsAt(NOW_SEC + 600))
+  })
+
+  it('stands while the chain does not answer', async () => {
+    expect(await judged(undefined)).to.deep.equal([])
+  })
+})

@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import { createOrderWatch, type WatchedOrder } from '../../../actors/order-intake/order-watch.js'
+import type { Hex } from '../../../core/action.js'
+import type { Block, Change } from '../../../core/engine/change.js'
+import { amountE18 } from '../../../core/money.js'
+import { anOrder } from '../../support/builders.js'
+
+const NONE = amountE18(0n)
+
+function placementOf(orderId: string): Block {
+  const order = anOrder({ orderId })
+  const { market, owner, side, limitPrice, desiredAmount: desired } = order
+  const change: Change = {
+    ...{ kind: 'OrderPlaced', seq: 1, atMs: 1, rank: 1, order, orderId, owner, side, limitPrice },
+    ...{ desired, filled: NONE, pending: NONE, open: desired, openDelta: desired },
+    status: 'active',
+  }
+  return { market, commandSeq: 1, commandIndex: 0, firstSeq: 1, changes: [change] }
+}
+
+describe('the watch over live orders', () => {
+  let hashed: string[]
+  const watchOf = () => {
+    hashed = []
+    return createOrderWatch(({ orderId }): Hex => {
+      hashed.push(orderId)
+      return '0xd1'
+    })
+  }
+
+  it('hashes an action only when asked, and once', () => {
+    const watch = watchOf()
+    watch.apply(1, placementOf('a'))
+    expect(hashed).to.deep.equal([])
+    const [order] = watch.next(1) as [WatchedOrder]
+    expect([order.digest(), order.digest()]).to.deep.equal(['0xd1', '0xd1'])
+    expect(hashed).to.deep.equal(['a'])
+  })
+
+  it('knows what was recovered on the way in, of that order alone', () => {
+    const watch = watchOf()
+    watch.recovered('a')
+    watch.apply(1, placementOf('a'))
+    watch.apply(2, placementOf('b'))
+    const known = watch.next(1).map(({ orderId, recovered }) => [orderId, recovered])
+    expect(known).to.deep.equal([
+      ['a', true],
+      ['b', false],
+    ])
+  })
+})

@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { testAddresses, testDomain, type OrderBody } from '../../support/builders.js'
+import { eventually } from '../../support/eventually.js'
+import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
+import { ask, signedBody } from '../../support/intake-stage.js'
+import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const ORDERS = 300
+const KILLS = 4
+const market = 'cNGN-USDC'
+const main = fileURLToPath(new URL('../../../actors/order-intake/main.js', import.meta.url))
+
+describe('the order-intake process', function () {
+  this.timeout(120_000)
+  const directory = tempDir()
+  let server: TestNatsServer
+  let bus: Bus
+  let matcher: FakeMatcher
+  let intake: ChildProcess
+
+  before(async () => {
+    server = await startNatsServer()
+    bus = await connectNatsBus({ url: server.url, name: 'test' })
+    const [stream, subject] = [commandsStream(market), commandsSubject(market)]
+    await bus.declareStream({ stream, subject, description: 'test' })
+    matcher = await startFakeMatcher(bus, market)
+    writeDeployment()
+    start()
+  })
+
+  after(async () => {
+    intake.kill('SIGKILL')
+    await matcher.stop()
+    await bus.close()
+    await server.stop()
+    directory.remove()
+  })
+
+  const deploymentFile = join(directory.path, 'deployment.json')
+  const writeDeployment = (): void => {
+    const unused = `0x${'11'.repeat(20)}`
+    const names = [
+      'sub_accounts',
+      'deposit_module',
+      'withdrawal_module',
+      'usdc',
+      'cngn',
+      'cash_asset',
+    ]
+    const deployment = {
+      chain_id: testDomain.chainId,
+      matching: testDomain.verifyingContract,
+      ...Object.fromEntries(names.map((name) => [name, unused])),
+      ...testAddresses,
+    }
+    writeFileSync(deploymentFile, JSON.stringify(deployment))
+  }
+  const start = (): void => {
+    const env = {
+      NATS_URL: server.url,
+      // No server listens there: the chain cannot be read, and orders are taken all the same.
+      RPC_URL: 'http://127.0.0.1:9',
+      DEPLOYMENT_FILE: deploymentFile,
+      DATA_DIR: directory.path,
+      LOG_LEVEL: 'error',
+    }
+    intake = spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] })
+  }
+  const place = async (body: OrderBody, timeoutMs: number): Promise<OrderAnswer | undefined> => {
+    try {
+      return await ask(bus, 'place', body, { timeoutMs })
+    } catch (error) {
+      if (error instanceof NoAnswer) return undefined
+      throw error
+    }
+  }
+  /** As a careful client does: while the outcome is unknown, the same order again. */
+  const placeUntilKnown = async (body: OrderBody): Promise<OrderAnswer> => {
+    for (;;) {
+      const answer = await place(body, 1_500)
+      if (answer !== undefined) return answer
+      await delay(50)
+    }
+  }
+
+  it(`loses and doubles nothing when it is killed ${KILLS} times under load`, async () => {
+    const signed = await Promise.all(Array.from({ length: ORDERS }, () => signedBody()))
+    let next = 0
+    const answers: OrderAnswer[] = []
+    const client = async (): Promise<void> => {
+      for (let body = signed[next++]; body !== undefined; body = signed[next++]) {
+        answers.push(await placeUntilKnown(body))
+      }
+    }
+    const clients = Array.from({ length: 32 }, client)
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      await eventually(() => answers.length > (kill * ORDERS) / (KILLS + 2))
+      const exited = once(intake, 'exit')
+      intake.kill('SIGKILL')
+      await exited
+      start()
+    }
+    await Promise.all(clients)
+    for (const answer of answers) {
+      if (answer.kind === 'refused') expect(answer.refusal.status).to.equal(409)
+    }
+    // An answer 409 may come before the matcher has read the order.
+    await eventually(() => matcher.taken.length >= signed.length)
+    const ids = matcher.taken.map(({ command }) =>
+      command.kind === 'PlaceOrder' ? command.order.orderId : command.kind,
+    )
+    expect([...ids].sort()).to.deep.equal(signed.map(({ order_id }) => order_id).sort())
+  })
+
+  it('ends with 0 on SIGTERM', async () => {
+    const exited = once(intake, 'exit')
+    intake.kill('SIGTERM')
+    expect(await exited).to.deep.equal([0, null])
+  })
+})

@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import {
+  createJudge,
+  createLimits,
+  type JudgeDeps,
+} from '../../../actors/transfer-submitter/judge.js'
+import type { SignedTransfer } from '../../../actors/transfer-submitter/rules.js'
+import type { Hex } from '../../../core/action.js'
+import type { TransferBody } from '../../../core/entry/validate-transfer.js'
+import { tokenUnits6 } from '../../../core/money.js'
+import type { RequestCounts } from '../../../data/transfer-store.js'
+import { aDepositBody, NOW_MS, places } from '../../support/transfer-bodies.js'
+
+const PER_MINUTE = 2
+
+function inMemory(): RequestCounts {
+  const counted = new Map<string, number[]>()
+  return {
+    within: (by) => counted.get(by) ?? [],
+    count: (by, nowMs) => void counted.set(by, [...(counted.get(by) ?? []), nowMs]),
+  }
+}
+
+function aJudge() {
+  const validate = ({ action, signature }: TransferBody): SignedTransfer => ({
+    ...{ action, signature: signature as Hex, asset: places.cashAsset, amount: tokenUnits6(1n) },
+  })
+  const deps = {
+    rules: { kind: 'deposit', validate, preCheck: () => Promise.resolve(undefined) },
+    verifier: {
+      digest: ({ nonce }: { readonly nonce: bigint }) => `0x${nonce}`,
+      hasCode: () => Promise.resolve(false),
+      verify: () => Promise.resolve({ kind: 'valid', path: 'ecdsa' }),
+    },
+    records: { find: () => undefined, claim: () => true },
+    limits: createLimits({
+      ...{ kind: 'deposit', perMinute: PER_MINUTE, nowMs: () => NOW_MS },
+      ...{ owners: inMemory(), clients: inMemory() },
+      store: { othersInProgress: () => false, submittedAfter: () => [] },
+    }),
+    gas: { read: () => Promise.resolve({}), pauseFor: () => undefined },
+    clock: { latestMs: () => NOW_MS, saw: () => undefined },
+    reader: { blockTimeSec: () => Promise.resolve(0n) },
+    ...{ kind: 'deposit', domain: {}, nowMs: () => NOW_MS },
+  }
+  return createJudge(deps as unknown as JudgeDeps<SignedTransfer>)
+}
+
+describe('transfers of an owner that are requested at the same moment', () => {
+  it('pass the limit of a minute only as often as one after the other', async () => {
+    const judge = aJudge()
+    const judged = await Promise.all(
+      [1, 2, 3, 4].map((nonce) =>
+        judge({
+          body: JSON.stringify(aDepositBody({}, { nonce: `${nonce}` })),
+          clientAddress: '192.0.2.1',
+          isLate: () => false,
+        }),
+      ),
+    )
+    const codes = judged.map((each) => (each.kind === 'refused' ? each.refusal.code : each.kind))
+    expect(codes.slice(0, PER_MINUTE)).to.deep.equal(['claimed', 'claimed'])
+    expect(new Set(codes.slice(PER_MINUTE))).to.deep.equal(new Set(['too_many_deposit_requests']))
+  })
+})

@@ -1,0 +1,112 @@
+import { expect } from 'chai'
+import { createJobs, type JobsDeps } from '../../../actors/transfer-submitter/carry-out.js'
+import {
+  createBackOff,
+  dueHashes,
+  type UnsettledDeps,
+} from '../../../actors/transfer-submitter/follow.js'
+import type { IncomingRequest, Judged } from '../../../actors/transfer-submitter/judge.js'
+import type { SignedTransfer } from '../../../actors/transfer-submitter/rules.js'
+import {
+  createSubmitter,
+  type SubmitterDeps,
+} from '../../../actors/transfer-submitter/submitter.js'
+import { createGasWallet } from '../../../actors/transfer-submitter/transactions.js'
+import type { Hex } from '../../../core/action.js'
+import { transferRefusals } from '../../../core/entry/transfer-refusals.js'
+import type { TransferStatus } from '../../../core/transfer.js'
+import { aDepositBody, anUnsentTransfer, places } from '../../support/transfer-bodies.js'
+import { refusalIn } from './stage.js'
+
+const hash = (digits: string): Hex => `0x${digits.repeat(32)}`
+
+describe('a submitter that gives a request up', () => {
+  it('does not let it be claimed afterwards, even by a clock that says there is time', async () => {
+    const lateness: boolean[] = []
+    let goOn = (): void => undefined
+    const judge = async ({ isLate }: IncomingRequest): Promise<Judged<object>> => {
+      await new Promise<void>((resolve) => (goOn = resolve))
+      lateness.push(isLate())
+      return { kind: 'refused', refusal: transferRefusals.actionExpired }
+    }
+    const deps = { kind: 'deposit', judge } as SubmitterDeps<object>
+    const asked = { body: '{}', clientAddress: '192.0.2.1', isLate: () => false }
+    const answer = await createSubmitter(deps).submit(asked, 1)
+    expect(refusalIn(answer).code).to.equal('chain_unreadable')
+    goOn()
+    await Promise.resolve()
+    expect(lateness).to.deep.equal([true])
+  })
+})
+
+describe('a pending transfer after a crash, whose action has expired meanwhile', () => {
+  function resumed(signed: 'open' | 'mined' | 'displaced' | undefined) {
+    const changes: { readonly status?: TransferStatus | undefined }[] = []
+    const record = anUnsentTransfer()
+    const deps = {
+      rules: { kind: 'deposit', validate: () => ({ refusal: transferRefusals.actionExpired }) },
+      records: { change: (_: Hex, change: (typeof changes)[number]) => changes.push(change) },
+      store: { find: () => ({ record, request: JSON.stringify(aDepositBody()) }) },
+      transactions: { stateOf: () => signed && { kind: signed } },
+      nowMs: () => 0,
+    }
+    createJobs(deps as unknown as JobsDeps<SignedTransfer>).resume(record.actionHash)
+    return changes.map(({ status }) => status)
+  }
+
+  it('is rejected when nothing was signed for it', () => {
+    expect(resumed(undefined)).to.deep.equal(['rejected'])
+    expect(resumed('displaced')).to.deep.equal(['rejected'])
+  })
+
+  it('is not called rejected when its transaction is signed, which the chain may still take', () => {
+    expect(resumed('open')).to.deep.equal([])
+    expect(resumed('mined')).to.deep.equal([])
+  })
+})
+
+describe('what another account carried out', () => {
+  it('is asked about ever more rarely, and everything else each time', () => {
+    let nowMs = 0
+    const states = { [hash('aa')]: 'displaced', [hash('bb')]: 'open' } as const
+    const recordOf = (actionHash: Hex) => anUnsentTransfer({ actionHash, status: 'unknown' })
+    const deps = {
+      kind: 'deposit',
+      store: {
+        unsettled: () => [hash('aa'), hash('bb')].map((each) => ({ record: recordOf(each) })),
+        find: (actionHash: Hex) => ({ record: recordOf(actionHash) }),
+      },
+      transactions: {
+        unsettledIntents: () => ['permit:0x01'],
+        stateOf: (intentId: string) => ({
+          kind: states[intentId.slice('deposit:'.length) as keyof typeof states],
+        }),
+      },
+    } as UnsettledDeps
+    const backOff = createBackOff({ firstMs: 1_000, longestMs: 10_000, nowMs: () => nowMs })
+    const asked: number[] = []
+    for (nowMs = 0; nowMs < 40_000; nowMs += 1_000) {
+      const due = dueHashes(deps, backOff)
+      expect(due).to.include(hash('bb'))
+      if (due.includes(hash('aa'))) asked.push(nowMs / 1_000)
+    }
+    expect(asked).to.deep.equal([0, 1, 3, 7, 15, 25, 35])
+  })
+})
+
+describe('how a gas wallet stands', () => {
+  it('is told without its balance, and soon, while the chain hangs', async () => {
+    const wallet = createGasWallet({
+      address: places.owner,
+      readGas: () => new Promise(() => undefined),
+      spent: { record: () => undefined, withinHour: () => 3n },
+      reservedWei: () => 4n,
+      reserveWei: 10n,
+      hourBudgetWei: 20n,
+      nowMs: () => 0,
+    })
+    expect(await wallet.standing()).to.deep.equal({
+      ...{ signer: places.owner, reserveWei: 10n, hourBudgetWei: 20n, hourSpentWei: 7n },
+    })
+  })
+})

@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { signedOrderBody, testPrivateKey } from '../../support/builders.js'
+import { serviceAuth } from '../../support/cancel-proofs.js'
+import { anOrderStage, type OrderStage } from '../stage/order-stage.js'
+import { fuzzedOperations, type FuzzedRequest, type RealThings } from './arbitrary-request.js'
+
+const WRITE_RUNS = 400
+const READ_RUNS = 100
+const REAL_BODIES = 40
+const WRITE_LIMIT_MS = 2_500
+const READ_LIMIT_MS = 800
+/** Processor time that no request may cost, so that it does not hold up the others; a busy machine does not count. */
+const STALL_MICROSECONDS = 100_000
+/** The collector or the compiler may run in one of them; what we do ourselves costs the same each time. */
+const STALL_TRIES = 3
+
+describe('requests made up from the document', function () {
+  this.timeout(120_000)
+  let stage: OrderStage
+  let real: RealThings
+
+  before(async () => {
+    stage = await anOrderStage()
+    const bodies: Record<string, unknown>[] = []
+    for (let i = 0; i < REAL_BODIES; i += 1) {
+      const orderId = `fuzz-${i}`
+      bodies.push({ ...(await signedOrderBody({ orderId, nonce: BigInt(i) })) })
+    }
+    real = { bodies, frame: await serviceAuth(testPrivateKey, stage.nowSec) }
+  })
+  after(() => stage.close())
+
+  /** The answer is documented (or `send` rejects), no failure of ours, and a refusal leaves no trace. */
+  async function expectSound({ method, path, headers, body }: FuzzedRequest): Promise<void> {
+    const before = await stage.kept()
+    const { status } = await stage.send(method, path, {
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    expect(status, 'status').to.be.below(500)
+    const after = await stage.kept()
+    if (status >= 400 && after.published !== before.published) {
+      // A cancel of what is no longer active is for the matcher to refuse, so it is in the log.
+      expect([path, status]).to.deep.equal(['/v1/orders/cancel', 404])
+    }
+    if (status >= 400 && path === '/v1/orders') expect(after).to.deep.equal(before)
+    expect(({} as Record<string, unknown>).order_id, 'prototype').to.equal(undefined)
+  }
+
+  async function expectNoStall(request: FuzzedRequest): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const before = process.cpuUsage()
+      await expectSound(request)
+      const { user, system } = process.cpuUsage(before)
+      if (user + system < STALL_MICROSECONDS) return
+      expect(tries, `cost ${user + system} microseconds`).to.be.below(STALL_TRIES)
+    }
+  }
+
+  for (const { name, isWrite, requests } of fuzzedOperations) {
+    it(`${name} answers them all`, async () => {
+      await fc.assert(fc.asyncProperty(requests(real), expectNoStall), {
+        numRuns: isWrite ? WRITE_RUNS : READ_RUNS,
+        interruptAfterTimeLimit: isWrite ? WRITE_LIMIT_MS : READ_LIMIT_MS,
+      })
+    })
+  }
+
+  it('took some of them and refused others', async () => {
+    const { stored, published } = await stage.kept()
+    expect(stored).to.be.above(0)
+    expect(published).to.be.above(0)
+    expect(stage.matcher.taken.length).to.be.below(WRITE_RUNS)
+  })
+})

@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { createOwnWrites } from '../../api-gateway/own-writes.js'
+
+/** What the gateway has answered, against what the projection shows. */
+describe('read your own writes', () => {
+  let projected: Record<string, number>
+  const ownWrites = () =>
+    createOwnWrites({
+      readModel: { projectedSeq: (market) => projected[market] ?? 0 },
+      maxWaitMs: 20,
+    })
+  beforeEach(() => (projected = {}))
+
+  it('wait for the highest seq that was answered, whatever was answered later', async () => {
+    const writes = ownWrites()
+    writes.answered('spot', 5)
+    writes.answered('spot', 3)
+    projected = { spot: 4 }
+    expect(await writes.shown('spot')).to.equal(false)
+    projected = { spot: 5 }
+    expect(await writes.shown('spot')).to.equal(true)
+  })
+
+  it('of one market do not wait for another, of all wait for each', async () => {
+    const writes = ownWrites()
+    writes.answered('spot', 5)
+    writes.answered('perp', 2)
+    projected = { perp: 2 }
+    expect(await writes.shown('perp')).to.equal(true)
+    expect(await writes.shown()).to.equal(false)
+    projected = { spot: 5, perp: 2 }
+    expect(await writes.shown()).to.equal(true)
+  })
+
+  it('end as soon as the projection has caught up', async () => {
+    const writes = createOwnWrites({
+      readModel: { projectedSeq: () => ((looks += 1) < 3 ? 4 : 5) },
+    })
+    let looks = 0
+    writes.answered('spot', 5)
+    expect(await writes.shown()).to.equal(true)
+    expect(looks).to.equal(3)
+  })
+})

@@ -1,0 +1,359 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
+import { WIRE_VERSION } from '../../bus-schemas/envelope.js'
+import {
+  decodeMarketAnswer,
+  decodeMarketRequest,
+  encodeMarketAnswer,
+  encodeMarketRequest,
+  termsText,
+} from '../../bus-schemas/markets.js'
+import {
+  decodeIndexLagAnswer,
+  decodeIndexLagQuestion,
+  encodeIndexLagAnswer,
+  encodeIndexLagQuestion,
+} from '../../bus-schemas/index-lag.js'
+import {
+  decodeGasStanding,
+  decodePingAnswer,
+  encodeGasStanding,
+  encodePingAnswer,
+} from '../../bus-schemas/operations.js'
+import {
+  decodeOrderAnswer,
+  decodeOrderRequest,
+  encodeOrderAnswer,
+  encodeOrderRequest,
+  orderText,
+  type OrderAnswer,
+} from '../../bus-schemas/orders.js'
+import {
+  decodeTransferAnswer,
+  decodeTransferLookup,
+  decodeTransferProgress,
+  decodeTransferRequest,
+  encodeTransferAnswer,
+  encodeTransferLookup,
+  encodeTransferProgress,
+  encodeTransferRequest,
+  transferText,
+  type TransferAnswer,
+} from '../../bus-schemas/transfers.js'
+import { InvariantBroken } from '../../core/assert.js'
+import type { Refusal } from '../../core/entry/refusals.js'
+import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
+import { MalformedMessage } from '../../core/wire/codec.js'
+import {
+  anyBlock,
+  anyHash,
+  anyLoggedCommand,
+  anyOrder,
+  anyProgress,
+  anySeq,
+  anyText,
+} from '../support/arbitraries.js'
+import { anyTerms } from '../support/arbitrary-markets.js'
+import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'
+import { priceE18 } from '../../core/money.js'
+import { decodeCommands, encodeCommands } from '../support/spot-log.js'
+
+const anySample = fc.record({
+  atMs: fc.nat(),
+  usdcPerCngn: fc.bigInt({ min: 0n, max: 10n ** 30n }).map(priceE18),
+  isOk: fc.boolean(),
+})
+
+/** A message or stored text with its two directions, in text. */
+interface Declared {
+  readonly name: string
+  readonly any: fc.Arbitrary<unknown>
+  readonly write: (value: never) => string
+  readonly read: (text: string) => unknown
+}
+
+const text = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
+const bytes = (json: string): Uint8Array => Buffer.from(json, 'utf8')
+
+const message = <T>(
+  name: string,
+  any: fc.Arbitrary<T>,
+  { encode, decode }: { encode: (value: T) => Uint8Array; decode: (data: Uint8Array) => unknown },
+): Declared => ({
+  name,
+  any,
+  write: (value: T) => text(encode(value)),
+  read: (json) => decode(bytes(json)),
+})
+
+const anyDetail = fc.dictionary(anyText, fc.oneof(anyText, fc.integer(), fc.array(anyText)))
+const refusalFields = {
+  code: anyText,
+  status: fc.integer({ min: 400, max: 599 }),
+  message: anyText,
+  field: anyText,
+  detail: anyDetail,
+  extra: anyDetail,
+  existingOrderId: anyText,
+}
+const requiredKeys = ['code', 'status', 'message'] as const
+const anyRefusal = fc.record(refusalFields, {
+  requiredKeys: [...requiredKeys],
+}) as fc.Arbitrary<Refusal>
+const anyTransferRefusal = fc.record(
+  { ...refusalFields, revert: anyText, retryAfterSec: fc.nat() },
+  { requiredKeys: [...requiredKeys] },
+) as fc.Arbitrary<TransferRefusal>
+
+const anyOrderAnswer: fc.Arbitrary<OrderAnswer> = fc.oneof(
+  fc.record({
+    kind: fc.constant('order' as const),
+    feed_seq: fc.nat(),
+    market: anyText,
+    order: anyOrder(),
+    progress: anyProgress,
+  }),
+  fc.record({ kind: fc.constant('refused' as const), refusal: anyRefusal }),
+)
+const anyTransferAnswer: fc.Arbitrary<TransferAnswer> = fc.oneof(
+  fc.record({ kind: fc.constant('record' as const), record: anyTransfer }),
+  fc.record({ kind: fc.constant('refused' as const), refusal: anyTransferRefusal }),
+)
+const anyTakeOver = fc.record({
+  market: anyText,
+  commandSeq: anySeq,
+  commandIndex: fc.nat(255),
+  firstSeq: anySeq,
+  changes: fc.constant([]),
+  leader: fc.record({ term: fc.nat(), id: anyText }),
+})
+
+const declared: readonly Declared[] = [
+  message('commands', fc.array(anyLoggedCommand, { minLength: 1, maxLength: 5 }), {
+    encode: encodeCommands,
+    decode: decodeCommands,
+  }),
+  message('block', fc.oneof(anyBlock, anyTakeOver), { encode: encodeBlock, decode: decodeBlock }),
+  message('order answer', anyOrderAnswer, { encode: encodeOrderAnswer, decode: decodeOrderAnswer }),
+  message(
+    'transfer request',
+    fc.record({ request_id: anyText, client_address: anyText, body: anyText }),
+    { encode: encodeTransferRequest, decode: decodeTransferRequest },
+  ),
+  message('transfer lookup', fc.record({ request_id: anyText, action_hash: anyHash }), {
+    encode: encodeTransferLookup,
+    decode: decodeTransferLookup,
+  }),
+  message('transfer answer', anyTransferAnswer, {
+    encode: encodeTransferAnswer,
+    decode: decodeTransferAnswer,
+  }),
+  message('transfer progress', anyTransfer, {
+    encode: encodeTransferProgress,
+    decode: decodeTransferProgress,
+  }),
+  message(
+    'ping answer',
+    fc.record({
+      process: anyText,
+      ready: fc.boolean(),
+      detail: anyText,
+      positions: fc.dictionary(anyText, fc.nat()),
+    }),
+    { encode: encodePingAnswer, decode: decodePingAnswer },
+  ),
+  message(
+    'market request',
+    fc.record({
+      request_id: anyText,
+      by: anyText,
+      reason: anyText,
+      change: fc.oneof(
+        fc.record({
+          kind: fc.constantFrom('show' as const, 'pause', 'resume', 'disable', 'enable'),
+        }),
+        fc.record({
+          kind: fc.constant('set' as const),
+          fields: fc.dictionary(anyText, anyText),
+        }),
+      ),
+    }),
+    { encode: encodeMarketRequest, decode: decodeMarketRequest },
+  ),
+  message(
+    'market answer',
+    fc.oneof(
+      fc.record({ kind: fc.constant('terms' as const), feed_seq: fc.nat(), terms: anyTerms }),
+      fc.record({ kind: fc.constant('refused' as const), message: anyText }),
+    ),
+    { encode: encodeMarketAnswer, decode: decodeMarketAnswer },
+  ),
+  message('index lag question', fc.record({ sample: anySample }, { requiredKeys: [] }), {
+    encode: encodeIndexLagQuestion,
+    decode: decodeIndexLagQuestion,
+  }),
+  message(
+    'index lag answer',
+    fc.record(
+      {
+        watch: fc.record(
+          {
+            gate: fc.record({ enforced: fc.boolean(), maxBps: fc.nat(), maxAgeMs: fc.nat() }),
+            sample: anySample,
+          },
+          { requiredKeys: ['gate'] },
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+    { encode: encodeIndexLagAnswer, decode: decodeIndexLagAnswer },
+  ),
+  message('gas standing', anyGasStanding, {
+    encode: encodeGasStanding,
+    decode: decodeGasStanding,
+  }),
+  { name: 'stored order', any: anyOrder(), ...orderText },
+  { name: 'stored terms', any: anyTerms, ...termsText },
+  { name: 'stored transfer', any: anyTransfer, ...transferText },
+]
+
+/** The same value with the keys of every object set in the opposite order, those of plain JSON apart. */
+function reversedKeys(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((each) => reversedKeys(each))
+  if (typeof value !== 'object' || value === null) return value
+  if (['detail', 'extra', 'positions', 'fields'].includes(name)) return value
+  const entries = Object.entries(value).reverse()
+  return Object.fromEntries(entries.map(([key, inner]) => [key, reversedKeys(inner, key)]))
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Every place of a message where something can be changed: its path from the top. */
+function placesOf(json: Json, path: readonly (string | number)[] = []): (string | number)[][] {
+  const inside =
+    typeof json === 'object' && json !== null
+      ? Object.entries(json).flatMap(([key, inner]) => placesOf(inner, [...path, key]))
+      : []
+  return [[...path], ...inside]
+}
+
+/** Another value in the place, nothing in it, one more before it or behind it. */
+const CHANGES = ['other', 'less', 'more', 'behind'] as const
+const OTHERS: readonly Json[] = [null, 0, -1, 1.5, '', '0', '01', 'x', '0x', true, [], {}, ['Tick']]
+
+function changed(json: Json, path: readonly (string | number)[], how: string, other: Json): Json {
+  const [key, ...rest] = path
+  if (key === undefined || typeof json !== 'object' || json === null) return other
+  if (!Array.isArray(json)) {
+    return { ...json, [key]: changed(json[key] as Json, rest, how, other) }
+  }
+  const at = Number(key)
+  if (rest.length > 0) return json.with(at, changed(json[at] as Json, rest, how, other))
+  if (how === 'less') return json.toSpliced(at, 1)
+  if (how === 'more') return json.toSpliced(at, 0, other)
+  if (how === 'behind') return [...json, other]
+  return json.with(at, other)
+}
+
+describe('declared messages', () => {
+  for (const { name, any, write, read } of declared) {
+    describe(name, () => {
+      it('comes back as it was written', () => {
+        fc.assert(
+          fc.property(any, (value) => {
+            expect(read(write(value as never))).to.deep.equal(value)
+          }),
+        )
+      })
+
+      it('is the same text for equal values', () => {
+        fc.assert(
+          fc.property(any, (value) => {
+            expect(write(reversedKeys(value) as never)).to.equal(write(value as never))
+          }),
+        )
+      })
+
+      it('is refused unless it is what would be written', () => {
+        const change = fc.record({
+          value: any,
+          place: fc.nat(),
+          how: fc.constantFrom(...CHANGES),
+          other: fc.constantFrom(...OTHERS),
+        })
+        fc.assert(
+          fc.property(change, ({ value, place, how, other }) => {
+            const json = JSON.parse(write(value as never)) as Json
+            // The version, which comes first, has a test of its own.
+            const places = placesOf(json).filter(([first]) => first !== undefined && first !== '0')
+            const bad = JSON.stringify(changed(json, places[place % places.length]!, how, other))
+            let found: unknown
+            try {
+              found = read(bad)
+            } catch (error) {
+              const isRefused =
+                error instanceof MalformedMessage || error instanceof InvariantBroken
+              expect(isRefused, String(error)).to.equal(true)
+              return
+            }
+            expect(write(found as never)).to.equal(bad)
+          }),
+          { numRuns: 1_000 },
+        )
+      })
+
+      it('is refused when it is no message', () => {
+        const whole = write(fc.sample(any, 1)[0] as never)
+        for (const bad of [
+          '',
+          'nonsense',
+          'null',
+          '[]',
+          '{}',
+          `[${WIRE_VERSION}]`,
+          `${whole}\n1`,
+        ]) {
+          expect(() => read(bad), bad).to.throw(MalformedMessage)
+        }
+      })
+
+      it('stops a reader of another version, and names it', () => {
+        const form = write(fc.sample(any, 1)[0] as never).slice(`[${WIRE_VERSION}`.length)
+        expect(() => read(`[99${form}`)).to.throw(InvariantBroken, 'version 99')
+        expect(() => read('{"v":2,"market":"m"}')).to.throw(InvariantBroken, 'version 2')
+      })
+    })
+  }
+
+  it('are refused when they are not UTF-8', () => {
+    expect(() => decodePingAnswer(Uint8Array.of(0x22, 0xff, 0x22))).to.throw(MalformedMessage)
+  })
+})
+
+describe('order requests', () => {
+  it('carry the body as it came, as text or as bytes', () => {
+    fc.assert(
+      fc.property(anyText, anyText, anyText, (request_id, body, service_auth) => {
+        for (const request of [
+          { request_id, body },
+          { request_id, body: `${body}\n{}\n`, service_auth },
+        ]) {
+          expect(decodeOrderRequest(encodeOrderRequest(request))).to.deep.equal(request)
+          const inBytes = { ...request, body: Buffer.from(request.body) }
+          expect(decodeOrderRequest(encodeOrderRequest(inBytes))).to.deep.equal(request)
+        }
+      }),
+    )
+  })
+
+  it('are refused without a body’s line, with a field too many, and in another version', () => {
+    for (const bad of ['', '[4,["r",null]]', '[4,["r"]]\n{}', '[4,["r",null,1]]\n{}', '\n{}']) {
+      expect(() => decodeOrderRequest(bytes(bad)), bad).to.throw(MalformedMessage)
+    }
+    expect(() => decodeOrderRequest(bytes('[5,["r",null]]\n{}'))).to.throw(InvariantBroken)
+    expect(() => decodeOrderRequest(bytes('{"v":2,"request_id":"r"}\n{}'))).to.throw(
+      InvariantBroken,
+    )
+  })
+})

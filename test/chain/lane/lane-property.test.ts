@@ -1,0 +1,241 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Hex } from '../../../core/action.js'
+import { SCRIPTED_GAS, type Lies } from './scripted-chain.js'
+import { openScriptedLane, SENDER, type ScriptedLane } from './scripted-lane.js'
+
+/** One thing that happens to a lane and its chain. */
+type LaneHappening =
+  | { readonly kind: 'take'; readonly intents: number }
+  | { readonly kind: 'mine'; readonly limit: number; readonly reverting: number }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'reorg'; readonly depth: number; readonly keepPool: boolean }
+  | { readonly kind: 'drop pool' }
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'lie'; readonly lies: Partial<Lies> }
+  | { readonly kind: 'fees'; readonly base: number }
+  | { readonly kind: 'look'; readonly afterMs: number }
+
+const look = fc.record({ kind: fc.constant('look' as const), afterMs: fc.nat(4_000) })
+
+const happening: fc.Arbitrary<LaneHappening> = fc.oneof(
+  { weight: 6, arbitrary: look },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('take' as const),
+      intents: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('mine' as const),
+      limit: fc.integer({ min: 1, max: 4 }),
+      reverting: fc.nat(3),
+    }),
+  },
+  { weight: 3, arbitrary: fc.constant({ kind: 'empty' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('reorg' as const),
+      depth: fc.integer({ min: 1, max: 11 }),
+      keepPool: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'drop pool' as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('lie' as const),
+      lies: fc.constantFrom<Partial<Lies>>(
+        {},
+        ...[{ silent: true }, { late: 1 }, { late: 3 }, { forgetful: true }, { stale: true }],
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('fees' as const),
+      base: fc.integer({ min: 100, max: 20_000 }),
+    }),
+  },
+)
+
+/** Histories in which everything goes wrong except the key, which is the lane's alone. */
+const arbitrarySchedule = fc.array(happening, { minLength: 10, maxLength: 90 })
+
+/** The same with foreign transactions on the key. */
+const arbitraryRobbery = fc.array(
+  fc.oneof(
+    { weight: 20, arbitrary: happening },
+    { weight: 1, arbitrary: fc.constant({ kind: 'foreign' as const }) },
+  ),
+  { minLength: 10, maxLength: 90 },
+)
+
+interface Run {
+  readonly lane: ScriptedLane
+  readonly intentIds: string[]
+  /** Nonces under which bytes of an intent were sent while no other was given up for it. */
+  readonly noncesOf: Map<string, Set<number>>
+  /** Since the last reorganisation; a lost branch that is not extended is left by its nodes before long. */
+  blocksSinceReorg: number
+}
+
+const RUNS = 300
+const READS_ON_A_LOST_BRANCH = 4
+
+function openRun(): Run {
+  const lane = openScriptedLane()
+  const run: Run = { lane, intentIds: [], noncesOf: new Map(), blocksSinceReorg: 0 }
+  lane.onSend = ({ evmNonce, intentIds, attempts }) => {
+    const hash = attempts.at(-1)?.hash ?? '0x'
+    expect(lane.journal.holds(hash), 'bytes were sent that the journal does not hold').to.equal(
+      true,
+    )
+    for (const intentId of intentIds) {
+      const nonces = run.noncesOf.get(intentId) ?? new Set()
+      run.noncesOf.set(intentId, nonces.add(evmNonce))
+    }
+  }
+  return run
+}
+
+async function happen(run: Run, { lane }: Run, what: LaneHappening): Promise<void> {
+  switch (what.kind) {
+    case 'take':
+      if (lane.tracker.frozen() === undefined) take(run, what.intents)
+      return
+    case 'mine':
+      run.blocksSinceReorg += 1
+      lane.mine(({ evmNonce }) => evmNonce % 4 === what.reverting, what.limit)
+      return
+    case 'empty':
+      run.blocksSinceReorg += 1
+      lane.mineEmpty()
+      return
+    case 'reorg':
+      run.blocksSinceReorg = 0
+      lane.reorg(what.depth, what.keepPool)
+      return
+    case 'drop pool':
+      lane.dropPool()
+      return
+    case 'foreign':
+      lane.mineForeign()
+      return
+    case 'restart':
+      lane.restart()
+      return
+    case 'lie':
+      lane.lies = lying(run, what.lies)
+      return
+    case 'fees':
+      lane.gas = { ...SCRIPTED_GAS, baseFeePerGas: BigInt(what.base) }
+      lane.gas = { ...lane.gas, maxFeePerGas: 4n * lane.gas.baseFeePerGas + 10n }
+      return
+    case 'look':
+      await lane.look(1, what.afterMs)
+  }
+}
+
+/** A few lies of the kind, then the truth: the lane only has to see through a node that recovers. */
+function lying(run: Run, lies: ReturnType<ScriptedLane['lies']>) {
+  let left = READS_ON_A_LOST_BRANCH
+  return () => {
+    left -= 1
+    return left > 0 && (lies.stale !== true || run.blocksSinceReorg < 6) ? lies : {}
+  }
+}
+
+function take({ lane, intentIds }: Run, count: number): void {
+  const free = intentIds.filter((id) => lane.journal.find(id)?.state.kind === 'displaced')
+  const fresh = Array.from({ length: count }, (_, n) => `i${intentIds.length + n}`)
+  const chosen = [...free, ...fresh].slice(0, count)
+  intentIds.push(...chosen.filter((id) => !free.includes(id)))
+  lane.take(...chosen)
+}
+
+/** The chain goes on without any more trouble until everything is final. */
+async function calmDown({ lane }: Run): Promise<void> {
+  lane.lies = () => ({})
+  for (let n = 0; n < 200; n += 1) {
+    if (n > 20 && lane.tracker.followedCount() === 0) return
+    lane.mine()
+    await lane.look(1, 5_000)
+  }
+}
+
+function expectTruth({ lane, intentIds, noncesOf }: Run): void {
+  const canonical = new Map(lane.canonical().map((it) => [it.hash, it]))
+  const succeeded = new Map<string, number>()
+  for (const intentId of intentIds) {
+    const state = lane.journal.find(intentId)?.state
+    if (state?.kind === 'displaced') continue
+    expect(state?.kind, `${intentId} is not settled`).to.equal('mined')
+    if (state?.kind !== 'mined') continue
+    const { hash, status } = state.transaction
+    expect(canonical.get(hash)?.status, `${intentId} is not what the chain says`).to.equal(status)
+    expectToldOrReversed(lane, intentId, status)
+  }
+  for (const [intentId, nonces] of noncesOf) {
+    for (const { evmNonce, hash } of canonical.values()) {
+      if (!nonces.has(evmNonce) || !wasSent(lane, hash)) continue
+      succeeded.set(intentId, (succeeded.get(intentId) ?? 0) + 1)
+    }
+  }
+  for (const [intentId, times] of succeeded) {
+    expect(times, `${intentId} is on the chain ${times} times`).to.equal(1)
+  }
+}
+
+const wasSent = (lane: ScriptedLane, hash: Hex) => lane.sent.some((it) => it.hash === hash)
+
+/** What was told first, with every reversal of it, comes to what is true. */
+function expectToldOrReversed(lane: ScriptedLane, intentId: string, truth: string): void {
+  const told = lane.mined
+    .filter((it) => it.intentId === intentId)
+    .map(({ result }) => result.status)
+  const reversals = lane.journal.reversalsAfter(0, 1_000).filter((it) => it.intentId === intentId)
+  let believed: string | undefined = told[0]
+  for (const { before, now } of reversals) {
+    expect(before.status, `${intentId} was never told so`).to.equal(believed)
+    // Free again: what is told next counts anew.
+    believed = now.status === 'displaced' ? told.at(-1) : now.status
+  }
+  expect(believed, `${intentId} was told and never taken back`).to.equal(truth)
+}
+
+describe('a lane in a history where anything may go wrong', () => {
+  it('sends nothing that is not recorded, gives no intent two nonces, and tells the truth or takes it back', async () => {
+    const property = fc.asyncProperty(arbitrarySchedule, async (schedule) => {
+      const run = openRun()
+      for (const what of schedule) await happen(run, run, what)
+      await calmDown(run)
+      expectTruth(run)
+      for (const [intentId, nonces] of run.noncesOf) {
+        expect(nonces.size, `${intentId} had several nonces`).to.equal(1)
+      }
+      expect(run.lane.tracker.frozen()).to.equal(undefined)
+      expect(run.lane.journal.unsettledTransactions(SENDER)).to.deep.equal([])
+      run.lane.journal.close()
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  }).timeout(120_000)
+
+  it('has each intent on the chain once at most when foreign transactions use the key as well', async () => {
+    const property = fc.asyncProperty(arbitraryRobbery, async (schedule) => {
+      const run = openRun()
+      for (const what of schedule) await happen(run, run, what)
+      await calmDown(run)
+      expectTruth(run)
+      run.lane.journal.close()
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  }).timeout(120_000)
+})

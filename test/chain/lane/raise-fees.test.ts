@@ -1,0 +1,39 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { raiseFees } from '../../../chain/lane/gas.js'
+
+const caps = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+})
+
+describe('fees of a replacement', () => {
+  it('are an eighth higher, rounded up', () => {
+    expect(raiseFees(caps(1_001n, 7n), caps(1_000n, 7n), 5n)).to.deep.equal(caps(1_127n, 8n))
+  })
+
+  it('are the suggested ones where those are higher', () => {
+    expect(raiseFees(caps(100n, 10n), caps(400n, 10n), 5n)).to.deep.equal(caps(400n, 12n))
+  })
+
+  it('stop at five times the suggested, for either cap', () => {
+    expect(raiseFees(caps(4_400n, 8n), caps(1_000n, 8n), 5n)).to.deep.equal(caps(4_950n, 9n))
+    expect(raiseFees(caps(4_445n, 8n), caps(1_000n, 8n), 5n)).to.equal(undefined)
+    expect(raiseFees(caps(1_000n, 36n), caps(1_000n, 8n), 5n)).to.equal(undefined)
+  })
+
+  it('would be taken by a node in place of the others, and never bid a tip above the whole', () => {
+    const fee = fc.bigInt({ min: 1n, max: 10n ** 12n })
+    const pair = fc.tuple(fee, fee).map(([a, b]) => (a > b ? caps(a, b) : caps(b, a)))
+    const property = fc.property(pair, pair, (before, suggested) => {
+      const after = raiseFees(before, suggested, 5n)
+      if (after === undefined) return
+      expect(after.maxFeePerGas * 10n >= before.maxFeePerGas * 11n).to.equal(true)
+      expect(after.maxPriorityFeePerGas * 10n >= before.maxPriorityFeePerGas * 11n).to.equal(true)
+      expect(after.maxFeePerGas >= suggested.maxFeePerGas).to.equal(true)
+      expect(after.maxFeePerGas <= 5n * suggested.maxFeePerGas).to.equal(true)
+      expect(after.maxFeePerGas >= after.maxPriorityFeePerGas).to.equal(true)
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+})

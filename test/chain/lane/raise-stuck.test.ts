@@ -1,0 +1,137 @@
+import { expect } from 'chai'
+import { LANE_POLICY } from '../../../chain/lane/follow-transaction.js'
+import { requestOf } from '../../../chain/signing/keys.js'
+import { SCRIPTED_GAS } from './scripted-chain.js'
+import {
+  openScriptedLane,
+  SENDER,
+  type ScriptedLane,
+  type ScriptedLaneOptions,
+} from './scripted-lane.js'
+
+describe('what a lane pays', () => {
+  let lane: ScriptedLane
+  const open = (options?: ScriptedLaneOptions) => (lane = openScriptedLane(options))
+  beforeEach(() => open())
+  afterEach(() => lane.journal.close())
+
+  const stateOf = (intentId: string) => lane.journal.find(intentId)?.state
+  const told = (fact: string) => lane.told.filter((name) => name === fact).length
+  const sentOf = (evmNonce: number) => lane.sent.filter((it) => it.evmNonce === evmNonce).length
+  const deepen = async (blocks: number) => {
+    for (let n = 0; n < blocks; n += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+  }
+
+  it('raises both fees of what blocks pass over for 12 seconds, recorded before it is sent', async () => {
+    const { attempts } = lane.take('a')
+    const held: boolean[] = []
+    lane.onSend = ({ attempts: all }) => held.push(lane.journal.holds(all.at(-1)?.hash ?? '0x'))
+    for (let seconds = 0; seconds < 12; seconds += 2) {
+      expect(told('replaced')).to.equal(0)
+      lane.mineEmpty()
+      await lane.look()
+    }
+    expect(told('replaced')).to.equal(1)
+    const [newest] = lane.pooled()
+    const [first, second] = (newest?.attempts ?? []).map(({ raw }) => requestOf(raw))
+    expect(newest?.attempts[0]).to.deep.equal(attempts[0])
+    expect(second).to.deep.include({ evmNonce: first?.evmNonce, data: first?.data })
+    expect(second).to.include({ maxFeePerGas: 4_512n, maxPriorityFeePerGas: 12n })
+    expect(held).to.not.include(false)
+    expect(lane.tracker.reservedWei()).to.equal(4_512n * 100_000n)
+    lane.mine()
+    await lane.look()
+    expect(stateOf('a')?.kind).to.equal('mined')
+  })
+
+  it('sends the newest form after a crash between recording and sending it', async () => {
+    lane.journal.close()
+    const replaced = () => {
+      throw new Error('killed')
+    }
+    open({ facts: { replaced } })
+    lane.take('a')
+    for (let n = 0; n < 5; n += 1) lane.mineEmpty()
+    await lane.look(1)
+    const killed = await lane.look(1, LANE_POLICY.stuckMs).catch((error: unknown) => error)
+    expect((killed as Error).message).to.equal('killed')
+    lane.dropPool()
+    lane.restart()
+    await lane.look(1)
+    const [unsettled] = lane.journal.unsettledTransactions(SENDER)
+    expect(unsettled?.transaction.attempts).to.have.length(2)
+    expect(lane.sent.at(-1)?.hash).to.equal(unsettled?.transaction.attempts[1]?.hash)
+  })
+
+  it('finds the receipt of whichever form was mined', async () => {
+    const { attempts } = lane.take('a')
+    for (let n = 0; n < 6; n += 1) lane.mineEmpty()
+    const [before] = lane.pooled()
+    await lane.look(1, LANE_POLICY.stuckMs)
+    await lane.look(1, LANE_POLICY.stuckMs)
+    expect(told('replaced')).to.equal(1)
+    lane.dropPool()
+    if (before !== undefined) await lane.chain.send({ ...before, attempts })
+    lane.mine()
+    await lane.look()
+    expect(stateOf('a')).to.deep.nested.include({ 'transaction.hash': attempts[0]?.hash })
+  })
+
+  it('raises nothing while no blocks come, or while those before it are being mined', async () => {
+    for (let n = 0; n < 12; n += 1) lane.take(`${n}`)
+    await lane.look(20)
+    expect(told('replaced')).to.equal(0)
+    for (let n = 0; n < 12; n += 1) {
+      lane.mine(undefined, 1)
+      await lane.look()
+    }
+    expect([told('replaced'), told('mined')]).to.deep.equal([0, 12])
+  })
+
+  it('stops at the cap, says so once and keeps sending; goes on when fees rise', async () => {
+    lane.take('a')
+    for (let n = 0; n < 200; n += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+    const highest = requestOf(lane.pooled()[0]?.attempts.at(-1)?.raw ?? '0x')
+    expect(highest.maxFeePerGas <= 5n * SCRIPTED_GAS.maxFeePerGas).to.equal(true)
+    expect(highest.maxFeePerGas > 3n * SCRIPTED_GAS.maxFeePerGas).to.equal(true)
+    expect(told('feesExhausted')).to.equal(1)
+    const before = sentOf(0)
+    await lane.look(1, LANE_POLICY.rebroadcastMs)
+    expect(sentOf(0)).to.equal(before + 1)
+    const replaced = told('replaced')
+    lane.gas = { ...SCRIPTED_GAS, maxFeePerGas: 40_000n, maxPriorityFeePerGas: 100n }
+    for (let n = 0; n < 8; n += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+    expect(told('replaced')).to.be.above(replaced)
+  })
+
+  it('replaces nothing by what the key could not pay', async () => {
+    lane.take('a')
+    lane.gas = { ...SCRIPTED_GAS, balance: 4_010n * 100_000n }
+    for (let n = 0; n < 12; n += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+    expect([told('replaced'), told('feesExhausted')]).to.deep.equal([0, 1])
+  })
+
+  it('tells once when the gas money is below the reserve, and when it is not any more', async () => {
+    lane.journal.close()
+    open({ reserve: { transactions: 10n, gasEach: 1_000_000n } })
+    const needed = 10n * 1_000_000n * SCRIPTED_GAS.maxFeePerGas
+    lane.gas = { ...SCRIPTED_GAS, balance: needed - 1n }
+    await deepen(2)
+    expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 0])
+    lane.gas = { ...SCRIPTED_GAS, balance: needed }
+    await deepen(2)
+    expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 1])
+  })
+})

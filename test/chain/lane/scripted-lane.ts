@@ -1,0 +1,96 @@
+import { LANE_POLICY, type LanePolicy } from '../../../chain/lane/follow-transaction.js'
+import { NO_RESERVE, type GasReserve } from '../../../chain/lane/gas.js'
+import { openNonceLane } from '../../../chain/lane/nonce-lane.js'
+import type { LaneFacts, MinedIntent } from '../../../chain/lane/observe-lane.js'
+import {
+  createTransactionTracker,
+  type TransactionTracker,
+} from '../../../chain/lane/track-transactions.js'
+import type { OpenTransaction } from '../../../core/transaction-journal.js'
+import { createTransactionSigner } from '../../../chain/signing/keys.js'
+import type { Hex } from '../../../core/action.js'
+import { factsTo } from '../../support/lane-facts.js'
+import { openMemoryJournal, type MemoryJournal } from '../../support/memory-journal.js'
+import { createScriptedChain, type ScriptedChain } from './scripted-chain.js'
+
+export const FINGERPRINT: Hex = `0x${'f1'.repeat(32)}`
+
+export interface ScriptedLane extends ScriptedChain {
+  readonly journal: MemoryJournal
+  /** What was told, in order, by the name of the fact. */
+  readonly told: string[]
+  readonly mined: MinedIntent[]
+  tracker: TransactionTracker
+  /** Signs, records and sends one transaction for these intents. */
+  readonly take: (...intentIds: string[]) => OpenTransaction
+  /** Lets the time pass, then looks so often. */
+  readonly look: (times?: number, afterMs?: number) => Promise<void>
+  /** The process is gone; another one goes on from the journal. */
+  readonly restart: () => void
+}
+
+export interface ScriptedLaneOptions {
+  readonly policy?: Partial<LanePolicy>
+  readonly reserve?: GasReserve
+  readonly facts?: Partial<LaneFacts>
+  readonly verifyChain?: () => Promise<void>
+}
+
+const signer = createTransactionSigner(`0x${'07'.padStart(64, '0')}`, 8453)
+export const SENDER = signer.address
+
+/** A lane on a chain that does what the test says, by a clock that the test moves. */
+export function openScriptedLane(options: ScriptedLaneOptions = {}): ScriptedLane {
+  const scripted = createScriptedChain()
+  const journal = openMemoryJournal()
+  const told: string[] = []
+  const mined: MinedIntent[] = []
+  let nowMs = 0
+  const listening = factsTo(told)
+  const facts: LaneFacts = {
+    ...listening,
+    mined: (_transaction, intents) => {
+      told.push('mined')
+      mined.push(...intents)
+    },
+    ...options.facts,
+  }
+  const { policy, reserve = NO_RESERVE, verifyChain } = options
+
+  function open() {
+    const nonces = openNonceLane({ signer, journal, minedNonces: scripted.count() })
+    const tracker = createTransactionTracker({
+      ...{ journal, nonces, chain: scripted.chain, policy: { ...LANE_POLICY, ...policy } },
+      ...{ reserve, facts, nowMs: () => nowMs },
+      ...(verifyChain && { verifyChain }),
+      onFatal: (error) => {
+        throw error
+      },
+    })
+    return { nonces, tracker }
+  }
+
+  let running = open()
+  const lane: ScriptedLane = Object.assign(scripted, {
+    ...{ journal, told, mined, tracker: running.tracker },
+    take(...intentIds: string[]) {
+      const intents = intentIds.map((intentId) => ({ intentId, fingerprint: FINGERPRINT }))
+      const { maxFeePerGas, maxPriorityFeePerGas } = scripted.gas
+      const fees = { gasLimit: 100_000n, maxFeePerGas, maxPriorityFeePerGas }
+      const transaction = running.nonces.take({ intents, to: SENDER, data: '0x01', fees })
+      running.tracker.add(transaction)
+      return transaction
+    },
+    async look(times = 1, afterMs = 2_000) {
+      for (let n = 0; n < times; n += 1) {
+        nowMs += afterMs
+        await running.tracker.look()
+      }
+    },
+    restart() {
+      running = open()
+      lane.tracker = running.tracker
+    },
+  })
+  return lane
+}

@@ -1,0 +1,26 @@
+import { expect } from 'chai'
+import { Writable } from 'node:stream'
+import { ChainUnreachable, createChainClient, orUnreachable } from '../../../chain/reads/client.js'
+import { createLog } from '../../../runtime/process/log.js'
+
+describe('unreachable chain', () => {
+  it('says what was asked, and neither where nor with what', async () => {
+    const client = createChainClient('http://127.0.0.1:1/api-key', 'submit')
+    const params = [{ to: `0x${'aa'.repeat(20)}`, data: '0xdeadbeef' }, 'latest'] as const
+    const asked = client.request({ method: 'eth_call', params: [...params] })
+    const error: unknown = await orUnreachable('nonce', asked).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(ChainUnreachable)
+    expect((error as Error).message).to.equal('no answer from the chain: nonce')
+
+    let logged = ''
+    const sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        logged += chunk.toString()
+        done()
+      },
+    })
+    createLog('test', 'info', sink).info({ err: error }, 'line')
+    expect(logged).to.include('HTTP request failed')
+    expect(logged).to.not.match(/api-key|deadbeef|127\.0\.0\.1/)
+  })
+})

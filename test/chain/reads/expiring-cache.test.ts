@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { createExpiringCache } from '../../../chain/reads/expiring-cache.js'
+
+function counted(maxEntries = 10) {
+  let nowMs = 0
+  let loads = 0
+  const cache = createExpiringCache<number>({ ttlMs: 100, maxEntries, nowMs: () => nowMs })
+  const load = () => Promise.resolve((loads += 1))
+  return { cache, load, advance: (ms: number) => (nowMs += ms), loads: () => loads }
+}
+
+describe('expiring cache', () => {
+  it('answers from memory until the time is up', async () => {
+    const { cache, load, advance } = counted()
+    expect(await cache.get('a', load)).to.equal(1)
+    advance(99)
+    expect(await cache.get('a', load)).to.equal(1)
+    advance(1)
+    expect(await cache.get('a', load)).to.equal(2)
+  })
+
+  it('answers at once what it knows', async () => {
+    const { cache, load } = counted()
+    expect(cache.get('a', load)).to.be.instanceOf(Promise)
+    await cache.get('a', load)
+    expect(cache.get('a', load)).to.equal(1)
+  })
+
+  it('counts the age of a value from the question', async () => {
+    const { cache, load, advance } = counted()
+    let answer: (value: number) => void = () => undefined
+    const slow = cache.get('a', () => new Promise((resolve) => (answer = resolve)))
+    advance(100)
+    answer(7)
+    expect(await slow).to.equal(7)
+    expect(await cache.get('a', load)).to.equal(1)
+  })
+
+  it('lets concurrent askers share one load', async () => {
+    const { cache, load, loads } = counted()
+    await Promise.all([cache.get('a', load), cache.get('a', load)])
+    expect(loads()).to.equal(1)
+  })
+
+  it('remembers neither failures nor answers that are none', async () => {
+    const { cache, load } = counted()
+    const failed = Promise.resolve(cache.get('a', () => Promise.reject(new Error('down'))))
+    expect(await failed.catch((error: Error) => error.message)).to.equal('down')
+    expect(await cache.get('a', () => Promise.resolve(undefined))).to.equal(undefined)
+    expect(await cache.get('a', load)).to.equal(1)
+  })
+
+  it('makes room by forgetting what was loaded longest ago', async () => {
+    const { cache, load } = counted(2)
+    for (const key of ['a', 'b', 'c']) await cache.get(key, load)
+    expect(await cache.get('c', load)).to.equal(3)
+    expect(await cache.get('a', load)).to.equal(4)
+  })
+})

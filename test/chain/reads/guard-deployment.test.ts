@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
+import { DeploymentMismatch, guardDeployment } from '../../../chain/reads/deployment.js'
+import type { Address, Hex } from '../../../core/action.js'
+
+const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
+const contracts = {
+  matching: address(1),
+  subAccounts: address(2),
+  spotTradeModule: address(3),
+}
+
+/** A node with code at each of the deployment's addresses. */
+function aNode() {
+  const node = {
+    chainId: 8453,
+    allowed: true,
+    silent: false,
+    code: new Map<Address, Hex | undefined>(),
+  }
+  const answer = <T>(value: T) =>
+    node.silent ? Promise.reject(new Error('silence')) : Promise.resolve(value)
+  const client = {
+    getChainId: () => answer(node.chainId),
+    getCode: ({ address: at }: { address: Address }) =>
+      answer(node.code.has(at) ? node.code.get(at) : '0x6001'),
+    readContract: () => answer(node.allowed),
+  }
+  const check = guardDeployment(
+    client as unknown as ChainClient,
+    { chainId: 8453, contracts },
+    address(9),
+  )
+  return {
+    node,
+    outcome: () =>
+      check().then(
+        () => 'passes',
+        (error: unknown) => error,
+      ),
+  }
+}
+
+describe('the check that the chain is still the right one', () => {
+  it('passes again and again while nothing changes', async () => {
+    const { outcome } = aNode()
+    expect([await outcome(), await outcome()]).to.deep.equal(['passes', 'passes'])
+  })
+
+  it('fails when a contract has other code than at first', async () => {
+    const { node, outcome } = aNode()
+    await outcome()
+    node.code.set(contracts.spotTradeModule, '0x6002')
+    const failure = await outcome()
+    expect(failure).to.be.instanceOf(DeploymentMismatch)
+    expect((failure as Error).message).to.include('code of spotTradeModule was replaced')
+  })
+
+  it('fails when one of the contracts is not there', async () => {
+    const { node, outcome } = aNode()
+    node.code.set(contracts.spotTradeModule, undefined)
+    expect(((await outcome()) as Error).message).to.include('no contract at spotTradeModule')
+  })
+
+  it('fails when the node moved to another chain, or the key lost its right', async () => {
+    const { node, outcome } = aNode()
+    await outcome()
+    node.chainId = 1
+    expect(await outcome()).to.be.instanceOf(DeploymentMismatch)
+    Object.assign(node, { chainId: 8453, allowed: false })
+    expect(await outcome()).to.be.instanceOf(DeploymentMismatch)
+  })
+
+  it('cannot say anything while the node is silent', async () => {
+    const { node, outcome } = aNode()
+    node.silent = true
+    expect(await outcome()).to.be.instanceOf(ChainUnreachable)
+    node.silent = false
+    expect(await outcome()).to.equal('passes')
+  })
+})

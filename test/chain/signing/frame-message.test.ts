@@ -1,0 +1,127 @@
+import { expect } from 'chai'
+import { hashMessage } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { bytesToHex } from '../../../chain/signing/keys.js'
+import {
+  decodeFrameHeader,
+  personalDigest,
+  verifyFrame,
+  type FrameCheck,
+} from '../../../chain/signing/verify-frame.js'
+import { frameMessage, type AuthFrame } from '../../../core/entry/auth-frame.js'
+import { testPrivateKey } from '../../support/builders.js'
+
+const account = privateKeyToAccount(testPrivateKey)
+const NOW = 1_795_000_000
+const check: FrameCheck = {
+  purpose: 'history',
+  words: { domain: 'venue.test', product: 'service' },
+  nowSec: NOW,
+}
+
+/** A frame of the test key; `text` changes what its signature covers. */
+async function aFrame(
+  fields: Partial<AuthFrame> = {},
+  text: (frame: Omit<AuthFrame, 'signature'>) => string = (frame) =>
+    frameMessage('history', check.words, frame),
+): Promise<AuthFrame> {
+  const frame = {
+    address: account.address as string,
+    nonce: 'n-1',
+    issuedAt: NOW - 10,
+    expiry: NOW + 3600,
+    ...fields,
+  }
+  return { signature: await account.signMessage({ message: text(frame) }), ...frame }
+}
+
+describe('message-signed frames', () => {
+  it('say what is signed, to the letter', () => {
+    const frame = { address: '0xAb', nonce: 'n', issuedAt: 1, expiry: 2 }
+    const lines = 'Address: 0xAb\nNonce: n\nIssued At: 1\nExpiration Time: 2'
+    expect(frameMessage('history', check.words, frame)).to.equal(
+      `venue.test wants you to view your service order history.\n${lines}`,
+    )
+    expect(frameMessage('socket', { domain: 'd', product: 'acme' }, frame)).to.equal(
+      `d wants you to authenticate for the acme markets WebSocket.\n${lines}`,
+    )
+  })
+
+  it('are hashed as personal_sign does, whatever the text', () => {
+    for (const text of ['', 'a', 'ä€😀', 'x'.repeat(1000)]) {
+      expect(bytesToHex(personalDigest(text))).to.equal(hashMessage(text))
+    }
+  })
+
+  it('speak for the address they name, as sent or lower-cased in the text', async () => {
+    const owner = account.address.toLowerCase()
+    const lowered = (frame: Omit<AuthFrame, 'signature'>) =>
+      frameMessage('history', check.words, { ...frame, address: owner })
+    for (const frame of [
+      await aFrame(),
+      await aFrame({ address: owner }),
+      await aFrame({}, lowered),
+      await aFrame({ issuedAt: NOW + 60, expiry: NOW + 60 + 86_400 }),
+    ]) {
+      expect(verifyFrame(frame, check)).to.deep.equal({ owner })
+    }
+  })
+
+  it('are refused outside their time', async () => {
+    const times: [Partial<AuthFrame>, string][] = [
+      [{ issuedAt: NOW + 61 }, 'issued_at is in the future'],
+      [{ expiry: NOW }, 'the frame has expired'],
+      [{ issuedAt: NOW, expiry: NOW + 86_401 }, 'the frame may be valid for at most 86400 seconds'],
+    ]
+    for (const [fields, reason] of times) {
+      expect(verifyFrame(await aFrame(fields), check)).to.deep.equal({ reason })
+    }
+    const socket = await aFrame({ issuedAt: NOW, expiry: NOW + 301 })
+    expect(verifyFrame(socket, { ...check, purpose: 'socket' })).to.deep.equal({
+      reason: 'the frame may be valid for at most 300 seconds',
+    })
+  })
+
+  it('are refused when anything else was signed, or by another key', async () => {
+    const words = check.words
+    const other = privateKeyToAccount(`0x${'02'.repeat(32)}`).address
+    const good = await aFrame()
+    const upper = `0x${account.address.slice(2).toUpperCase()}`
+    const cases: AuthFrame[] = [
+      await aFrame({ expiry: NOW + 100 }, (frame) => frameMessage('socket', words, frame)),
+      await aFrame({}, (f) => frameMessage('history', { ...words, domain: 'evil.test' }, f)),
+      await aFrame({}, (f) => frameMessage('history', { ...words, product: 'other' }, f)),
+      await aFrame({}, (f) => `${frameMessage('history', words, f)}\n`),
+      await aFrame({}, (f) => frameMessage('history', words, { ...f, address: upper })),
+      { ...good, nonce: 'n-2' },
+      { ...good, expiry: good.expiry + 1 },
+      { ...good, address: other },
+    ]
+    for (const frame of cases) {
+      expect(verifyFrame(frame, check)).to.deep.equal({
+        reason: 'signature does not match address',
+      })
+    }
+  })
+
+  it('come as base64url of JSON, with or without padding', () => {
+    const frame = { address: '0x1', nonce: 'é?>' }
+    const text = Buffer.from(JSON.stringify(frame)).toString('base64url')
+    const padded = text.padEnd(Math.ceil(text.length / 4) * 4, '=')
+    expect(decodeFrameHeader(text)).to.deep.equal(frame)
+    expect(decodeFrameHeader(padded)).to.deep.equal(frame)
+    const junk = ['', '{}', 'a b', '+/+/', '====', 'bm9wZQ', '_w', 'a'.repeat(3000)]
+    for (const header of junk) expect(decodeFrameHeader(header), header).to.equal(undefined)
+  })
+
+  it('are refused with a signature that the chain would not take', async () => {
+    const good = await aFrame()
+    const v0 = `${good.signature.slice(0, 130)}00`
+    expect(verifyFrame({ ...good, signature: v0 }, check)).to.have.property('reason')
+    for (const signature of ['', '0x', 'zz', good.signature.slice(0, 130)]) {
+      expect(verifyFrame({ ...good, signature }, check)).to.deep.equal({
+        reason: 'signature must be 0x followed by 130 hex digits',
+      })
+    }
+  })
+})

@@ -1,0 +1,128 @@
+import { assert } from '../../core/assert.js'
+import {
+  sealTrading,
+  type AccountFacts,
+  type Contract,
+  type MarketFacts,
+} from '../../core/contracts/contract.js'
+import { feePerUnitFloor, notionalFloor } from '../../core/contracts/fees.js'
+import type { ContractType } from '../../core/contracts/market.js'
+import { amountE18, E18, quoteE18, type PriceE18 } from '../../core/money.js'
+import { struct } from '../../core/wire/compound.js'
+import { flag, uint } from '../../core/wire/codec.js'
+import { priceE18 as priceCodec } from '../../core/wire/money.js'
+
+/**
+ * A contract type of the tests' own: positions margined against a credit, in a market that the chain can halt. Its facts
+ * and state are like no other type's; everything outside this file only passes them on.
+ */
+export const TOY = 'toy' as ContractType
+
+interface ToyAccountFacts {
+  /** What the account may have at stake, quote at 1e18. */
+  readonly credit: bigint
+}
+
+interface ToyMarketFacts {
+  readonly halted: boolean
+  /** Orders further than a tenth away from it do not match. */
+  readonly mark: PriceE18
+}
+
+interface ToyPurse {
+  credit: bigint | undefined
+  /** Base of all matches in flight and settled; the mark gives its worth. */
+  atStake: bigint
+  mark: PriceE18
+}
+
+interface ToyPurseSnapshot {
+  readonly atStake: bigint
+}
+
+interface ToyTypes {
+  readonly accountFacts: ToyAccountFacts
+  readonly marketFacts: ToyMarketFacts
+  readonly purse: ToyPurse
+  readonly purseSnapshot: ToyPurseSnapshot
+  readonly cost: { readonly amount: bigint }
+}
+
+/** The largest amount of one match. */
+export const TOY_MAX_MATCH = amountE18(5n * E18)
+
+export const toyAccountFacts = (facts: ToyAccountFacts): AccountFacts =>
+  facts as unknown as AccountFacts
+export const toyMarketFacts = (facts: ToyMarketFacts): MarketFacts =>
+  facts as unknown as MarketFacts
+
+export const toy: Contract = {
+  type: TOY,
+  settlementType: 'cash_settled_perpetual',
+  trading: sealTrading<ToyTypes>({
+    quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    takerFee: () => quoteE18(0n),
+    feePerUnit: feePerUnitFloor,
+    restChecks: [],
+    gate: (market) =>
+      market === undefined || market.facts.halted ? { reason: 'halted' } : undefined,
+    pair({ incoming, resting, amount }, market) {
+      const mark = market?.facts.mark ?? resting.limitPrice
+      const away = resting.limitPrice - mark
+      if (10n * (away < 0n ? -away : away) > mark) {
+        return { aside: incoming, cancelReason: 'too_far_from_mark' }
+      }
+      return { amount: amount < TOY_MAX_MATCH ? amount : TOY_MAX_MATCH }
+    },
+    cancelReason: () => 'settlement_refused',
+    means: {
+      openPurse: (market) => ({
+        credit: undefined,
+        atStake: 0n,
+        mark: market?.facts.mark ?? (0n as PriceE18),
+      }),
+      revalue(purse, { facts }) {
+        purse.mark = facts.mark
+      },
+      observe(purse, { facts }) {
+        purse.credit = facts.credit
+      },
+      costOf: (_, { amount }) => ({ amount }),
+      shortOfMatch: (purse, _, { amount }) => ifShort(purse, amount),
+      shortToOpen: () => undefined,
+      shortToStay: () => undefined,
+      hasEnough: (purse, _, { needed = 0n }) => ifShort(purse, needed) === undefined,
+      reserve(purse, _, { amount }) {
+        purse.atStake += amount
+      },
+      release(purse, _, { amount }) {
+        purse.atStake -= amount
+      },
+      settle(purse, _, { match }) {
+        purse.atStake += match.amount
+      },
+      unsettle(purse, _, { match }) {
+        purse.atStake -= match.amount
+      },
+      snapshot: ({ atStake }) => ({ atStake }),
+      restore: ({ atStake }, { observed, market }) => ({
+        atStake,
+        credit: observed?.facts.credit,
+        mark: market?.facts.mark ?? (0n as PriceE18),
+      }),
+      check: ({ atStake }) => assert(atStake >= 0n, 'a stake cannot be negative'),
+    },
+    wire: {
+      accountFacts: struct<ToyAccountFacts>({ credit: uint }),
+      marketFacts: struct<ToyMarketFacts>({ halted: flag, mark: priceCodec }),
+      purse: struct<ToyPurseSnapshot>({ atStake: uint }),
+    },
+  }),
+  present: { marketEntry: () => ({ toy: { credit_unit: 'quote' } }), hasTicker: false },
+}
+
+function ifShort({ credit, atStake, mark }: ToyPurse, amount: bigint) {
+  const stake = notionalFloor(mark, amountE18(atStake + amount))
+  if (credit === undefined || stake <= credit) return undefined
+  return { reason: 'insufficient_balance', needed: amount } as const
+}

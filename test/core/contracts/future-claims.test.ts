@@ -1,0 +1,152 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { MatchTerms } from '../../../core/contracts/claims.js'
+import { futureCapacity, futureClaims } from '../../../core/contracts/future-claims.js'
+import type { FutureAccount, FutureFacts } from '../../../core/contracts/future-facts.js'
+import {
+  isFillAccepted,
+  POSITION_STEP,
+  variationOf,
+} from '../../../core/contracts/future-margin.js'
+import { initialTerms } from '../../../core/contracts/future-model.js'
+import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
+import { aFuture } from '../../support/builders.js'
+import { futureAccount, futureFacts } from '../../support/future.js'
+import { e18 } from '../../support/perpetual.js'
+
+const MARKET = aFuture()
+const TAKER = 7n
+const MAKER = 8n
+
+interface Fill {
+  readonly takerBuys: boolean
+  readonly price: bigint
+  /** Contracts. */
+  readonly amount: bigint
+  readonly fee: bigint
+}
+
+const termsOf = ({ takerBuys, price, amount, fee }: Fill): MatchTerms => ({
+  takerAccount: TAKER,
+  takerIsBuyer: takerBuys,
+  takerFee: quoteE18(fee),
+  fillDetails: [
+    {
+      filledAccount: MAKER,
+      amountFilled: amountE18(amount),
+      price: priceE18(price),
+      fee: quoteE18(0n),
+    },
+  ],
+})
+
+const partOf = ({ of }: { readonly of?: { readonly part: string } }): string => of?.part ?? 'usdc'
+
+function claimed(fill: Partial<Fill>, facts: FutureFacts, accountId = TAKER) {
+  const all = { takerBuys: true, price: e18('1500'), amount: E18, fee: 0n, ...fill }
+  const claims = futureClaims(MARKET, termsOf(all), facts)
+  const own = claims?.filter(({ key }) => key.accountId === accountId)
+  return own && Object.fromEntries<bigint>(own.map(({ key, debit }) => [partOf(key), debit]))
+}
+
+describe('claims of a match in dated futures', () => {
+  const facts = futureFacts()
+
+  it('are a tenth of its notional on the side that each account moves to', () => {
+    expect(claimed({}, facts)).to.deep.equal({ long: e18('100') })
+    expect(claimed({}, facts, MAKER)).to.deep.equal({ short: e18('100') })
+    expect(claimed({ takerBuys: false }, facts)).to.deep.equal({ short: e18('100') })
+  })
+
+  it('are what it is worse than the mark as a debt, and the fee, in USDC as well', () => {
+    // 13.5 cNGN worse: 13,500 cNGN are 9 USDC, as a debt 10.
+    const fill = { price: e18('1513.5'), fee: e18('2.5') }
+    expect(claimed(fill, facts)).to.deep.equal({ long: e18('112.5'), usdc: e18('2.5') })
+    expect(claimed(fill, facts, MAKER)).to.deep.equal({ short: e18('100') })
+  })
+
+  it('take from the other side what costs more than the contracts release', () => {
+    expect(claimed({ price: e18('1770') }, facts)).to.deep.equal({
+      ...{ long: e18('300'), short: e18('100') },
+    })
+  })
+
+  it('are unknown while the index is stale, and nothing is left then', () => {
+    const stale = futureFacts({ indexStale: true })
+    expect(claimed({}, stale)).to.equal(undefined)
+    expect(futureCapacity(stale, futureAccount(), 'long')).to.equal(0n)
+  })
+
+  it('draw on what is beyond margin, and on twice that of the position on its other side', () => {
+    const account = futureAccount({ position: 2n * E18, usdc: e18('1000'), otherSize: E18 })
+    expect(futureCapacity(facts, account, 'long')).to.equal(e18('700'))
+    expect(futureCapacity(facts, account, 'short')).to.equal(e18('1100'))
+  })
+})
+
+const between = (min: bigint, max: bigint) => fc.bigInt({ min, max })
+const steps = (min: bigint, max: bigint) => between(min, max).map((count) => count * POSITION_STEP)
+const someFacts = fc
+  .record({
+    index: between(E18, e18('3000')),
+    mark: between(E18, e18('3000')),
+    initialRate: between(1n, E18),
+    initialFactor: between(E18 / 2n, E18),
+  })
+  .map(({ index, mark, ...rest }) =>
+    futureFacts({ ...rest, index: priceE18(index), mark: priceE18(mark) }),
+  )
+const someAccount = fc.record({
+  position: steps(-20_000n, 20_000n),
+  usdc: between(0n, e18('3000')),
+  cngn: between(-e18('1000000'), e18('3000000')),
+  otherSize: steps(0n, 2_000n),
+})
+const someFill = fc.record({
+  takerBuys: fc.boolean(),
+  /** Of the mark. */
+  percent: fc.integer({ min: 90, max: 110 }),
+  amount: steps(1n, 10_000n),
+  fee: between(0n, e18('20')),
+})
+
+/** Each match passes by itself, as the simulation of each shows; then so does each choice of them, one after the other. */
+it('matches of futures whose claims fit together pass together, whichever the chain carries out', () => {
+  let carriedOut = 0
+  fc.assert(
+    fc.property(
+      someFacts,
+      someAccount,
+      fc.array(fc.tuple(someFill, fc.boolean()), { minLength: 2, maxLength: 6 }),
+      (facts, chosenAccount, chosen) => {
+        const account: FutureAccount = { ...futureAccount(chosenAccount), mark: facts.mark }
+        const terms = initialTerms(facts)
+        const left = new Map<string, bigint>()
+        let now = account
+        for (const [{ takerBuys, percent, amount, fee }, isCarriedOut] of chosen) {
+          const price = (facts.mark * BigInt(percent)) / 100n
+          const fill = { size: takerBuys ? amount : -amount, price, fee }
+          if (!isFillAccepted(account, fill, facts, terms)) continue
+          const claims = futureClaims(MARKET, termsOf({ takerBuys, price, amount, fee }), facts)
+          const own = (claims ?? []).filter(({ key }) => key.accountId === TAKER)
+          const leftOf = ({ id, of }: (typeof own)[number]['key']) =>
+            left.get(id) ??
+            (of === undefined ? account.usdc : futureCapacity(facts, account, of.part))
+          if (own.some(({ key, debit }) => debit > leftOf(key))) continue
+          for (const { key, debit } of own) left.set(key.id, leftOf(key) - debit)
+          if (!isCarriedOut) continue
+          expect(isFillAccepted(now, fill, facts, terms)).to.equal(true)
+          carriedOut += 1
+          now = {
+            ...now,
+            position: now.position + fill.size,
+            usdc: now.usdc - fee,
+            cngn: now.cngn + variationOf(fill.size, price, facts.mark),
+          }
+        }
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+  expect(carriedOut).to.be.above(1_000)
+})

@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import {
+  cashDeltaOf,
+  creditOf,
+  isAccepted,
+  liquidationPrice,
+  marginOf,
+  requirementOf,
+  unsettledAt,
+  type MarginAccount,
+} from '../../../core/contracts/perpetual-margin.js'
+import type { CollateralFacts, PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
+import { formatDecimal } from '../../../core/decimal.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import { e18, perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
+
+const collateral: CollateralFacts = {
+  asset: `0x${'c'.repeat(40)}`,
+  marginFactor: e18('0.8'),
+  initialScale: e18('0.9'),
+  cap: amountE18(0n),
+  total: amountE18(0n),
+  depositsOpen: true,
+}
+
+const at = (price: string, facts: Partial<PerpetualFacts> = {}): PerpetualFacts =>
+  perpetualFacts({ mark: priceE18(e18(price)), index: priceE18(e18(price)), ...facts })
+
+const account = (fields: Partial<MarginAccount>): MarginAccount => ({
+  ...{ position: 0n, cash: 0n, unsettled: 0n, collateral: 0n },
+  ...fields,
+})
+
+const text = (value: bigint): string => formatDecimal(value, 18)
+
+describe('margin of a perpetual', () => {
+  const long = account({ cash: e18('100'), position: e18('1000000') })
+
+  it('is cash less the requirement of the position', () => {
+    const facts = at('0.00065')
+    expect(text(marginOf(facts, long, 'initial'))).to.equal('35')
+    expect(text(marginOf(facts, long, 'maintenance'))).to.equal('57.75')
+  })
+
+  it('follows the mark', () => {
+    const lower = account({ ...long, unsettled: e18('-50') })
+    const facts = at('0.0006')
+    expect(text(marginOf(facts, lower, 'initial'))).to.equal('-10')
+    expect(text(marginOf(facts, lower, 'maintenance'))).to.equal('11')
+  })
+
+  it('counts posted collateral at the index, scaled once more for initial margin', () => {
+    const facts = at('0.00063', { collateral })
+    const posted = account({
+      collateral: e18('1000000'),
+      cash: e18('10'),
+      position: e18('1000000'),
+    })
+    const lost = account({ ...posted, unsettled: e18('-20') })
+    expect(text(marginOf(facts, lost, 'initial'))).to.equal('380.6')
+    expect(text(creditOf(facts, posted.collateral, 'maintenance'))).to.equal('504')
+  })
+
+  it('adds the surcharges of doubtful prices to initial margin alone', () => {
+    const contingency = {
+      perpThreshold: e18('0.6'),
+      baseThreshold: e18('0.5'),
+      factor: e18('0.2'),
+      depegThreshold: e18('0.99'),
+      depegFactor: e18('1.5'),
+    }
+    const facts = at('2', { contingency, collateral })
+    const plain = requirementOf(facts, e18('-10'), 'initial')
+    expect(text(plain)).to.equal('2')
+    const unsure = { ...facts, markConfidence: e18('0.5') }
+    // (1 − 0.5) × 0.2 × 2 for each of ten.
+    expect(text(requirementOf(unsure, e18('-10'), 'initial') - plain)).to.equal('2')
+    expect(requirementOf(unsure, e18('-10'), 'maintenance')).to.equal(
+      requirementOf(facts, e18('-10'), 'maintenance'),
+    )
+    // Ten × (0.99 − 0.95) × 1.5 × 2.
+    const depegged = { ...facts, stable: e18('0.95') }
+    expect(text(requirementOf(depegged, e18('10'), 'initial') - plain)).to.equal('1.2')
+    const doubted = { ...facts, indexConfidence: e18('0.4') }
+    // 10 × 2 × 0.8 × 0.9 less (1 − 0.4) × 0.2 × 2 × 10.
+    expect(text(creditOf(doubted, e18('10'), 'initial'))).to.equal('12')
+    expect(text(creditOf(doubted, e18('10'), 'maintenance'))).to.equal('16')
+  })
+
+  const anyPrice = fc.bigInt({ min: 1n, max: 10n ** 20n })
+  const anySize = fc.bigInt({ min: -(10n ** 27n), max: 10n ** 27n })
+  const anyShare = fc.bigInt({ min: 0n, max: E18 })
+
+  it('agrees with exact fractions to less than the units that truncation may take', () => {
+    fc.assert(
+      fc.property(anyPrice, anySize, anyShare, (mark, position, rate) => {
+        const facts = perpetualFacts({ mark: priceE18(mark), initialRate: rate })
+        const size = position < 0n ? -position : position
+        const exact = size * mark * rate
+        const required = requirementOf(facts, position, 'initial') * E18 * E18
+        expect(required <= exact && exact - required < 2n * E18 * E18).to.equal(true)
+      }),
+    )
+  })
+
+  it('revalues a position as the chain does, or up to three units lower', () => {
+    fc.assert(
+      fc.property(anySize, anyPrice, anyPrice, anyPrice, (position, last, seen, now) => {
+        const profit = (mark: bigint) => ((mark - last) * position) / E18
+        const valued = { unsettled: profit(seen), mark: priceE18(seen), elsewhere: 0n }
+        const revalued = unsettledAt(perpetualAccount({ position, valued }), now)
+        const off = profit(now) - revalued
+        expect(off >= 0n && off <= 3n, `${off}`).to.equal(true)
+      }),
+    )
+  })
+
+  it('accepts a trade where the manager does', () => {
+    const facts = at('0.0006')
+    const valued = { unsettled: e18('-50'), mark: facts.mark, elsewhere: 0n }
+    const short = perpetualAccount({ position: long.position, cash: long.cash, valued })
+    const sold = (amount: string, fee: string, price = '0.0006') =>
+      isAccepted(facts, short, {
+        size: -e18(amount),
+        cashDelta: cashDeltaOf(facts, { size: -e18(amount), price: e18(price), fee: e18(fee) }),
+      })
+    // Half of the position leaves 19.25 of initial margin; a twentieth leaves it at -7.075.
+    expect(sold('500000', '0.75')).to.equal(true)
+    expect(sold('50000', '0.075')).to.equal(false)
+    // What costs no cash adds no risk; a flip does.
+    expect(sold('50000', '0')).to.equal(true)
+    expect(sold('50000', '0', '0.000599')).to.equal(false)
+    expect(sold('2000000', '0')).to.equal(false)
+  })
+
+  it('accepts no trade that takes cash below zero, whatever the margin, unless the market lends', () => {
+    const facts = at('0.00063', { collateral })
+    const valued = { unsettled: e18('-20'), mark: facts.mark, elsewhere: 0n }
+    const posted = perpetualAccount({
+      ...{ position: e18('1000000'), cash: e18('10'), collateral: e18('1000000'), valued },
+    })
+    const trade = { size: -E18, cashDelta: -1n }
+    expect(isAccepted(facts, posted, trade)).to.equal(false)
+    expect(isAccepted({ ...facts, borrowing: true }, posted, trade)).to.equal(true)
+    expect(isAccepted(facts, posted, { ...trade, cashDelta: 0n })).to.equal(true)
+  })
+
+  it('has a liquidation price where maintenance margin is used up', () => {
+    const facts = at('0.00065')
+    const surplus = marginOf(facts, long, 'maintenance')
+    const price = liquidationPrice(facts, { position: long.position, surplus })
+    expect(formatDecimal(price ?? 0n, 10)).to.equal('0.0005882353')
+    // A short whose cash is its notional.
+    const short = account({ cash: e18('650'), position: e18('-1000000') })
+    const ofShort = marginOf(facts, short, 'maintenance')
+    expect(
+      formatDecimal(
+        liquidationPrice(facts, { position: short.position, surplus: ofShort }) ?? 0n,
+        10,
+      ),
+    ).to.equal('0.0012206573')
+    // A long whose cash is its notional has none, nor has an account without a position.
+    const safe = account({ cash: e18('650'), position: e18('1000000') })
+    const ofSafe = marginOf(facts, safe, 'maintenance')
+    expect(liquidationPrice(facts, { position: safe.position, surplus: ofSafe })).to.equal(
+      undefined,
+    )
+    expect(liquidationPrice(facts, { position: 0n, surplus: E18 })).to.equal(undefined)
+  })
+})

@@ -1,0 +1,92 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Command } from '../../../core/engine/command.js'
+import { openAmount, statusOf } from '../../../core/engine/live-order.js'
+import { commandOf, marketActs, type MarketAct } from '../../support/market-commands.js'
+import { START_MS, testMatcher } from '../../support/matching.js'
+import { naiveApply, naiveMarket, naiveOpen, naiveStatus } from './naive-market.js'
+import { naiveSpot } from './naive-rules.js'
+
+/** Plays acts on the real step and on the naive market, and compares every order and match after each act. */
+function playBoth(acts: readonly MarketAct[]): void {
+  const real = testMatcher()
+  const naive = naiveMarket(naiveSpot)
+  const settlementIds: string[] = []
+  let placed = 0
+  for (const act of acts) {
+    if (act.act === 'wait') real.advance(act.sec * 1000)
+    const command = commandOf(act, { placed, nowMs: real.nowMs(), settlementIds })
+    if (command.kind === 'PlaceOrder') placed += 1
+    naiveApply(naive, withNaiveIds(command, settlementIds), real.nowMs())
+    for (const change of real.apply(command).changes) {
+      if (change.kind === 'OrderMatched') settlementIds.push(change.match.settlementId)
+    }
+    compare(real, naive, settlementIds)
+  }
+}
+
+function withNaiveIds(command: Command, settlementIds: readonly string[]): Command {
+  if (command.kind !== 'SettlementReported') return command
+  return { ...command, settlementId: `${settlementIds.indexOf(command.settlementId)}` }
+}
+
+function compare(
+  real: ReturnType<typeof testMatcher>,
+  naive: ReturnType<typeof naiveMarket>,
+  settlementIds: readonly string[],
+): void {
+  expect(settlementIds.length, 'number of matches').to.equal(naive.matches.length)
+  for (const [
+    index,
+    { done, makerOrderId, takerOrderId, price, amount },
+  ] of naive.matches.entries()) {
+    const expected = { makerOrderId, takerOrderId, price, amount }
+    const match = real.state.matches.get(settlementIds[index] ?? '')
+    expect(match === undefined, `match ${index} done`).to.equal(done)
+    if (match !== undefined) expect(match).to.include(expected)
+  }
+  for (const it of naive.orders) {
+    const live = real.state.orders.get(it.order.orderId)
+    const last = real.changes.findLast((change) => change.orderId === it.order.orderId)
+    const shown =
+      live === undefined
+        ? { status: last?.status, filled: last?.filled, pending: last?.pending, open: last?.open }
+        : {
+            status: statusOf(live),
+            filled: live.filled,
+            pending: live.pending,
+            open: openAmount(live),
+          }
+    expect(shown, it.order.orderId).to.deep.equal({
+      status: naiveStatus(it),
+      filled: it.filled,
+      pending: it.pending,
+      open: naiveOpen(naive, it),
+    })
+  }
+}
+
+describe('apply-command', () => {
+  it('agrees with a deliberately naive market on random days', () => {
+    fc.assert(fc.property(marketActs(60), playBoth), { numRuns: 400 })
+  })
+
+  it('skips a command that its writer has sent before', () => {
+    const { state, apply } = testMatcher()
+    apply({ kind: 'Tick' })
+    expect(state.lastSourceNo.get('test')).to.equal(1)
+    state.lastSourceNo.set('test', 7)
+    const before = state.nowMs
+    expect(apply({ kind: 'Tick' }).changes).to.deep.equal([])
+    expect(state.nowMs).to.equal(before)
+    expect(state.lastSourceNo.get('test')).to.equal(7)
+  })
+
+  it('takes the greatest time it has seen as market time', () => {
+    const { state, apply, advance } = testMatcher()
+    apply({ kind: 'Tick' })
+    advance(-5_000)
+    apply({ kind: 'Tick' })
+    expect(state.nowMs).to.equal(START_MS)
+  })
+})

@@ -1,0 +1,329 @@
+import type { MarketObservation } from '../../../core/contracts/contract.js'
+import type { AccountObservation } from '../../../core/engine/accounts.js'
+import type { Match } from '../../../core/engine/change.js'
+import type { Command } from '../../../core/engine/command.js'
+import type { Order } from '../../../core/engine/order.js'
+import { whyShort, isSpent, mayReturn, reducible, exceedsCap } from './naive-means.js'
+import type { NaiveRules } from './naive-rules.js'
+
+/**
+ * The market's rules once more, written without any structure: lists that are filtered and sorted afresh for every
+ * question. Slow, short, and sharing no code with the real step beyond the types.
+ */
+export interface NaiveOrder {
+  readonly order: Order
+  readonly rank: number
+  filled: bigint
+  pending: bigint
+  gone?: string
+  cancelReason?: string
+  hold?: NaiveHold
+  refusals: number[]
+}
+
+export interface NaiveHold {
+  readonly reason: string
+  /** Infinity while something else than time ends it. */
+  readonly untilMs: number
+  readonly needed?: bigint
+}
+
+export interface NaiveMarket {
+  readonly rules: NaiveRules
+  readonly orders: NaiveOrder[]
+  readonly matches: (Match & { done: boolean; block?: bigint })[]
+  /** All observations of accounts, the newest last. */
+  readonly seen: AccountObservation[]
+  observed: MarketObservation | undefined
+  /** Accounts to look at before the next command, since the market was observed. */
+  toReview: bigint[]
+  refusedPrices: bigint[]
+  /** Why the market was held at the last command. */
+  held: string | undefined
+  closed: boolean
+  nowMs: number
+}
+
+export const naiveMarket = (rules: NaiveRules): NaiveMarket => ({
+  ...{ rules, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
+  ...{ toReview: [], refusedPrices: [], held: undefined, closed: false },
+})
+
+export const rest = (it: NaiveOrder): bigint => it.order.desiredAmount - it.filled - it.pending
+
+const expiringAt = (it: NaiveOrder): number => it.order.goodUntilSec * 1000 - 10_000
+
+/** What can be hit of an order at the market's time. */
+export function naiveOpen(market: NaiveMarket, it: NaiveOrder): bigint {
+  const held = it.hold !== undefined || market.nowMs >= expiringAt(it)
+  return it.gone !== undefined || held ? 0n : rest(it)
+}
+
+export function naiveStatus(it: NaiveOrder): string {
+  if (it.gone !== undefined) return it.gone
+  if (it.filled === it.order.desiredAmount) return 'filled'
+  return rest(it) === 0n ? 'matching' : 'active'
+}
+
+/** Why an order with something left is not open. */
+export const naiveHold = (market: NaiveMarket, it: NaiveOrder): string | undefined =>
+  market.nowMs >= expiringAt(it) ? 'expiring' : it.hold?.reason
+
+/** Applies one command at a time; the settlement of a match is named by its index. */
+export function naiveApply(market: NaiveMarket, command: Command, nowMs: number): void {
+  market.nowMs = nowMs
+  market.held = market.rules.gate(market.observed, nowMs)
+  if (market.held !== undefined) market.closed = true
+  passTime(market)
+  if (market.closed && market.held === undefined) reopen(market)
+  for (const id of market.toReview.splice(0)) review(market, id)
+  if (command.kind === 'PlaceOrder') place(market, command)
+  else if (command.kind === 'SignatureChecked') judgeSignature(market, command)
+  else if (command.kind === 'CancelOrder') {
+    const it = market.orders.find((one) => one.order.nonce === command.nonce)
+    if (it !== undefined && naiveStatus(it) === 'active') cancel(it, command.reason)
+  } else if (command.kind === 'SettlementReported') settle(market, command)
+  else if (command.kind === 'AccountObserved') observeAccount(market, command.account)
+  else if (command.kind === 'MarketObserved') observeMarket(market, command.observation)
+}
+
+function cancel(it: NaiveOrder, reason: string): void {
+  it.gone = 'cancelled'
+  it.cancelReason = reason
+}
+
+function expire(it: NaiveOrder): void {
+  if (naiveStatus(it) === 'active') it.gone = 'expired'
+}
+
+/** Lets each order's moments come in the order of time, then of placement. */
+function passTime(market: NaiveMarket): void {
+  const { nowMs } = market
+  const due = market.orders
+    .filter((it) => it.gone === undefined)
+    .map((it) => ({ it, atMs: Math.min(it.hold?.untilMs ?? Infinity, expiringAt(it)) }))
+    .filter(({ atMs }) => atMs <= nowMs)
+    .sort((a, b) => a.atMs - b.atMs || a.it.rank - b.it.rank)
+  for (const { it } of due) {
+    if (nowMs >= it.order.goodUntilSec * 1000) expire(it)
+    else if (nowMs < expiringAt(it) && it.hold !== undefined) release(market, it)
+  }
+}
+
+function release(market: NaiveMarket, it: NaiveOrder): void {
+  delete it.hold
+  if (market.nowMs < expiringAt(it)) enter(market, it)
+}
+
+/** After a hold of the market the best pairs meet first, the later order as the incoming one. */
+function reopen(market: NaiveMarket): void {
+  market.closed = false
+  for (;;) {
+    const pairs = open(market, 'buy').map((bid) => [bid, bestFor(market, bid)] as const)
+    const [bid, ask] = pairs.find(([, best]) => best !== undefined) ?? []
+    if (bid === undefined || ask === undefined) return
+    enter(market, bid.rank > ask.rank ? bid : ask)
+  }
+}
+
+type Placed = Extract<Command, { kind: 'PlaceOrder' }>
+
+function place(market: NaiveMarket, { order, account }: Placed): void {
+  const known = market.seen.findLast((one) => one.subaccountId === order.subaccountId)
+  const isNews = account !== undefined && (known?.blockNumber ?? -1n) < account.blockNumber
+  if (isNews) market.seen.push(account)
+  if (isNews) review(market, order.subaccountId)
+  const it: NaiveOrder = {
+    ...{ order, rank: market.orders.length + 1, filled: order.initialFilled, pending: 0n },
+    refusals: [],
+  }
+  market.orders.push(it)
+  if (market.nowMs >= order.goodUntilSec * 1000) expire(it)
+  else if (isSpent(market, it)) cancel(it, 'reduce_only_no_position')
+  else if (order.signatureStatus === 'unchecked') hold(it, 'signature_unchecked')
+  else if (market.nowMs >= expiringAt(it)) return
+  else enter(market, it)
+}
+
+function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
+  if (naiveStatus(it) !== 'filled') it.hold = { reason, untilMs }
+}
+
+function judgeSignature(
+  market: NaiveMarket,
+  { orderId, valid }: Extract<Command, { kind: 'SignatureChecked' }>,
+): void {
+  const it = market.orders.find((one) => one.order.orderId === orderId)
+  if (it === undefined || it.gone !== undefined) return
+  if (!valid && naiveStatus(it) === 'active') cancel(it, 'signature_revoked')
+  else if (!valid && it.hold === undefined) hold(it, 'signature_unchecked')
+  else if (valid && it.hold?.reason === 'signature_unchecked') release(market, it)
+}
+
+function observeAccount(market: NaiveMarket, account: AccountObservation): void {
+  const id = account.subaccountId
+  // Accounts without any order are not followed.
+  if (!market.orders.some(({ order }) => order.subaccountId === id)) return
+  market.seen.push(account)
+  review(market, id)
+}
+
+/** The accounts are looked at with the next command, and what was out of reach before as well. */
+function observeMarket(market: NaiveMarket, observed: MarketObservation): void {
+  market.observed = observed
+  market.refusedPrices = []
+  const [bid, ask] = [open(market, 'buy')[0], open(market, 'sell')[0]]
+  const isCrossed = bid && ask && bid.order.limitPrice >= ask.order.limitPrice
+  if (market.rules.range !== undefined && isCrossed) market.closed = true
+  const ids = market.orders.map(({ order }) => order.subaccountId)
+  if (market.rules.margin !== undefined) market.toReview = [...new Set(ids)]
+}
+
+/** What an account cannot carry any more leaves the book; what it can carry again comes back. */
+function review(market: NaiveMarket, id: bigint): void {
+  for (const it of ofAccount(market, id)) {
+    const isOpen = naiveOpen(market, it) > 0n
+    const why = isOpen ? whyShort(market, it, { counted: 'alone' }) : undefined
+    if (why !== undefined) stepAside(market, it, why)
+  }
+  endAndReturn(market, id)
+}
+
+function endAndReturn(market: NaiveMarket, id: bigint): void {
+  for (const it of ofAccount(market, id))
+    if (naiveStatus(it) === 'active' && isSpent(market, it)) cancel(it, 'reduce_only_no_position')
+  for (const it of ofAccount(market, id).filter((one) => isWaiting(market, one)))
+    if (isWaiting(market, it) && mayReturn(market, it)) release(market, it)
+}
+
+const WAITS = ['insufficient_margin', 'open_interest_cap', 'reduce_only', 'under_liquidation']
+
+const isWaiting = (market: NaiveMarket, it: NaiveOrder): boolean =>
+  it.gone === undefined &&
+  market.nowMs < expiringAt(it) &&
+  it.hold?.untilMs === Infinity &&
+  [...WAITS, 'not_in_custody'].includes(it.hold.reason)
+
+const ofAccount = (market: NaiveMarket, id: bigint): NaiveOrder[] =>
+  market.orders.filter(({ order, gone }) => order.subaccountId === id && gone === undefined)
+
+const open = (market: NaiveMarket, side: string): NaiveOrder[] =>
+  market.orders
+    .filter((it) => it.order.side === side && naiveOpen(market, it) > 0n)
+    .sort((a, b) => {
+      const dearer = Number(a.order.limitPrice - b.order.limitPrice)
+      return (side === 'buy' ? -dearer : dearer) || a.rank - b.rank
+    })
+
+/** The best order of the other side that crosses at a price within reach; the price is that of the earlier order. */
+function bestFor(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder | undefined {
+  const { rules, observed, nowMs } = market
+  const isBuyer = incoming.order.side === 'buy'
+  const range = rules.range?.(observed, nowMs)
+  return open(market, isBuyer ? 'sell' : 'buy').find((it) => {
+    const [bid, ask] = isBuyer ? [incoming, it] : [it, incoming]
+    const { limitPrice: price } = (it.rank < incoming.rank ? it : incoming).order
+    if (bid.order.limitPrice < ask.order.limitPrice) return false
+    if (range === undefined) return true
+    return price >= range.low && price <= range.high && !market.refusedPrices.includes(price)
+  })
+}
+
+function enter(market: NaiveMarket, incoming: NaiveOrder): void {
+  while (rest(incoming) > 0n) {
+    const best = market.closed ? undefined : bestFor(market, incoming)
+    if (best === undefined) {
+      const why = whyShort(market, incoming, { counted: 'with_flight' })
+      if (why !== undefined) stepAside(market, incoming, why)
+      return
+    }
+    if (best.order.subaccountId === incoming.order.subaccountId) {
+      cancel(incoming, 'self_trade')
+      return
+    }
+    meet(market, incoming, best)
+    if (incoming.gone !== undefined || incoming.hold !== undefined) return
+  }
+}
+
+function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void {
+  const offered = naiveOpen(market, best)
+  let amount = offered < rest(incoming) ? offered : rest(incoming)
+  for (const it of [incoming, best]) {
+    if (it.order.reduceOnly !== true) continue
+    const left = reducible(market, it) ?? 0n
+    if (isSpent(market, it)) return cancel(it, 'reduce_only_no_position')
+    if (left === 0n) return stepAside(market, it, { reason: 'reduce_only' })
+    if (left < amount) amount = left
+  }
+  if (exceedsCap(market, [incoming, best], amount))
+    return stepAside(market, incoming, { reason: 'open_interest_cap' })
+  const maker = best.rank < incoming.rank ? best : incoming
+  const taker = maker === best ? incoming : best
+  const price = maker.order.limitPrice
+  const takerFee = market.rules.fee(price, amount)
+  for (const it of [incoming, best]) {
+    const fee = it === taker ? takerFee : 0n
+    const why = whyShort(market, it, { counted: 'with_flight', at: { price, amount, fee } })
+    if (why !== undefined) return stepAside(market, it, why)
+  }
+  incoming.pending += amount
+  best.pending += amount
+  market.matches.push({
+    settlementId: `${market.matches.length}`,
+    makerOrderId: maker.order.orderId,
+    takerOrderId: taker.order.orderId,
+    price,
+    amount: amount as Match['amount'],
+    takerFee: takerFee as Match['takerFee'],
+    done: false,
+  })
+}
+
+/** Holds an order that its account does not carry; where that counts as a refusal, for half a minute. */
+function stepAside(market: NaiveMarket, it: NaiveOrder, why: Omit<NaiveHold, 'untilMs'>): void {
+  const isRefusal = market.rules.refusesShortMargin && why.reason === 'insufficient_margin'
+  if (isRefusal && isRefusedForGood(market, it)) cancel(it, why.reason)
+  else it.hold = { ...why, untilMs: isRefusal ? market.nowMs + 30_000 : Infinity }
+}
+
+function isRefusedForGood({ nowMs }: NaiveMarket, it: NaiveOrder): boolean {
+  it.refusals.push(nowMs)
+  const [first = nowMs] = it.refusals
+  return it.refusals.length >= 3 && nowMs - first >= 60_000
+}
+
+function settle(
+  market: NaiveMarket,
+  { settlementId, outcome }: Extract<Command, { kind: 'SettlementReported' }>,
+): void {
+  const it = market.matches[Number(settlementId)]
+  if (it === undefined || it.done) return
+  it.done = true
+  const [maker, taker] = [it.makerOrderId, it.takerOrderId].map((id) =>
+    market.orders.find((one) => one.order.orderId === id),
+  ) as [NaiveOrder, NaiveOrder]
+  for (const leg of [maker, taker]) leg.pending -= it.amount
+  if (outcome.kind === 'success') {
+    it.block = outcome.blockNumber
+    for (const leg of [maker, taker]) leg.filled += it.amount
+  } else {
+    const { guilty } = outcome
+    if (guilty === 'venue') market.refusedPrices.push(it.price)
+    for (const leg of guilty === 'taker' ? [taker, maker] : [maker, taker]) {
+      const innocent = guilty === 'venue' || guilty === (leg === maker ? 'taker' : 'maker')
+      if (leg.gone === undefined) comeBack(market, leg, innocent)
+    }
+  }
+  for (const leg of [maker, taker])
+    if (market.rules.margin !== undefined) endAndReturn(market, leg.order.subaccountId)
+}
+
+function comeBack(market: NaiveMarket, it: NaiveOrder, innocent: boolean): void {
+  const { nowMs } = market
+  if (!innocent && isRefusedForGood(market, it)) cancel(it, 'insufficient_margin')
+  else if (nowMs >= it.order.goodUntilSec * 1000) it.gone = 'expired'
+  else if (nowMs >= expiringAt(it)) return
+  else if (!innocent) hold(it, 'settlement_refused', nowMs + 30_000)
+  else if (it.hold === undefined) enter(market, it)
+}

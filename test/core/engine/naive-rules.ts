@@ -1,0 +1,56 @@
+import type {
+  AccountFacts,
+  MarketFacts,
+  MarketObservation,
+} from '../../../core/contracts/contract.js'
+import type { Side } from '../../../core/engine/order.js'
+
+/** What a trade moves on one account: signed size at 1e18, price × size at 1e36, fee at 1e18. */
+export interface NaiveLeg {
+  readonly size: bigint
+  readonly worth: bigint
+  readonly fee: bigint
+}
+
+/** What differs between the kinds of market. */
+export interface NaiveRules {
+  /** Why nothing crosses. */
+  readonly gate: (seen: MarketObservation | undefined, nowMs: number) => string | undefined
+  readonly range?: (
+    seen: MarketObservation | undefined,
+    nowMs: number,
+  ) => { readonly low: bigint; readonly high: bigint } | undefined
+  readonly fee: (price: bigint, amount: bigint) => bigint
+  readonly refusesShortMargin: boolean
+  readonly margin?: NaiveMargin
+}
+
+/** How a manager computes margin. */
+export interface NaiveMargin {
+  readonly position: (account: AccountFacts) => bigint
+  readonly isFrozen: (account: AccountFacts) => boolean
+  readonly isValued: (account: AccountFacts) => boolean
+  readonly hasPrices: (market: MarketFacts) => boolean
+  readonly cash: (account: AccountFacts, market: MarketFacts) => bigint
+  readonly equity: (account: AccountFacts, market: MarketFacts) => bigint
+  readonly required: (market: MarketFacts, position: bigint) => bigint
+  readonly result: (market: MarketFacts, leg: NaiveLeg) => bigint
+  readonly mayBorrow: (market: MarketFacts) => boolean
+  readonly mark: (market: MarketFacts) => bigint
+  readonly positions: (market: MarketFacts) => { readonly total: bigint; readonly cap: bigint }
+}
+
+export const E18 = 10n ** 18n
+
+export const floorDiv = (a: bigint, b: bigint): bigint =>
+  a / b - (a % b !== 0n && a < 0n !== b < 0n ? 1n : 0n)
+export const ceilDiv = (a: bigint, b: bigint): bigint => -floorDiv(-a, b)
+export const sizeOf = (a: bigint): bigint => (a < 0n ? -a : a)
+export const signed = (side: Side, amount: bigint): bigint => (side === 'buy' ? amount : -amount)
+
+/** Balances alone, and none of them known. */
+export const naiveSpot: NaiveRules = {
+  gate: () => undefined,
+  fee: () => 0n,
+  refusesShortMargin: false,
+}

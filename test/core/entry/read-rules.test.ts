@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { readRules } from '../../../core/entry/read-rules.js'
+import { E18 } from '../../../core/money.js'
+import { openedState } from '../../support/builders.js'
+
+describe('rules as an operator states them', () => {
+  const spot = openedState()
+  const problemOf = (fields: Record<string, string>, market = spot): string => {
+    const read = readRules(market, fields)
+    return 'problem' in read ? read.problem : 'none'
+  }
+
+  it('are read by the names and texts of the market file', () => {
+    expect(readRules(spot, { taker_fee_bps: '30', tick_size: '0.5', min_size: '1' })).to.deep.equal(
+      {
+        rules: { takerFeeBps: 30, tickSize: E18 / 2n, minSize: E18 },
+      },
+    )
+    const stepped = openedState({ amountStep: spot.rules.minSize })
+    expect(readRules(stepped, { amount_step: '2' })).to.deep.equal({
+      rules: { amountStep: 2n * E18 },
+    })
+  })
+
+  for (const [fields, problem] of [
+    [{}, 'name at least one of taker_fee_bps'],
+    [{ ordinal: '3' }, 'ordinal cannot be set; only taker_fee_bps'],
+    [{ taker_fee_bps: '10001' }, 'taker_fee_bps must be a whole number from 0 to 10000'],
+    [{ taker_fee_bps: '-1' }, 'taker_fee_bps must be a whole number'],
+    [{ taker_fee_bps: '2.5' }, 'taker_fee_bps must be a whole number'],
+    [{ tick_size: '0' }, 'tick_size must be a decimal greater than 0'],
+    [{ tick_size: '1e-3' }, 'tick_size must be a decimal greater than 0'],
+    [{ min_size: '' }, 'min_size must be a decimal greater than 0'],
+    [{ amount_step: '1' }, 'amount_step is no rule of this market'],
+  ] as [Record<string, string>, string][]) {
+    it(`are refused: ${JSON.stringify(fields)}`, () => {
+      expect(problemOf(fields)).to.include(problem)
+    })
+  }
+
+  it('are refused when an amount on the step could not be signed', () => {
+    const future = openedState({ amountScale: 10n ** 15n })
+    expect(problemOf({ min_size: '0.0001' }, future)).to.equal('none')
+    expect(problemOf({ min_size: '0.0000000000000001' }, future)).to.include(
+      "must be a whole number of the chain's units",
+    )
+  })
+})

@@ -1,0 +1,329 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { TradeData } from '../../../core/action.js'
+import type { Market } from '../../../core/contracts/market.js'
+import { formatDecimal } from '../../../core/decimal.js'
+import type { Order } from '../../../core/engine/order.js'
+import { decodeTradeData, encodeTradeData } from '../../../core/entry/read-action.js'
+import { refusals, type Refusal } from '../../../core/entry/refusals.js'
+import { actionJsonOf } from '../../../core/entry/signed-action.js'
+import { readSubmittedOrder, validateOrder } from '../../../core/entry/validate-order.js'
+import { E18 } from '../../../core/money.js'
+import { NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
+import {
+  aFuture,
+  aMarket,
+  aPerp,
+  signedIntentBody,
+  signedOrderBody,
+  testPrivateKey,
+  type OrderBody,
+} from '../../support/builders.js'
+
+const nowSec = NOW_MS / 1000
+const context = { markets: tableMarkets, nowMs: NOW_MS }
+
+/** The order that a body is accepted as. */
+function accepted(body: unknown): Order {
+  const result = validateOrder(body, context)
+  if ('refusal' in result) throw new Error(`refused: ${result.refusal.message}`)
+  return result.order
+}
+
+/** The text and code of the refusal of a body. */
+function refused(body: unknown): Refusal {
+  const result = validateOrder(body, context)
+  if (!('refusal' in result)) throw new Error(`accepted: ${result.order.orderId}`)
+  return result.refusal
+}
+
+/** Replaces fields of the signed action; the signature is not judged here. */
+const withAction = (body: OrderBody, fields: Record<string, string>): OrderBody => ({
+  ...body,
+  action_json: { ...body.action_json, ...fields },
+})
+
+/** Replaces words of the signed data. */
+function withWords(body: OrderBody, words: Partial<TradeData>) {
+  const decoded = decodeTradeData(body.action_json.data ?? '')
+  if ('refusal' in decoded) throw new Error(decoded.refusal.message)
+  return withAction(body, { data: encodeTradeData({ ...decoded.data, ...words }) })
+}
+
+function without(body: OrderBody, ...names: string[]) {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)))
+}
+
+describe('validateOrder accepts', () => {
+  it('an order in engine terms', async () => {
+    const body = await signedOrderBody()
+    const order = accepted(body)
+    expect(order).to.deep.include({
+      orderId: 'order-1',
+      market: 'cNGN-USDC',
+      owner: body.owner_address.toLowerCase(),
+      subaccountId: 7n,
+      nonce: 1n,
+      side: 'buy',
+      desiredAmount: 153_000n * E18,
+      initialFilled: 0n,
+      limitPrice: 650_000_000_000_000n,
+      worstFee: 1_950_000_000_000n,
+      signatureStatus: 'unchecked',
+    })
+    expect(order).not.to.have.property('uiIntent')
+    expect(order).to.include({
+      signer: body.owner_address.toLowerCase(),
+      expirySec: body.expiry,
+      actionExpirySec: BigInt(String(body.action_json.expiry)),
+      signature: body.signature,
+    })
+    expect(actionJsonOf(aMarket(), order)).to.deep.equal(body.action_json)
+  })
+
+  it('an order entered as an intent, with everything else derived', async () => {
+    const order = accepted(await signedIntentBody({ side: 'buy', price: '1530', size: '100' }))
+    expect(order).to.deep.include({
+      side: 'sell',
+      limitPrice: 653_594_771_241_830n,
+      desiredAmount: 153_000n * E18,
+      uiIntent: { side: 'buy', price: '1530', size: '100' },
+    })
+  })
+
+  it('an intent with flat fields that agree, and one that leaves its side to the flat one', async () => {
+    const intent = { side: 'buy', price: '1530', size: '100' } as const
+    const body = await signedIntentBody(intent)
+    const flat = { side: 'sell', limit_price: '0.00065359477124183', desired_amount: '153000' }
+    expect(accepted({ ...body, ...flat }).uiIntent).to.deep.equal(intent)
+    const sideless = { ...body, side: 'sell', ui_intent: { price: '1530', size: '100' } }
+    expect(accepted(sideless).uiIntent).to.deep.equal(intent)
+  })
+
+  it('an intent whose signed price is the other neighbour of the exact reciprocal', async () => {
+    const body = await signedIntentBody({ side: 'buy', price: '3', size: '100' })
+    const other = withWords(body, { limitPrice: 333_333_333_333_333_334n })
+    expect(accepted(other).limitPrice).to.equal(333_333_333_333_333_334n)
+    const beyond = withWords(body, { limitPrice: 333_333_333_333_333_335n })
+    expect(refused(beyond).message).to.contain('limitPrice is not aligned')
+  })
+
+  it('an action that comes as text, hex in any case, a missing sub_id, unknown and empty fields', async () => {
+    const body = await signedOrderBody()
+    const order = accepted({
+      ...without(body, 'sub_id'),
+      action_json: JSON.stringify({ ...body.action_json, extra: 1 }),
+      owner_address: body.owner_address.toUpperCase().replace('0X', '0x'),
+      asset_address: body.asset_address.toUpperCase().replace('0X', '0x'),
+      order_entry_spec: '',
+      ui_intent: null,
+      reduce_only: false,
+      unknown: { deep: true },
+    })
+    expect(actionJsonOf(aMarket(), order)).to.deep.equal(body.action_json)
+  })
+
+  it('what was filled before, up to all of it', async () => {
+    const body = await signedOrderBody()
+    expect(accepted({ ...body, filled_amount: '153000' }).initialFilled).to.equal(153_000n * E18)
+    expect(accepted({ ...body, filled_amount: '0.5' }).initialFilled).to.equal(E18 / 2n)
+  })
+
+  it('order ids with any printable text', async () => {
+    for (const orderId of ["'; DROP TABLE orders;--", 'a.*.>', 'x'.repeat(128), 'нoмep 😀']) {
+      expect(accepted(await signedOrderBody({ orderId })).orderId).to.equal(orderId)
+    }
+  })
+
+  it('lets the earlier of the two expiries govern', async () => {
+    const body = await signedOrderBody({ expirySec: nowSec + 100 })
+    expect(accepted({ ...body, expiry: nowSec + 50 }).goodUntilSec).to.equal(nowSec + 50)
+    const later = accepted({ ...body, expiry: nowSec + 500 })
+    expect([later.goodUntilSec, later.expirySec]).to.deep.equal([nowSec + 100, nowSec + 500])
+    const endless = withAction(body, { expiry: (2n ** 256n - 1n).toString() })
+    expect(accepted(endless).goodUntilSec).to.equal(nowSec + 100)
+  })
+
+  it('a fee bound below the schedule, with a warning', async () => {
+    const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n }))
+    expect(enough).not.to.have.property('warnings')
+    const short = accepted(await signedOrderBody({ worstFee: 1_624_999_999_999n }))
+    expect(short.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
+  })
+
+  it('every well-formed order on the grid', async () => {
+    const body = await signedOrderBody()
+    const price = fc.bigInt(1n, 10n ** 24n)
+    const amount = fc.bigInt(1n, 10n ** 18n).map((steps) => steps * 10n ** 12n)
+    const uint = fc.bigInt(0n, 2n ** 256n - 1n)
+    fc.assert(
+      fc.property(price, amount, uint, fc.boolean(), (limitPrice, desired, nonce, isBid) => {
+        const signed = withWords(body, { limitPrice, desiredAmount: desired, isBid })
+        const order = accepted({
+          ...withAction(signed, { nonce: nonce.toString() }),
+          nonce: nonce.toString(),
+          side: isBid ? 'buy' : 'sell',
+          limit_price: formatDecimal(limitPrice, 18),
+          desired_amount: formatDecimal(desired, 18),
+        })
+        expect(order).to.deep.include({ nonce, limitPrice, desiredAmount: desired })
+      }),
+    )
+  })
+
+  it('every intent with a size of at least a step', async () => {
+    const template = await signedOrderBody()
+    const uiPrice = fc.bigInt(10n ** 12n, 10n ** 24n)
+    const uiSize = fc.bigInt(10n ** 18n, 10n ** 28n)
+    await fc.assert(
+      fc.asyncProperty(uiPrice, uiSize, async (price, size) => {
+        const intent = {
+          side: 'sell',
+          price: formatDecimal(price, 18),
+          size: formatDecimal(size, 18),
+        } as const
+        const body = await signedIntentBody(intent)
+        expect(accepted(body).uiIntent).to.deep.equal(intent)
+        expect(body.signature).not.to.equal(template.signature)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe('validateOrder never throws', () => {
+  it('on any JSON', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (body) => {
+        expect(validateOrder(body, context)).to.have.property('refusal')
+      }),
+    )
+  })
+
+  it('on fields that only a prototype holds', async () => {
+    const inherited: unknown = Object.create(await signedOrderBody())
+    expect(refused(inherited).message).to.equal('order_id is required')
+  })
+
+  it('on a good body with one field replaced by any JSON', async () => {
+    const good = await signedIntentBody({ side: 'buy', price: '1530', size: '100' })
+    const engine = await signedOrderBody()
+    const names = [...Object.keys(good), ...Object.keys(engine), 'filled_amount', 'reduce_only']
+    const values = fc.oneof(fc.jsonValue(), fc.string(), fc.bigInt().map(String))
+    fc.assert(
+      fc.property(fc.constantFrom(...names), values, fc.boolean(), (name, value, inner) => {
+        const body = { ...(inner ? good : engine), [name]: value }
+        const result = validateOrder(body, context)
+        expect(Object.keys(result)).to.have.length.greaterThan(0)
+        expect(readSubmittedOrder(body)).to.satisfy(
+          (read: object) => 'identity' in read || 'refusal' in read,
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('readSubmittedOrder', () => {
+  it('reads who the order claims to be', async () => {
+    const body = { ...(await signedOrderBody({ nonce: 12n })), nonce: '012' }
+    expect(readSubmittedOrder(body)).to.deep.nested.include({
+      'identity.orderId': 'order-1',
+      'identity.owner': body.owner_address.toLowerCase(),
+      'identity.nonce': 12n,
+    })
+  })
+
+  it('knows the same signed order again, whatever has expired or been reworded since', async () => {
+    const body = await signedOrderBody()
+    const signedText = (sent: unknown) => {
+      const read = readSubmittedOrder(sent)
+      if ('refusal' in read) throw new Error(read.refusal.message)
+      return read.identity.signedText
+    }
+    const original = signedText(body)
+    expect(original).to.be.a('string')
+    const reworded = {
+      ...withAction(body, { nonce: '001', data: body.action_json.data?.toUpperCase() ?? '' }),
+      expiry: 1,
+      limit_price: '1',
+    }
+    expect(signedText(reworded)).to.equal(original)
+    const asText = { ...body, action_json: JSON.stringify(body.action_json) }
+    expect(signedText(asText)).to.equal(original)
+
+    const others = [
+      await signedOrderBody({ amount: '153001' }),
+      { ...body, signature: `0x${'00'.repeat(65)}` },
+      withAction(body, { nonce: '2' }),
+    ]
+    for (const other of others) expect(signedText(other)).not.to.equal(original)
+    expect(signedText({ ...body, action_json: 'nothing' })).to.equal(undefined)
+  })
+
+  it('refuses what lacks a required field, with the same answer as the full check', async () => {
+    const body = without(await signedOrderBody({ privateKey: testPrivateKey }), 'nonce')
+    expect(readSubmittedOrder(body)).to.deep.equal({ refusal: refused(body) })
+  })
+})
+
+describe('validateOrder on any market', () => {
+  it('compares with the market that the instrument names, not with another', async () => {
+    const markets: Market[] = [aMarket(), aPerp()]
+    const body = await signedOrderBody({ market: aPerp() })
+    const result = validateOrder(body, { markets: markets.slice(0, 1), nowMs: NOW_MS })
+    expect(result).to.have.nested.property(
+      'refusal.message',
+      'asset_address must match a configured instrument',
+    )
+  })
+})
+
+describe('validateOrder on futures', () => {
+  it('refuses a well-formed order of a deliverable one', async () => {
+    const market = aFuture({
+      ...{ contractType: 'deliverable_fx_future', settlementType: 'physical_delivery' },
+    })
+    const body = await signedOrderBody({ market, price: '1530', amount: '3' })
+    expect(validateOrder(body, { markets: [market], nowMs: NOW_MS })).to.deep.include({
+      refusal: refusals.marketDisabled,
+    })
+  })
+
+  it('ends an order at the last trade time, unless it expires before', async () => {
+    const market = aFuture()
+    const lastTradeSec = 1_796_047_200 - 3_600
+    const nowMs = (lastTradeSec - 100) * 1000
+    for (const [expiry, goodUntilSec] of [
+      [lastTradeSec - 50, lastTradeSec - 50],
+      [lastTradeSec + 50, lastTradeSec],
+    ] as const) {
+      const terms = { market, price: '1530', amount: '3', expirySec: expiry }
+      const body = await signedOrderBody(terms)
+      const result = validateOrder(body, { markets: [market], nowMs })
+      expect(result).to.have.nested.property('order.goodUntilSec', goodUntilSec)
+    }
+  })
+
+  it('takes neither spec nor intent', async () => {
+    const body = await signedOrderBody({ market: aFuture(), price: '1530', amount: '3' })
+    const sent = { ...body, order_entry_spec: 'cngn_usdc_spot_v1' }
+    expect(refused(sent)).to.have.property('code', 'translation_unsupported')
+  })
+})
+
+describe('validateOrder on a perpetual', () => {
+  it('keeps reduce_only on the order, and only where it is set', async () => {
+    const body = await signedOrderBody({ market: aPerp() })
+    const validated = (change: object) =>
+      validateOrder({ ...body, ...change }, { markets: [aPerp()], nowMs: NOW_MS })
+    expect(validated({ reduce_only: true })).to.have.nested.property('order.reduceOnly', true)
+    expect(validated({ reduce_only: false })).not.to.have.nested.property('order.reduceOnly')
+    expect(
+      validated({ order_entry_spec: 'cngn_usdc_spot_v1', ui_intent: {} }),
+    ).to.have.nested.property(
+      'refusal.message',
+      'order_entry_spec must be "cngn_usdc_perp_v1" for this market\'s ui_intent',
+    )
+  })
+})

@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { LEAVING_SQL } from '../../../data/history/project.js'
+import {
+  CANDLE_PAGE_SQL,
+  CANDLES_SQL,
+  EDGE_TRADES_SQL,
+} from '../../../data/history/read-candles.js'
+import { ENTRY_SQL } from '../../../data/history/read-entries.js'
+import {
+  BEST_PRICE_SQL,
+  LAST_TRADE_SQL,
+  OPEN_ORDERS_SQL,
+  ORDER_HISTORY_SQL,
+  ORDER_SQL,
+} from '../../../data/history/read-orders.js'
+import { FILLS_SQL, TRADES_SQL } from '../../../data/history/read-trades.js'
+import { openHistory, type TestHistory } from '../../support/history.js'
+
+describe('query plans of the read model', () => {
+  let history: TestHistory
+  before(() => (history = openHistory([])))
+  after(() => history.remove())
+
+  const planOf = (sql: string): string[] => {
+    const parameters = Array.from(sql.matchAll(/\?/g), () => 0)
+    return history.db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...parameters)
+      .map(({ detail }) => detail)
+  }
+
+  const queries: Record<string, { sql: string; first: RegExp }> = {
+    'an order': { sql: ORDER_SQL, first: /^SEARCH orders USING INDEX .*\(order_id=\?\)/ },
+    bids: {
+      sql: OPEN_ORDERS_SQL.buy,
+      first: /^SEARCH progress USING INDEX order_progress_bids \(market_id=\?\)/,
+    },
+    asks: {
+      sql: OPEN_ORDERS_SQL.sell,
+      first: /^SEARCH progress USING INDEX order_progress_asks \(market_id=\?\)/,
+    },
+    'the best bid': {
+      sql: BEST_PRICE_SQL.buy,
+      first: /^SEARCH progress USING INDEX order_progress_bids \(market_id=\?\)/,
+    },
+    'the best ask': {
+      sql: BEST_PRICE_SQL.sell,
+      first: /^SEARCH progress USING INDEX order_progress_asks \(market_id=\?\)/,
+    },
+    'a page of orders': {
+      sql: ORDER_HISTORY_SQL,
+      first: /^SEARCH orders USING INDEX orders_by_owner \(owner=\? AND created_at_ms<\?\)/,
+    },
+    'a page of fills': {
+      sql: FILLS_SQL,
+      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
+    },
+    'the entry of a position': {
+      sql: ENTRY_SQL,
+      first: /^SEARCH position_entries USING PRIMARY KEY \(market_id=\? AND subaccount_id=\?\)/,
+    },
+    'orders that leave': {
+      sql: LEAVING_SQL,
+      first:
+        /^SEARCH order_progress USING INDEX order_progress_leaving \(market_id=\? AND ended_at_ms>\? AND ended_at_ms<\?\)/,
+    },
+    'a page of candles': {
+      sql: CANDLE_PAGE_SQL,
+      first:
+        /^SEARCH candles USING PRIMARY KEY \(market_id=\? AND width_sec=\? AND start_sec>\? AND start_sec<\?\)/,
+    },
+    trades: {
+      sql: TRADES_SQL,
+      first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid<\?\)/,
+    },
+    'the last trade': {
+      sql: LAST_TRADE_SQL,
+      first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\?\)/,
+    },
+    candles: {
+      sql: CANDLES_SQL,
+      first:
+        /^SEARCH candles USING PRIMARY KEY \(market_id=\? AND width_sec=\? AND start_sec>\? AND start_sec<\?\)/,
+    },
+    'the trades at the edge of a window': {
+      sql: EDGE_TRADES_SQL,
+      first: /^SEARCH candles USING PRIMARY KEY \(market_id=\? AND width_sec=\? AND start_sec=\?\)/,
+    },
+  }
+  for (const [name, { sql, first }] of Object.entries(queries)) {
+    it(`${name}: only searches, and sorts nothing`, () => {
+      const plan = planOf(sql)
+      expect(plan[0]).to.match(first)
+      expect(plan.filter((step) => /SCAN|TEMP B-TREE/.test(step))).to.deep.equal([])
+    })
+  }
+})

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { Trade } from '../../../core/records/trade-record.js'
+import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
+import { openHistory, streamed, type TestHistory } from '../../support/history.js'
+import { marketActs } from '../../support/market-commands.js'
+import { feedOf } from '../../support/market-feed.js'
+
+const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
+const OTHER = { market: 'cNGN-PERP', ordinal: 1 }
+
+/** The same days each time. */
+const daysOf = (seed: number) => fc.sample(marketActs(200), { seed, numRuns: 300 }).flat()
+
+describe('the trades of a market', () => {
+  const blocks = feedOf(SPOT, daysOf(11))
+  const changes = blocks.flatMap((block) => block.changes)
+  /** Of each trade the taker's leg, newest trade first. */
+  const taken = changes
+    .flatMap((change) => (change.kind === 'OrderFilled' ? [change] : []))
+    .filter(({ fill }) => fill.liquidity === 'taker')
+    .sort((a, b) => b.fill.tradeId - a.fill.tradeId)
+  let history: TestHistory
+  let reads: ReadModel
+
+  before(() => {
+    history = openHistory([SPOT, OTHER])
+    reads = openReadModel(history.path)
+    history.projection.applyBatch(streamed(blocks))
+    history.projection.applyBatch(streamed(feedOf(OTHER, daysOf(12))))
+  })
+  after(() => {
+    reads.close()
+    history.remove()
+  })
+
+  it('are shown as they were filled, newest first, with what was reversed marked', () => {
+    const reversed = new Set(
+      changes.flatMap((change) => (change.kind === 'FillReversed' ? [change.fill.tradeId] : [])),
+    )
+    expect(taken.length).to.be.greaterThan(50)
+    expect(reversed.size).to.be.greaterThan(0)
+    expect(reads.trades(SPOT.market, 100_000)).to.deep.equal(
+      taken.map(({ atMs, fill }): Trade => {
+        const { tradeId } = fill
+        const seq = Math.floor(tradeId / 256)
+        return { seq, atMs, ...(reversed.has(tradeId) ? { reversed: true } : {}), fill }
+      }),
+    )
+  })
+
+  it('come in pages that lose and repeat nothing', () => {
+    const ids: number[] = []
+    for (let before: number | undefined; ;) {
+      const page = reads.trades(SPOT.market, 7, before)
+      ids.push(...page.map(({ fill }) => fill.tradeId))
+      if (page.length < 7) break
+      before = page.at(-1)?.fill.tradeId
+    }
+    expect(ids).to.deep.equal(taken.map(({ fill }) => fill.tradeId))
+  })
+})

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { NoNextSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
+import { seriesRow } from '../support/series-rows.js'
+import { tempDir } from '../support/temp-dir.js'
+
+describe('the row of the next series', () => {
+  const NOV = 1_796_047_200n
+  const DEC_SEC = Date.UTC(2026, 11, 31, 14) / 1_000
+  const rows = [
+    { market: 'cNGN-USDC', ordinal: 7, asset: 'wrapped_cngn', sub_id: '0' },
+    seriesRow('USDC-cNGN-30NOV26', 2, NOV),
+  ]
+
+  it('is the last one with its own date and an ordinal that no row has', () => {
+    const next = rowOfNextSeries(rows, DEC_SEC)
+    expect(next).to.deep.equal({
+      ...seriesRow('USDC-cNGN-31DEC26', 8, BigInt(DEC_SEC)),
+    })
+    const march = Date.UTC(2027, 2, 31, 13) / 1_000
+    expect(rowOfNextSeries([...rows, { ...next, enabled: false }], march)).to.include({
+      ...{ market: 'USDC-cNGN-31MAR27', ordinal: 9, sub_id: `${march}`, enabled: true },
+    })
+  })
+
+  it('is asked for with an expiry, on a devnet that was started', () => {
+    const dir = tempDir()
+    const run = (...args: readonly string[]) =>
+      spawnSync('./venue', ['series', ...args], {
+        ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+        env: { PATH: process.env.PATH, DATA_DIR: dir.path },
+      })
+    try {
+      for (const args of [[], ['tomorrow'], ['2026-13-01T00:00Z'], ['2026-12-31T14:00']])
+        expect(run(...args).stderr).to.match(/^venue: usage: .\/venue series <expiry>[^\n]+\n$/)
+      const { status, stdout, stderr } = run('2026-12-31T14:00Z')
+      expect([status, stdout]).to.deep.equal([1, ''])
+      expect(stderr).to.match(/^venue: \S+ has no devnet: run \.\/venue up first\n$/)
+    } finally {
+      dir.remove()
+    }
+  }).timeout(120_000)
+
+  it('cannot be made without a series before it, or without a date', () => {
+    expect(() => rowOfNextSeries(rows.slice(0, 1), DEC_SEC)).to.throw(NoNextSeries, 'no series')
+    expect(() => rowOfNextSeries(rows, 0)).to.throw(NoNextSeries, '0 is no expiry')
+  })
+})

@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { disagreementOf, namedIn, readDocument } from '../../bench/way/document.js'
+import { measureWay } from '../../bench/way/measure.js'
+import { summarize, type Way } from '../../bench/way/summary.js'
+
+const MEND = 'run `npm run way -- --write` and look at what it changes in docs/ARCHITECTURE.md'
+
+describe("the files of an order's way", function () {
+  this.timeout(240_000)
+  let way: Way
+  before(async () => {
+    way = summarize(await measureWay())
+  })
+
+  it('are those that docs/ARCHITECTURE.md names', () => {
+    const named = namedIn(readDocument())
+    expect(disagreementOf(named, way), MEND).to.deep.equal({ didNotRun: [], notNamed: [] })
+  })
+
+  it('lead through every process but the submitters of transfers', () => {
+    const passed = new Set(way.files.flatMap(({ functions }) => Object.keys(functions)))
+    const others = way.processes.filter((process) => !passed.has(process))
+    expect(others).to.have.members(['deposit-submitter', 'withdrawal-submitter'])
+  })
+})

@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  checkpointsStream,
+  checkpointsSubject,
+  commandsStream,
+  commandsSubject,
+  feedStream,
+  feedSubject,
+  transfersStream,
+  transfersSubjects,
+} from '../../bus-schemas/subjects.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
+import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
+import { eventually } from '../support/eventually.js'
+import { startVenue, type TestVenue } from '../support/venue.js'
+import { readAnswers, SAMPLES, withStore, writeFiles, writeStreams } from './stage/sample.js'
+import { createTrader, SPOT } from './stage/trader.js'
+import { createTransferUser } from './stage/transfer-user.js'
+
+/** `npm run record-sample -- <name>`: runs a small venue and writes its data directory to `test/samples/<name>/`. */
+
+const name = process.argv[2] ?? ''
+if (!/^[a-z0-9.-]+$/.test(name)) throw new Error('usage: npm run record-sample -- <name>')
+
+/** Far away, so that the book of a sample that is years old is the recorded one. */
+const LIVES_SEC = 60 * 365 * 86_400
+
+/** One of everything that a market's log may hold without a fault of the chain. */
+async function trade({ devnet }: TestVenue) {
+  const [ann, bob, cat] = [0, 1, 2].map((index) => createTrader(devnet, index))
+  if (ann === undefined || bob === undefined || cat === undefined) throw new Error('no traders')
+  const start = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString()
+  const order = { side: 'sell', livesSec: LIVES_SEC } as const
+  const maker = await ann.place({ ...order, amount: '1000', price: '0.00066' })
+  await cat.place({ ...order, amount: '250.5', price: '0.00067' })
+  const gone = await cat.place({ ...order, amount: '10', price: '0.0007' })
+  await cat.cancel(gone)
+  const taker = await bob.place({ ...order, side: 'buy', amount: '400', price: '0.00066' })
+  await bob.until(taker.order_id, 'filled')
+  const second = await bob.place({ ...order, side: 'buy', amount: '700', price: '0.00067' })
+  await bob.until(second.order_id, 'filled')
+  await ann.until(maker.order_id, 'filled')
+  // It cannot be paid for: held, and shown to its owner alone.
+  await ann.place({ ...order, side: 'buy', amount: '9000000000', price: '0.00065' })
+  for (const price of ['0.00064', '0.00063', '0.00062'])
+    await bob.place({ ...order, side: 'buy', amount: '125', price })
+  // The last minute of a trade ends with the next one.
+  const end = new Date(Math.ceil(Date.now() / 60_000) * 60_000).toISOString()
+  return { start, end }
+}
+
+async function transfer({ devnet }: TestVenue) {
+  const dave = createTransferUser(devnet, 3)
+  const deposit = await dave.deposit('25', { permit: await dave.permit('25') })
+  const { action_hash: deposited } = await dave.venue.deposit(deposit)
+  await dave.venue.settledDeposit(deposited)
+  const withdrawal = await dave.withdrawal({ asset: devnet.wrapped_usdc, amount: '3.5' })
+  const { action_hash: withdrawn } = await dave.venue.withdraw(withdrawal)
+  await dave.venue.settledWithdrawal(withdrawn)
+  return { deposits: [deposited], withdrawals: [withdrawn] }
+}
+
+/** Waits until the venue has stored a checkpoint. */
+async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
+  const { nats } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as { nats: number }
+  const bus = await connectNatsBus({ url: `nats://127.0.0.1:${nats}`, name: 'sample' })
+  try {
+    await eventually(async () => (await listCheckpoints(bus, SPOT)).length > 0, 120_000)
+  } finally {
+    await bus.close()
+  }
+}
+
+const MARKETS = [SPOT]
+const STREAMS = [
+  ...MARKETS.flatMap((market) => [
+    { stream: commandsStream(market), subject: commandsSubject(market) },
+    { stream: feedStream(market), subject: feedSubject(market) },
+    { stream: checkpointsStream(market), subject: checkpointsSubject(market) },
+  ]),
+  { stream: transfersStream, subject: transfersSubjects },
+]
+
+const venue = await startVenue({
+  ...{ blockTime: 1, markets: MARKETS },
+  env: { CHECKPOINT_COMMANDS: '40' },
+})
+try {
+  const noted = { ...(await trade(venue)), ...(await transfer(venue)) }
+  await untilCheckpoint(venue)
+  const answers = await readAnswers(venue.devnet, noted)
+  await venue.stop({ keepData: true })
+  const folder = join(SAMPLES, name)
+  writeFiles(venue.dataDir, folder)
+  const streams = await withStore(venue.dataDir, (bus) => writeStreams(bus, STREAMS, folder))
+  const { version: release } = JSON.parse(readFileSync(inProject('package.json'), 'utf8')) as {
+    version: string
+  }
+  const manifest = { release, recordedAt: new Date().toISOString(), streams, ...noted }
+  const write = (file: string, value: unknown): void =>
+    writeFileSync(join(folder, file), `${JSON.stringify(value, null, 1)}\n`)
+  write('answers.json', answers)
+  write('manifest.json', manifest)
+  process.stdout.write(`${folder}\n`)
+} finally {
+  await venue.stop()
+}

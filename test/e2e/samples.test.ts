@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { BLOCK_VERSION } from '../../bus-schemas/blocks.js'
+import { feedStream } from '../../bus-schemas/subjects.js'
+import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
+import { runAudit } from '../support/audit.js'
+import { inheritedEnvironment } from '../support/config.js'
+import { eventually } from '../support/eventually.js'
+import { tempDir } from '../support/temp-dir.js'
+import { startVenue, VenueNotReady, type TestVenue } from '../support/venue.js'
+import {
+  readAnswers,
+  readManifest,
+  restoreFiles,
+  restoreStreams,
+  samples,
+  SAMPLES,
+  withStore,
+} from './stage/sample.js'
+import { createTrader, SPOT } from './stage/trader.js'
+
+const NEXT_RELEASE = {
+  NODE_OPTIONS: `--import ${fileURLToPath(new URL('./stage/next-release/register.js', import.meta.url))}`,
+}
+
+/** Everything recorded is there unchanged; a later release may answer more fields. */
+function expectHolds(found: unknown, recorded: unknown, path = 'answers'): void {
+  if (typeof recorded !== 'object' || recorded === null) {
+    expect(found, path).to.equal(recorded)
+    return
+  }
+  expect(found, path).to.be.an(Array.isArray(recorded) ? 'array' : 'object')
+  if (Array.isArray(recorded)) expect(found, path).to.have.length(recorded.length)
+  for (const [key, value] of Object.entries(recorded))
+    expectHolds((found as Record<string, unknown>)[key], value, `${path}.${key}`)
+}
+
+/** One trade with an order of the sample, and a cancel; returns the cancelled order's reason. */
+async function tradeOn({ devnet }: TestVenue): Promise<string | undefined> {
+  const [ann, bob] = [createTrader(devnet, 0), createTrader(devnet, 1)]
+  const taker = await ann.place({ side: 'sell', amount: '5', price: '0.00064' })
+  await ann.until(taker.order_id, 'filled')
+  const { nonce, order_id } = await bob.place({ side: 'buy', amount: '5', price: '0.0005' })
+  await bob.cancel({ nonce })
+  return (await bob.until(order_id, 'cancelled')).cancel_reason
+}
+
+async function expectClean(venue: TestVenue, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const ports = JSON.parse(readFileSync(join(venue.dataDir, 'ports.json'), 'utf8')) as {
+    nats: number
+  }
+  const { code, output } = await runAudit({
+    ...inheritedEnvironment(),
+    NATS_URL: `nats://127.0.0.1:${ports.nats}`,
+    RPC_URL: venue.devnet.rpc_url,
+    DEPLOYMENT_FILE: join(venue.dataDir, 'devnet.json'),
+    DATA_DIR: venue.dataDir,
+    ...env,
+  })
+  expect(code, output).to.equal(0)
+  expect(output).to.match(/^ok +\S+ replay: [1-9]/m)
+  expect(output).not.to.match(/failed|skipped/)
+}
+
+describe('recorded data directories', function () {
+  this.timeout(300_000)
+  for (const name of samples()) {
+    const folder = join(SAMPLES, name)
+    const answers = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as unknown
+    const directory = tempDir()
+    const dataDir = directory.path
+    let venue: TestVenue | undefined
+    const start = async (env: Record<string, string> = {}) => {
+      venue = await startVenue({ dataDir, blockTime: 1, env })
+      return venue
+    }
+
+    describe(name, () => {
+      afterEach(async () => {
+        await venue?.stop({ keepData: true })
+        venue = undefined
+      })
+      after(() => directory.remove())
+
+      it('is what this release starts on, with the recorded answers and a clean audit', async () => {
+        restoreFiles(folder, dataDir)
+        await withStore(dataDir, (bus) => restoreStreams(bus, folder))
+        const running = await start()
+        expectHolds(await readAnswers(running.devnet, readManifest(folder)), answers)
+        await expectClean(running)
+        expect(await tradeOn(running)).to.equal('unspecified')
+        await expectClean(running)
+      })
+
+      it('is read by a release with other messages, whose step changes when it is told to', async () => {
+        const running = await start({ ...NEXT_RELEASE, ENGINE_VERSION: `${ENGINE_VERSION + 1}` })
+        await eventually(async () => (await tradeOn(running)) === 'UNSPECIFIED', 60_000)
+        await expectClean(running, NEXT_RELEASE)
+      })
+
+      it('is refused by this release from then on, in one sentence', async () => {
+        const refusal = await start().then(
+          () => 'started',
+          (error: unknown) => (error instanceof VenueNotReady ? error.message : String(error)),
+        )
+        expect(refusal).to.contain(
+          `the stream ${feedStream(SPOT)} holds messages of version ${BLOCK_VERSION + 1}, this build reads up to version ${BLOCK_VERSION}`,
+        )
+        expect(refusal).to.match(/^venue: [\w-]+ has ended at once \(start failed: the stream /m)
+      })
+    })
+  }
+})

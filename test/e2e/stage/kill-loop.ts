@@ -1,0 +1,141 @@
+import Sqlite from 'better-sqlite3'
+import { expect } from 'chai'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { runAudit } from '../../support/audit.js'
+import type { TestVenue } from '../../support/venue.js'
+import { endlessSteps, randomNumbers, startLoad, type Answered } from './load.js'
+import { expectReconciled, idsOf, readAllBalances } from './reconcile.js'
+import { createTrader } from './trader.js'
+
+const TRADERS = [0, 1, 2, 3]
+/** Few, because the local chain's state is stored whole every two seconds and grows with every transaction. */
+const PER_SECOND = 15
+/** A chain that was killed may forget a minute of transactions on a busy machine; all of them are sent again. */
+const QUIET_WITHIN_MS = 180_000
+/** Longest pause before the next kill after the venue is ready again. */
+const PEACE_UP_TO_MS = 600
+/** One kill in so many is followed by another before the first is mended. */
+const DOUBLE_ONE_IN = 4
+
+export interface KillLoopOptions {
+  readonly venue: TestVenue
+  readonly cycles: number
+  /** Decides who is killed and when; the load is the same for every seed. */
+  readonly seed: number
+  /** Reconciles after so many cycles, and after the last. */
+  readonly reconcileEvery: number
+  readonly say: (line: string) => void
+}
+
+export interface KillLoopResult {
+  readonly kills: number
+  /** Of every order that was sent. */
+  readonly orderIds: readonly string[]
+  readonly trades: number
+}
+
+/**
+ * Kills processes of a venue under load, one or two in each cycle, and lets it mend; at every reconciliation the load
+ * pauses and all that was ever sent is looked for. Throws what the reconciliation finds.
+ */
+export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopResult> {
+  const { venue, cycles, seed, reconcileEvery, say } = options
+  const random = randomNumbers(seed)
+  const killing: Killing = { venue, random, deal: dealNames(random) }
+  const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
+  // Each reads the market before it signs for the first time, which the first kill must not come between.
+  await Promise.all(traders.map((it) => it.sign({ side: 'buy', amount: '1', price: '0.0001' })))
+  const steps = endlessSteps(traders)
+  const before = await readAllBalances(venue)
+  const answered: Answered[] = []
+  let result: KillLoopResult = { kills: 0, orderIds: [], trades: 0 }
+  say(`seed ${seed}`)
+  for (let cycle = 1; cycle <= cycles;) {
+    const load = startLoad({
+      gatewayUrl: venue.gatewayUrl,
+      steps: keepOpen(steps),
+      perSecond: PER_SECOND,
+    })
+    const last = Math.min(cycles, cycle + reconcileEvery - 1)
+    try {
+      for (; cycle <= last; cycle += 1) {
+        const killed = await killSome(killing)
+        result = { ...result, kills: result.kills + killed.length }
+        say(`cycle ${cycle}: ${killed.join(', ')}; ${load.sent()} steps sent`)
+      }
+    } finally {
+      load.stop()
+    }
+    answered.push(...(await load.answered()))
+    const trades = await expectReconciled(venue, answered, {
+      before,
+      quietWithinMs: QUIET_WITHIN_MS,
+    })
+    await expectAudited(venue)
+    result = { ...result, orderIds: placedIds(answered), trades }
+    say(`reconciled after ${cycle - 1} cycles: ${result.orderIds.length} orders, ${trades} trades`)
+  }
+  return result
+}
+
+interface Killing {
+  readonly venue: TestVenue
+  readonly random: (below: number) => number
+  readonly deal: (names: readonly string[]) => string
+}
+
+/** The same steps for a loop that may be left: leaving it does not end them. */
+function keepOpen<T>(steps: AsyncGenerator<T, never>): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => steps.next() }) }
+}
+
+/**
+ * Picks names in random order, each once before any twice: the restart delay of a process grows with every kill, and
+ * the others must be killed as often.
+ */
+function dealNames(random: (below: number) => number) {
+  let deck: string[] = []
+  return (names: readonly string[]): string => {
+    if (deck.length === 0) deck = [...names]
+    return deck.splice(random(deck.length), 1)[0] as string
+  }
+}
+
+/** Kills a process at a random moment, sometimes a second one, and waits until the venue is ready again. */
+async function killSome({ venue, random, deal }: Killing): Promise<readonly string[]> {
+  const names = Object.keys(await venue.pids()).sort()
+  const pauseMs = random(PEACE_UP_TO_MS)
+  const victims = new Set([deal(names)])
+  if (random(DOUBLE_ONE_IN) === 0) victims.add(deal(names))
+  await delay(pauseMs)
+  const killedAt = performance.now()
+  await Promise.all([...victims].map((name) => venue.restartWorker(name, 'SIGKILL')))
+  await venue.untilReady()
+  const mended = Math.round(performance.now() - killedAt)
+  return [...victims].map((name) => `${name} after ${pauseMs} ms, mended in ${mended} ms`)
+}
+
+/** The auditor, which knows nothing of what was sent, finds nothing either. */
+async function expectAudited({ dataDir }: TestVenue): Promise<void> {
+  const { code, output } = await runAudit({ DATA_DIR: dataDir })
+  expect(code, output).to.equal(0)
+}
+
+const placedIds = (answered: readonly Answered[]): string[] =>
+  idsOf(answered.filter(({ step }) => step.kind === 'place').map(({ step }) => step.body))
+
+/**
+ * The intake has given away exactly these ids, and nothing of them is left to publish. For a venue that has stopped:
+ * the intake holds its file alone.
+ */
+export function expectTaken(dataDir: string, orderIds: readonly string[]): void {
+  const db = new Sqlite(join(dataDir, 'intake.db'), { readonly: true })
+  try {
+    const taken = db.prepare<[], string>('SELECT order_id FROM taken_order').pluck().all()
+    expect(taken.sort()).to.deep.equal([...orderIds].sort())
+    expect(db.prepare('SELECT count(*) FROM outbox').pluck().get()).to.equal(0)
+  } finally {
+    db.close()
+  }
+}

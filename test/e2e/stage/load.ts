@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { OrderBody } from '../../../client/index.js'
+import type { Trader } from './trader.js'
+
+const RESEND_PAUSE_MS = 100
+/** A submission that was not answered for this long never will be. */
+const GIVE_UP_AFTER_MS = 60_000
+const MIDDLE_PRICE = 70_000
+/** A cancel names an order that was sent this many steps before, about two seconds. */
+const CANCEL_LAG = 100
+
+/** One thing a client sends. */
+export type Step =
+  | { readonly kind: 'place'; readonly body: OrderBody }
+  | { readonly kind: 'cancel'; readonly body: OrderBody }
+
+/** What the venue said in the end: any answer but a 5xx. */
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A step that was sent until it was answered, and how often that took. */
+export interface Answered {
+  readonly step: Step
+  readonly answer: Answer
+  readonly attempts: number
+}
+
+/**
+ * Signed steps of several traders without end, the same for the same traders: most orders rest near the middle, two in
+ * five cross, and every eighth step cancels an order sent a while before.
+ */
+export async function* endlessSteps(traders: readonly Trader[]): AsyncGenerator<Step, never> {
+  const random = randomNumbers(1)
+  const recent: Step[] = []
+  for (let count = 0; ; count += 1) {
+    const former = recent.length === CANCEL_LAG ? recent.shift() : undefined
+    const cancels = count % 8 === 7 && former !== undefined
+    const step: Step = cancels
+      ? { kind: 'cancel', body: former.body }
+      : { kind: 'place', body: await nextOrder(traders, random) }
+    recent.push(step)
+    yield step
+  }
+}
+
+function nextOrder(
+  traders: readonly Trader[],
+  random: (below: number) => number,
+): Promise<OrderBody> {
+  const trader = traders[random(traders.length)] as Trader
+  const side = random(2) === 0 ? 'buy' : 'sell'
+  const ticks = 1 + random(10)
+  const passive = random(5) < 2 ? -ticks : ticks
+  const price = MIDDLE_PRICE + (side === 'sell' ? passive : -passive)
+  const amount = `${10 + random(200)}.${1 + random(999_999)}`
+  return trader.sign({ side, amount, price: `0.000${price}` })
+}
+
+export interface Load {
+  /** Steps sent so far. */
+  sent(): number
+  /** Sends no further step. */
+  stop(): void
+  /** Resolves when the load has stopped and every step that was sent is answered. */
+  answered(): Promise<Answered[]>
+}
+
+export interface LoadOptions {
+  readonly gatewayUrl: string
+  readonly steps: AsyncIterable<Step>
+  readonly perSecond: number
+}
+
+/**
+ * Sends the steps at a steady pace, whether or not earlier ones are answered, each with the same body again and again
+ * until it is, as a careful client does when the outcome is unknown.
+ */
+export function startLoad({ gatewayUrl, steps, perSecond }: LoadOptions): Load {
+  const begun = performance.now()
+  const answers: Promise<Answered>[] = []
+  let over = false
+  const run = async () => {
+    for await (const step of steps) {
+      await delay(begun + (answers.length * 1_000) / perSecond - performance.now())
+      if (over) return
+      const answered = sendUntilAnswered(gatewayUrl, step)
+      answered.catch(() => undefined)
+      answers.push(answered)
+    }
+  }
+  const running = run()
+  return {
+    sent: () => answers.length,
+    stop: () => {
+      over = true
+    },
+    answered: async () => {
+      await running
+      return Promise.all(answers)
+    },
+  }
+}
+
+async function sendUntilAnswered(gatewayUrl: string, step: Step): Promise<Answered> {
+  const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await send(gatewayUrl, step)
+    if (answer !== undefined) return { step, answer, attempts }
+    if (performance.now() > giveUpAt) throw new Error(`${step.body.order_id} was never answered`)
+    await delay(RESEND_PAUSE_MS)
+  }
+}
+
+/** Undefined when the outcome is unknown: a 5xx, or no answer at all. */
+async function send(gatewayUrl: string, { kind, body }: Step): Promise<Answer | undefined> {
+  const { owner_address, nonce } = body
+  const [path, sent] =
+    kind === 'place' ? ['/v1/orders', body] : ['/v1/orders/cancel', { owner_address, nonce }]
+  try {
+    const response = await fetch(new URL(path, gatewayUrl), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(sent),
+    })
+    const answer = (await response.json()) as Answer['body']
+    return response.status < 500 ? { status: response.status, body: answer } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A sequence of whole numbers below what is asked for, the same for the same seed. */
+export function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}

@@ -1,0 +1,294 @@
+import { expect } from 'chai'
+import { readFile } from 'node:fs/promises'
+import { createPublicClient, http, parseEventLogs, type PublicClient, type RpcLog } from 'viem'
+import { decodeBlock } from '../../../bus-schemas/blocks.js'
+import { feedStream } from '../../../bus-schemas/subjects.js'
+import { tradeModuleAbi } from '../../../chain/abi/contracts.js'
+import {
+  createLocalBook,
+  createRestClient,
+  type BookDelta,
+  type OrderBody,
+  type OrderRecord,
+  type TradeRecord,
+} from '../../../client/index.js'
+import { notionalFeeFloor, notionalFloor } from '../../../core/contracts/fees.js'
+import type { Change } from '../../../core/engine/change.js'
+import { amountE18, priceE18 } from '../../../core/money.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { eventually } from '../../support/eventually.js'
+import { connectSocket } from '../../support/socket-client.js'
+import type { TestVenue } from '../../support/venue.js'
+import type { Answered } from './load.js'
+import { e18, readBalances, SPOT, type SpotBalances } from './trader.js'
+
+const TAKER_FEE_BPS = 25
+const PAGE = 100
+const READERS = 16
+/** Signed bytes that a node lost are sent again after ten seconds; the rest is for a busy machine. */
+const QUIET_WITHIN_MS = 60_000
+const READ_BLOCKS = 512
+
+/** An order record with what the interface adds to it. */
+export type StoredOrder = OrderRecord & { readonly pending_amount: string }
+
+/** The order by its id; undefined when the venue does not know it. */
+export async function readOrder(venue: TestVenue, id: string): Promise<StoredOrder | undefined> {
+  const response = await fetch(new URL(`/v1/orders/${encodeURIComponent(id)}`, venue.gatewayUrl))
+  const body = (await response.json()) as StoredOrder
+  expect(response.status).to.be.oneOf([200, 404])
+  return response.status === 200 ? body : undefined
+}
+
+/** The orders by id, those that the venue does not know left out. */
+export async function readOrders(
+  venue: TestVenue,
+  ids: readonly string[],
+): Promise<Map<string, StoredOrder>> {
+  const found = new Map<string, StoredOrder>()
+  let next = 0
+  const reader = async () => {
+    for (let id = ids[next++]; id !== undefined; id = ids[next++]) {
+      const order = await readOrder(venue, id)
+      if (order !== undefined) found.set(id, order)
+    }
+  }
+  await Promise.all(Array.from({ length: READERS }, reader))
+  return found
+}
+
+/** Resolves when nothing of these orders awaits its settlement and the chain holds every trade that was told. */
+export async function untilQuiet(
+  venue: TestVenue,
+  ids: readonly string[],
+  withinMs = QUIET_WITHIN_MS,
+): Promise<void> {
+  let waiting = ids
+  await eventually(async () => {
+    const orders = await readOrders(venue, waiting)
+    waiting = waiting.filter((id) => orders.get(id)?.pending_amount !== '0')
+    expect(waiting, 'orders with matches that are not settled').to.deep.equal([])
+  }, withinMs)
+  const hashes = [...new Set((await readTrades(venue)).map((trade) => trade.tx_hash ?? ''))]
+  await eventually(async () => {
+    const receipts = await readReceipts(venue, hashes)
+    expect(receipts.filter((receipt) => receipt === null)).to.deep.equal([])
+  }, withinMs)
+}
+
+/** Every trade of the market, newest first. */
+export async function readTrades({ gatewayUrl }: TestVenue): Promise<TradeRecord[]> {
+  const rest = createRestClient(gatewayUrl)
+  const all: TradeRecord[] = []
+  for (let before: number | undefined; ;) {
+    const { trades, next_before_trade_id } = await rest.trades(SPOT, {
+      limit: PAGE,
+      ...(before !== undefined && { beforeTradeId: before }),
+    })
+    all.push(...trades)
+    if (next_before_trade_id === undefined) return all
+    before = next_before_trade_id
+  }
+}
+
+/** Each order's `filled_amount`, the sum of its trades and what the chain counts as filled are one number. */
+export async function expectFillsAgree(
+  venue: TestVenue,
+  orders: ReadonlyMap<string, StoredOrder>,
+  trades: readonly TradeRecord[],
+): Promise<void> {
+  const traded = new Map<string, bigint>()
+  for (const { taker_order_id, maker_order_id, size } of trades) {
+    for (const id of [taker_order_id, maker_order_id])
+      traded.set(id, (traded.get(id) ?? 0n) + e18(size))
+  }
+  const client = chainOf(venue)
+  const rows = await Promise.all(
+    [...orders.values()].map(async ({ order_id, owner_address, nonce, filled_amount }) => ({
+      order_id,
+      filled: e18(filled_amount),
+      traded: traded.get(order_id) ?? 0n,
+      onChain: await client.readContract({
+        address: venue.devnet.spot_trade_module,
+        abi: tradeModuleAbi,
+        functionName: 'filled',
+        args: [owner_address as `0x${string}`, BigInt(nonce)],
+      }),
+    })),
+  )
+  const differing = rows.filter(
+    ({ filled, traded, onChain }) => filled !== traded || traded !== onChain,
+  )
+  expect(differing, 'orders whose fills, trades and chain differ').to.deep.equal([])
+}
+
+/** What the chain holds for the accounts of the devnet and for the fees. */
+export async function readAllBalances({ devnet }: TestVenue): Promise<Map<string, SpotBalances>> {
+  const ids = [
+    ...devnet.accounts.map((account) => account.spot_subaccount_id),
+    devnet.spot_fee_subaccount_id,
+  ]
+  const read = async (id: string) => [id, await readBalances(devnet, BigInt(id))] as const
+  return new Map(await Promise.all(ids.map(read)))
+}
+
+/** Balances as they must be after the trades: every unit that one account lost another one or the fees gained. */
+export function balancesAfter(
+  venue: TestVenue,
+  before: ReadonlyMap<string, SpotBalances>,
+  { orders, trades }: { orders: ReadonlyMap<string, OrderRecord>; trades: readonly TradeRecord[] },
+): Map<string, SpotBalances> {
+  const after = new Map(before)
+  const move = (id: string | undefined, cngnE18: bigint, usdcE18: bigint) => {
+    const held = after.get(id ?? '')
+    if (held === undefined || id === undefined)
+      throw new Error(`a trade of the unknown subaccount ${id}`)
+    after.set(id, { cngnE18: held.cngnE18 + cngnE18, usdcE18: held.usdcE18 + usdcE18 })
+  }
+  for (const trade of trades) {
+    const [amount, price] = [amountE18(e18(trade.size)), priceE18(e18(trade.price))]
+    const quote = notionalFloor(price, amount)
+    const fee = notionalFeeFloor(price, amount, TAKER_FEE_BPS)
+    const sign = trade.aggressor_side === 'buy' ? 1n : -1n
+    const taker = orders.get(trade.taker_order_id)?.subaccount_id
+    move(taker, sign * amount, -sign * quote - fee)
+    move(orders.get(trade.maker_order_id)?.subaccount_id, -sign * amount, sign * quote)
+    move(venue.devnet.spot_fee_subaccount_id, 0n, fee)
+  }
+  return after
+}
+
+interface Receipt {
+  readonly status: string
+  readonly from: string
+  readonly logs: RpcLog[]
+}
+
+/**
+ * Every trade has a fill of its own in a mined, successful transaction, which holds no other; and the executor sent no
+ * other transaction. One transaction may settle many trades.
+ */
+export async function expectSettledOnce(
+  venue: TestVenue,
+  trades: readonly TradeRecord[],
+): Promise<void> {
+  const told = new Map<string, number>()
+  for (const { tx_hash: hash = '' } of trades) told.set(hash, (told.get(hash) ?? 0) + 1)
+  const hashes = [...told.keys()]
+  const receipts = await readReceipts(venue, hashes)
+  expect(receipts.filter((receipt) => receipt?.status !== '0x1')).to.deep.equal([])
+  const fills = receipts.map((receipt) => countFills(venue, receipt))
+  expect(fills, 'fills of each transaction').to.deep.equal([...told.values()])
+  const executor = receipts[0]?.from as `0x${string}`
+  const sent = await chainOf(venue).getTransactionCount({ address: executor })
+  expect(sent, 'transactions that the executor ever sent').to.equal(hashes.length)
+}
+
+function countFills({ devnet }: TestVenue, receipt: Receipt | null): number {
+  const logs = (receipt?.logs ?? []).filter(({ address }) => address === devnet.spot_trade_module)
+  return parseEventLogs({ abi: tradeModuleAbi, logs, eventName: 'OrderMatched' }).length
+}
+
+async function readReceipts(
+  venue: TestVenue,
+  hashes: readonly string[],
+): Promise<(Receipt | null)[]> {
+  const client = chainOf(venue)
+  return Promise.all(
+    hashes.map((hash) =>
+      client.request({ method: 'eth_getTransactionReceipt', params: [hash as `0x${string}`] }),
+    ),
+  )
+}
+
+/** A receipt with many fills has 100 kB and more, and viem reads at most 10 MB at once. */
+const RECEIPTS_AT_ONCE = 10
+
+const chainOf = ({ devnet }: TestVenue): PublicClient =>
+  createPublicClient({
+    transport: http(devnet.rpc_url, { batch: { batchSize: RECEIPTS_AT_ONCE } }),
+  })
+
+/** Every change of the market as the feed's stream holds it. */
+export async function readFeed({ dataDir }: TestVenue): Promise<Change[]> {
+  const ports = JSON.parse(await readFile(`${dataDir}/ports.json`, 'utf8')) as { nats: number }
+  const bus = await connectNatsBus({ url: `nats://127.0.0.1:${ports.nats}`, name: 'reconcile' })
+  const changes: Change[] = []
+  for (let next = 1; ;) {
+    const messages = await bus.read(feedStream(SPOT), next, READ_BLOCKS)
+    if (messages.length === 0) break
+    changes.push(...messages.flatMap(({ data }) => decodeBlock(data).changes))
+    next += messages.length
+  }
+  await bus.close()
+  return changes
+}
+
+/**
+ * A socket that asks for everything from the beginning gets every change once and in order, and folding them gives the
+ * book that REST shows.
+ */
+export async function expectSocketAgrees(venue: TestVenue, headSeq: number): Promise<void> {
+  const socket = await connectSocket(`${venue.gatewayUrl.replace(/^http/, 'ws')}/v1/ws`)
+  socket.send({ op: 'subscribe', channel: 'book', market: SPOT, since_seq: 0 })
+  await eventually(() => socket.frames.length >= headSeq)
+  socket.ws.close()
+  const seqs = socket.frames.map(({ type, seq }) => `${type} ${seq}`)
+  expect(seqs).to.deep.equal(Array.from({ length: headSeq }, (_, index) => `update ${index + 1}`))
+  const book = createLocalBook()
+  for (const { data, seq = 0 } of socket.frames) book.apply(data as BookDelta, seq)
+  const { bids, asks } = await createRestClient(venue.gatewayUrl).book(SPOT)
+  const shown = new Map([...bids, ...asks].map((order) => [order.order_id, order.open_amount]))
+  expect(shown.size).to.equal(bids.length + asks.length)
+  expect(new Map([...book.openAmounts()].sort())).to.deep.equal(new Map([...shown].sort()))
+}
+
+export interface Reconciliation {
+  /** Balances before anything was sent. */
+  readonly before: ReadonlyMap<string, SpotBalances>
+  /** How long settlements may take to come to an end; a minute by default. */
+  readonly quietWithinMs?: number
+}
+
+/**
+ * Everything that was sent is once where it was answered to be: every placement in the reads and in the feed, what was
+ * cancelled cancelled, every trade one successful transaction, fills and balances the chain's own, and a socket's fold
+ * the book. Resolves with the number of trades.
+ */
+export async function expectReconciled(
+  venue: TestVenue,
+  answered: readonly Answered[],
+  { before, quietWithinMs }: Reconciliation,
+): Promise<number> {
+  const placed = answered.filter(({ step }) => step.kind === 'place')
+  const ids = idsOf(placed.map(({ step }) => step.body))
+  expect(placed.filter(({ answer }) => ![200, 409].includes(answer.status))).to.deep.equal([])
+  await untilQuiet(venue, ids, quietWithinMs)
+
+  const orders = await readOrders(venue, ids)
+  expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
+  for (const { step, answer } of answered) {
+    if (step.kind !== 'cancel' || answer.status === 404) continue
+    expect(answer.status).to.equal(200)
+    expect(orders.get(step.body.order_id)?.status).to.equal('cancelled')
+  }
+
+  const changes = await readFeed(venue)
+  expect(changes.map(({ seq }) => seq)).to.deep.equal(changes.map((_, index) => index + 1))
+  const placements = changes.filter(({ kind }) => kind === 'OrderPlaced')
+  expect(placements.map(({ orderId }) => orderId).sort()).to.deep.equal([...ids].sort())
+
+  const trades = await readTrades(venue)
+  await expectSettledOnce(venue, trades)
+  await expectFillsAgree(venue, orders, trades)
+  expect(await readAllBalances(venue)).to.deep.equal(
+    balancesAfter(venue, before, { orders, trades }),
+  )
+  await expectSocketAgrees(venue, changes.length)
+  return trades.length
+}
+
+/** The ids of the bodies, each once. */
+export const idsOf = (bodies: readonly OrderBody[]): string[] => [
+  ...new Set(bodies.map(({ order_id }) => order_id)),
+]

@@ -1,0 +1,45 @@
+/** A folder whose mutants are judged by the same tests. */
+export interface Room {
+  readonly folder: string
+  /** Whether folders inside of it are rooms of their own. */
+  readonly flat?: true
+  /** Folders or files of tests; those that need another process are left out. Quick ones first. */
+  readonly tests: readonly string[]
+  /** The share of mutants, in percent, that the tests are to notice. */
+  readonly goal: number
+}
+
+const STEP = ['test/scenarios', 'test/contracts/toy-engine.test.ts', 'test/core/engine']
+const ENTRY = ['test/refusals', 'test/core/entry']
+const BALANCES = ['test/scenarios', 'test/core/engine/funding.test.ts']
+const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
+
+/** Without the random histories, which take as long as all others together. */
+const LANE = [
+  ...['nonce-lane', 'gas', 'read-receipt', 'read-event-receipts', 'raise-fees', 'raise-stuck'],
+  ...[
+    'follow-transaction',
+    'observe-lane',
+    'foreign-transactions',
+    'track-transactions',
+    'lane-chain',
+  ],
+]
+
+export const ROOMS: readonly Room[] = [
+  { folder: 'core', flat: true, goal: 85, tests: ['test/core', 'test/scenarios'] },
+  { folder: 'core/contracts', goal: 85, tests: ['test/core/contracts', ...BALANCES, ...ENTRY] },
+  {
+    folder: 'core/wire',
+    goal: 85,
+    tests: ['test/core/wire', ...MESSAGES.map((name) => `test/bus-schemas/${name}.test.ts`)],
+  },
+  { folder: 'core/engine', goal: 85, tests: STEP },
+  { folder: 'core/entry', goal: 85, tests: ENTRY },
+  { folder: 'core/records', goal: 85, tests: ['test/core/records', 'test/core/contracts'] },
+  { folder: 'chain/signing', goal: 85, tests: ['test/chain/signing'] },
+  { folder: 'chain/lane', goal: 85, tests: LANE.map((name) => `test/chain/lane/${name}.test.ts`) },
+  { folder: 'executor', goal: 85, tests: ['test/executor'] },
+  { folder: 'actors/matcher', goal: 85, tests: ['test/actors/matcher'] },
+  { folder: 'data', goal: 75, tests: ['test/data'] },
+]

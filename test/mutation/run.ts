@@ -1,0 +1,67 @@
+import { Stryker } from '@stryker-mutator/core'
+import { fileURLToPath } from 'node:url'
+import { inProcessTests } from './in-process-tests.js'
+import type { RunnerSettings } from './mocha-runner.js'
+import { ROOMS, type Room } from './rooms.js'
+import { describeRoom, reportFile, TABLE_HEAD } from './table.js'
+
+/**
+ * Mutates one room after the other, or single files, and prints which mutants no test noticed: `npm run mutate --
+ * core/wire`, `npm run mutate -- core/contracts/fees.ts`. What has not changed since the last run is not run again.
+ */
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const plugin = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** A mutant that loops for ever costs so much more than its tests take by themselves. */
+const TIMEOUT_MS = 8_000
+
+async function mutate({ folder, tests }: Room, sources: string[]): Promise<void> {
+  const settings: RunnerSettings = { specs: inProcessTests(root, tests) }
+  await new Stryker({
+    ...settings,
+    mutate: sources,
+    testRunner: 'mocha-in-process',
+    plugins: [plugin('./mocha-runner.js'), plugin('./ignore-messages.js')],
+    ignorers: ['messages'],
+    // The types of a mutant are not checked: what it does decides.
+    buildCommand: `node ${root}node_modules/typescript-7/bin/tsc -b`,
+    coverageAnalysis: 'perTest',
+    // What runs only while a module loads needs a process per mutant; it is reported apart.
+    ignoreStatic: true,
+    concurrency: 1,
+    timeoutMS: TIMEOUT_MS,
+    tempDirName: '.cache/mutation',
+    ignorePatterns: ['.tools', '.cache', 'var', 'bench/results'],
+    reporters: ['clear-text', 'progress-append-only'],
+    clearTextReporter: { allowColor: false, logTests: false, reportScoreTable: false },
+    incremental: true,
+    incrementalFile: reportFile(folder),
+  }).runMutationTest()
+}
+
+/** The rooms that a name means, a folder's or a file's, each with the sources to be mutated. */
+function roomsOf(asked: string): [room: Room, sources: string][] {
+  if (asked.endsWith('.ts')) {
+    const inside = ROOMS.filter(({ folder }) => asked.startsWith(`${folder}/`))
+    const room = inside.toSorted((a, b) => b.folder.length - a.folder.length)[0]
+    return room === undefined ? [] : [[room, asked]]
+  }
+  return ROOMS.filter(({ folder }) => folder === asked || folder.startsWith(`${asked}/`)).map(
+    (room) => [room, `${room.folder}/${room.flat ? '*' : '**/*'}.ts`],
+  )
+}
+
+const asked = new Map<Room, string[]>()
+for (const [room, sources] of process.argv.slice(2).flatMap(roomsOf)) {
+  asked.set(room, [...(asked.get(room) ?? []), sources])
+}
+if (asked.size === 0) {
+  const names = ROOMS.map(({ folder }) => folder).join(', ')
+  console.error(`usage: npm run mutate -- <room or file> ...; rooms: ${names}`)
+  process.exitCode = 2
+}
+for (const [room, sources] of asked) {
+  await mutate(room, sources)
+  console.log(`${TABLE_HEAD}\n${describeRoom(room)}`)
+}

@@ -1,0 +1,148 @@
+import type { SendOptions } from '../support/gateway-stage.js'
+import type { Json } from './rule.js'
+
+/** One refusal of a request that is judged by its line and headers alone. */
+export interface RequestRule {
+  readonly status: number
+  readonly code: string
+  readonly error: string
+  readonly field?: string
+  /** What else the answer has. */
+  readonly more?: Json
+  readonly requests: readonly (SendOptions & { readonly method: string; readonly path: string })[]
+}
+
+const get = (path: string) => ({ method: 'GET', path })
+const MARKET_READS = ['/v1/book', '/v1/trades', '/v1/candles']
+
+const refusedReads = (
+  [code, error, field]: readonly [code: string, error: string, field: string],
+  paths: readonly string[],
+): RequestRule => ({ status: 400, code, error, field, requests: paths.map(get) })
+
+/** One path for each value that a parameter may not have. */
+const wrong = (path: string, name: string, values: readonly string[]): string[] =>
+  values.map((value) => `${path}?symbol=cNGN-USDC&${name}=${value}`)
+
+const NO_TIMES = [
+  ...['yesterday', '2026-13-01T00:00:00Z', '1795255200', '2026-11-21'],
+  '2026-02-30T00:00:00Z',
+]
+
+const parameters: readonly RequestRule[] = [
+  refusedReads(
+    ['invalid_depth', 'depth must be a positive integer', 'depth'],
+    wrong('/v1/book', 'depth', ['0', '-1', '1.5', 'abc', '', '1&depth=2']),
+  ),
+  refusedReads(
+    ['invalid_limit', 'limit must be between 1 and 100', 'limit'],
+    wrong('/v1/trades', 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
+  ),
+  refusedReads(
+    ['invalid_before_trade_id', 'before_trade_id must be a positive integer', 'before_trade_id'],
+    wrong('/v1/trades', 'before_trade_id', ['0', '-3', 'abc', '1180591620717411303424']),
+  ),
+  refusedReads(
+    ['invalid_interval', 'interval must be one of 1m, 5m, 15m, 1h, 4h, 1d', 'interval'],
+    wrong('/v1/candles', 'interval', ['2m', '1M', '', '1h&interval=1h']),
+  ),
+  refusedReads(
+    ['invalid_candles_limit', 'limit must be between 1 and 1000', 'limit'],
+    wrong('/v1/candles', 'limit', ['0', '1001', '-1', 'abc', '']),
+  ),
+  refusedReads(
+    ['invalid_start', 'start must be an RFC3339 timestamp', 'start'],
+    wrong('/v1/candles', 'start', NO_TIMES),
+  ),
+  refusedReads(
+    ['invalid_end', 'end must be an RFC3339 timestamp', 'end'],
+    wrong('/v1/candles', 'end', NO_TIMES),
+  ),
+  refusedReads(
+    ['end_not_after_start', 'end must be after start', 'end'],
+    wrong('/v1/candles', 'start=2026-11-21T10:00:00Z&end', [
+      ...['2026-11-21T10:00:00Z', '2026-11-21T11:30:00%2B01:30', '2026-11-20T10:00:00Z'],
+    ]),
+  ),
+  {
+    ...{ status: 404, code: 'order_not_found', error: 'order not found' },
+    requests: [
+      'unknown',
+      'cancel',
+      'x'.repeat(10_000),
+      '%00',
+      '..%2f..%2fetc%2fpasswd',
+      "'%20OR%201=1",
+    ].map((id) => get(`/v1/orders/${id}`)),
+  },
+]
+
+/** Names of no listed market; `markets` are the identifiers that the answer offers. */
+const names = (markets: readonly string[]): RequestRule[] => {
+  const unknown = (message: string, queries: readonly string[]): RequestRule => ({
+    ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
+    more: { message, markets },
+    requests: MARKET_READS.flatMap((path) => queries.map((query) => get(`${path}?${query}`))),
+  })
+  const noSuch = (name: string, query: string) => unknown(`no such market: ${name}`, [query])
+  return [
+    unknown('symbol or asset_address is required', ['', 'symbol=']),
+    noSuch('NOPE', 'symbol=NOPE'),
+    noSuch('cngn-usdc', 'symbol=cngn-usdc'),
+    noSuch('usdccngn-spot', 'symbol=usdccngn-spot'),
+    noSuch('OFF', 'symbol=OFF'),
+    noSuch('0x12:0', 'asset_address=0x12'),
+    noSuch(
+      `cNGN-USDC at 0x${'c1'.repeat(20)}:7`,
+      `symbol=cNGN-USDC&sub_id=7&asset_address=0x${'c1'.repeat(20)}`,
+    ),
+  ]
+}
+
+const asSuch: readonly RequestRule[] = [
+  {
+    ...{ status: 404, code: 'not_found', error: 'no such path' },
+    requests: ['/', '/v2/orders', '/V1/MARKETS', '/v1/orders/a/b'].map(get),
+  },
+  {
+    ...{ status: 405, code: 'method_not_allowed', error: 'method not allowed' },
+    requests: [
+      { method: 'POST', path: '/v1/markets' },
+      { method: 'DELETE', path: '/v1/orders' },
+      { method: 'PUT', path: '/v1/orders/abc' },
+      { method: 'TRACE', path: '/v1/markets' },
+      { method: 'PUT', path: '/v1/orders/cancel' },
+    ],
+  },
+  {
+    ...{ status: 413, code: 'body_too_large', error: 'request body too large' },
+    requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
+      (path) => ({ method: 'POST', path, body: ' '.repeat(70_000) }),
+    ),
+  },
+  {
+    ...{ status: 415, code: 'unsupported_content_encoding' },
+    error: 'content-encoding is not supported: send the body uncompressed',
+    requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
+      (path) => ({ method: 'POST', path, body: '{}', headers: { 'content-encoding': 'gzip' } }),
+    ),
+  },
+  ...['deposits', 'withdrawals'].map((path) => ({
+    ...{ status: 400, code: 'invalid_action_hash', field: 'action_hash' },
+    error: 'action_hash must be 0x followed by 64 hex digits',
+    requests: [
+      '0x12',
+      'ac'.repeat(32),
+      `0x${'ac'.repeat(32)}00`,
+      `0x${'a'.repeat(63)}g`,
+      'x%00',
+    ].map((hash) => get(`/v1/${path}/${hash}`)),
+  })),
+]
+
+/** Every refusal of reads, and of requests as such. */
+export const requestRules = (markets: readonly string[]): readonly RequestRule[] => [
+  ...parameters,
+  ...names(markets),
+  ...asSuch,
+]

@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { tempDir } from './support/temp-dir.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Makes a project of these compiled tests, by name, with the launcher and the reporter of this one. */
+function fillProject(project: string, tests: Readonly<Record<string, string>>): void {
+  mkdirSync(join(project, 'dist/test/e2e'), { recursive: true })
+  mkdirSync(join(project, 'devnet'))
+  writeFileSync(join(project, 'devnet/setup.sh'), '')
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  copyFileSync(join(root, 'venue'), join(project, 'venue'))
+  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'))
+  symlinkSync(join(root, 'dist/test/support'), join(project, 'dist/test/support'))
+  for (const [name, source] of Object.entries(tests)) {
+    writeFileSync(join(project, `dist/test/${name}.test.js`), source)
+  }
+}
+
+function run(tests: Readonly<Record<string, string>>): { code: number | null; lines: string[] } {
+  const dir = tempDir()
+  try {
+    fillProject(dir.path, tests)
+    const { status, stdout } = spawnSync('sh', ['venue', 'test'], {
+      cwd: dir.path,
+      encoding: 'utf8',
+    })
+    return { code: status, lines: stdout.trimEnd().split('\n') }
+  } finally {
+    dir.remove()
+  }
+}
+
+const PASSES = `it('passes', () => {})`
+const FAILS = `it('breaks', () => { throw new Error('broken rule') })`
+const LATE = `it('waits', function (done) { this.timeout(10) })`
+const LATE_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+it('waits', function (done) {
+  this.timeout(10)
+  if (existsSync('seen')) done()
+  writeFileSync('seen', '')
+})
+${PASSES}`
+
+describe('./venue test', function () {
+  this.timeout(120_000)
+
+  it('adds up both runs', () => {
+    const { code, lines } = run({ one: PASSES, 'e2e/two': PASSES })
+    expect(lines.at(-1)).to.equal('2 passed, 0 failed')
+    expect(code).to.equal(0)
+  })
+
+  it('shows a failure once more before the last line, and runs nothing again for it', () => {
+    const { code, lines } = run({ one: `${FAILS}\n${PASSES}`, 'e2e/two': `${FAILS}\n${LATE}` })
+    expect(lines.at(-1)).to.equal('1 passed, 3 failed')
+    expect(lines.filter((line) => line === 'failed: breaks')).to.have.length(2)
+    expect(lines.join('\n')).not.to.contain('runs once more')
+    expect(code).to.equal(1)
+  })
+
+  it('runs a file in which only time limits were exceeded once more, which then counts', () => {
+    const { code, lines } = run({ one: PASSES, 'e2e/two': LATE_ONCE })
+    expect(lines).to.contain('time limits exceeded, dist/test/e2e/two.test.js runs once more alone')
+    expect(lines.at(-1)).to.equal('3 passed, 0 failed')
+    expect(code).to.equal(0)
+  })
+
+  it('fails when they are exceeded again', () => {
+    const { code, lines } = run({ one: LATE, 'e2e/two': PASSES })
+    expect(lines.at(-1)).to.equal('1 passed, 1 failed')
+    expect(code).to.equal(1)
+  })
+})

@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { CheckpointUnusable } from '../../../bus-schemas/checkpoint.js'
+import { checkpointsStream } from '../../../bus-schemas/subjects.js'
+import { takeSnapshot } from '../../../core/engine/snapshot.js'
+import {
+  declareCheckpoints,
+  listCheckpoints,
+  loadCheckpoint,
+  writeCheckpoint,
+} from '../../../runtime/bus/checkpoint-store.js'
+import { openedState } from '../../support/builders.js'
+import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+
+const MARKET = 'cNGN-USDC'
+const stream = checkpointsStream(MARKET)
+const state = takeSnapshot(openedState())
+const feed = { messageSeq: 1, sha256: 'ab'.repeat(32) }
+
+describe('stored checkpoints', () => {
+  it('that are trimmed during a read are gone, and no failure', async () => {
+    const bus = createMemoryBus()
+    await declareCheckpoints(bus, MARKET)
+    for (const commandSeq of [1, 2]) {
+      await writeCheckpoint(bus, { market: MARKET, commandSeq, feed, term: 1, state }, () => false)
+    }
+    const before = await bus.streamState(stream)
+    const [newest, older] = await listCheckpoints(bus, MARKET)
+    await bus.trim(stream, newest!.firstSeq)
+    // As a reader sees it that asked for the stream's ends before that.
+    const late = { ...bus, streamState: () => Promise.resolve(before) }
+    expect(await listCheckpoints(late, MARKET)).to.deep.equal([newest])
+    expect(
+      await loadCheckpoint(bus, { market: MARKET, contractType: 'spot' }, older!).catch(
+        (error: unknown) => error,
+      ),
+    ).to.be.instanceOf(CheckpointUnusable)
+  })
+})

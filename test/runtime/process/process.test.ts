@@ -1,0 +1,131 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { expect } from 'chai'
+
+const shell = new URL('../../../runtime/process/process.js', import.meta.url).href
+
+interface Started {
+  readonly child: ChildProcess
+  readonly output: () => string
+  readonly said: (text: string) => Promise<void>
+  readonly exit: Promise<number | null>
+}
+
+const children: ChildProcess[] = []
+
+/** Runs a process whose start function has this body. */
+function run(body: string, env: NodeJS.ProcessEnv = {}, ipc = false): Started {
+  const script = `import { runProcess } from '${shell}'
+    runProcess({ name: 'tested', level: 'info', start: async ({ log, fail }) => { ${body} } })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
+    env: { ...env, PATH: process.env.PATH },
+  })
+  let text = ''
+  children.push(child)
+  const exit = Promise.all([once(child, 'exit'), once(child.stdout ?? child, 'end')]).then(
+    ([[code]]) => code as number | null,
+  )
+  const said = (wanted: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => (text.includes(wanted) ? resolve() : undefined)
+      child.stdout?.on('data', look)
+      void exit.then(() => reject(new Error(`never said ${wanted}: ${text}`)))
+      look()
+    })
+  child.stdout?.on('data', (chunk) => (text += String(chunk)))
+  child.stderr?.on('data', (chunk) => (text += String(chunk)))
+  return { child, output: () => text, said, exit }
+}
+
+const IDLE = `const work = setInterval(() => {}, 1000)
+  return { stop: async () => { log.info('stop called'); clearInterval(work) } }`
+const stops = (output: string) => output.split('stop called').length - 1
+
+describe('the process shell', () => {
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops once on ${signal} and exits with 0, however often it comes`, async () => {
+      const { child, said, exit, output } = run(IDLE)
+      await said('started')
+      child.kill(signal)
+      child.kill(signal)
+      expect(await exit).to.equal(0)
+      expect(stops(output())).to.equal(1)
+    })
+  }
+
+  it('ends when standard input ends and it was told to watch its parent', async () => {
+    const { child, said, exit, output } = run(IDLE, { PARENT_WATCH: '1' })
+    await said('started')
+    child.stdin?.end()
+    expect(await exit).to.equal(0)
+    expect(stops(output())).to.equal(1)
+  })
+
+  it('ends when the IPC channel to its parent closes', async () => {
+    const { child, said, exit } = run(IDLE, {}, true)
+    await said('started')
+    child.disconnect()
+    expect(await exit).to.equal(0)
+  })
+
+  it('goes on when standard input ends and it was not told to watch', async () => {
+    const { child, said, exit } = run(
+      `process.stdin.on('end', () => log.info('input ended')).resume(); ${IDLE}`,
+    )
+    await said('started')
+    child.stdin?.end()
+    await said('input ended')
+    expect(child.exitCode).to.equal(null)
+    child.kill('SIGTERM')
+    expect(await exit).to.equal(0)
+  })
+
+  it('ends at once when told to stop before it has started', async () => {
+    const { child, said, exit } = run(`setInterval(() => {}, 1000); await new Promise(() => {})`)
+    await said('starting')
+    child.kill('SIGTERM')
+    expect(await exit).to.equal(0)
+  })
+
+  const crashes: Record<string, string> = {
+    'start failed': `throw new Error('no luck')`,
+    'uncaught error': `setTimeout(() => { throw new Error('no luck') }); ${IDLE}`,
+    failed: `setTimeout(() => fail(new Error('no luck'))); ${IDLE}`,
+    'unhandled rejection': `setTimeout(() => void Promise.reject(new Error('no luck'))); ${IDLE}`,
+    'stop failed': `setInterval(() => {}, 1000)
+      setTimeout(() => process.kill(process.pid, 'SIGTERM'))
+      return { stop: async () => { throw new Error('no luck') } }`,
+  }
+  for (const [message, body] of Object.entries(crashes)) {
+    it(`leaves a fatal line and exit code 1: ${message}`, async () => {
+      const { exit, output } = run(body)
+      expect(await exit).to.equal(1)
+      const fatal = output()
+        .split('\n')
+        .filter((line) => line.includes('"level":"fatal"'))
+      expect(fatal).to.have.length(1)
+      expect(fatal[0]).to.contain(message).and.contain('no luck')
+    })
+  }
+
+  it('refuses a setting that it does not know', async () => {
+    const { exit, output } = run(IDLE, { PARENT_WATCH: 'yes' })
+    expect(await exit).to.equal(78)
+    expect(output()).to.contain('PARENT_WATCH')
+  })
+
+  it('is ended with 1 when stopping takes longer than its deadline', async () => {
+    const { child, said, exit, output } = run(
+      `setInterval(() => {}, 1000); return { stop: () => new Promise(() => {}) }`,
+    )
+    await said('started')
+    child.kill('SIGTERM')
+    expect(await exit).to.equal(1)
+    expect(output()).to.contain('stop took too long')
+  })
+})

@@ -1,0 +1,71 @@
+import {
+  decodeMarketAnswer,
+  encodeMarketRequest,
+  type MarketChange,
+} from '../../bus-schemas/markets.js'
+import { askMarket } from '../../bus-schemas/subjects.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
+import { connectLine, type BusLine } from './bus-line.js'
+import type { Network } from './network.js'
+import { market, writeMarketFile } from './venue.js'
+import type { Actor } from './world.js'
+
+/** An operator who changes the market and writes the market file after the log, as `./venue market` does. */
+export interface Operator {
+  /** Asks for some change; most are carried out, some are refused, some get lost. */
+  act(): void
+  /** Brings the market file up to the log, as often as it takes. */
+  reconcile(): void
+  readonly line: BusLine
+}
+
+const PATIENCE_MS = 5_000
+const ASK_AGAIN_MS = 2_000
+/** Below, at and above what the traders' orders are signed for. */
+const FEES_BPS = ['0', '25', '30', '31']
+const CHANGES: readonly (() => MarketChange)[] = [
+  () => ({ kind: 'pause' }),
+  () => ({ kind: 'resume' }),
+  () => ({ kind: 'resume' }),
+  () => ({ kind: 'disable' }),
+  () => ({ kind: 'enable' }),
+  () => ({ kind: 'enable' }),
+]
+
+export function createOperator(
+  network: Network,
+  server: MemoryBus,
+  onFinding: (what: string, error: unknown) => void,
+): Operator {
+  const { world, random } = network
+  const actor: Actor = {
+    ...{ name: 'operator', alive: true, skewMs: 0 },
+    onFailure: (error) => onFinding('operator failed', error),
+  }
+  const line = connectLine(network, server, actor)
+
+  const ask = (change: MarketChange, onSilence: () => void): void => {
+    const request = { request_id: 'r', by: 'operator', reason: 'maintenance', change }
+    const subject = askMarket(market.market)
+    line.bus.ask(subject, encodeMarketRequest(request), PATIENCE_MS).then((data) => {
+      const answer = decodeMarketAnswer(data)
+      const said = answer.kind === 'terms' ? answer.terms.standing.status : answer.message
+      world.note(`operator ${change.kind}: ${said}`)
+      if (answer.kind === 'terms') writeMarketFile(answer.terms)
+    }, onSilence)
+  }
+  const reconcile = (): void => {
+    world.after(actor, 0, () =>
+      ask({ kind: 'show' }, () => world.after(actor, ASK_AGAIN_MS, reconcile)),
+    )
+  }
+  return {
+    line,
+    reconcile,
+    act() {
+      const setFee = { kind: 'set', fields: { taker_fee_bps: random.pick(FEES_BPS) } } as const
+      const change = random.chance(0.3) ? setFee : random.pick(CHANGES)()
+      world.after(actor, 0, () => ask(change, () => world.note(`operator ${change.kind}: silence`)))
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import type { MarketOpening, MarketRules, MarketTerms } from '../../core/contracts/market-terms.js'
+import { amountE18, priceE18 } from '../../core/money.js'
+import {
+  anyAddress,
+  anyAmount,
+  anyMarketName,
+  anyText,
+  anyUint,
+  withOptional,
+} from './arbitrary-values.js'
+
+const anyRules = withOptional<MarketRules, 'amountStep'>(
+  {
+    takerFeeBps: fc.nat(10_000),
+    tickSize: anyAmount.map(priceE18),
+    minSize: anyAmount.map(amountE18),
+    amountStep: anyAmount.map(amountE18),
+  },
+  ['amountStep'],
+)
+const openingFields = {
+  identity: fc.record({
+    market: anyMarketName,
+    ordinal: fc.nat(255),
+    contractType: fc.constant('spot' as const),
+    contractMultiplier: anyUint,
+    amountScale: anyUint,
+    makerFeeBps: fc.nat(10_000),
+    assetAddress: anyAddress,
+    subId: anyUint,
+    quoteAssetAddress: anyAddress,
+    tradeModuleAddress: anyAddress,
+    marginManagerAddress: anyAddress,
+  }),
+  rules: anyRules,
+  enabled: fc.boolean(),
+}
+/** What a log begins with. */
+export const anyOpening: fc.Arbitrary<MarketOpening> = fc.record(openingFields)
+/** The terms that a block states. */
+export const anyTerms: fc.Arbitrary<MarketTerms> = fc.record({
+  ...openingFields,
+  standing: fc.oneof(
+    fc.constant({ status: 'open' as const }),
+    fc.record({ status: fc.constantFrom('paused' as const, 'held'), reason: anyText }),
+  ),
+})
+
+/** Rules of which any are stated. */
+export const anyRulesChange = fc.record(
+  {
+    takerFeeBps: fc.nat(10_000),
+    tickSize: anyAmount.map(priceE18),
+    minSize: anyAmount.map(amountE18),
+    amountStep: anyAmount.map(amountE18),
+  },
+  { requiredKeys: [] },
+)

@@ -1,0 +1,71 @@
+import { encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
+import { ONE, actionsCall, signAction, type ActionOverrides } from './devnet-actions.js'
+import type { Call, Trader, World } from './devnet-world.js'
+
+/** The calls of liquidators; the venue reads only which accounts are frozen. */
+export const auctionAbi = parseAbi([
+  'struct Auction { uint256 accountId; uint256 scenarioId; bool insolvent; bool ongoing; uint256 cachedMM; uint256 startTime; uint256 reservedCash; }',
+  'function startAuction(uint256 accountId, uint256 scenarioId)',
+  'function convertToInsolventAuction(uint256 accountId)',
+  'function terminateAuction(uint256 accountId)',
+  'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
+  'function getAuction(uint256 accountId) view returns (Auction)',
+  'function getAuctionStatus(uint256 accountId) view returns (bool canTerminate, int256 markToMarket, int256 maintenanceMargin, int256 bufferMargin)',
+  'function getCurrentBidPrice(uint256 accountId) view returns (int256)',
+  'function getMaxProportion(uint256 accountId, uint256 scenarioId) view returns (uint256)',
+  'function totalInsolventMM() view returns (uint256)',
+  'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
+])
+
+/** A call of an auction's keeper, which every caller may send. */
+export function auctionCall(
+  world: World,
+  functionName: 'startAuction' | 'convertToInsolventAuction' | 'terminateAuction',
+  account: Trader,
+): Call {
+  const { subaccountId: id } = account
+  const data =
+    functionName === 'startAuction'
+      ? encodeFunctionData({ abi: auctionAbi, functionName, args: [id, 0n] })
+      : encodeFunctionData({ abi: auctionAbi, functionName, args: [id] })
+  return { from: world.executor, to: world.at.dutch_auction, data }
+}
+
+const LIQUIDATION_DATA = parseAbiParameters([
+  'LiquidationData data',
+  'struct LiquidationData { uint256 liquidatedAccountId; uint256 cashTransfer; uint256 percentOfAcc; int256 priceLimit; uint256 lastSeenTradeId; bool mergeAccount; }',
+])
+
+export interface BidTerms {
+  readonly bidder: Trader
+  readonly account: Trader
+  /** Cash of the account that bids, at 1e18. */
+  readonly cash: bigint
+  /** Portion of the account at 1e18; all of it by default. */
+  readonly portion?: bigint
+  readonly priceLimit?: bigint
+  readonly lastSeenTradeId?: bigint
+  readonly merge?: boolean
+}
+
+/** A signed bid, executed by the venue's executor. */
+export async function bidCall(
+  world: World,
+  terms: BidTerms,
+  overrides: ActionOverrides = {},
+): Promise<Call> {
+  const data = encodeAbiParameters(LIQUIDATION_DATA, [
+    {
+      liquidatedAccountId: terms.account.subaccountId,
+      cashTransfer: terms.cash,
+      percentOfAcc: terms.portion ?? ONE,
+      priceLimit: terms.priceLimit ?? 0n,
+      lastSeenTradeId: terms.lastSeenTradeId ?? 0n,
+      mergeAccount: terms.merge ?? false,
+    },
+  ])
+  const { subaccountId } = terms.bidder
+  const module = world.at.liquidate_module
+  const action = { module, subaccountId, ...overrides }
+  return actionsCall(world, [await signAction(world, terms.bidder, data, action)])
+}
