@@ -45,6 +45,12 @@ it('waits', function (done) {
   writeFileSync('seen', '')
 })
 ${PASSES}`
+const FAILS_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
+it('breaks once', () => {
+  if (existsSync('seen')) return
+  writeFileSync('seen', '')
+  throw new Error('broken rule')
+})`
 
 describe('./venue test', function () {
   this.timeout(120_000)
@@ -56,18 +62,38 @@ describe('./venue test', function () {
   })
 
   it('shows a failure once more before the last line, and runs nothing again for it', () => {
-    const { code, lines } = run({ one: `${FAILS}\n${PASSES}`, 'e2e/two': `${FAILS}\n${LATE}` })
-    expect(lines.at(-1)).to.equal('1 passed, 3 failed')
+    const { code, lines } = run({
+      ...{ one: `${FAILS}\n${PASSES}`, two: `${FAILS}\n${LATE}`, 'e2e/three': PASSES },
+    })
+    expect(lines.at(-1)).to.equal('2 passed, 3 failed')
     expect(lines.filter((line) => line === 'failed: breaks')).to.have.length(2)
     expect(lines.join('\n')).not.to.contain('runs once more')
     expect(code).to.equal(1)
   })
 
   it('runs a file in which only time limits were exceeded once more, which then counts', () => {
-    const { code, lines } = run({ one: PASSES, 'e2e/two': LATE_ONCE })
-    expect(lines).to.contain('time limits exceeded, dist/test/e2e/two.test.js runs once more alone')
+    const { code, lines } = run({ 'e2e/one': PASSES, two: LATE_ONCE })
+    expect(lines).to.contain('unstable: dist/test/two.test.js runs once more alone')
     expect(lines.at(-1)).to.equal('3 passed, 0 failed')
     expect(code).to.equal(0)
+  })
+
+  it('runs a failing file of a whole venue once more, and still names what failed first', () => {
+    const { code, lines } = run({ one: PASSES, 'e2e/two': FAILS_ONCE })
+    expect(lines.at(-1)).to.equal('2 passed, 0 failed')
+    expect(lines).to.contain('failed: breaks once')
+    expect(lines).to.contain(
+      'unstable: dist/test/e2e/two.test.js failed in its first run, see above',
+    )
+    expect(code).to.equal(0)
+  })
+
+  it('runs none again when more than four files fail', () => {
+    const five = [1, 2, 3, 4, 5].map((n) => [`e2e/broken-${n}`, FAILS] as const)
+    const { code, lines } = run(Object.fromEntries([['one', PASSES], ...five]))
+    expect(lines.at(-1)).to.equal('1 passed, 5 failed')
+    expect(lines.join('\n')).not.to.contain('runs once more')
+    expect(code).to.equal(1)
   })
 
   it('fails when they are exceeded again', () => {

@@ -11,12 +11,23 @@ interface FileResult {
   allLate: boolean
 }
 
+const E2E = /(^|[/])e2e[/]/
+/** More failing files than this are no accident. */
+const REPEATED_MAX = 4
+
+/** The files that may run once more: nothing but time limits failed, or they run a whole venue on a shared machine. */
+function repeatable(files: ReadonlyMap<string, FileResult>): [string, FileResult][] {
+  const failed = [...files].filter(([, result]) => result.failed > 0)
+  const repeated = failed.filter(([file, { allLate }]) => allLate || E2E.test(file))
+  return failed.length > REPEATED_MAX ? [] : repeated
+}
+
 /**
  * The usual output, and at the end of a whole run three files beside each other, named by
  * `--reporter-option summary=FILE`:
  * - `FILE`: the numbers of passed and failed tests, `<passed> <failed>`;
  * - `FILE.failures`: each failure with its title and error, for the end of the output;
- * - `FILE.late`: `<passed> <failed> <file>` of each test file in which nothing failed but time limits.
+ * - `FILE.repeat`: `<passed> <failed> <file>` of each test file that may run once more.
  */
 export default class SummaryReporter extends mocha.reporters.Spec {
   constructor(runner: mocha.Runner, options: mocha.MochaOptions) {
@@ -41,11 +52,12 @@ export default class SummaryReporter extends mocha.reporters.Spec {
     })
     runner.once('end', () => {
       const { passes = 0, failures: failed = 0 } = runner.stats ?? {}
-      const late = [...files].filter(([, result]) => result.failed > 0 && result.allLate)
       writeFileSync(`${summary}.failures`, failures.join(''))
       writeFileSync(
-        `${summary}.late`,
-        late.map(([file, { passed, failed }]) => `${passed} ${failed} ${file}\n`).join(''),
+        `${summary}.repeat`,
+        repeatable(files)
+          .map(([file, { passed, failed }]) => `${passed} ${failed} ${file}\n`)
+          .join(''),
       )
       writeFileSync(summary, `${passes} ${failed}\n`)
     })
