@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** Makes a project of these compiled tests, by name, with the launcher and the reporter of this one. */
 function fillProject(project: string, tests: Readonly<Record<string, string>>): void {
-  mkdirSync(join(project, 'dist/test/e2e'), { recursive: true })
+  for (const room of ['core', 'sim', 'e2e']) {
+    mkdirSync(join(project, 'dist/test', room), { recursive: true })
+  }
   mkdirSync(join(project, 'devnet'))
   writeFileSync(join(project, 'devnet/setup.sh'), '')
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
@@ -63,7 +65,7 @@ describe('./venue test', function () {
 
   it('shows a failure once more before the last line, and runs nothing again for it', () => {
     const { code, lines } = run({
-      ...{ one: `${FAILS}\n${PASSES}`, two: `${FAILS}\n${LATE}`, 'e2e/three': PASSES },
+      ...{ 'core/one': `${FAILS}\n${PASSES}`, 'sim/two': `${FAILS}\n${LATE}`, 'e2e/three': PASSES },
     })
     expect(lines.at(-1)).to.equal('2 passed, 3 failed')
     expect(lines.filter((line) => line === 'failed: breaks')).to.have.length(2)
@@ -78,7 +80,7 @@ describe('./venue test', function () {
     expect(code).to.equal(0)
   })
 
-  it('runs a failing file of a whole venue once more, and still names what failed first', () => {
+  it('runs a failing file of real processes once more, and still names what failed first', () => {
     const { code, lines } = run({ one: PASSES, 'e2e/two': FAILS_ONCE })
     expect(lines.at(-1)).to.equal('2 passed, 0 failed')
     expect(lines).to.contain('failed: breaks once')
