@@ -58,11 +58,21 @@ export function askedTickers(
     const listed = deps.markets.filter((market) => market.enabled && hasTicker(market))
     return { markets: listed.toSorted((a, b) => (a.market < b.market ? -1 : 1)) }
   }
+  const asked = askedTicker(ctx, deps)
+  return 'refusal' in asked ? asked : { markets: [asked.market] }
+}
+
+/** The market with a ticker that `ticker_id` names, or the refusal. */
+export function askedTicker(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+): { readonly market: Market } | { readonly refusal: Refusal } {
+  const { ticker_id = '' } = ctx.query
   const found = find(deps, { symbol: ticker_id })
   if ('refusal' in found) return found
   if (!hasTicker(found.market)) return { refusal: noSuchMarket(deps.markets, ticker_id.toString()) }
   markDeprecated(ctx, deps, found)
-  return { markets: [found.market] }
+  return { market: found.market }
 }
 
 const hasTicker = (market: Market): boolean => contractOf(market).present.hasTicker

@@ -8,6 +8,8 @@ import { getDocs } from './routes/get-docs.js'
 import { getFills } from './routes/get-fills.js'
 import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
+import { getListedBook } from './routes/get-listed-book.js'
+import { getListedTrades } from './routes/get-listed-trades.js'
 import { getMarkets } from './routes/get-markets.js'
 import { getOpenapi } from './routes/get-openapi.js'
 import { getOrder } from './routes/get-order.js'
@@ -41,6 +43,8 @@ export const routes: readonly Route[] = [
   getTrades,
   getCandles,
   getTickers,
+  getListedBook,
+  getListedTrades,
   getPositions,
   getWs,
   postIndexStatus,

@@ -1,3 +1,4 @@
+import type * as listing from '../interface/listing.js'
 import type * as order from '../interface/order.js'
 import type * as trade from '../interface/trade.js'
 import type * as values from '../interface/values.js'
@@ -9,6 +10,8 @@ export const MAX_NUMBER_DIGITS: typeof values.MAX_NUMBER_DIGITS = 78
 export const MAX_ORDER_ID_LENGTH: typeof values.MAX_ORDER_ID_LENGTH = 128
 export const MAX_CANCEL_REASON_LENGTH: typeof order.MAX_CANCEL_REASON_LENGTH = 128
 export const MAX_SIGNATURE_BYTES: typeof values.MAX_SIGNATURE_BYTES = 4096
+export const MAX_LISTED_LEVELS: typeof listing.MAX_LISTED_LEVELS = 1_000
+export const MAX_LISTED_TRADES: typeof listing.MAX_LISTED_TRADES = 500
 export const MAX_PAGE_LIMIT: typeof values.MAX_PAGE_LIMIT = 100
 export const MAX_CANDLES_LIMIT: typeof trade.MAX_CANDLES_LIMIT = 1000
 

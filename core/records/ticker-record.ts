@@ -13,7 +13,8 @@ export interface TickerFacts {
   readonly stats?: TradeStats | undefined
 }
 
-const PRICE_DECIMALS = 10
+/** Decimals of a price in ticker terms. */
+export const PRICE_DECIMALS = 10
 const BASE_VOLUME_DECIMALS = 6
 /** 1 / price at ten decimals is this over the price at 1e18. */
 const INVERSE = 10n ** 28n
@@ -43,9 +44,15 @@ export function tickerRecord(market: Market, facts: TickerFacts): TickerRecord {
   }
 }
 
+/** 1 / price at ten decimals, of a price at 1e18; `divide` rounds. */
+export const inverseE10 = (
+  price: PriceE18,
+  divide: (one: bigint, price: bigint) => bigint,
+): bigint => divide(INVERSE, price)
+
 function inverse(
   price: PriceE18 | undefined,
   divide: (one: bigint, price: bigint) => bigint,
 ): string {
-  return price === undefined ? '' : formatDecimal(divide(INVERSE, price), PRICE_DECIMALS)
+  return price === undefined ? '' : formatDecimal(inverseE10(price, divide), PRICE_DECIMALS)
 }

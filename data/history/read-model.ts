@@ -6,6 +6,7 @@ import type { PositionEntry } from '../../core/contracts/position-entry.js'
 import type { Order, OrderProgress } from '../../core/engine/order.js'
 import type { PriceE18, QuoteE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
+import type { BookLevels } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
@@ -26,6 +27,7 @@ import {
   type HistoryPage,
 } from './read-orders.js'
 import { createReadEntry } from './read-entries.js'
+import { createReadLevels } from './read-levels.js'
 import { createReadFills, createReadTrades, type HistoryFill } from './read-trades.js'
 
 /** An order and its state, as the projection holds it. */
@@ -48,6 +50,8 @@ export interface ReadModel {
   /** The whole book in one state of the projection, with the contents only of orders that `isKnown` denies. */
   book(market: string, isKnown: IsKnown): BookState
   bestPrices(market: string): BestPrices
+  /** The best `depth` price levels of each side. */
+  levels(market: string, depth: number): BookLevels
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
   /** Price of the newest fill at any age. */
@@ -87,6 +91,7 @@ export function openReadModel(path: string): ReadModel {
     openOrders: createReadOpenOrders(db),
     book: createReadBook(db),
     bestPrices: createReadBestPrices(db),
+    levels: createReadLevels(db),
     orderHistory: createReadOrderHistory(db),
     fills: createReadFills(db),
     positionEntry: createReadEntry(db),

@@ -24,6 +24,9 @@ const refusedReads = (
 const wrong = (path: string, name: string, values: readonly string[]): string[] =>
   values.map((value) => `${path}?symbol=cNGN-USDC&${name}=${value}`)
 
+const listed = (path: string, name: string, values: readonly string[]): string[] =>
+  values.map((value) => `/v1/integrations/${path}?ticker_id=cNGN-USDC&${name}=${value}`)
+
 const NO_TIMES = [
   ...['yesterday', '2026-13-01T00:00:00Z', '1795255200', '2026-11-21'],
   '2026-02-30T00:00:00Z',
@@ -37,6 +40,18 @@ const parameters: readonly RequestRule[] = [
   refusedReads(
     ['invalid_limit', 'limit must be between 1 and 100', 'limit'],
     wrong('/v1/trades', 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
+  ),
+  refusedReads(
+    ['invalid_depth', 'depth must be between 0 and 1000', 'depth'],
+    listed('orderbook', 'depth', ['-1', '1001', '1.5', 'abc', '', '1&depth=2']),
+  ),
+  refusedReads(
+    ['invalid_limit', 'limit must be between 0 and 500', 'limit'],
+    listed('historical_trades', 'limit', ['-1', '501', 'abc', '']),
+  ),
+  refusedReads(
+    ['invalid_type', 'type must be buy or sell', 'type'],
+    listed('historical_trades', 'type', ['', 'BUY', 'both', 'buy&type=sell']),
   ),
   refusedReads(
     ['invalid_before_trade_id', 'before_trade_id must be a positive integer', 'before_trade_id'],

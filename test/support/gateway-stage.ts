@@ -47,6 +47,7 @@ export function aFakeReadModel(): FakeReadModel {
     openOrders: () => model.open,
     book: (market, isKnown) => bookOf(model, market, isKnown),
     bestPrices: () => ({}),
+    levels: () => ({ bids: [], asks: [] }),
     orderHistory: () => [],
     fills: () => [],
     positionEntry: () => undefined,

@@ -1,3 +1,4 @@
+import { LEVELS_SQL } from '../../../data/history/read-levels.js'
 import { expect } from 'chai'
 import { LEAVING_SQL } from '../../../data/history/project.js'
 import {
@@ -68,6 +69,14 @@ describe('query plans of the read model', () => {
       sql: CANDLE_PAGE_SQL,
       first:
         /^SEARCH candles USING PRIMARY KEY \(market_id=\? AND width_sec=\? AND start_sec>\? AND start_sec<\?\)/,
+    },
+    'the levels of bids': {
+      sql: LEVELS_SQL.buy,
+      first: /^SEARCH progress USING INDEX order_progress_bids/,
+    },
+    'the levels of asks': {
+      sql: LEVELS_SQL.sell,
+      first: /^SEARCH progress USING INDEX order_progress_asks/,
     },
     trades: {
       sql: TRADES_SQL,

@@ -1,0 +1,44 @@
+import { refusals } from '../../core/entry/refusals.js'
+import { listedTrades } from '../../core/records/listing-record.js'
+import { MAX_LISTED_TRADES } from '../../core/limits.js'
+import { ListedTrades, ListedTradesQuery } from '../../interface/listing.js'
+import { refuse } from '../context.js'
+import { askedTicker, readQuery } from '../read-request.js'
+import { aliasHeaders, marketRefusals, type Route } from '../route.js'
+
+/** The market is read with its aliases. */
+const PAGE = ListedTradesQuery.omit({ ticker_id: true })
+
+/** `GET /v1/integrations/historical_trades`: the newest trades of a spot market in ticker terms, as listing sites poll them. */
+export const getListedTrades: Route = {
+  method: 'GET',
+  path: '/v1/integrations/historical_trades',
+  operation: {
+    id: 'listListedTrades',
+    tag: 'Market data',
+    summary: 'List the newest trades of a spot market in ticker terms',
+    query: ListedTradesQuery,
+    responses: {
+      200: {
+        description: 'Trades by the taker’s side, newest first.',
+        body: ListedTrades,
+        headers: [...aliasHeaders, 'Cache-Control'],
+      },
+      ...marketRefusals,
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const asked = askedTicker(ctx, deps)
+    if ('refusal' in asked) return refuse(ctx, asked.refusal)
+    const query = readQuery(ctx, PAGE, {
+      type: refusals.listedType,
+      limit: refusals.listedLimit,
+    })
+    if ('refusal' in query) return refuse(ctx, query.refusal)
+    const { market } = asked.market
+    if (!(await deps.ownWrites.shown(market))) return refuse(ctx, refusals.readBehind)
+    const limit = query.limit === 0 ? MAX_LISTED_TRADES : query.limit
+    ctx.body = listedTrades(deps.readModel.trades(market, limit), query.type)
+    ctx.set('Cache-Control', 'public, max-age=5')
+  },
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { decimal, type Shape, wholeInQuery } from './values.js'
+
+/**
+ * What listing sites poll besides tickers (section 2.8): the base asset of the ticker priced in its target, the inverse of
+ * engine values. Spot only. Additive to the interface.
+ */
+
+/** Most price levels of a listed book, both sides together. */
+export const MAX_LISTED_LEVELS = 1_000
+const DEFAULT_LISTED_LEVELS = 100
+/** Most trades of a listing. */
+export const MAX_LISTED_TRADES = 500
+const DEFAULT_LISTED_TRADES = 100
+
+const tickerId = z.string().optional().describe('The market’s identifier; required.')
+
+/** Query of a listed book. */
+export const ListedBookQuery = z.object({
+  ticker_id: tickerId,
+  depth: wholeInQuery(
+    z.int().min(0).max(MAX_LISTED_LEVELS).default(DEFAULT_LISTED_LEVELS),
+  ).describe(
+    'Price levels of both sides together, half of them of each; 0 is as many as there may be.',
+  ),
+})
+
+const ListedLevel = z
+  .tuple([decimal, decimal])
+  .describe('Price in the target asset, amount of the base asset.')
+export type ListedLevel = Shape<typeof ListedLevel>
+
+/** The body of `GET /v1/integrations/orderbook`. */
+export const ListedBook = z
+  .object({
+    ticker_id: z.string(),
+    timestamp: z.int().min(0).describe('Unix milliseconds.'),
+    bids: z.array(ListedLevel).describe('Best first.'),
+    asks: z.array(ListedLevel).describe('Best first.'),
+  })
+  .meta({ id: 'ListedBook', description: 'Price levels as listing sites poll them.' })
+export type ListedBook = Shape<typeof ListedBook>
+
+const ListedSide = z.enum(['buy', 'sell']).describe('What the taker did with the base asset.')
+export type ListedSide = Shape<typeof ListedSide>
+
+/** Query of listed trades. */
+export const ListedTradesQuery = z.object({
+  ticker_id: tickerId,
+  type: ListedSide.optional(),
+  limit: wholeInQuery(
+    z.int().min(0).max(MAX_LISTED_TRADES).default(DEFAULT_LISTED_TRADES),
+  ).describe('Newest trades to look at; 0 is as many as there may be.'),
+})
+
+const ListedTrade = z
+  .object({
+    trade_id: z.int().min(1),
+    price: decimal,
+    base_volume: decimal,
+    target_volume: decimal,
+    trade_timestamp: z.int().min(0).describe('Unix milliseconds.'),
+    type: ListedSide,
+  })
+  .meta({ id: 'ListedTrade', description: 'A trade as listing sites poll it.' })
+export type ListedTrade = Shape<typeof ListedTrade>
+
+/** The body of `GET /v1/integrations/historical_trades`. */
+export const ListedTrades = z
+  .object({
+    buy: z
+      .array(ListedTrade)
+      .describe('Newest first; absent when only sells were asked for.')
+      .optional(),
+    sell: z
+      .array(ListedTrade)
+      .describe('Newest first; absent when only buys were asked for.')
+      .optional(),
+  })
+  .meta({ id: 'ListedTrades', description: 'The newest trades by side.' })
+export type ListedTrades = Shape<typeof ListedTrades>
