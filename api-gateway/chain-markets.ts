@@ -13,19 +13,20 @@ const CACHE_MS = 10_000
 
 /**
  * Reads of the chain: of markets, each tried once with a short time-out, and of accounts, tried again within a bounded
- * time. Empty without a node.
+ * time. Without a node there are none.
  */
 export async function openChainReads(
   config: Pick<GatewayConfig, 'RPC_URL' | 'DEPLOYMENT_FILE'>,
-): Promise<Pick<GatewayDeps, 'chainMarkets' | 'positions'>> {
+): Promise<Pick<GatewayDeps, 'chainMarkets' | 'positions' | 'deployment'>> {
   const { RPC_URL: rpcUrl } = config
-  if (rpcUrl === undefined) return {}
   const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+  if (rpcUrl === undefined) return { deployment }
   const clientFor = (purpose: ClientPurpose) => ({
     client: createChainClient(rpcUrl, purpose),
     ...{ deployment, nowMs: Date.now },
   })
   return {
+    deployment,
     chainMarkets: createMarketReader({ ...clientFor('probe'), cacheMs: CACHE_MS }),
     positions: createPositionsReader(clientFor('read')),
   }

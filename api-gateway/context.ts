@@ -1,5 +1,6 @@
 import type { PositionsReader } from '../chain/contracts/positions-reader.js'
 import type { MarketReader } from '../chain/contracts/market-reader.js'
+import type { Deployment } from '../chain/reads/deployment.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
 import { refusalBody } from '../core/entry/refusals.js'
@@ -28,6 +29,7 @@ export interface GatewayDeps {
   /** What accounts hold on the chain; absent without a node. */
   readonly positions?: PositionsReader | undefined
   readonly readiness: Readiness
+  readonly deployment: Deployment
   /** Header and token of reports on the index; absent: none are taken. */
   readonly indexToken?: IndexToken | undefined
   /** The index against samples from outside; by default it is not shown. */

@@ -19,6 +19,8 @@ import { getReadyz } from './routes/get-readyz.js'
 import { getTickers } from './routes/get-tickers.js'
 import { getTime } from './routes/get-time.js'
 import { getTrades } from './routes/get-trades.js'
+import { getSigningVectors } from './routes/get-signing-vectors.js'
+import { getVenue } from './routes/get-venue.js'
 import { getWithdrawal } from './routes/get-withdrawal.js'
 import { getWs } from './routes/get-ws.js'
 import { postDeposits } from './routes/post-deposits.js'
@@ -50,6 +52,8 @@ export const routes: readonly Route[] = [
   postIndexStatus,
   getHealth,
   getTime,
+  getVenue,
+  getSigningVectors,
   getOpenapi(() => routes),
   getAsyncapi,
   getDocs,

@@ -3,6 +3,7 @@
  * client sent it because the order record returns it; `Action` is the same with numbers read and addresses lowered.
  */
 export type { ActionJson } from '../interface/order.js'
+export type { SigningVector, SigningVectors } from '../interface/signing.js'
 
 export type Hex = `0x${string}`
 /** `0x` and 40 hex digits, always lower-case inside the venue. */

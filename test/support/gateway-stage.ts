@@ -1,4 +1,6 @@
 import { request as httpRequest, type Server } from 'node:http'
+import type { Address } from '../../core/action.js'
+import type { Deployment } from '../../chain/reads/deployment.js'
 import { createConnection } from 'node:net'
 import { createApp } from '../../api-gateway/app.js'
 import type { GatewayDeps } from '../../api-gateway/context.js'
@@ -82,6 +84,15 @@ export function aBookShelf(readModel: ReadModel): Books {
   return createBooks({ render: (market) => Promise.resolve(render(market)), readModel })
 }
 
+const at = (byte: string): Address => `0x${byte.repeat(20)}`
+
+/** A deployment whose addresses differ from each other. */
+export const A_DEPLOYMENT: Deployment = {
+  ...{ chainId: 84_532, matching: at('a1'), subAccounts: at('a2') },
+  ...{ depositModule: at('a3'), withdrawalModule: at('a4'), usdc: at('a5'), cngn: at('a6') },
+  ...{ wrappedUsdc: at('a7'), wrappedCngn: at('a8'), cashAsset: at('a9'), perpManager: at('aa') },
+}
+
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -145,6 +156,7 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
     books: aBookShelf(readModel),
     indexGate: createIndexGate(bus),
     readiness: { missing: () => Promise.resolve({}) },
+    deployment: A_DEPLOYMENT,
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     trustedProxies: 0,

@@ -12,7 +12,7 @@ import { closeServer, createHttpServer, listen } from '../../../runtime/http/ser
 import { aFuture, aMarket, progressOf, testDomain } from '../../support/builders.js'
 import { aBlock } from '../../support/changes.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
-import { aBookShelf, send, type Answered, type SendOptions } from '../../support/gateway-stage.js'
+import { A_DEPLOYMENT, aBookShelf, send, type Answered, type SendOptions } from '../../support/gateway-stage.js'
 import { openHistory, streamed } from '../../support/history.js'
 import {
   anIntakeStage,
@@ -107,6 +107,7 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
     ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
     books: aBookShelf(readModel),
     readiness: { missing: () => Promise.resolve({}) },
+    deployment: A_DEPLOYMENT,
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     trustedProxies: 0,

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { address, hash, integer, type Shape, signature } from './values.js'
+
+/** What a client needs to sign for this venue (sections 5.1 and 5.2), and signatures to compare with. Additive. */
+
+const Domain = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    chainId: z.int().min(1),
+    verifyingContract: address,
+  })
+  .meta({ id: 'SigningDomain', description: 'An EIP-712 domain.' })
+
+const frame = z.object({
+  text: z
+    .string()
+    .describe('Signed with `personal_sign`; words in braces are fields of the frame.'),
+  max_valid_seconds: z.int().min(1),
+})
+
+/** The body of `GET /v1/venue`. */
+export const VenueFacts = z
+  .object({
+    release: z.string().describe('Of the software.'),
+    chain_id: z.int().min(1),
+    contracts: z
+      .record(z.string(), address)
+      .describe('By name. What one market calls besides is in its entry under `markets`.'),
+    domains: z.object({
+      actions: Domain.describe('Orders, cancels, deposits and withdrawals.'),
+      permits: Domain.describe('EIP-2612 permits on USDC.'),
+    }),
+    types: z
+      .record(z.string(), z.string())
+      .describe('EIP-712 type strings by name, and the words of `data` for each module.'),
+    markets: z.array(
+      z.object({
+        market: z.string(),
+        trade_module_address: address,
+        asset_address: address,
+        sub_id: integer,
+        amount_scale: integer.describe('Signed amount for 1.0 of size.'),
+        taker_fee_bps: z.number().min(0),
+        maker_fee_bps: z.number().min(0),
+      }),
+    ),
+    frames: z.object({
+      header: z.string().describe('Carries the base64url of a frame for the history.'),
+      domain: z.string(),
+      product: z.string(),
+      history: frame,
+      socket: frame,
+    }),
+    limits: z
+      .record(z.string(), z.int().min(0))
+      .describe(
+        'Bounds of requests: bytes, lengths, seconds, and the smallest deposit in units of 6 decimals.',
+      ),
+    documents: z.object({
+      openapi: z.string(),
+      asyncapi: z.string(),
+      signing_vectors: z.string(),
+    }),
+  })
+  .meta({ id: 'Venue', description: 'What a client needs to sign for this venue.' })
+export type VenueFacts = Shape<typeof VenueFacts>
+
+const SigningVector = z
+  .object({
+    name: z.string(),
+    scheme: z.enum(['eip712', 'eip191']),
+    domain: Domain.optional(),
+    type: z.string().optional(),
+    message: z.record(z.string(), z.string()).optional().describe('Numbers as decimal text.'),
+    domain_separator: hash.optional(),
+    type_hash: hash.optional(),
+    struct_hash: hash.optional(),
+    text: z.string().optional().describe('EIP-191: what is signed.'),
+    digest: hash,
+    signature,
+    body: z.looseObject({}).optional().describe('What a request sends.'),
+  })
+  .meta({ id: 'SigningVector', description: 'One signature, step by step.' })
+export type SigningVector = Shape<typeof SigningVector>
+
+/** The body of `GET /v1/signing-vectors.json`. */
+export const SigningVectors = z
+  .object({
+    private_key: hash.describe('Published with every vector: it must never hold money.'),
+    address,
+    vectors: z.array(SigningVector),
+  })
+  .meta({ id: 'SigningVectors', description: 'Signatures of this venue to compare with.' })
+export type SigningVectors = Shape<typeof SigningVectors>
