@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { createTrader } from './stage/trader.js'
@@ -64,6 +65,22 @@ describe('the examples', function () {
     const elsewhere = '05-history.ts'
     const here = Object.keys(examples).map((name) => `${name}.ts`)
     expect(files).to.have.members([...here, elsewhere])
+  })
+
+  it('place_order.py signs as the venue verifies, where its packages are installed', async () => {
+    const packages = ['-c', 'import Crypto.Hash.keccak, ecdsa, websockets']
+    const { status } = spawnSync('python3', packages)
+    if (status !== 0)
+      return console.log('      not run: python3 or a package of place_order.py is missing')
+    const file = inProject('examples/place_order.py')
+    const child = spawn('python3', [file, join(venue.dataDir, 'devnet.json')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = Promise.all([text(child.stdout), text(child.stderr)])
+    await once(child, 'exit')
+    const [printed, failed] = await said
+    expect(failed).to.equal('')
+    expect(printed).to.match(/^\d+ signing vectors agree\n.* is active\n.* is cancelled\n$/)
   })
 
   for (const [name, { prints, endsAt, given }] of Object.entries(examples)) {
