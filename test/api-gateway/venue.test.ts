@@ -19,7 +19,9 @@ const BEFORE_SEC = 1_798_761_500
 describe('what a client needs to sign', () => {
   let gateway: GatewayStage
   before(async () => {
-    gateway = await aGatewayStage({ markets: [...MARKETS, aFuture({ market: 'OFF', enabled: false })] })
+    gateway = await aGatewayStage({
+      markets: [...MARKETS, aFuture({ market: 'OFF', enabled: false })],
+    })
   })
   after(() => gateway.close())
 

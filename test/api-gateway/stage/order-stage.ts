@@ -12,7 +12,13 @@ import { closeServer, createHttpServer, listen } from '../../../runtime/http/ser
 import { aFuture, aMarket, progressOf, testDomain } from '../../support/builders.js'
 import { aBlock } from '../../support/changes.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
-import { A_DEPLOYMENT, aBookShelf, send, type Answered, type SendOptions } from '../../support/gateway-stage.js'
+import {
+  A_DEPLOYMENT,
+  aBookShelf,
+  send,
+  type Answered,
+  type SendOptions,
+} from '../../support/gateway-stage.js'
 import { openHistory, streamed } from '../../support/history.js'
 import {
   anIntakeStage,
