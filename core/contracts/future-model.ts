@@ -41,6 +41,9 @@ export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
     const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
     return legOf(side, isBetter ? limitPrice : mark, amount)
   },
-  // Variation margin may be owed; only fees need USDC, and the chain refuses what lacks them.
-  mayBorrow: () => true,
+  // Variation margin may be owed, a fee is paid in USDC.
+  cashOf: (_, { fee }) => -fee,
+  mayBorrow: () => false,
+  // One that pays anything has to leave initial margin.
+  reducesFreely: ({ mark }, { size, worth, fee }) => fee === 0n && mark * size >= worth,
 }

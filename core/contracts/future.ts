@@ -33,8 +33,9 @@ import { CONTRACT_MULTIPLIER } from './future-margin.js'
 import { futureModel } from './future-model.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
 import { seriesProblem } from './future-series.js'
-import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
+import { fitsCash, fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
 import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
+import { sizeOf } from './perpetual-margin.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
 
 type FutureTypes = MarginTypes<FutureAccount, FutureFacts>
@@ -111,18 +112,23 @@ function refuseByMarket({ market, order, observed }: Asked): Refusal | undefined
   return isInBand(band, order.limitPrice) ? undefined : outsideFillBand({ index, ...band })
 }
 
-/** The order by itself: all of it at its own limit, as the taker. */
+/**
+ * The order by itself: all of it that may be filled, at its own limit, as the taker. One that can only shrink the position
+ * needs its fee alone: at which price it is filled, and with what margin left, is judged before each match.
+ */
 function refuseMargin({ market, order, account, observed }: Asked): Refusal | undefined {
   if (account === undefined || observed === undefined) return marketRefusals.marginUnreadable
   const { side, limitPrice, desiredAmount, initialFilled } = order
-  const amount = amountE18(desiredAmount - initialFilled)
-  const leg = legOf(side, limitPrice, amount, takerFee(market, amount))
   const position = futureModel.positionOf(account.facts)
-  if (order.reduceOnly === true || isReduction(position, leg.size)) return undefined
+  const whole = amountE18(desiredAmount - initialFilled)
+  const isClamped = order.reduceOnly === true && sizeOf(position) < whole
+  const amount = isClamped ? amountE18(sizeOf(position)) : whole
+  const leg = legOf(side, limitPrice, amount, takerFee(market, amount))
   const standing = futureModel.standing(account.facts, observed.facts)
   if (standing === undefined) return marketRefusals.marginUnreadable
   const bearing = { position, standing, own: NO_FLIGHT, opposite: NO_FLIGHT }
-  return fitsMargin(futureModel, observed.facts, bearing, leg)
+  const fits = isReduction(position, leg.size) ? fitsCash : fitsMargin
+  return fits(futureModel, observed.facts, bearing, leg)
     ? undefined
     : marketRefusals.insufficientMargin
 }

@@ -24,7 +24,7 @@ export type MarginMove = SettledMove & Leg
 
 /** What an account has at its market's prices, before what its position requires; signed, 1e18. */
 export interface Standing {
-  /** Cash with the profit that a trade settles into it. */
+  /** What of it pays in cash, with the profit that a trade settles into it. */
   readonly cash: bigint
   /** The same with all that counts as initial margin. */
   readonly equity: bigint
@@ -44,12 +44,16 @@ export interface MarginModel<Account, Market> {
   readonly standing: (account: Account, market: Market) => Standing | undefined
   /** Initial margin that a position requires. */
   readonly requirement: (market: Market, position: bigint) => bigint
-  /** What a leg adds to cash at the market's mark, its fee paid. */
+  /** What a leg adds to equity at the market's mark, its fee paid. */
   readonly resultOf: (market: Market, leg: Leg) => bigint
+  /** The part of it that moves in cash. */
+  readonly cashOf: (market: Market, leg: Leg) => bigint
   /** The leg of so much of an order at the mark, or at its limit where that is better for the account; without fee. */
   readonly legAtBest: (market: Market, order: LiveOrder, amount: bigint) => Leg
   /** Whether cash may become negative. */
   readonly mayBorrow: (market: Market) => boolean
+  /** Whether nothing is asked of a trade while it shrinks the position: neither cash nor margin. */
+  readonly reducesFreely: (market: Market, leg: Leg) => boolean
 }
 
 /** The legs of one side that await settlement. */
@@ -59,6 +63,8 @@ export interface Flight {
   size: bigint
   /** Sum of their losses, negative. Follows from the legs and the mark. */
   losses: bigint
+  /** Sum of what they take from cash, negative. Follows likewise. */
+  cash: bigint
 }
 
 /** What the engine keeps of an account with margin. */
@@ -109,7 +115,9 @@ export const sumMoves = (later: MarginMove, earlier: MarginMove): MarginMove => 
   fee: later.fee + earlier.fee,
 })
 
-const newFlight = (): Flight => ({ legs: new Map(), size: 0n, losses: 0n })
+const newFlight = (): Flight => ({
+  ...{ legs: new Map<string, FlightLeg>(), size: 0n, losses: 0n, cash: 0n },
+})
 
 /** A purse of which nothing is known but the market. */
 export const newPurse = <Account, Market>(
@@ -119,14 +127,18 @@ export const newPurse = <Account, Market>(
   ...{ buy: newFlight(), sell: newFlight(), position: undefined, standing: undefined },
 })
 
-/** The result of a leg, if that is a loss; negative or zero. */
-function lossOf<Account, Market>(
+/** Counts the losses of a leg in its flight, or with -1 takes them out; gains are not counted. */
+function countLosses<Account, Market>(
   model: MarginModel<Account, Market>,
-  { market }: MarginPurse<Account, Market>,
-  leg: Leg,
-): bigint {
-  const result = market === undefined ? 0n : model.resultOf(market, leg)
-  return result < 0n ? result : 0n
+  market: Market | undefined,
+  flight: Flight,
+  { leg, sign }: { readonly leg: Leg; readonly sign: bigint },
+): void {
+  if (market === undefined) return
+  const result = model.resultOf(market, leg)
+  const cash = model.cashOf(market, leg)
+  if (result < 0n) flight.losses += sign * result
+  if (cash < 0n) flight.cash += sign * cash
 }
 
 export function addLeg<Account, Market>(
@@ -137,7 +149,7 @@ export function addLeg<Account, Market>(
   const flight = purse[leg.size > 0n ? 'buy' : 'sell']
   flight.legs.set(leg.settlementId, leg)
   flight.size += leg.size
-  flight.losses += lossOf(model, purse, leg)
+  countLosses(model, purse.market, flight, { leg, sign: 1n })
 }
 
 export function removeLeg<Account, Market>(
@@ -148,7 +160,7 @@ export function removeLeg<Account, Market>(
   const flight = purse[leg.size > 0n ? 'buy' : 'sell']
   flight.legs.delete(leg.settlementId)
   flight.size -= leg.size
-  flight.losses -= lossOf(model, purse, leg)
+  countLosses(model, purse.market, flight, { leg, sign: -1n })
 }
 
 /** Computes position and standing anew. */
@@ -164,9 +176,11 @@ export function recount<Account, Market>(
     if (purse.position === undefined || move.blockNumber <= observedBlock) continue
     purse.position += move.size
     if (purse.standing === undefined || market === undefined) continue
-    const result = model.resultOf(market, move)
     const { cash, equity } = purse.standing
-    purse.standing = { cash: cash + result, equity: equity + result }
+    purse.standing = {
+      cash: cash + model.cashOf(market, move),
+      equity: equity + model.resultOf(market, move),
+    }
   }
 }
 
@@ -176,8 +190,10 @@ export function recountFlights<Account, Market>(
   purse: MarginPurse<Account, Market>,
 ): void {
   for (const flight of [purse.buy, purse.sell]) {
-    flight.losses = 0n
-    for (const leg of flight.legs.values()) flight.losses += lossOf(model, purse, leg)
+    flight.losses = flight.cash = 0n
+    for (const leg of flight.legs.values()) {
+      countLosses(model, purse.market, flight, { leg, sign: 1n })
+    }
   }
 }
 

@@ -40,10 +40,8 @@ export const marginMeans = <Account, Market>(
   observe: (purse, observed) => observe(model, purse, observed),
   costOf,
   shortOfMatch: (purse, order, leg) => unfit(model, purse, order, { leg, counted: 'with_flight' }),
-  shortToOpen: (purse, order) =>
-    unfit(model, purse, order, { leg: restLeg(purse, order), counted: 'with_flight' }),
-  shortToStay: (purse, order) =>
-    unfit(model, purse, order, { leg: restLeg(purse, order), counted: 'alone' }),
+  shortToOpen: (purse, order) => unfitToRest(model, purse, order, 'with_flight'),
+  shortToStay: (purse, order) => unfitToRest(model, purse, order, 'alone'),
   hasEnough(purse, order, hold) {
     const { account, market } = purse
     if (account === undefined || market === undefined) return true
@@ -86,9 +84,9 @@ interface Judged {
 }
 
 /** Matches in flight as far as a judgement needs them. */
-type InFlight = Pick<Flight, 'size' | 'losses'>
+type InFlight = Pick<Flight, 'size' | 'losses' | 'cash'>
 
-export const NO_FLIGHT: InFlight = { size: 0n, losses: 0n }
+export const NO_FLIGHT: InFlight = { size: 0n, losses: 0n, cash: 0n }
 
 /** What an account has, and what of it is in flight on the side of a trade and on the other. */
 export interface Bearing {
@@ -98,25 +96,46 @@ export interface Bearing {
   readonly opposite: InFlight
 }
 
+type Rules<Market, Names extends keyof MarginModel<never, Market>> = Pick<
+  MarginModel<never, Market>,
+  Names
+>
+
 /** Whether the margin of an account carries a trade; while the market has no prices it does. */
 export function fitsMargin<Market>(
-  model: Pick<MarginModel<never, Market>, 'requirement' | 'resultOf' | 'mayBorrow'>,
+  model: Rules<Market, 'requirement' | 'resultOf' | 'cashOf' | 'mayBorrow' | 'reducesFreely'>,
   market: Market,
-  { position: known, standing, own, opposite }: Bearing,
+  bearing: Bearing,
   leg: Leg,
 ): boolean {
+  const { position: known, standing, own, opposite } = bearing
+  if (standing === undefined) return true
   const position = known + own.size
-  if (standing === undefined || isReduction(position, leg.size)) return true
-  const required = model.requirement(market, position)
-  const added = model.requirement(market, position + leg.size) - required
-  const result = model.resultOf(market, leg)
-  const released =
-    model.requirement(market, known) - model.requirement(market, known + opposite.size)
+  const reduces = isReduction(position, leg.size)
+  const isFree = model.reducesFreely(market, leg)
+  if (reduces && isFree) return true
+  if (!fitsCash(model, market, bearing, leg)) return false
+  const required = (size: bigint): bigint => model.requirement(market, size)
+  const left = standing.equity + own.losses + model.resultOf(market, leg)
+  // It may be carried out first, or after the other side alone.
+  const first = isFree || left >= required(known + leg.size)
+  const last = isFree || left + opposite.losses >= required(known + opposite.size + leg.size)
+  if (reduces || !first || !last) return first && last
+  const released = required(known) - required(known + opposite.size)
   const uncovered = -opposite.losses - atLeastZero(released)
-  const surplus = standing.equity - required + own.losses - atLeastZero(uncovered)
-  if (surplus + result - added < 0n) return false
-  const cash = standing.cash + own.losses + opposite.losses
-  return result >= 0n || model.mayBorrow(market) || cash + result >= 0n
+  return left - atLeastZero(uncovered) >= required(position + leg.size)
+}
+
+/** Whether an account has the cash that a trade takes, with all its matches in flight. */
+export function fitsCash<Market>(
+  model: Rules<Market, 'cashOf' | 'mayBorrow'>,
+  market: Market,
+  { standing, own, opposite }: Bearing,
+  leg: Leg,
+): boolean {
+  const moved = model.cashOf(market, leg)
+  if (standing === undefined || moved >= 0n || model.mayBorrow(market)) return true
+  return standing.cash + own.cash + opposite.cash + moved >= 0n
 }
 
 const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n)
@@ -153,6 +172,23 @@ function unfit<Account, Market>(
   if (account !== undefined && model.isFrozen(account)) return { reason: 'under_liquidation' }
   if (carries(model, purse, order, judged)) return undefined
   return { reason: MARGIN, needed: judged.leg.size * signOf(order.side) }
+}
+
+/** Why an order may not rest. One that can only shrink the position may: each match of it is judged by itself. */
+function unfitToRest<Account, Market>(
+  model: MarginModel<Account, Market>,
+  purse: MarginPurse<Account, Market>,
+  order: LiveOrder,
+  counted: Judged['counted'],
+): Hold | undefined {
+  const leg = restLeg(purse, order)
+  const { account, position } = purse
+  const inFlight = counted === 'alone' ? 0n : purse[order.side].size
+  const isFrozen = account !== undefined && model.isFrozen(account)
+  if (position !== undefined && !isFrozen && isReduction(position + inFlight, leg.size)) {
+    return undefined
+  }
+  return unfit(model, purse, order, { leg, counted })
 }
 
 /** All that may still be hit of a resting order, at its own limit. */
@@ -204,7 +240,7 @@ function checkPurse<Account, Market>(
   reserved: readonly ReservedCost<FlightLeg>[],
 ): void {
   const { position, standing, buy, sell } = purse
-  const losses = [buy.losses, sell.losses]
+  const losses = [buy.losses, sell.losses, buy.cash, sell.cash].join()
   const kept = new Set([...buy.legs.keys(), ...sell.legs.keys()])
   assert(kept.size === reserved.length, 'an account keeps another number of legs')
   for (const { cost } of reserved) assert(kept.has(cost.settlementId), 'a leg is lost')
@@ -216,5 +252,6 @@ function checkPurse<Account, Market>(
   const now = purse.standing
   const isEqual = now?.cash === standing?.cash && now?.equity === standing?.equity
   assert(isEqual, 'what an account has does not add up')
-  assert(buy.losses === losses[0] && sell.losses === losses[1], 'losses do not add up')
+  const lossesNow = [buy.losses, sell.losses, buy.cash, sell.cash].join()
+  assert(lossesNow === losses, 'losses do not add up')
 }

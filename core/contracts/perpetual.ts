@@ -12,7 +12,13 @@ import {
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { refuseIndexLag } from './index-lag.js'
 import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
-import { legOf, marginSnapshot, type MarginModel, type MarginTypes } from './margin-purse.js'
+import {
+  legOf,
+  marginSnapshot,
+  type Leg,
+  type MarginModel,
+  type MarginTypes,
+} from './margin-purse.js'
 import {
   perpetualAccountCodec,
   perpetualFactsCodec,
@@ -29,6 +35,11 @@ type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
 /** Nothing crosses on a head of the chain older than this, or on facts whose read began longer ago (decision P4). */
 export const FACTS_AGE_MAX_MS = 10_000
 
+/** All that a leg gains or loses is settled into cash. */
+function resultOf({ mark }: PerpetualFacts, { size, worth, fee }: Leg): bigint {
+  return floorE18(mark * size - worth) - fee
+}
+
 /** Initial margin as the manager computes it, between two observations at the market's newest prices. */
 const model: MarginModel<PerpetualAccount, PerpetualFacts> = {
   positionOf: ({ position }) => position,
@@ -43,12 +54,15 @@ const model: MarginModel<PerpetualAccount, PerpetualFacts> = {
     return { cash, equity }
   },
   requirement: (market, position) => requirementOf(market, position, 'initial'),
-  resultOf: ({ mark }, { size, worth, fee }) => floorE18(mark * size - worth) - fee,
+  resultOf,
+  cashOf: resultOf,
   legAtBest({ mark }, { side, limitPrice }, amount) {
     const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
     return legOf(side, isBetter ? limitPrice : mark, amount)
   },
   mayBorrow: ({ borrowing }) => borrowing,
+  // The chain may still refuse one that costs cash below initial margin (decision P7).
+  reducesFreely: () => true,
 }
 
 /** The hold of a market at its facts, the most lasting reason first. */

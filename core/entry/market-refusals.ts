@@ -37,7 +37,10 @@ export const marketRefusals = {
     'the chain could not be asked about the position: nothing was placed, safe to retry',
   ),
   insufficientMargin: badRequest('insufficient_margin', 'insufficient_margin', {
-    extra: { message: "the account's initial margin does not carry the whole order at its limit" },
+    extra: {
+      message:
+        'initial margin or the balance for the fee does not carry the whole order at its limit',
+    },
   }),
   marginUnreadable: refuse(500)(
     'margin_unreadable',

@@ -10,15 +10,22 @@ interface Asked extends Partial<Bearing> {
   /** What the trade gains or loses at once. */
   readonly result?: bigint
   readonly mayBorrow?: boolean
+  /** What of the result moves in cash; all of it by default. */
+  readonly moved?: bigint
+  /** Whether nothing is asked of a reduction. */
+  readonly isFree?: boolean
 }
 
 /** Whether an account carries a trade of this size, where each unit of a position requires one unit of margin. */
 function fits(size: bigint, asked: Asked = {}): boolean {
-  const { equity = 10n, cash = equity, result = 0n, mayBorrow = true } = asked
+  const { equity = 10n, cash = equity, result = 0n, mayBorrow = true, isFree = true } = asked
+  const { moved = result } = asked
   const model = {
     requirement: (_: undefined, position: bigint) => (position < 0n ? -position : position),
     resultOf: () => result,
+    cashOf: () => moved,
     mayBorrow: () => mayBorrow,
+    reducesFreely: () => isFree,
   }
   const bearing: Bearing = {
     ...{ position: 0n, standing: { cash, equity }, own: NO_FLIGHT, opposite: NO_FLIGHT },
@@ -26,6 +33,9 @@ function fits(size: bigint, asked: Asked = {}): boolean {
   }
   return fitsMargin(model, undefined, bearing, { size } as Leg)
 }
+
+/** Matches in flight that lose so much, all of it in cash. */
+const flight = (size: bigint, losses: bigint, cash = losses) => ({ size, losses, cash })
 
 /** The largest size that an account carries. */
 const largest = (asked: Asked): bigint => {
@@ -45,21 +55,21 @@ describe('margin for a trade', () => {
   })
 
   it('counts matches in flight on the same side as done, their losses included', () => {
-    expect(largest({ own: { size: 3n, losses: -2n } })).to.equal(5n)
-    expect(largest({ position: 1n, own: { size: 3n, losses: 0n } })).to.equal(6n)
+    expect(largest({ own: flight(3n, -2n) })).to.equal(5n)
+    expect(largest({ position: 1n, own: flight(3n, 0n) })).to.equal(6n)
   })
 
   it('counts the losses of the other side as far as what they release does not cover them', () => {
     const position = 6n
-    expect(largest({ position, opposite: { size: -4n, losses: -3n } })).to.equal(4n)
-    expect(largest({ position, opposite: { size: -4n, losses: -4n } })).to.equal(4n)
-    expect(largest({ position, opposite: { size: -4n, losses: -6n } })).to.equal(2n)
+    expect(largest({ position, opposite: flight(-4n, -3n) })).to.equal(4n)
+    expect(largest({ position, opposite: flight(-4n, -4n) })).to.equal(4n)
+    expect(largest({ position, opposite: flight(-4n, -6n) })).to.equal(2n)
     // From zero the other side releases nothing.
-    expect(largest({ opposite: { size: -4n, losses: -3n } })).to.equal(7n)
+    expect(largest({ opposite: flight(-4n, -3n) })).to.equal(7n)
   })
 
   it('asks for cash as well where the account may not borrow and the trade loses', () => {
-    const lost = { own: { size: 0n, losses: -1n }, opposite: { size: 0n, losses: -1n } }
+    const lost = { own: flight(0n, -1n), opposite: flight(0n, -1n) }
     const asked = { ...lost, equity: 100n, cash: 5n, mayBorrow: false }
     expect(fits(1n, { ...asked, result: -3n })).to.equal(true)
     expect(fits(1n, { ...asked, result: -4n })).to.equal(false)
@@ -68,13 +78,41 @@ describe('margin for a trade', () => {
     expect(fits(1n, { ...asked, result: 1n, cash: -50n })).to.equal(true)
   })
 
+  it('asks for what moves in cash alone, of a reduction as well', () => {
+    const asked = { cash: 5n, mayBorrow: false, isFree: false, own: flight(0n, -9n, -1n) }
+    const opposite = flight(0n, -9n, -1n)
+    expect(fits(1n, { ...asked, opposite, equity: 100n, result: -9n, moved: -3n })).to.equal(true)
+    expect(fits(1n, { ...asked, opposite, equity: 100n, result: -9n, moved: -4n })).to.equal(false)
+    const reduced = { ...asked, position: 6n, equity: 100n }
+    expect(fits(-1n, { ...reduced, result: -4n })).to.equal(true)
+    expect(fits(-1n, { ...reduced, result: -5n })).to.equal(false)
+  })
+
+  it('is asked of a reduction that pays, whichever match is carried out first', () => {
+    const asked = { position: 6n, isFree: false, result: -1n, cash: 100n }
+    expect(fits(-2n, { ...asked, equity: 5n })).to.equal(true)
+    expect(fits(-2n, { ...asked, equity: 4n })).to.equal(false)
+    // What the others of its side release is not counted before they are settled, what they lose is.
+    expect(fits(-2n, { ...asked, equity: 5n, own: flight(-3n, 0n) })).to.equal(true)
+    expect(fits(-2n, { ...asked, equity: 4n, own: flight(-3n, 0n) })).to.equal(false)
+    expect(fits(-2n, { ...asked, equity: 5n, own: flight(-3n, -1n) })).to.equal(false)
+    // The other side may come first, and the position is larger then.
+    expect(fits(-2n, { ...asked, equity: 8n, opposite: flight(2n, -1n) })).to.equal(true)
+    expect(fits(-2n, { ...asked, equity: 7n, opposite: flight(2n, -1n) })).to.equal(false)
+  })
+
+  it('is asked of a trade through zero as well, before the others of its side have reduced', () => {
+    const asked = { position: -10n, own: flight(9n, 0n), result: -1n }
+    expect(fits(2n, { ...asked, equity: 9n, isFree: false })).to.equal(true)
+    expect(fits(2n, { ...asked, equity: 8n, isFree: false })).to.equal(false)
+    expect(fits(2n, { ...asked, equity: 2n, isFree: true })).to.equal(true)
+  })
+
   it('is there for every reduction, and while the market has no prices', () => {
     expect(fits(-6n, { position: 6n, equity: -100n })).to.equal(true)
     expect(fits(-7n, { position: 6n, equity: -100n })).to.equal(false)
     // What is in flight on the same side is no longer there to be reduced.
-    expect(fits(-6n, { position: 6n, equity: -100n, own: { size: -1n, losses: 0n } })).to.equal(
-      false,
-    )
+    expect(fits(-6n, { position: 6n, equity: -100n, own: flight(-1n, 0n) })).to.equal(false)
     expect(fits(1_000n, { standing: undefined })).to.equal(true)
   })
 })

@@ -26,6 +26,9 @@ const observed = (facts: Partial<FutureFacts> = {}): MarketObservation => ({
   ...{ blockTimeSec: START_MS / 1000, readAtMs: START_MS },
 })
 
+/** An account with cNGN for any margin and this much USDC. */
+const rich = (amount: bigint) => ({ usdc: amount, cngn: 10n ** 27n })
+
 const anOrder = (fields: Partial<Order>): Order =>
   matcherOrder({ orderId: 'order', side: 'buy', ...fields })
 
@@ -117,6 +120,30 @@ describe('the record of dated futures', () => {
         'not with initial margin and the fee',
         undefined,
         { account: { usdc: 1_025n * (E18 / 10n) } },
+      ],
+      [
+        'without USDC for the fee, however much cNGN there is',
+        'insufficient_margin',
+        { account: rich((25n * E18) / 10n - 1n) },
+      ],
+      ['not with USDC for the fee alone', undefined, { account: rich((25n * E18) / 10n) }],
+      [
+        'a reduction without USDC for the fee',
+        'insufficient_margin',
+        { side: 'sell', account: { position: E18, usdc: 0n } },
+      ],
+      [
+        'no reduction for its margin',
+        undefined,
+        { side: 'sell', account: { position: E18, usdc: (25n * E18) / 10n, cngn: -(10n ** 27n) } },
+      ],
+      [
+        'no reduce-only order for the fee of more than there is to reduce',
+        undefined,
+        {
+          ...{ side: 'sell', size: 2_000, reduceOnly: true },
+          account: { position: E18, usdc: (25n * E18) / 10n },
+        },
       ],
     ]
     for (const [what, code, asking] of rows) {

@@ -232,7 +232,8 @@ export const FUTURE: Scale = {
     hideFutureAccount(
       futureAccount({
         position: BigInt(position) * E18,
-        usdc: BigInt(cash > 0 ? cash : 0) * 200n * E18,
+        // Mostly enough for margin, sometimes for a few fees alone, sometimes nothing.
+        usdc: cash > 2 ? BigInt(cash) * 200n * E18 : BigInt(cash > 0 ? cash : 0) * 6n * E18,
         cngn: BigInt(collateral) * 200_000n * E18 + BigInt(unsettled),
         mark,
         otherSize: BigInt(unsettled > 0 ? unsettled : 0) * E18,

@@ -53,7 +53,9 @@ export const naiveFuture: NaiveRules = {
     required,
     result: (facts, { size, worth, fee }) =>
       valueOf(facts, floorDiv(futureOf(facts).mark * size - worth, E18)) - fee,
-    mayBorrow: () => true,
+    cashResult: (_, { fee }) => -fee,
+    mayBorrow: () => false,
+    judgesReductions: true,
     mark: (facts) => futureOf(facts).mark,
     positions(facts) {
       const { totalPosition, positionCap } = futureOf(facts)

@@ -114,7 +114,7 @@ export function whyShort(
   const left = reduceOnly === true ? (reducible(market, it) ?? 0n) : rest(it)
   const amount = left < rest(it) ? left : rest(it)
   const leg = at ? legFor(it, at.price, at.amount, at.fee) : legFor(it, limitPrice, amount)
-  if (carries(market, it, leg, counted)) return undefined
+  if (carries(market, it, leg, { counted, isRest: at === undefined })) return undefined
   return { reason: 'insufficient_margin', needed: sizeOf(leg.size) }
 }
 
@@ -123,7 +123,7 @@ function carries(
   market: NaiveMarket,
   { order }: NaiveOrder,
   leg: NaiveLeg,
-  counted: Asked['counted'],
+  { counted, isRest }: { readonly counted: Asked['counted']; readonly isRest: boolean },
 ): boolean {
   const { subaccountId: id, side } = order
   const { margin } = market.rules
@@ -138,20 +138,31 @@ function carries(
   const after = before + leg.size
   const isSmaller = sizeOf(after) <= sizeOf(before) && (after === 0n || after > 0n === before > 0n)
   const isAgainst = leg.size === 0n || leg.size > 0n !== before > 0n
-  if (isSmaller && isAgainst) return true
+  const reduces = isSmaller && isAgainst
+  const gains = margin.mark(facts) * leg.size >= leg.worth
+  const isJudged = margin.judgesReductions && !(leg.fee === 0n && gains)
+  if (reduces && (isRest || !isJudged)) return true
   if (!margin.isValued(seen.facts)) return false
 
   const lossesOf = (legs: readonly NaiveLeg[]) =>
     sum(legs.map((one) => lossOf(margin.result(facts, one))))
-  const settled = sum(laterMoves(market, id).map((one) => margin.result(facts, one)))
+  const cashOf = (legs: readonly NaiveLeg[]) =>
+    sum(legs.map((one) => lossOf(margin.cashResult(facts, one))))
+  const later = laterMoves(market, id)
+  const settled = sum(later.map((one) => margin.result(facts, one)))
+  const cashSettled = sum(later.map((one) => margin.cashResult(facts, one)))
   const requires = (size: bigint) => margin.required(facts, size)
   const released = gainOf(requires(position) - requires(position + sizes(other)))
   const uncovered = gainOf(-lossesOf(other) - released)
   const result = margin.result(facts, leg)
-  const equity = margin.equity(seen.facts, facts) + settled + lossesOf(own) - uncovered + result
-  if (equity < requires(after)) return false
-  const cash = margin.cash(seen.facts, facts) + settled + lossesOf(own) + lossesOf(other) + result
-  return result >= 0n || margin.mayBorrow(facts) || cash >= 0n
+  const equity = margin.equity(seen.facts, facts) + settled + lossesOf(own) + result
+  const paid = margin.cashResult(facts, leg)
+  const cash = margin.cash(seen.facts, facts) + cashSettled + cashOf(own) + cashOf(other) + paid
+  if (paid < 0n && !margin.mayBorrow(facts) && cash < 0n) return false
+  if (isJudged && equity < requires(position + leg.size)) return false
+  const afterOther = position + sizes(other) + leg.size
+  if (isJudged && equity + lossesOf(other) < requires(afterOther)) return false
+  return reduces || equity - uncovered >= requires(after)
 }
 
 /** Whether an order that waits for its account or its market would be carried now, at the mark or better. */
@@ -169,5 +180,6 @@ export function mayReturn(market: NaiveMarket, it: NaiveOrder): boolean {
   const mark = margin.mark(market.observed.facts)
   const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
   const amount = needed < rest(it) ? needed : rest(it)
-  return carries(market, it, legFor(it, isBetter ? limitPrice : mark, amount), 'with_flight')
+  const leg = legFor(it, isBetter ? limitPrice : mark, amount)
+  return carries(market, it, leg, { counted: 'with_flight', isRest: false })
 }

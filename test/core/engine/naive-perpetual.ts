@@ -62,7 +62,11 @@ export const naivePerpetual: NaiveRules = {
     },
     result: (facts, { size, worth, fee }) =>
       floorDiv(perpetualOf(facts).mark * size - worth, E18) - fee,
+    cashResult(facts, leg) {
+      return this.result(facts, leg)
+    },
     mayBorrow: (facts) => perpetualOf(facts).borrowing,
+    judgesReductions: false,
     mark: (facts) => perpetualOf(facts).mark,
     positions(facts) {
       const { totalPosition, positionCap } = perpetualOf(facts)

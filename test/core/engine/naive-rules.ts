@@ -35,7 +35,11 @@ export interface NaiveMargin {
   readonly equity: (account: AccountFacts, market: MarketFacts) => bigint
   readonly required: (market: MarketFacts, position: bigint) => bigint
   readonly result: (market: MarketFacts, leg: NaiveLeg) => bigint
+  /** The part of a result that moves in cash. */
+  readonly cashResult: (market: MarketFacts, leg: NaiveLeg) => bigint
   readonly mayBorrow: (market: MarketFacts) => boolean
+  /** Whether the chain judges trades that shrink a position, but for those that pay nothing. */
+  readonly judgesReductions: boolean
   readonly mark: (market: MarketFacts) => bigint
   readonly positions: (market: MarketFacts) => { readonly total: bigint; readonly cap: bigint }
 }
