@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { parseEnv } from '../runtime/process/config.js'
+import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
+import { LARGE_READ_LIMITS } from './large-reads.js'
 
 const MAX_PORT = 65_535
 const MAX_PROXIES = 10
@@ -12,6 +14,18 @@ export const gatewayEnv = z.object({
   GATEWAY_HOST: z.string().default('127.0.0.1'),
   /** Number of trusted proxies in front; they wrote the last so many entries of X-Forwarded-For. */
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(MAX_PROXIES).default(0),
+  /** Open connections of one client address that is not of this machine; behind a proxy, which sees the address, none. */
+  GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(SERVER_LIMITS.maxConnectionsPerAddress),
+  /** Whole books and pages of history in flight for one client address. */
+  GATEWAY_MAX_LARGE_READS_PER_ADDRESS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(LARGE_READ_LIMITS.maxPerAddress),
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   /** Directory of history.db, which the gateway only reads. */
@@ -58,7 +72,10 @@ export function readGatewayConfig(): GatewayConfig {
 /** What of the settings the routes need: names and words that clients use, and the proxies in front. */
 export const wordsOf = (
   config: GatewayConfig,
-): Pick<GatewayDeps, 'aliasCutoffMs' | 'auth' | 'indexToken' | 'trustedProxies'> => ({
+): Pick<
+  GatewayDeps,
+  'aliasCutoffMs' | 'auth' | 'indexToken' | 'trustedProxies' | 'largeReads'
+> => ({
   aliasCutoffMs: config.ALIAS_CUTOFF,
   auth: {
     header: config.AUTH_HEADER,
@@ -69,4 +86,11 @@ export const wordsOf = (
       ? undefined
       : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
   trustedProxies: config.TRUSTED_PROXIES,
+  largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
+})
+
+/** The proxies' own connections are not counted by address. */
+export const connectionLimits = (config: GatewayConfig): Partial<ServerLimits> => ({
+  maxConnectionsPerAddress:
+    config.TRUSTED_PROXIES > 0 ? Infinity : config.GATEWAY_MAX_CONNECTIONS_PER_ADDRESS,
 })

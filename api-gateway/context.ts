@@ -12,6 +12,7 @@ import type { Logger } from '../runtime/process/log.js'
 import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
+import type { LargeReadLimits } from './large-reads.js'
 import type { OwnWrites } from './own-writes.js'
 
 /** Dependencies of the routes. */
@@ -40,6 +41,8 @@ export interface GatewayDeps {
   readonly auth: ServiceAuth
   /** Number of trusted proxies in front that append to `X-Forwarded-For`. */
   readonly trustedProxies: number
+  /** Bounds of large reads other than the default ones. */
+  readonly largeReads?: Partial<LargeReadLimits>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger

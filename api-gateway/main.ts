@@ -9,7 +9,7 @@ import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
 import { openBooks } from './books/render-thread.js'
 import { openChainReads } from './chain-markets.js'
-import { readGatewayConfig, wordsOf } from './config.js'
+import { connectionLimits, readGatewayConfig, wordsOf } from './config.js'
 import { createReadiness } from './health.js'
 import { openReadModelWhenCreated, refreshMarkets } from './reads.js'
 import { createIndexGate } from './index-lag.js'
@@ -43,8 +43,11 @@ runProcess({
       readiness: createReadiness({ ...parts, executorUrl: config.EXECUTOR_URL }),
       ...{ ...wordsOf(config), nowMs: Date.now, log },
     })
-    const server = createHttpServer(app.callback())
-    const relay = relayUpgrades({ server, fanoutUrls: config.WS_FANOUT_URL, log })
+    const server = createHttpServer(app.callback(), connectionLimits(config))
+    const relay = relayUpgrades({
+      ...{ server, fanoutUrls: config.WS_FANOUT_URL },
+      ...{ trustedProxies: config.TRUSTED_PROXIES, log },
+    })
     const port = await listen(server, config.GATEWAY_PORT, config.GATEWAY_HOST)
     log.info({ port, host: config.GATEWAY_HOST }, 'listening')
     const watch = file.watch((row) => list.add(row), fail)

@@ -1,12 +1,14 @@
 import type { z } from 'zod'
 import { ErrorBody, MarketError } from '../interface/venue.js'
-import type { GatewayDeps, Handler } from './context.js'
+import type { GatewayContext, GatewayDeps, Handler } from './context.js'
 
 /** One endpoint: what it takes and answers, and what handles it. Paths name their parameters as `:name`. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly operation: Operation
+  /** Whether a request takes long to answer: such reads are bounded for each client address. Absent: none does. */
+  readonly isLarge?: (ctx: GatewayContext) => boolean
   readonly handler: (deps: GatewayDeps) => Handler
 }
 
@@ -64,6 +66,14 @@ export const readRefusals = {
   503: refused('Reads lag behind what this venue already answered; ask again shortly.'),
 } as const
 
+/** The 503 of a large read: a whole book, a page of trades, candles or history. */
+export const tooManyReads: Answer = {
+  ...refused(
+    'Reads lag behind what this venue already answered, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
+  ),
+  headers: ['Retry-After'],
+}
+
 /** What every endpoint that reads a body may answer before it reads the body's content. */
 export const bodyRefusals = {
   413: refused('The body is larger than 64 KiB.'),
@@ -85,7 +95,7 @@ export const marketRefusals: Readonly<Record<number, Answer>> = {
     headers: aliasHeaders,
   },
   500: { ...readRefusals[500], headers: aliasHeaders },
-  503: { ...readRefusals[503], headers: aliasHeaders },
+  503: { ...tooManyReads, headers: [...aliasHeaders, 'Retry-After'] },
 }
 
 /** An answer to a private read: no cache may keep it. */
@@ -96,5 +106,5 @@ export const historyRefusals: Readonly<Record<number, Answer>> = {
   400: uncached(refused('A bad `limit` or `before`.')),
   401: uncached(refused('The frame is missing, malformed, expired or not signed by its address.')),
   500: uncached(readRefusals[500]),
-  503: uncached(readRefusals[503]),
+  503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
 }

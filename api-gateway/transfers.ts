@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { askTransfer, askTransferRecord } from '../bus-schemas/subjects.js'
 import {
@@ -26,6 +25,7 @@ import type { TransferKind, TransferRecord } from '../core/transfer.js'
 import { hash } from '../interface/values.js'
 import { TransferError } from '../interface/venue.js'
 import { NoAnswer, type Bus } from '../runtime/bus/bus.js'
+import { clientAddress } from '../runtime/http/client-address.js'
 import type { Answering } from '../runtime/http/server.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayDeps, type Handler } from './context.js'
@@ -183,18 +183,4 @@ export function refuseTransfer(ctx: Answering, refusal: TransferRefusal): void {
 function log({ state }: Answering, { actionHash, status }: TransferRecord): void {
   state.logged.action_hash = actionHash
   state.logged.transfer = status
-}
-
-/**
- * Address of a request's client: the connection's peer or, behind our own proxies, the entry of `X-Forwarded-For` that
- * the outermost of them wrote. Entries before that one come from the client and prove nothing.
- */
-export function clientAddress(
-  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
-  trustedProxies: number,
-): string {
-  const peer = socket.remoteAddress ?? 'unknown'
-  if (trustedProxies === 0) return peer
-  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join().split(',')
-  return forwarded.at(-trustedProxies)?.trim() || peer
 }

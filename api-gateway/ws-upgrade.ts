@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { endWithRefusal } from '../runtime/http/server.js'
-import { refusals, refuse as refusalOf } from '../core/entry/refusals.js'
+import { clientAddress } from '../runtime/http/client-address.js'
+import { leaveHttp } from '../runtime/http/connections.js'
+import { endWithRefusal, requestIdOf } from '../runtime/http/end-with-refusal.js'
+import { refusals, refuse as refusalOf, type Refusal } from '../core/entry/refusals.js'
 import type { Logger } from '../runtime/process/log.js'
 
 /** Bound of the connections relayed at once. */
@@ -32,6 +34,8 @@ export interface UpgradeRelayOptions {
   readonly server: Server
   /** Where the fan-out's workers listen, for example `http://127.0.0.1:9001`; at least one. */
   readonly fanoutUrls: readonly URL[]
+  /** Number of trusted proxies in front that append to `X-Forwarded-For`. */
+  readonly trustedProxies: number
   readonly log: Logger
 }
 
@@ -40,19 +44,21 @@ export interface UpgradeRelayOptions {
  * each side paused while the other cannot accept more. Workers are chosen in turn, skipping those that cannot be
  * reached. Answers 503 when none can, and 404 to another path.
  */
-export function relayUpgrades({ server, fanoutUrls, log }: UpgradeRelayOptions): UpgradeRelay {
+export function relayUpgrades(options: UpgradeRelayOptions): UpgradeRelay {
+  const { server, fanoutUrls, trustedProxies, log } = options
   /** Clients, each with its connection to a worker; undefined while that is being opened. */
   const relayed = new Map<Socket, Socket | undefined>()
   let turn = 0
 
   server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
+    leaveHttp(client)
     client.on('error', () => client.destroy())
     if (pathOf(request) !== '/v1/ws') {
-      endWithRefusal(client, refusals.pathNotFound)
+      refuseUpgrade({ request, client }, refusals.pathNotFound)
       return
     }
     if (relayed.size >= MAX_RELAYED) {
-      endWithRefusal(client, upgradeRefusals.tooMany)
+      refuseUpgrade({ request, client }, upgradeRefusals.tooMany)
       return
     }
     relayed.set(client, undefined)
@@ -60,7 +66,8 @@ export function relayUpgrades({ server, fanoutUrls, log }: UpgradeRelayOptions):
     turn = (turn + 1) % fanoutUrls.length
     const workers = [...fanoutUrls.slice(turn), ...fanoutUrls.slice(0, turn)]
     const onJoined = (upstream: Socket): void => void relayed.set(client, upstream)
-    void joinFirst(workers, { request, client, head, log, onJoined })
+    const address = clientAddress(request, trustedProxies)
+    void joinFirst(workers, { request, client, head, address, log, onJoined })
   })
 
   async function stop(): Promise<void> {
@@ -85,9 +92,16 @@ interface Upgrade {
   readonly request: IncomingMessage
   readonly client: Socket
   readonly head: Buffer
+  /** The client's address. */
+  readonly address: string
   readonly log: Logger
   readonly onJoined: (upstream: Socket) => void
 }
+
+const refuseUpgrade = (
+  { request, client }: Pick<Upgrade, 'request' | 'client'>,
+  refusal: Refusal,
+) => endWithRefusal(client, refusal, { requestId: requestIdOf(request.headers) })
 
 async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<void> {
   const { client, log } = upgrade
@@ -102,7 +116,7 @@ async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<voi
       if (client.destroyed) return
     }
   }
-  endWithRefusal(client, upgradeRefusals.unavailable)
+  refuseUpgrade(upgrade, upgradeRefusals.unavailable)
 }
 
 /** Rejects when the worker cannot be reached within CONNECT_TIMEOUT_MS. */
@@ -121,13 +135,14 @@ function connectTo(worker: URL): Promise<Socket> {
   })
 }
 
-function join({ request, client, head, onJoined }: Upgrade, upstream: Socket): void {
+function join(upgrade: Upgrade, upstream: Socket): void {
+  const { client, head, onJoined } = upgrade
   onJoined(upstream)
   upstream.on('error', () => client.destroy())
   upstream.on('close', () => closeAfterFlush(client))
   client.on('close', () => upstream.destroy())
   upstream.setNoDelay(true)
-  upstream.write(requestHead(request))
+  upstream.write(requestHead(upgrade))
   upstream.write(head)
   // pipe() stops reading one side while the other side's buffer is full: that bounds the memory of a relay.
   client.pipe(upstream)
@@ -151,16 +166,13 @@ const portOf = (url: URL): number => (url.port === '' ? 80 : Number(url.port))
 
 const pathOf = (request: IncomingMessage): string => (request.url ?? '').split('?', 1)[0] ?? ''
 
-/** The request's head unchanged, except that the client's address is appended to `X-Forwarded-For`. */
-function requestHead(request: IncomingMessage): string {
+/** The request's head unchanged, except that `X-Forwarded-For` is the client's address alone. */
+function requestHead({ request, address }: Upgrade): string {
   const lines = [`GET ${request.url} HTTP/1.1`]
-  const forwarded: string[] = []
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const [name = '', value = ''] = request.rawHeaders.slice(i, i + 2)
-    if (name.toLowerCase() === 'x-forwarded-for') forwarded.push(value)
-    else lines.push(`${name}: ${value}`)
+    if (name.toLowerCase() !== 'x-forwarded-for') lines.push(`${name}: ${value}`)
   }
-  forwarded.push(request.socket.remoteAddress ?? 'unknown')
-  lines.push(`X-Forwarded-For: ${forwarded.join(', ')}`)
+  lines.push(`X-Forwarded-For: ${address}`)
   return `${lines.join('\r\n')}\r\n\r\n`
 }

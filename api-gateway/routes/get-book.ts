@@ -41,6 +41,7 @@ export const getBook: Route = {
       ...marketRefusals,
     },
   },
+  isLarge: ({ query }) => !(Number(query.depth) <= SHORT_DEPTH),
   handler(deps) {
     const compressed = createCompressor()
     return async (ctx) => {

@@ -29,6 +29,7 @@ export const getCandles: Route = {
       ...marketRefusals,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const found = askedPast(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)

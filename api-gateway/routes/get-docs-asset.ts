@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { refusals } from '../../core/entry/refusals.js'
 import { refuse } from '../context.js'
-import { broken, refused, type Route } from '../route.js'
+import { answerBytes } from '../../runtime/http/answer-bytes.js'
+import { broken, refused, tooManyReads, type Route } from '../route.js'
 
 const CACHE_SEC = 3_600
 
@@ -60,8 +61,10 @@ export const getDocsAsset: Route = {
       },
       404: refused('No such file.'),
       500: broken,
+      503: tooManyReads,
     },
   },
+  isLarge: () => true,
   handler: () => async (ctx) => {
     const asset = assets.get(ctx.params.asset ?? '')
     if (asset === undefined) return refuse(ctx, refusals.pathNotFound)
@@ -69,6 +72,6 @@ export const getDocsAsset: Route = {
     ctx.set('X-Content-Type-Options', 'nosniff')
     const content = await asset.read()
     ctx.type = asset.type
-    ctx.body = content
+    answerBytes(ctx, [content])
   },
 }

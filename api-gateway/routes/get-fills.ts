@@ -27,6 +27,7 @@ export const getFills: Route = {
       ...historyRefusals,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const auth = serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)

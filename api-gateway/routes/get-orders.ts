@@ -24,6 +24,7 @@ export const getOrders: Route = {
       ...historyRefusals,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const auth = serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)

@@ -26,6 +26,7 @@ export const getTrades: Route = {
       ...marketRefusals,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const found = askedPast(ctx, deps)
     if ('refusal' in found) return refuse(ctx, found.refusal)

@@ -34,6 +34,10 @@ export const readRefusals = {
     'subaccount_id must be a non-negative integer',
     { field: 'subaccount_id' },
   ),
+  tooManyReads: refuse(503)(
+    'too_many_reads',
+    'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
+  ),
   positionsUnreadable: refuse(502)('positions_unreadable', 'could not read positions from chain'),
 } as const satisfies Record<string, Refusal>
 

@@ -1,18 +1,16 @@
 import { Readable } from 'node:stream'
+import { nextTurn } from '../process/turns.js'
 import type { HttpContext } from './server.js'
 
 /** An answer up to this size is written at once. */
 const PIECE_BYTES = 64 * 1024
-/** A client that takes an answer slower than this, after the grace period, is disconnected. */
-const MIN_BYTES_PER_MS = 64
-const GRACE_MS = 10_000
 
 /**
- * Answers with these bytes, in pieces as the client takes them, so that a large answer neither holds up others nor is
- * copied for each client. A client that takes them too slowly is disconnected.
+ * Answers with these bytes, in pieces as the client takes them and each in a turn of its own, so that a large answer
+ * neither holds up others nor is copied for each client.
  */
 export function answerBytes(
-  ctx: Pick<HttpContext, 'res' | 'req' | 'body' | 'length'>,
+  ctx: Pick<HttpContext, 'body' | 'length'>,
   parts: readonly Uint8Array[],
 ): void {
   const length = parts.reduce((sum, part) => sum + part.length, 0)
@@ -20,11 +18,15 @@ export function answerBytes(
     ctx.body = Buffer.concat(parts)
     return
   }
-  ctx.body = Readable.from(piecesOf(parts, PIECE_BYTES), { objectMode: false })
+  ctx.body = Readable.from(inTurns(piecesOf(parts, PIECE_BYTES)), { objectMode: false })
   ctx.length = length
-  const late = () => ctx.req.socket.destroy()
-  const timer = setTimeout(late, GRACE_MS + length / MIN_BYTES_PER_MS)
-  ctx.res.once('close', () => clearTimeout(timer))
+}
+
+async function* inTurns(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    yield piece
+    await nextTurn()
+  }
 }
 
 /** The bytes of all parts in order, in pieces of at most so many. Nothing is copied. */

@@ -1,53 +1,68 @@
 import type { Router } from '@koa/router'
 import Koa from 'koa'
-import { randomUUID } from 'node:crypto'
-import {
-  createServer,
-  STATUS_CODES,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
-import { Readable, type Duplex } from 'node:stream'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { InvariantBroken } from '../../core/assert.js'
-import { badRequest, refusalBody, type Refusal, refusals } from '../../core/entry/refusals.js'
+import { badRequest, type Refusal, refusals } from '../../core/entry/refusals.js'
 import type { Logger } from '../process/log.js'
+import { boundConnections, type ConnectionLimits } from './connections.js'
+import { endWithRefusal, requestIdOf } from './end-with-refusal.js'
 import { RequestAborted } from './read-body.js'
 
-const MAX_HEADER_BYTES = 16 * 1024
 const MAX_HEADERS = 100
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 5_000
 const MAX_REQUESTS_PER_SOCKET = 1_000
-const MAX_CONNECTIONS = 10_000
 /** Interval of the check for slow requests: a request can exceed its time-out by this much. */
 const TIMEOUT_CHECK_MS = 500
 const CLOSE_IDLE_EVERY_MS = 50
 
+/** Bounds of a server. */
+export interface ServerLimits extends ConnectionLimits {
+  readonly maxHeaderBytes: number
+  /** Time limit for a request's head. */
+  readonly headersTimeoutMs: number
+  /** Time limit for a request with its body; one that takes longer is answered 408. */
+  readonly requestTimeoutMs: number
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  maxHeaderBytes: 16 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  maxConnections: 10_000,
+  maxConnectionsPerAddress: 256,
+  minBytesPerMs: 64,
+  graceMs: 10_000,
+  checkEveryMs: 1_000,
+}
+
 /** An HTTP server with every limit set; malformed and slow requests are answered in JSON too. */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
+  changed: Partial<ServerLimits> = {},
 ): Server {
+  const limits = { ...SERVER_LIMITS, ...changed }
   const server = createServer(
     {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, limits.headersTimeoutMs),
       insecureHTTPParser: false,
       // Checked below, where the answer can be JSON.
       requireHostHeader: false,
     },
     (request, response) => {
+      // Its connection was refused before it came.
+      if (!request.socket.writable) return
       if (hasOneHost(request)) void handle(request, response)
       else endWithRefusal(request.socket, MALFORMED)
     },
   )
   server.maxHeadersCount = MAX_HEADERS
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
-  server.maxConnections = MAX_CONNECTIONS
+  boundConnections(server, limits)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     endWithRefusal(socket, CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED)
   })
@@ -72,25 +87,6 @@ function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 const HOST = 'host'
-
-/** Writes a refusal as a complete JSON response to a connection outside HTTP handling, and closes it. */
-export function endWithRefusal(socket: Duplex, refusal: Refusal): void {
-  if (!socket.writable) {
-    socket.destroy()
-    return
-  }
-  const requestId = randomUUID()
-  const text = JSON.stringify(refusalBody(refusal, requestId))
-  socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}\r\n` +
-      'Content-Type: application/json; charset=utf-8\r\n' +
-      `Content-Length: ${Buffer.byteLength(text)}\r\n` +
-      `X-Request-Id: ${requestId}\r\n` +
-      'Connection: close\r\n\r\n' +
-      text,
-    () => socket.destroy(),
-  )
-}
 
 /** Starts listening and resolves with the port; rejects when the address is in use. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
@@ -154,7 +150,7 @@ export function handleRequests({
 }: Pick<HttpAppOptions, 'refuse' | 'log' | 'onFatal'>): Koa.Middleware<HttpState> {
   return async (ctx, next) => {
     const startedAt = performance.now()
-    const requestId = requestIdOf(ctx.req)
+    const requestId = requestIdOf(ctx.req.headers)
     ctx.state.requestId = requestId
     ctx.state.logged = {}
     ctx.set('X-Request-Id', requestId)
@@ -172,14 +168,6 @@ export function handleRequests({
       ctx.set('Connection', 'close')
     logRequest(log, ctx, performance.now() - startedAt)
   }
-}
-
-/** A caller's own id is accepted when it can neither break a log line nor fill one. */
-const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/
-
-function requestIdOf({ headers }: IncomingMessage): string {
-  const sent = headers['x-request-id']
-  return typeof sent === 'string' && ACCEPTED_REQUEST_ID.test(sent) ? sent : randomUUID()
 }
 
 /** Serialises here rather than in Koa, so that a body that cannot be serialised is answered 500 in JSON too. */

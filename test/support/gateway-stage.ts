@@ -21,7 +21,12 @@ import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import type { BookRow, BookState, IsKnown } from '../../data/history/read-book.js'
 import type { ReadModel, StoredOrder } from '../../data/history/read-model.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { closeServer, createHttpServer, listen } from '../../runtime/http/server.js'
+import {
+  closeServer,
+  createHttpServer,
+  listen,
+  type ServerLimits,
+} from '../../runtime/http/server.js'
 import { aMarket } from './builders.js'
 import { undocumented } from './documented.js'
 import { silentLog } from './intake-stage.js'
@@ -130,7 +135,10 @@ export interface SendOptions {
 }
 
 /** A gateway on a port of its own, over a bus in memory and a read model made of what the test says. */
-export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promise<GatewayStage> {
+export async function aGatewayStage(
+  overrides: Partial<GatewayDeps> = {},
+  limits: Partial<ServerLimits> = {},
+): Promise<GatewayStage> {
   const waits: number[] = []
   const setTimer = (ms: number, callback: () => void) => {
     waits.push(ms)
@@ -164,7 +172,7 @@ export async function aGatewayStage(overrides: Partial<GatewayDeps> = {}): Promi
     log: silentLog,
     ...overrides,
   })
-  const server = createHttpServer(app.callback())
+  const server = createHttpServer(app.callback(), limits)
   const port = await listen(server, 0, '127.0.0.1')
   return {
     port,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
-import { clientAddress } from '../../api-gateway/transfers.js'
+import { clientAddress, clientKey } from '../../../runtime/http/client-address.js'
 
 const from = (peer: string | undefined, forwarded?: string) =>
   ({
@@ -24,5 +24,15 @@ describe('the address of a client', () => {
   it('is the peer when the proxies did not write that many', () => {
     expect(clientAddress(from('10.0.0.1', '203.0.113.9'), 2)).to.equal('10.0.0.1')
     expect(clientAddress(from('10.0.0.1'), 1)).to.equal('10.0.0.1')
+  })
+
+  it('counts as one client with its IPv6 network', () => {
+    expect(clientKey('203.0.113.9')).to.equal('203.0.113.9')
+    expect(clientKey('::ffff:203.0.113.9')).to.equal('203.0.113.9')
+    expect(clientKey('2001:db8:0:1::1')).to.equal('2001:db8:0:1::/64')
+    expect(clientKey('2001:0db8::1:2:3:4:5')).to.equal('2001:db8:0:1::/64')
+    expect(clientKey('2001:db8::1')).to.equal('2001:db8:0:0::/64')
+    expect(clientKey('::1')).to.equal('0:0:0:0::/64')
+    expect(clientKey('unknown')).to.equal('unknown')
   })
 })

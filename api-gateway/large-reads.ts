@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { readRefusals } from '../core/entry/read-refusals.js'
+import { clientAddress, clientKey } from '../runtime/http/client-address.js'
+import { decrease } from '../runtime/http/connections.js'
+import { nextTurn } from '../runtime/process/turns.js'
+import { refuse, type GatewayContext, type GatewayDeps, type Handler } from './context.js'
+
+/** Bounds of the reads that take long to answer: whole books and pages of history. */
+export interface LargeReadLimits {
+  /** In flight for one client address: from the request until its answer is sent. */
+  readonly maxPerAddress: number
+  /** In flight altogether; above it an address may have one. */
+  readonly max: number
+}
+
+export const LARGE_READ_LIMITS: LargeReadLimits = { maxPerAddress: 16, max: 256 }
+
+/** Seconds after which a refused client may ask again. */
+const RETRY_AFTER_SEC = 1
+
+/** Counts the large reads in flight by client address. */
+export interface LargeReads {
+  /** Counts one more and returns what ends it; undefined when the client has too many. One is always admitted. */
+  enter(client: string): (() => void) | undefined
+}
+
+export function createLargeReads({ maxPerAddress, max }: LargeReadLimits): LargeReads {
+  const inFlight = new Map<string, number>()
+  let total = 0
+  return {
+    enter(client) {
+      const ofClient = inFlight.get(client) ?? 0
+      if (ofClient > 0 && (ofClient >= maxPerAddress || total >= max)) return undefined
+      total += 1
+      inFlight.set(client, ofClient + 1)
+      return () => {
+        total -= 1
+        decrease(inFlight, client)
+      }
+    },
+  }
+}
+
+/**
+ * The handler, for whose large reads a client waits its turn, or is answered 503 when too many of its address are in
+ * flight.
+ */
+export function boundLargeReads(
+  handle: Handler,
+  isLarge: (ctx: GatewayContext) => boolean,
+  { reads, trustedProxies }: { readonly reads: LargeReads } & Pick<GatewayDeps, 'trustedProxies'>,
+): Handler {
+  return async (ctx) => {
+    if (!isLarge(ctx)) return handle(ctx)
+    const leave = reads.enter(clientKey(clientAddress(ctx.req, trustedProxies)))
+    if (leave === undefined) {
+      ctx.set('Retry-After', `${RETRY_AFTER_SEC}`)
+      refuse(ctx, readRefusals.tooManyReads)
+      // A connection of a proxy carries requests of other clients too.
+      if (trustedProxies === 0) holdBack(ctx)
+      return
+    }
+    ctx.res.once('close', leave)
+    await nextTurn()
+    await handle(ctx)
+  }
+}
+
+const heldBack = new WeakSet<Socket>()
+
+/**
+ * Reads nothing more from a refused client's connection before it may ask again, so that a client which ignores
+ * `Retry-After` costs nothing meanwhile. One that has already sent more requests is disconnected.
+ */
+function holdBack({ req, res }: Pick<GatewayContext, 'res'> & { readonly req: IncomingMessage }) {
+  const { socket } = req
+  if (heldBack.has(socket)) return void socket.destroy()
+  heldBack.add(socket)
+  res.once('finish', () => {
+    socket.pause()
+    setTimeout(() => {
+      heldBack.delete(socket)
+      socket.resume()
+    }, RETRY_AFTER_SEC * 1_000).unref()
+  })
+}

@@ -1,0 +1,98 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { refuse } from '../../core/entry/refusals.js'
+import { clientKey, isLoopback } from './client-address.js'
+import { endWithRefusal } from './end-with-refusal.js'
+
+/** Bounds of a server's connections. */
+export interface ConnectionLimits {
+  /** Open connections; one more is answered 503 and closed. */
+  readonly maxConnections: number
+  /** Open connections of one address; one more is answered 429 and closed. Those from this machine are not counted. */
+  readonly maxConnectionsPerAddress: number
+  /** A client that takes an answer slower than this, after the grace period, is disconnected. */
+  readonly minBytesPerMs: number
+  readonly graceMs: number
+  /** Interval of the check for slow clients. */
+  readonly checkEveryMs: number
+}
+
+/** Connections above the bound that wait for the client to read why; any more are closed without an answer. */
+const MAX_REFUSED = 500
+const LINGER_MS = 1_000
+
+const tooMany = refuse(503)('too_many_connections', 'too many connections')
+const tooManyOfAddress = refuse(429)(
+  'too_many_connections',
+  'too many connections from this address',
+)
+
+/** Holds the connections of a server to these limits. An upgraded connection counts until it closes. */
+export function boundConnections(server: Server, limits: ConnectionLimits): void {
+  const open = new Set<Socket>()
+  const perAddress = new Map<string, number>()
+  /** Those that had unsent bytes at the last check. */
+  const lagging = new Map<Socket, Lag>()
+  server.maxConnections = limits.maxConnections + MAX_REFUSED
+
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress = 'unknown' } = socket
+    const counted = isLoopback(remoteAddress) ? undefined : clientKey(remoteAddress)
+    const ofAddress = counted === undefined ? 0 : (perAddress.get(counted) ?? 0)
+    if (open.size >= limits.maxConnections) return turnAway(socket, tooMany)
+    if (ofAddress >= limits.maxConnectionsPerAddress) return turnAway(socket, tooManyOfAddress)
+    open.add(socket)
+    if (counted !== undefined) perAddress.set(counted, ofAddress + 1)
+    socket.once('close', () => {
+      open.delete(socket)
+      lagging.delete(socket)
+      if (counted !== undefined) decrease(perAddress, counted)
+    })
+  })
+
+  function check(): void {
+    const nowMs = performance.now()
+    for (const socket of open) {
+      const unsent = upgraded.has(socket) ? 0 : socket.writableLength
+      const lag = lagging.get(socket)
+      const sent = socket.bytesWritten - unsent
+      if (unsent === 0) lagging.delete(socket)
+      else if (lag === undefined) lagging.set(socket, { sinceMs: nowMs, sentBefore: sent })
+      else if (isTooSlow(lag, { nowMs, sent, unsent }, limits)) socket.destroy()
+    }
+  }
+  const timer = setInterval(check, limits.checkEveryMs).unref()
+  server.once('close', () => clearInterval(timer))
+}
+
+interface Lag {
+  readonly sinceMs: number
+  readonly sentBefore: number
+}
+
+/** At the least rate, what was sent since and what is unsent would have been sent by now. */
+function isTooSlow(
+  { sinceMs, sentBefore }: Lag,
+  { nowMs, sent, unsent }: { nowMs: number; sent: number; unsent: number },
+  { graceMs, minBytesPerMs }: ConnectionLimits,
+): boolean {
+  return nowMs - sinceMs > graceMs + (sent - sentBefore + unsent) / minBytesPerMs
+}
+
+function turnAway(socket: Socket, refusal: typeof tooMany): void {
+  socket.on('error', () => socket.destroy())
+  endWithRefusal(socket, refusal, { headers: { 'Retry-After': '1' }, lingerMs: LINGER_MS })
+}
+
+const upgraded = new WeakSet<Duplex>()
+
+/** Leaves the connection's speed to the protocol that it was upgraded to. */
+export const leaveHttp = (socket: Duplex): void => void upgraded.add(socket)
+
+/** One less under this key; a key that counts nothing is removed. */
+export function decrease(counts: Map<string, number>, key: string): void {
+  const left = (counts.get(key) ?? 1) - 1
+  if (left <= 0) counts.delete(key)
+  else counts.set(key, left)
+}
