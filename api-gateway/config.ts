@@ -89,6 +89,12 @@ export const wordsOf = (
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
 })
 
+/** What the relay of sockets needs. */
+export const relayed = (config: GatewayConfig) => ({
+  fanoutUrls: config.WS_FANOUT_URL,
+  trustedProxies: config.TRUSTED_PROXIES,
+})
+
 /** The proxies' own connections are not counted by address. */
 export const connectionLimits = (config: GatewayConfig): Partial<ServerLimits> => ({
   maxConnectionsPerAddress:

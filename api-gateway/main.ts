@@ -9,7 +9,7 @@ import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
 import { openBooks } from './books/render-thread.js'
 import { openChainReads } from './chain-markets.js'
-import { connectionLimits, readGatewayConfig, wordsOf } from './config.js'
+import { connectionLimits, readGatewayConfig, relayed, wordsOf } from './config.js'
 import { createReadiness } from './health.js'
 import { openReadModelWhenCreated, refreshMarkets } from './reads.js'
 import { createIndexGate } from './index-lag.js'
@@ -44,10 +44,7 @@ runProcess({
       ...{ ...wordsOf(config), nowMs: Date.now, log },
     })
     const server = createHttpServer(app.callback(), connectionLimits(config))
-    const relay = relayUpgrades({
-      ...{ server, fanoutUrls: config.WS_FANOUT_URL },
-      ...{ trustedProxies: config.TRUSTED_PROXIES, log },
-    })
+    const relay = relayUpgrades({ server, ...relayed(config), log })
     const port = await listen(server, config.GATEWAY_PORT, config.GATEWAY_HOST)
     log.info({ port, host: config.GATEWAY_HOST }, 'listening')
     const watch = file.watch((row) => list.add(row), fail)

@@ -30,6 +30,7 @@ export const getListedBook: Route = {
       ...marketRefusals,
     },
   },
+  isLarge: () => true,
   handler(deps) {
     // The whole of one market, so that its depths share a read; one entry per market of the venue.
     const cache = new Map<string, ListedBook>()

@@ -27,6 +27,7 @@ export const getListedTrades: Route = {
       ...marketRefusals,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const asked = askedTicker(ctx, deps)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
