@@ -4,7 +4,6 @@ import { formatDecimal } from '../../core/decimal.js'
 import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import type { Ports } from '../launcher/environment.js'
-import { LauncherError } from '../launcher/wait-for.js'
 import type { KeyedAccount, RoleAccounts } from './accounts.js'
 import { callChain } from './anvil.js'
 import { deploy } from './deploy.js'
@@ -22,6 +21,7 @@ export const devnetFactsSchema = z.object({
   spot_subaccount_ids: z.record(z.string(), z.string()),
   /** The same of their perp subaccounts. */
   perp_subaccount_ids: z.record(z.string(), z.string()),
+  /** The demo maker's: the one that quotes and, after a comma, the one that takes quotes. */
   demo_maker_subaccount_id: z.string(),
   /** Absent on a devnet of an earlier build. */
   demo_maker_perp_subaccount_id: z.string().optional(),
@@ -50,30 +50,20 @@ export async function deployDevnet(
     feeOwnerKey: roles.fee_owner.privateKey,
     feederKey: roles.feeder.privateKey,
   })
-  const owners = [...traders, roles.demo_maker]
-  const seeded = await seedAccounts({
-    ...sender,
-    deployment,
-    owners: owners.map((owner) => owner.address),
-  })
-  const ids = owners.map((owner) => {
-    const account = seeded.find((candidate) => candidate.owner === owner.address)
-    if (account === undefined) throw new LauncherError(`${owner.name} has no subaccount`)
-    return [owner.name, account.spotSubaccountId.toString()] as const
-  })
-  const perpIds = await seedPerpAccounts({
-    ...sender,
-    deployment,
-    owners: owners.map((owner) => owner.address),
-  })
+  // The demo maker trades with itself, from two accounts.
+  const holders = [...traders, roles.demo_maker, roles.demo_maker]
+  const seeding = { ...sender, deployment, owners: holders.map(({ address }) => address) }
+  const spot = (await seedAccounts(seeding)).map(({ spotSubaccountId }) => spotSubaccountId)
+  const perp = await seedPerpAccounts(seeding)
+  const byName = (ids: readonly bigint[]) =>
+    Object.fromEntries(traders.map(({ name }, i) => [name, `${ids[i]}`]))
+  const ofMaker = (ids: readonly bigint[]) => ids.slice(traders.length).join(',')
   return {
     deployment: { ...deployment },
-    spot_subaccount_ids: Object.fromEntries(ids.slice(0, traders.length)),
-    perp_subaccount_ids: Object.fromEntries(
-      traders.map((trader, i) => [trader.name, `${perpIds[i]}`]),
-    ),
-    demo_maker_subaccount_id: ids[traders.length]?.[1] ?? '',
-    demo_maker_perp_subaccount_id: `${perpIds[traders.length]}`,
+    spot_subaccount_ids: byName(spot),
+    perp_subaccount_ids: byName(perp),
+    demo_maker_subaccount_id: ofMaker(spot),
+    demo_maker_perp_subaccount_id: ofMaker(perp),
     executor_address: roles.executor.address,
   }
 }

@@ -1,5 +1,7 @@
 import {
+  OutcomeUnknown,
   randomNonce,
+  signOrder,
   signTraderOrder,
   VenueRefused,
   type MarketEntry,
@@ -12,17 +14,21 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Quote } from './quotes.js'
 
 export interface DeskParts {
+  /** Begin of its order ids. */
+  readonly name: string
   readonly rest: Pick<RestClient, 'book' | 'placeOrder' | 'cancelOrder'>
   readonly market: MarketEntry
   readonly signer: TypedDataSigner
   readonly domain: SigningDomain
   readonly subaccountId: string
+  /** How long its orders live. */
+  readonly expiresInSec: number
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
 }
 
-/** The maker's calls to the venue. Every method throws OutcomeUnknown when the venue does not answer. */
+/** The calls to the venue of one account in one market. Every method throws OutcomeUnknown when the venue does not answer. */
 export interface Desk {
   /** A signed order for a quote, not sent yet. */
   sign(quote: Quote): Promise<OrderBody>
@@ -34,28 +40,34 @@ export interface Desk {
   clear(): Promise<void>
 }
 
-const EXPIRES_IN_SEC = 300
-
 export function createDesk(parts: DeskParts): Desk {
   const { rest, market, signer, domain, subaccountId, nowMs, log } = parts
+  let refusedInARow = 0
 
   function sign({ side, price, size }: Quote): Promise<OrderBody> {
     const nonce = randomNonce()
-    const orderId = `demo-maker-${nonce.toString(36)}`
-    const expirySec = Math.floor(nowMs() / 1_000) + EXPIRES_IN_SEC
-    const terms = { market, orderId, subaccountId, nonce, expirySec, side, price, size }
-    return signTraderOrder(signer, domain, terms)
+    const orderId = `${parts.name}-${nonce.toString(36)}`
+    const expirySec = Math.floor(nowMs() / 1_000) + parts.expiresInSec
+    const frame = { market, orderId, subaccountId, nonce, expirySec, side, price }
+    return market.order_entry_spec === undefined
+      ? signOrder(signer, domain, { ...frame, amount: size })
+      : signTraderOrder(signer, domain, { ...frame, size })
   }
 
   async function place(body: OrderBody): Promise<boolean> {
-    const shown = { order_id: body.order_id, quote: body.ui_intent }
+    const { order_id, side, limit_price, desired_amount } = body
+    const shown = { market: market.market, order_id, side, limit_price, desired_amount }
     try {
       await rest.placeOrder(body)
-      log.debug(shown, 'quoted')
+      refusedInARow = 0
+      log.debug(shown, 'placed')
       return true
     } catch (error) {
       if (!(error instanceof VenueRefused)) throw error
-      log.warn({ code: error.code, reason: error.message, ...shown }, 'quote refused')
+      refusedInARow += 1
+      // One alone is a market that has changed since it was read.
+      const level = refusedInARow === 2 ? 'warn' : 'info'
+      log[level]({ code: error.code, reason: error.message, ...shown }, 'order refused')
       return false
     }
   }
@@ -79,3 +91,7 @@ export function createDesk(parts: DeskParts): Desk {
 
   return { sign, place, cancel, clear }
 }
+
+/** The venue did not carry it out, and may later. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof OutcomeUnknown || error instanceof VenueRefused

@@ -1,15 +1,15 @@
 import type { LocalBook, OrderBody } from '../../client/index.js'
 import type { Side } from '../../core/engine/order.js'
 import type { Desk } from './desk.js'
-import { hasDrifted, LEVELS, quoteAt, type Pricing, type Quote } from './quotes.js'
+import { hasDrifted, LEVELS, quoteAt, type Around, type Grid, type Quote } from './quotes.js'
 
 export interface MakerParts {
   readonly desk: Desk
   /** The followed order book of the market. */
   readonly book: Pick<LocalBook, 'seq' | 'has'>
-  readonly pricing: Pricing
-  /** The price to quote around, in the pricing's smallest step; undefined while there is none. */
-  readonly reference: () => bigint | undefined
+  readonly grid: Grid
+  /** What to quote around; undefined while there is nothing. */
+  readonly around: () => Around | undefined
   /** Unix milliseconds. */
   readonly nowMs: () => number
 }
@@ -17,6 +17,8 @@ export interface MakerParts {
 export interface Maker {
   /** Moves every quote to its current target price. Throws OutcomeUnknown; the next call continues. */
   refresh(): Promise<void>
+  /** The quotes that stand in the followed book. */
+  quotes(): readonly Quote[]
   /** Cancels every quote; returns early when the venue does not answer. */
   withdraw(): Promise<void>
 }
@@ -26,8 +28,6 @@ interface Slot {
   readonly side: Side
   readonly level: number
   live: LiveQuote | undefined
-  /** Earliest time of the next quote after a refusal. */
-  restUntilMs: number
 }
 
 interface LiveQuote {
@@ -41,31 +41,36 @@ interface LiveQuote {
 }
 
 const RENEW_BEFORE_SEC = 60
+/** Pause after a refusal; it doubles with each further one in a row. */
 const REST_AFTER_REFUSAL_MS = 30_000
+const LONGEST_REST_MS = 600_000
 const UNSEEN_IS_GONE_MS = 10_000
 
 /** Quotes LEVELS orders on both sides of a reference price: it keeps the market busy and is not a trading strategy. */
-export function createMaker({ desk, book, pricing, reference, nowMs }: MakerParts): Maker {
+export function createMaker({ desk, book, grid, around, nowMs }: MakerParts): Maker {
   const slots = emptySlots()
+  let restUntilMs = 0
+  let restMs = REST_AFTER_REFUSAL_MS
 
   async function refresh(): Promise<void> {
-    const around = reference()
-    if (book.seq() === undefined || around === undefined) return
-    for (const slot of slots) await refreshSlot(slot, around)
+    const now = around()
+    if (book.seq() === undefined || now === undefined) return
+    for (const slot of slots) await refreshSlot(slot, now)
     // After a large move of the reference, one side must be cancelled before the other can be quoted.
-    for (const slot of slots) if (slot.live === undefined) await refreshSlot(slot, around)
+    for (const slot of slots) if (slot.live === undefined) await refreshSlot(slot, now)
   }
 
-  async function refreshSlot(slot: Slot, around: bigint): Promise<void> {
-    const wanted = quoteAt(pricing, around, slot.side, slot.level)
+  async function refreshSlot(slot: Slot, now: Around): Promise<void> {
+    const wanted = quoteAt(grid, now, slot.side, slot.level)
     if (slot.live?.placed === false) return place(slot, slot.live)
     if (slot.live !== undefined && isGone(slot.live)) slot.live = undefined
     if (slot.live !== undefined) {
-      if (!isStale(slot.live, wanted)) return
+      if (wanted !== undefined && !isStale(slot.live, wanted)) return
       await desk.cancel(slot.live.body)
       slot.live = undefined
     }
-    if (nowMs() < slot.restUntilMs || slots.some(({ live }) => meets(live?.quote, wanted))) return
+    if (wanted === undefined || nowMs() < restUntilMs) return
+    if (slots.some(({ live }) => meets(live?.quote, wanted))) return
     const body = await desk.sign(wanted)
     slot.live = { quote: wanted, body, signedAtMs: nowMs(), placed: false, seen: false }
     await place(slot, slot.live)
@@ -74,10 +79,12 @@ export function createMaker({ desk, book, pricing, reference, nowMs }: MakerPart
   async function place(slot: Slot, live: LiveQuote): Promise<void> {
     if (await desk.place(live.body)) {
       live.placed = true
+      restMs = REST_AFTER_REFUSAL_MS
       return
     }
     slot.live = undefined
-    slot.restUntilMs = nowMs() + REST_AFTER_REFUSAL_MS
+    restUntilMs = nowMs() + restMs
+    restMs = Math.min(2 * restMs, LONGEST_REST_MS)
   }
 
   function isGone(live: LiveQuote): boolean {
@@ -98,13 +105,18 @@ export function createMaker({ desk, book, pricing, reference, nowMs }: MakerPart
     await Promise.allSettled(live.map(({ body }) => desk.cancel(body)))
   }
 
-  return { refresh, withdraw }
+  const quotes = (): Quote[] =>
+    slots.flatMap(({ live }) =>
+      live !== undefined && book.has(live.body.order_id) ? [live.quote] : [],
+    )
+
+  return { refresh, quotes, withdraw }
 }
 
 function emptySlots(): Slot[] {
   const levels = Array.from({ length: LEVELS }, (_, level) => level)
   return (['buy', 'sell'] as const).flatMap((side) =>
-    levels.map((level): Slot => ({ side, level, live: undefined, restUntilMs: 0 })),
+    levels.map((level): Slot => ({ side, level, live: undefined })),
   )
 }
 

@@ -2,7 +2,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/engine/order.js'
 import { mulDivCeil, mulDivFloor } from '../../core/money.js'
 
-/** A quote in trader terms, in the units of its market. */
+/** An order to be placed, in trader terms and in the units of its market. */
 export interface Quote {
   readonly side: Side
   /** In the smallest step of the pricing's decimals. */
@@ -11,51 +11,65 @@ export interface Quote {
   readonly size: string
 }
 
-/** How a market is quoted. */
-export interface Pricing {
-  /** Decimals of a price in trader terms. */
+/** Prices and sizes in which a market is quoted. */
+export interface Grid {
+  /** Decimals of a price in trader terms; the smallest step of them is a unit. */
   readonly decimals: number
   /** Size of the quotes nearest to the reference, in whole units of the market's size. */
   readonly firstSize: bigint
+  /** What orders that take quotes are multiples of; it divides the first size. */
+  readonly lot: bigint
 }
 
-/** cNGN per USDC, sizes in USDC. */
-export const SPOT_PRICING: Pricing = { decimals: 2, firstSize: 250n }
-/** USDC per cNGN, sizes in cNGN. */
-export const PERPETUAL_PRICING: Pricing = { decimals: 10, firstSize: 100_000n }
+/** What a market is quoted around. */
+export interface Around {
+  /** In units. */
+  readonly price: bigint
+  /** Prices between which quotes are allowed, bounds included; absent where every price is. */
+  readonly low?: bigint
+  readonly high?: bigint
+}
 
 /** Orders of each side, nearest to the reference first. */
-export const LEVELS = 4
+export const LEVELS = 5
 
-const LOW_CENTS = 150_000n
-const HIGH_CENTS = 165_000n
-/** Time from the low price to the high one; the way back takes as long. */
-const SWING_MS = 6n * 3_600_000n
-
-const FIRST_DISTANCE_BPS = 20n
-const LEVEL_DISTANCE_BPS = 15n
+const FIRST_DISTANCE_BPS = 8n
+const LEVEL_DISTANCE_BPS = 8n
+/** How much beyond a quote's price an order that takes it may go. */
+const THROUGH_BPS = 4n
 const BPS = 10_000n
 
-/** The synthetic price of a USDC at a time, in cents of cNGN: it moves slowly between two prices. */
-export function referenceCents(nowMs: number): bigint {
-  const phase = BigInt(nowMs) % (2n * SWING_MS)
-  const fromLow = phase < SWING_MS ? phase : 2n * SWING_MS - phase
-  return LOW_CENTS + mulDivFloor(HIGH_CENTS - LOW_CENTS, fromLow, SWING_MS)
-}
-
-/** The quote of a side and level: bids below the reference, offers above it, so that they cannot match. */
-export function quoteAt(pricing: Pricing, reference: bigint, side: Side, level: number): Quote {
+/**
+ * The quote of a side and level: bids below the reference, offers above it, so that they cannot match. Undefined where its
+ * price is not allowed.
+ */
+export function quoteAt(grid: Grid, around: Around, side: Side, level: number): Quote | undefined {
   const distance = FIRST_DISTANCE_BPS + LEVEL_DISTANCE_BPS * BigInt(level)
   const priceUnits =
     side === 'buy'
-      ? mulDivFloor(reference, BPS - distance, BPS)
-      : mulDivCeil(reference, BPS + distance, BPS)
-  const size = pricing.firstSize * 2n ** BigInt(level)
-  const price = formatDecimal(priceUnits, pricing.decimals)
-  return { side, priceUnits, price, size: size.toString() }
+      ? mulDivFloor(around.price, BPS - distance, BPS)
+      : mulDivCeil(around.price, BPS + distance, BPS)
+  return isAllowed(around, priceUnits)
+    ? quoteOf(grid, side, priceUnits, grid.firstSize * 2n ** BigInt(level))
+    : undefined
 }
 
-const MAX_DRIFT_BPS = 10n
+/** The order of the opposite side that takes so much of a quote; undefined where its price is not allowed. */
+export function takerOf(grid: Grid, around: Around, quote: Quote, size: bigint): Quote | undefined {
+  const through = quote.side === 'sell' ? BPS + THROUGH_BPS : BPS - THROUGH_BPS
+  const priceUnits = mulDivFloor(quote.priceUnits, through, BPS)
+  if (!isAllowed(around, priceUnits)) return undefined
+  return quoteOf(grid, quote.side === 'sell' ? 'buy' : 'sell', priceUnits, size)
+}
+
+const isAllowed = ({ low, high }: Around, price: bigint): boolean =>
+  price > 0n && (low === undefined || price >= low) && (high === undefined || price <= high)
+
+function quoteOf({ decimals }: Grid, side: Side, priceUnits: bigint, size: bigint): Quote {
+  return { side, priceUnits, price: formatDecimal(priceUnits, decimals), size: size.toString() }
+}
+
+const MAX_DRIFT_BPS = 6n
 
 /** Whether a quote is too far from its current target. */
 export function hasDrifted(quote: Quote, wanted: Quote): boolean {

@@ -20,7 +20,7 @@ const port = integer(`a port, or 0 for a free one`, 0, HIGHEST_PORT)
 const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1')
 const privateKey = z.string().regex(/^0x[0-9a-f]{64}$/i, 'must be 0x followed by 64 hex digits')
 
-const wholeNumber = z.string().regex(/^[0-9]+$/, 'must be a whole number')
+const subaccounts = z.string().regex(/^[0-9]+(,[0-9]+)?$/, 'must be one subaccount id, or two')
 
 /** Settings of the launcher, by the names of its environment. */
 export const launcherEnv = z.object({
@@ -53,8 +53,9 @@ export const launcherEnv = z.object({
   DEPOSIT_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
   DEMO_MAKER_PRIVATE_KEY: privateKey.optional(),
-  DEMO_MAKER_SUBACCOUNT_ID: wholeNumber.optional(),
-  DEMO_MAKER_PERP_SUBACCOUNT_ID: wholeNumber.optional(),
+  DEMO_MAKER_SUBACCOUNT_ID: subaccounts.optional(),
+  DEMO_MAKER_PERP_SUBACCOUNT_ID: subaccounts.optional(),
+  DEMO_FLOW: flag.default(true),
 })
 
 type Env = Readonly<Record<string, string | undefined>>

@@ -20,7 +20,10 @@ export interface Wiring {
   }
 }
 
-/** The demo maker's key and accounts; without the second one it quotes spot only. */
+/**
+ * The demo maker's key and accounts: of each, the one that quotes and after a comma the one that takes quotes. Without
+ * the second pair it does not quote perpetuals.
+ */
 export interface DemoMakerKeys {
   readonly privateKey: string
   readonly subaccountId: string

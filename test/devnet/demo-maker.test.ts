@@ -8,23 +8,15 @@ import {
   type OrderBody,
   type OrderRecord,
 } from '../../client/index.js'
-import { formatDecimal, parseDecimal } from '../../core/decimal.js'
+import { parseDecimal } from '../../core/decimal.js'
 import { validateOrder } from '../../core/entry/validate-order.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { createDesk, type Desk } from '../../devnet/demo-maker/desk.js'
 import { createMaker, type Maker } from '../../devnet/demo-maker/maker.js'
-import {
-  LEVELS,
-  PERPETUAL_PRICING,
-  quoteAt,
-  referenceCents,
-  SPOT_PRICING,
-  type Pricing,
-} from '../../devnet/demo-maker/quotes.js'
+import { PRICINGS } from '../../devnet/demo-maker/pricings.js'
+import { LEVELS, quoteAt, type Around, type Grid } from '../../devnet/demo-maker/quotes.js'
 import { createLog } from '../../runtime/process/log.js'
-import { aMarket, aPerp, testDomain, testPrivateKey } from '../support/builders.js'
-
-const HOUR_MS = 3_600_000
+import { aFuture, aMarket, aPerp, testDomain, testPrivateKey } from '../support/builders.js'
 
 /** A venue that only keeps orders; every one placed is checked as the real one would. */
 function fakeVenue(startMs: number, market = aMarket()) {
@@ -35,6 +27,7 @@ function fakeVenue(startMs: number, market = aMarket()) {
   let down = false
   let loseNextAnswer = false
   let refuse = false
+  let refused = 0
   const record = (body: OrderBody): OrderRecord =>
     ({
       ...body,
@@ -61,6 +54,8 @@ function fakeVenue(startMs: number, market = aMarket()) {
     book,
     remove,
     nowMs: () => nowMs,
+    /** Orders that were refused. */
+    refused: () => refused,
     pass: (ms: number) => (nowMs += ms),
     set: (state: { down?: boolean; loseNextAnswer?: boolean; refuse?: boolean }) => {
       down = state.down ?? down
@@ -76,7 +71,10 @@ function fakeVenue(startMs: number, market = aMarket()) {
         }),
       placeOrder(body: OrderBody): Promise<OrderRecord> {
         if (down) return Promise.reject(new OutcomeUnknown('down'))
-        if (refuse) return Promise.reject(new VenueRefused(400, 'no', 'no', {}))
+        if (refuse) {
+          refused += 1
+          return Promise.reject(new VenueRefused(400, 'no', 'no', {}))
+        }
         const checked = validateOrder(body, { markets: [market], nowMs })
         expect('refusal' in checked ? checked.refusal : undefined).to.equal(undefined)
         if (!orders.has(body.order_id)) {
@@ -98,18 +96,18 @@ function fakeVenue(startMs: number, market = aMarket()) {
   }
 }
 
-type Reference = () => bigint | undefined
+const { spot: SPOT, perpetual: PERPETUAL, future: FUTURE } = PRICINGS
 
 describe('demo maker', () => {
-  // The bottom of the swing: the reference only rises from here.
-  const startMs = 12 * HOUR_MS * 40_000
+  const startMs = 1_700_000_000_000
+  let reference: Around | undefined
   let venue: ReturnType<typeof fakeVenue>
   let desk: Desk
   let maker: Maker
 
   const makeDesk = (market = aMarket()): Desk =>
     createDesk({
-      rest: venue.rest,
+      ...{ name: 'demo-maker', expiresInSec: 300, rest: venue.rest },
       market: marketEntry(market),
       signer: privateKeyToAccount(testPrivateKey),
       domain: { chainId: testDomain.chainId, matching: testDomain.verifyingContract },
@@ -117,16 +115,20 @@ describe('demo maker', () => {
       nowMs: venue.nowMs,
       log: createLog('test', 'silent'),
     })
-  const spotReference = () => referenceCents(venue.nowMs())
-  const makerOf = (pricing: Pricing = SPOT_PRICING, reference: Reference = spotReference): Maker =>
-    createMaker({ ...{ desk, pricing, reference }, book: venue.book, nowMs: venue.nowMs })
+  const makerOf = (grid: Grid = SPOT): Maker =>
+    createMaker({ desk, grid, around: () => reference, book: venue.book, nowMs: venue.nowMs })
   const prices = (side: string): bigint[] =>
     [...venue.orders.values()]
       .filter((body) => body.ui_intent?.side === side)
       .map((body) => parseDecimal(body.ui_intent?.price, 2) ?? -1n)
+  const terms = () =>
+    [...venue.orders.values()].map(({ side, limit_price, desired_amount }) => [
+      ...[side, limit_price, desired_amount],
+    ])
   const ids = (): string[] => [...venue.orders.keys()].sort()
 
   beforeEach(() => {
+    reference = { price: 150_000n }
     venue = fakeVenue(startMs)
     desk = makeDesk()
     maker = makerOf()
@@ -158,9 +160,9 @@ describe('demo maker', () => {
     expect(venue.orders.size).to.equal(2 * LEVELS)
   })
 
-  it('never crosses itself while the reference moves through its whole swing', async () => {
-    for (let hour = 0; hour < 26; hour++) {
-      venue.pass(HOUR_MS)
+  it('never crosses itself while the reference moves, by little or by much', async () => {
+    for (const price of [150_000n, 150_020n, 150_150n, 151_800n, 165_000n, 164_900n, 120_000n]) {
+      reference = { price }
       await maker.refresh()
       const [bids, asks] = [prices('buy'), prices('sell')]
       expect(bids.length + asks.length).to.equal(2 * LEVELS)
@@ -191,6 +193,16 @@ describe('demo maker', () => {
     expect(venue.orders.size).to.equal(2 * LEVELS)
   })
 
+  it('sends fewer and fewer orders while the venue refuses them', async () => {
+    venue.set({ refuse: true })
+    for (let second = 0; second < 3_600; second += 1) {
+      await maker.refresh()
+      venue.pass(1_000)
+    }
+    // After 0, 30, 90, 210, 450, 930 seconds, and from then on every ten minutes.
+    expect(venue.refused()).to.equal(10)
+  })
+
   it('cancels its quotes on the way out, and what a killed run left when it comes back', async () => {
     await maker.refresh()
     const abandoned = ids()
@@ -204,32 +216,45 @@ describe('demo maker', () => {
     expect(venue.orders.size).to.equal(0)
   })
 
-  it('quotes a perpetual around its mark in cNGN, and not while it has none', async () => {
-    const perp = aPerp()
-    const shown: { mark?: bigint } = {}
-    venue = fakeVenue(startMs, perp)
-    desk = makeDesk(perp)
-    maker = makerOf(PERPETUAL_PRICING, () => shown.mark)
+  it('quotes a perpetual in cNGN, and not while there is no price', async () => {
+    venue = fakeVenue(startMs, aPerp())
+    desk = makeDesk(aPerp())
+    reference = undefined
+    maker = makerOf(PERPETUAL)
     await maker.refresh()
     expect(venue.orders.size).to.equal(0)
-    shown.mark = 6_500_000n
+    reference = { price: 6_500_000n }
     await maker.refresh()
-    const terms = [...venue.orders.values()].map(({ side, limit_price, desired_amount }) => [
-      ...[side, limit_price, desired_amount],
-    ])
-    expect(terms).to.have.length(2 * LEVELS)
-    expect(terms).to.deep.include.members([
-      ['buy', '0.0006487', '100000'],
-      ['sell', '0.0006513', '100000'],
+    expect(terms()).to.have.length(2 * LEVELS)
+    expect(terms()).to.deep.include.members([
+      ['buy', '0.00064948', '100000'],
+      ['sell', '0.00065052', '100000'],
     ])
   })
 
-  it('wanders between 1,500 and 1,650 cNGN', () => {
-    const seen = Array.from({ length: 25 }, (_, hour) => referenceCents(startMs + hour * HOUR_MS))
-    expect(formatDecimal(seen[0] ?? 0n, 2)).to.equal('1500')
-    expect(formatDecimal(seen[6] ?? 0n, 2)).to.equal('1650')
-    expect(seen[12]).to.equal(seen[0])
-    expect(quoteAt(SPOT_PRICING, 150_000n, 'buy', 0).price).to.equal('1497')
-    expect(quoteAt(SPOT_PRICING, 150_000n, 'sell', 0).price).to.equal('1503')
+  it('quotes a future in whole contracts, within its band only', async () => {
+    venue = fakeVenue(startMs, aFuture())
+    desk = makeDesk(aFuture())
+    maker = makerOf(FUTURE)
+    reference = { price: 150_000n, low: 149_700n, high: 150_130n }
+    await maker.refresh()
+    expect(terms()).to.have.deep.members([
+      ['buy', '1498.8', '3000'],
+      ['buy', '1497.6', '6000'],
+      ['sell', '1501.2', '3000'],
+    ])
+    // The band has moved away from a quote that the price has not left.
+    reference = { price: 150_000n, low: 149_700n, high: 150_119n }
+    await maker.refresh()
+    expect(terms().map(([side]) => side)).to.deep.equal(['buy', 'buy'])
+  })
+
+  it('knows which quotes stand in the book', async () => {
+    expect(maker.quotes()).to.deep.equal([])
+    await maker.refresh()
+    expect(maker.quotes()).to.have.length(2 * LEVELS)
+    venue.remove(ids()[0] ?? '')
+    expect(maker.quotes()).to.have.length(2 * LEVELS - 1)
+    expect(maker.quotes()).to.deep.include(quoteAt(SPOT, { price: 150_000n }, 'sell', 2))
   })
 })

@@ -45,7 +45,7 @@ describe('devnet/launcher-env', () => {
       executor: 'executor-key',
       depositSubmitter: 'deposit-key',
       withdrawalSubmitter: 'withdrawal-key',
-      demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9' },
+      demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9,10' },
       feeder: 'feeder-key',
     },
   }

@@ -156,6 +156,7 @@ function launcherEnvironment(options: StartVenueOptions, dataDir: string): Recor
     CHAIN_PORT: '0',
     DEVNET_BLOCK_TIME: `${options.blockTime ?? 1}`,
     DEMO_MAKER: options.demoMaker === true ? '1' : '0',
+    DEMO_FLOW: '0',
     DEVNET_FEEDER: options.feeder === true ? '1' : '0',
   }
 }
