@@ -52,28 +52,26 @@ export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatc
 
 async function keepReading(watch: Watch): Promise<void> {
   const { facts, reversals } = watch.leading.settings
-  while (!watch.signal.aborted) {
-    try {
-      await readReversals(watch)
-    } catch (error) {
-      const mayClearUp = error instanceof BusUnavailable || error instanceof MessagesGone
-      if (!mayClearUp) throw error
-      facts.reversalsUnread(error.message)
-    }
+  for (let unread = 0; !watch.signal.aborted;) {
+    const why = await readReversals(watch).catch((error: unknown) => {
+      if (error instanceof BusUnavailable || error instanceof MessagesGone) return error.message
+      throw error
+    })
+    unread = why === undefined ? 0 : unread + 1
+    // Matcher and executor start at the same time: that the first question fails means nothing.
+    if (why !== undefined && unread > 1) facts.reversalsUnread(why)
     await delay(reversals.everyMs, undefined, { signal: watch.signal })
   }
 }
 
-async function readReversals(watch: Watch): Promise<void> {
+/** Resolves with the reason when they cannot be read. */
+async function readReversals(watch: Watch): Promise<string | undefined> {
   const { leading, own, signal } = watch
-  const { market, reversals, facts } = leading.settings
+  const { market, reversals } = leading.settings
   const { upTo } = leading.log.state.reversals
   const reported = await reversals.ask(upTo, signal)
-  if (signal.aborted) return
-  if (typeof reported === 'string') {
-    facts.reversalsUnread(reported)
-    return
-  }
+  if (signal.aborted) return undefined
+  if (typeof reported === 'string') return reported
   const ofMarket = reported.filter(
     ({ settlementId }) => proposedBy(market.market, settlementId) !== undefined,
   )
@@ -81,6 +79,7 @@ async function readReversals(watch: Watch): Promise<void> {
   const firstLeft = reported.findIndex(({ no }) => left.has(no))
   const done = reported[firstLeft < 0 ? reported.length - 1 : firstLeft - 1]
   if (done !== undefined) await own.submit({ kind: 'ReversalsRead', upTo: done.no })
+  return undefined
 }
 
 /** The change that proposed the match: its number is in the settlement's id. */

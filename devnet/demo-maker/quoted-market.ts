@@ -44,7 +44,10 @@ export interface QuotedMarket {
 }
 
 /** Keeps quotes in a market until it is stopped. `fail` is called with what no retry can mend. */
-export function quoteMarket(parts: QuotedMarketParts, fail: (error: unknown) => void): QuotedMarket {
+export function quoteMarket(
+  parts: QuotedMarketParts,
+  fail: (error: unknown) => void,
+): QuotedMarket {
   const { socket, market, pricing, subaccounts, around, log } = parts
   const book = createLocalBook()
   const stopping = new AbortController()

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from 'nats'
 import {
   MessagesGone,
+  StreamMissing,
   StreamRolledBack,
   type BusMessage,
   type FollowOptions,
@@ -15,6 +16,8 @@ const PULL = { messages: 256, bytes: 4 * 1_048_576, expiresMs: 30_000 }
 const REFILL_BELOW = 128
 const PULL_OVERDUE_MS = PULL.expiresMs + 2_000
 const PAUSE_BEFORE_REBUILD_MS = 100
+/** A stream that is followed from its beginning may be created later: its writer starts beside its readers. */
+const MAY_BE_MISSING_MS = 30_000
 
 export interface FollowDeps {
   readonly connection: NatsConnection
@@ -31,6 +34,8 @@ export interface FollowDeps {
 interface Follower {
   readonly deps: FollowDeps
   readonly options: FollowOptions
+  /** On the clock of performance.now. */
+  readonly startedAt: number
   /** The next message for the handler. */
   nextSeq: number
   over: boolean
@@ -56,6 +61,7 @@ export function startFollower(
   const follower: Follower = {
     deps,
     options,
+    startedAt: performance.now(),
     nextSeq: options.fromSeq,
     over: false,
     lastWarning: undefined,
@@ -83,11 +89,16 @@ async function followFor(follower: Follower, onSession: (session: Session) => vo
       if (reason !== undefined) warn(follower, `reader replaced, ${reason}`)
     } catch (error) {
       if (error instanceof FollowFailed) return end(follower, error.cause)
-      warn(follower, String(error))
+      if (!mayComeYet(follower, error)) warn(follower, String(error))
     }
     if (!follower.over) await delay(PAUSE_BEFORE_REBUILD_MS)
   }
 }
+
+const mayComeYet = ({ nextSeq, startedAt }: Follower, error: unknown): boolean =>
+  error instanceof StreamMissing &&
+  nextSeq === 1 &&
+  performance.now() - startedAt < MAY_BE_MISSING_MS
 
 /** Logs a warning once while it repeats. */
 function warn(follower: Follower, message: string): void {

@@ -173,8 +173,7 @@ describe('the demo maker’s trades with itself', () => {
     it(`take part of the best quote of either side: ${kind}`, async () => {
       const { market, sent, quotes, grid } = marketOf(kind, price)
       const takeQuote = createFlow(seededRandom(3))
-      for (let order = 0; order < 60; order += 1)
-        expect(await takeQuote(market)).to.equal(true)
+      for (let order = 0; order < 60; order += 1) expect(await takeQuote(market)).to.equal(true)
       for (const { side, priceUnits, size } of sent) {
         const [best, second] = quotes.filter((quote) => quote.side !== side)
         const isPast = (quote?: Quote) =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { NatsConnection } from 'nats'
+import { StreamMissing } from '../../../runtime/bus/bus.js'
 import { startFollower, type FollowDeps } from '../../../runtime/bus/nats-follow.js'
 import type { NatsStreams } from '../../../runtime/bus/nats-streams.js'
 import { eventually } from '../../support/eventually.js'
@@ -59,5 +60,26 @@ describe('the watchdog of a follower', () => {
     await follower.stop()
     await follower.ended
     expect(readersFrom).to.deep.equal([3])
+  })
+
+  it('warns of a missing stream that it has read from, not of one that may come yet', async () => {
+    const warningsFrom = async (fromSeq: number) => {
+      const { deps, warnings } = muteServer(0)
+      let asked = 0
+      const streams: NatsStreams = {
+        ...deps.streams,
+        state: () => {
+          asked += 1
+          return Promise.reject(new StreamMissing('no stream S'))
+        },
+      }
+      const follower = startFollower({ ...deps, streams }, recorder('S', fromSeq).options)
+      await eventually(() => asked >= 3)
+      await follower.stop()
+      await follower.ended
+      return warnings
+    }
+    expect(await warningsFrom(1)).to.deep.equal([])
+    expect(await warningsFrom(4)).to.deep.equal(['S: StreamMissing: no stream S'])
   })
 })
