@@ -59,11 +59,7 @@ const future: Pricing = {
 }
 
 /** By contract type; a market of another one is not quoted. */
-export const PRICINGS: Readonly<Record<'spot' | 'perpetual' | 'future', Pricing>> = {
-  spot,
-  perpetual,
-  future,
-}
+export const PRICINGS = { spot, perpetual, future } as const
 
 /** Price of a USDC in cNGN at 1e18: the index of a listed market, else that with which a devnet starts. */
 function usdcInCngn(all: readonly MarketEntry[]): bigint {
