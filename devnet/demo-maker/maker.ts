@@ -18,7 +18,7 @@ export interface Maker {
   /** Moves every quote to its current target price. Throws OutcomeUnknown; the next call continues. */
   refresh(): Promise<void>
   /** The quotes that stand in the followed book. */
-  quotes(): readonly Quote[]
+  readonly quotes: () => readonly Quote[]
   /** Cancels every quote; returns early when the venue does not answer. */
   withdraw(): Promise<void>
 }

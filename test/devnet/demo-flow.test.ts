@@ -56,13 +56,13 @@ describe('the markets that the demo maker quotes', () => {
   const spot = marketEntry(aMarket())
   const perp = (facts: Parameters<typeof perpetualFacts>[0] = {}) =>
     marketEntry(aPerp(), {
-      observed: { ...at, facts: hidePerpetual(perpetualFacts(facts)) } as never,
+      observed: { ...at, facts: hidePerpetual(perpetualFacts(facts)) },
     })
   const expirySec = START_MS / 1000 + 30 * 86_400
   const series = aFuture({ subId: BigInt(expirySec) })
   const future = (facts: Parameters<typeof futureFacts>[0] = {}) =>
     marketEntry(series, {
-      observed: { ...at, facts: hideFuture(futureFacts({ expirySec, ...facts })) } as never,
+      observed: { ...at, facts: hideFuture(futureFacts({ expirySec, ...facts })) },
     })
   const later = START_MS + 3_000
   const around = (market: MarketEntry, all: readonly MarketEntry[] = [market]) => {
