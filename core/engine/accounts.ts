@@ -62,7 +62,7 @@ export function joinAccount(state: MatcherState, live: LiveOrder): void {
  */
 export function leaveAccount(state: MatcherState, live: LiveOrder): void {
   const { account } = live
-  account.waiting.delete(live)
+  if (account.waiting.size > 0) account.waiting.delete(live)
   account.orders.delete(live)
   if (account.orders.size === 0) keepIdle(state, account)
 }

@@ -26,6 +26,7 @@ import {
 import { assertEngineVersion } from './engine-version.js'
 import { DEADLINES_MAX_PER_STEP, LIVE_ORDERS_MAX } from './limits.js'
 import {
+  endWithKey,
   isExpired,
   isExpiring,
   newLiveOrder,
@@ -188,7 +189,7 @@ function observeSessionKey(step: Step, orderId: string, endsSec: number): void {
   const { state } = step
   const live = state.orders.get(orderId)
   if (live === undefined || live.gone !== undefined) return
-  live.keyEndsSec = endsSec
+  endWithKey(live, endsSec)
   // A key may be registered for longer than before.
   if (live.hold?.reason === 'expiring' && !isExpiring(live, state.nowMs)) releaseHold(step, live)
   else scheduleOrder(state, live)
@@ -201,14 +202,12 @@ export function applyPlacement(step: Step, { order, account }: Placement): Comma
   const { state } = step
   const { orderId, owner, nonce } = order
   if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
-  if (state.owners.get(owner)?.has(nonce) === true) {
-    return { kind: 'refused', code: 'duplicate_nonce' }
-  }
+  const own = state.owners.get(owner)
+  if (own?.has(nonce) === true) return { kind: 'refused', code: 'duplicate_nonce' }
   // The account's other orders follow what came with the order before the order is one of them.
-  if (account !== undefined) {
-    observeIfNewer(step, accountFor(state, order.subaccountId), account)
-  }
-  const live = join(state, order)
+  const itsAccount = accountFor(state, order.subaccountId)
+  if (account !== undefined) observeIfNewer(step, itsAccount, account)
+  const live = join(state, order, { account: itsAccount, own: own ?? new Map<bigint, LiveOrder>() })
   enter(step, live)
   emitPlaced(step, live)
   scheduleOrder(state, live)
@@ -216,10 +215,13 @@ export function applyPlacement(step: Step, { order, account }: Placement): Comma
 }
 
 /** Makes a new order known under its id, its owner and its account. */
-function join(state: MatcherState, order: Order): LiveOrder {
+function join(
+  state: MatcherState,
+  order: Order,
+  { account, own }: Pick<LiveOrder, 'account' | 'own'>,
+): LiveOrder {
   state.rank += 1
-  const account = accountFor(state, order.subaccountId)
-  const live = newLiveOrder(order, { account, rank: state.rank, nowMs: state.nowMs })
+  const live = newLiveOrder(order, { account, own, rank: state.rank, nowMs: state.nowMs })
   state.orders.set(order.orderId, live)
   joinOwner(state, live)
   joinAccount(state, live)

@@ -15,6 +15,9 @@ export interface Hold {
   readonly needed?: bigint
 }
 
+/** Live orders of one owner, by nonce. */
+export type OwnerOrders = Map<bigint, LiveOrder>
+
 /**
  * An order that is not final: it can still be hit, is held, or has something pending. Every field is
  * always set, if need be to `undefined`: a field added later would change the object's layout and slow each access.
@@ -46,9 +49,11 @@ export interface LiveOrder {
   hold: Hold | undefined
   refusals: number
   firstRefusedAtMs: number
-  /** Unix seconds at which the session key that signed it ends, if that is known; undefined for the owner's signature. */
-  keyEndsSec: number | undefined
+  /** Unix milliseconds at which it ends by itself: at its expiry, or with the session key that signed it. */
+  endsAtMs: number
   readonly account: Account
+  /** The live orders of its owner. */
+  readonly own: OwnerOrders
   /** Place in the book; undefined when nothing of it is open. */
   level: Level | undefined
   previous: LiveOrder | undefined
@@ -58,12 +63,13 @@ export interface LiveOrder {
 /** What an order is placed with. */
 interface Placed {
   readonly account: Account
+  readonly own: OwnerOrders
   readonly rank: number
   readonly nowMs: number
 }
 
 /** An order to which nothing has happened yet. */
-export function newLiveOrder(order: Order, { account, rank, nowMs }: Placed): LiveOrder {
+export function newLiveOrder(order: Order, { account, own, rank, nowMs }: Placed): LiveOrder {
   const { desiredAmount, initialFilled } = order
   return {
     order,
@@ -86,8 +92,9 @@ export function newLiveOrder(order: Order, { account, rank, nowMs }: Placed): Li
     hold: undefined,
     refusals: 0,
     firstRefusedAtMs: 0,
-    keyEndsSec: undefined,
+    endsAtMs: order.goodUntilSec * 1000,
     account,
+    own,
     level: undefined,
     previous: undefined,
     next: undefined,
@@ -131,24 +138,22 @@ export function statusOf(live: LiveOrder): OrderStatus {
   return live.pending === 0n ? 'filled' : 'matching'
 }
 
-/** Unix milliseconds at which the order ends by itself: at its expiry, or with the session key that signed it. */
-export function endsAtMs({ order, keyEndsSec }: LiveOrder): number {
-  const { goodUntilSec } = order
-  const endsSec = keyEndsSec !== undefined && keyEndsSec < goodUntilSec ? keyEndsSec : goodUntilSec
-  return endsSec * 1000
+/** Notes when the session key that signed the order ends, unix seconds. */
+export function endWithKey(live: LiveOrder, keyEndsSec: number): void {
+  live.endsAtMs = Math.min(keyEndsSec, live.order.goodUntilSec) * 1000
 }
 
 /** Whether the session key that signed the order ends before the order does. */
-export const endsWithKey = ({ order, keyEndsSec }: LiveOrder): boolean =>
-  keyEndsSec !== undefined && keyEndsSec < order.goodUntilSec
+export const endsWithKey = ({ order, endsAtMs }: LiveOrder): boolean =>
+  endsAtMs < order.goodUntilSec * 1000
 
 /** Whether the order is in its last seconds, in which it is no longer matched (decision B8). */
 export function isExpiring(live: LiveOrder, nowMs: number): boolean {
-  return nowMs >= endsAtMs(live) - EXPIRY_MARGIN_MS
+  return nowMs >= live.endsAtMs - EXPIRY_MARGIN_MS
 }
 
 export function isExpired(live: LiveOrder, nowMs: number): boolean {
-  return nowMs >= endsAtMs(live)
+  return nowMs >= live.endsAtMs
 }
 
 /** Whether the matcher may drop the order: nothing open, nothing held, nothing pending. */

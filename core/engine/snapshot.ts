@@ -9,7 +9,7 @@ import type { ChainFault } from './chain-fault.js'
 import type { Match } from './change.js'
 import { deadlinesOf, listDeadlines, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
-import { newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
+import { endsWithKey, endWithKey, newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
 import { standingOf, type HoldCause } from './market-holds.js'
 import { joinOwner, knownOrder, type MatcherState } from './state.js'
 
@@ -24,7 +24,8 @@ type DerivedOfOrder =
   | 'account'
   | 'nonce'
   | 'level'
-  | 'keyEndsSec'
+  | 'endsAtMs'
+  | 'own'
   | 'previous'
   | 'next'
 type KeptOfOrder = Omit<LiveOrder, DerivedOfOrder>
@@ -71,7 +72,7 @@ export interface MatcherSnapshot {
   readonly accounts: readonly AccountSnapshot[]
   readonly idleAccounts: readonly bigint[]
   readonly reviews: readonly bigint[]
-  /** Ends of the session keys that signed orders, as far as they are known. */
+  /** Ends of the session keys that end before the orders that they signed. */
   readonly keyEnds: readonly (readonly [orderId: string, endsSec: number])[]
   readonly lastSourceNo: readonly (readonly [source: string, sourceNo: number])[]
   readonly reversals: { readonly upTo: number; readonly beyond: readonly number[] }
@@ -102,8 +103,8 @@ export function takeSnapshot(state: MatcherState): MatcherSnapshot {
     accounts: Array.from(state.accounts.values(), (account) => accountSnapshot(state, account)),
     idleAccounts: [...state.idleAccounts],
     reviews: [...state.reviews],
-    keyEnds: [...state.orders.values()].flatMap(({ orderId, keyEndsSec }) =>
-      keyEndsSec === undefined ? [] : [[orderId, keyEndsSec] as const],
+    keyEnds: [...state.orders.values()].flatMap((live) =>
+      endsWithKey(live) ? [[live.orderId, live.endsAtMs / 1000] as const] : [],
     ),
     lastSourceNo: [...state.lastSourceNo],
     reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
@@ -181,7 +182,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     for (const orderId of waiting) account.waiting.add(knownOrder(state, orderId))
   }
   for (const [orderId, endsSec] of snapshot.keyEnds) {
-    knownOrder(state, orderId).keyEndsSec = endsSec
+    endWithKey(knownOrder(state, orderId), endsSec)
   }
   // From the worst price to the best: each level is appended to its ladder.
   const resting = orders.filter((live) => openAmount(live) > 0n).sort(fromWorst)
@@ -203,7 +204,8 @@ function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
 function restoreOrder(state: MatcherState, kept: OrderSnapshot): LiveOrder {
   const { order, rank, createdAtMs } = kept
   const account = knownAccount(state, order.subaccountId)
-  const live = newLiveOrder(order, { account, rank, nowMs: createdAtMs })
+  const own = state.owners.get(order.owner) ?? new Map<bigint, LiveOrder>()
+  const live = newLiveOrder(order, { account, own, rank, nowMs: createdAtMs })
   const { gone, cancelReason, cancelledAtMs, hold, filled, pending } = kept
   Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold })
   live.unmatched = amountE18(order.desiredAmount - filled - pending)

@@ -6,7 +6,7 @@ import type { Match } from './change.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import { FIRST_ENGINE_VERSION } from './engine-version.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
-import { endsAtMs, type LiveOrder } from './live-order.js'
+import type { LiveOrder, OwnerOrders } from './live-order.js'
 import type { MarketHolds } from './market-holds.js'
 import type { Address } from '../action.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
@@ -40,7 +40,7 @@ export interface MatcherState {
   nowMs: number
   readonly orders: Map<string, LiveOrder>
   /** The same by owner and nonce; an owner without a live order is absent. */
-  readonly owners: Map<Address, Map<bigint, LiveOrder>>
+  readonly owners: Map<Address, OwnerOrders>
   readonly book: Book
   /** Matches awaiting settlement, by settlement id. */
   readonly matches: Map<string, Match>
@@ -117,21 +117,20 @@ export function knownOrder(state: MatcherState, orderId: string): LiveOrder {
 
 /** Makes a live order known under its owner and nonce. */
 export function joinOwner({ owners }: MatcherState, live: LiveOrder): void {
-  const own = owners.get(live.owner)
-  if (own === undefined) owners.set(live.owner, new Map([[live.nonce, live]]))
-  else own.set(live.nonce, live)
+  const { own, owner, nonce } = live
+  if (own.size === 0) owners.set(owner, own)
+  own.set(nonce, live)
 }
 
-export function leaveOwner({ owners }: MatcherState, { owner, nonce }: LiveOrder): void {
-  const own = owners.get(owner)
-  own?.delete(nonce)
-  if (own?.size === 0) owners.delete(owner)
+export function leaveOwner({ owners }: MatcherState, { own, owner, nonce }: LiveOrder): void {
+  own.delete(nonce)
+  if (own.size === 0) owners.delete(owner)
 }
 
 /** When time will next change the order, unix milliseconds; undefined when it never will. */
 export function nextDeadlineMs(live: LiveOrder): number | undefined {
   if (live.gone !== undefined) return undefined
-  const expiryMs = endsAtMs(live)
+  const expiryMs = live.endsAtMs
   const expiringMs = live.hold?.reason === 'expiring' ? expiryMs : expiryMs - EXPIRY_MARGIN_MS
   const releaseMs = live.hold?.untilMs
   return releaseMs === undefined ? expiringMs : Math.min(releaseMs, expiringMs)

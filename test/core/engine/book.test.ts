@@ -54,7 +54,7 @@ describe('book', () => {
           } else {
             const limitPrice = priceE18(BigInt(act.price))
             const order = matcherOrder({ orderId: `o${index}`, side: act.side, limitPrice })
-            const live = newLiveOrder(order, { account, rank: index, nowMs: 0 })
+            const live = newLiveOrder(order, { account, own: new Map(), rank: index, nowMs: 0 })
             addToBook(book, live)
             shown = [...shown, live]
           }
