@@ -26,6 +26,7 @@ import { getWs } from './routes/get-ws.js'
 import { postDeposits } from './routes/post-deposits.js'
 import { postOrdersCancel } from './routes/post-orders-cancel.js'
 import { postIndexStatus } from './routes/post-index-status.js'
+import { postOrdersValidate } from './routes/post-orders-validate.js'
 import { postOrders } from './routes/post-orders.js'
 import { postWithdrawals } from './routes/post-withdrawals.js'
 
@@ -33,6 +34,7 @@ import { postWithdrawals } from './routes/post-withdrawals.js'
 export const routes: readonly Route[] = [
   postOrders,
   postOrdersCancel,
+  postOrdersValidate,
   getOrders,
   getOrder,
   postDeposits,

@@ -106,7 +106,7 @@ export const orderProgress = struct<OrderProgress>({
   cancelledAtMs: optional(whole),
 })
 
-/** Asked on `ask.order.place` and `ask.order.cancel`: the body is the client's own JSON text, judged by the intake alone. */
+/** Asked on `ask.order.place`, `ask.order.cancel` and `ask.order.validate`: the body is the client's own JSON text, judged by the intake alone. */
 export interface OrderRequest {
   readonly request_id: string
   readonly body: string
@@ -158,24 +158,34 @@ export type OrderAnswer =
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** A refusal's `detail` and `extra` must be plain JSON. */
+/** A refusal; its `detail` and `extra` must be plain JSON. */
+const refusal = struct<Refusal>({
+  code: text,
+  status: whole,
+  message: text,
+  field: optional(text),
+  detail: optional(jsonObject),
+  extra: optional(jsonObject),
+  existingOrderId: optional(text),
+})
+
 export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
   'order answer',
   since(
     WIRE_VERSION,
     union<OrderAnswer>({
       order: { feed_seq: whole, market: text, order, progress: orderProgress },
-      refused: {
-        refusal: struct<Refusal>({
-          code: text,
-          status: whole,
-          message: text,
-          field: optional(text),
-          detail: optional(jsonObject),
-          extra: optional(jsonObject),
-          existingOrderId: optional(text),
-        }),
-      },
+      refused: { refusal },
     }),
   ),
+)
+
+/** What comes back for an order that is only judged: the order as it would be logged, or its refusal. */
+export type OrderVerdict =
+  | { readonly kind: 'valid'; readonly order: Order }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+export const { encode: encodeOrderVerdict, decode: decodeOrderVerdict } = message(
+  'order verdict',
+  since(WIRE_VERSION, union<OrderVerdict>({ valid: { order }, refused: { refusal } })),
 )

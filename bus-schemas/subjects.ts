@@ -17,6 +17,8 @@ export const checkpointsSubject = (market: string): string => `checkpoints.${mar
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
 export const askCancelOrder = 'ask.order.cancel'
+/** The checks of an order that is not placed. */
+export const askValidateOrder = 'ask.order.validate'
 /** A signed deposit or withdrawal to be carried out; answered by the submitter of that kind. */
 export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
 /** What became of one, by its `action_hash`. */

@@ -16,6 +16,7 @@ import type {
   TickerRecord,
   TradesPage,
 } from '../interface/trade.js'
+import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
 import { jsonBody, OutcomeUnknown, request, urlOf, VenueRefused, type Query } from './request.js'
 import { frameHeader, type SignedFrame } from './sign-frame.js'
@@ -59,6 +60,8 @@ export interface RestClient {
    * an order id is accepted once. If the order exists already, its record is returned.
    */
   placeOrder(body: NewOrder): Promise<OrderRecord>
+  /** What would become of an order; nothing is placed. Names the likely mistake of a refused signature. */
+  validateOrder(body: NewOrder): Promise<OrderVerdict>
   /** Cancels an active order and returns it; signCancel makes the body for venues that require a proof. */
   cancelOrder(body: CancelOrder): Promise<OrderRecord>
   order(orderId: string): Promise<OrderLookup>
@@ -102,6 +105,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     placeOrder,
+    validateOrder: (body) => post('/v1/orders/validate', body),
     cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,
     order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
     health: () => get('/v1/health'),

@@ -4,7 +4,12 @@ import {
   encodeOrderAnswer,
   type OrderRequest,
 } from '../../bus-schemas/orders.js'
-import { askCancelOrder, askPlaceOrder, commandsStream } from '../../bus-schemas/subjects.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  askValidateOrder,
+  commandsStream,
+} from '../../bus-schemas/subjects.js'
 import { createMarketReader, type MarketReader } from '../../chain/contracts/market-reader.js'
 import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
 import { readWiring } from '../../chain/contracts/wiring.js'
@@ -44,6 +49,7 @@ import { openIndexGate } from './index-gate.js'
 import { createMarketGate, type MarketGate } from './market-gate.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
 import { checkPlacement, duplicate, type PlaceOrderDeps } from './place-order.js'
+import { createValidation } from './validate.js'
 import { watchSignatures } from './watch-signatures.js'
 
 /** Most requests in flight; beyond it they are refused at once. */
@@ -115,7 +121,7 @@ interface Kind {
 }
 
 /** Undefined for text that is not JSON; the checks refuse it like every other body that is not an object. */
-function parseBody({ body }: OrderRequest): unknown {
+export function parseBody({ body }: OrderRequest): unknown {
   try {
     return JSON.parse(body)
   } catch {
@@ -268,10 +274,12 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   for (const row of options.markets) await follow(row)
   const { lag: indexLag, ...indexGate } = await openIndexGate(bus, PROCESS_NAME, options.indexGate)
   const intake = createIntake({ ...options, markets, gate, commandLogs, watch, indexLag })
+  const validate = createValidation({ ...options, markets, gate, indexLag })
   // A rejected handler is a broken invariant: left unhandled, it ends the process.
   const subscriptions = await Promise.all([
     bus.answer(askPlaceOrder, PROCESS_NAME, (data, to) => void intake.place(data, to)),
     bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
+    bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
     answerPing(bus, PROCESS_NAME, () => standing(options, gate, commandLogs)),
   ])
   log.info({ markets: [...commandLogs.keys()], command_no: registry.lastNo() }, 'taking orders')

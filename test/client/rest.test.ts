@@ -30,7 +30,7 @@ describe('rest client', () => {
 
   it('asks each endpoint in its own words', async () => {
     const venue = createRestClient(baseUrl)
-    server.answers = Array.from({ length: 8 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 9 }, () => ({ status: 200, body: { order } }))
     await venue.markets()
     await venue.book('cNGN-USDC', { depth: 3 })
     await venue.trades('cNGN-USDC', { limit: 2, beforeTradeId: 9 })
@@ -38,6 +38,7 @@ describe('rest client', () => {
     await venue.health()
     await venue.positions('7')
     expect(await venue.placeOrder(body)).to.deep.equal(order)
+    await venue.validateOrder(body)
     expect(await venue.cancelOrder({ owner_address: '0x1', nonce: '2' })).to.deep.equal(order)
     expect(asked.map(({ line }) => line)).to.deep.equal([
       'GET /v1/markets',
@@ -47,6 +48,7 @@ describe('rest client', () => {
       'GET /v1/health',
       'GET /v1/positions?subaccount_id=7',
       'POST /v1/orders',
+      'POST /v1/orders/validate',
       'POST /v1/orders/cancel',
     ])
     expect(asked.at(-1)?.body).to.equal('{"owner_address":"0x1","nonce":"2"}')

@@ -113,7 +113,10 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
     ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
     books: aBookShelf(readModel),
     readiness: { missing: () => Promise.resolve({}) },
-    deployment: A_DEPLOYMENT,
+    deployment: {
+      ...A_DEPLOYMENT,
+      ...{ chainId: testDomain.chainId, matching: testDomain.verifyingContract },
+    },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     trustedProxies: 0,

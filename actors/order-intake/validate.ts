@@ -1,0 +1,61 @@
+import {
+  decodeOrderRequest,
+  encodeOrderVerdict,
+  type OrderVerdict,
+} from '../../bus-schemas/orders.js'
+import { InvariantBroken } from '../../core/assert.js'
+import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import { parseBody, type IntakeDeps } from './intake.js'
+import { checkPlacement, duplicate, type Placeable, type PlaceOrderDeps } from './place-order.js'
+
+/** Most orders that are judged at once without being placed; beyond it they are refused. Orders that are placed go first. */
+const MAX_VALIDATING = 64
+
+export type ValidationDeps = PlaceOrderDeps & Pick<IntakeDeps, 'bus' | 'gate' | 'admission' | 'log'>
+
+/** Judges an order as `place` would, and answers what would become of it; nothing is claimed and nothing logged. */
+export function createValidation(
+  deps: ValidationDeps,
+): (data: Uint8Array, replyTo: string) => Promise<void> {
+  let inFlight = 0
+  return async (data, replyTo) => {
+    const answer = (verdict: OrderVerdict): void => {
+      deps.bus.reply(replyTo, encodeOrderVerdict(verdict))
+    }
+    const refuse = (refusal: Refusal): void => answer({ kind: 'refused', refusal })
+    if (inFlight >= MAX_VALIDATING) return refuse(refusals.overloaded)
+    const request = decodeOrderRequest(data)
+    inFlight += 1
+    try {
+      answer(await judge(deps, parseBody(request)))
+    } catch (error) {
+      if (error instanceof InvariantBroken) throw error
+      deps.log.error({ err: error, request_id: request.request_id }, 'validation failed')
+      refuse(refusals.overloaded)
+    } finally {
+      inFlight -= 1
+    }
+  }
+}
+
+async function judge(deps: ValidationDeps, body: unknown): Promise<OrderVerdict> {
+  const checked = await checkPlacement(deps, body)
+  if ('refusal' in checked) return { kind: 'refused', refusal: checked.refusal }
+  const { order, claim } = checked
+  const refusal =
+    deps.gate.refusalOf(order.market) ??
+    (deps.admission?.trouble(order.market) === undefined ? undefined : refusals.overloaded) ??
+    taken(deps, claim)
+  return refusal === undefined ? { kind: 'valid', order } : { kind: 'refused', refusal }
+}
+
+/** Whether another order holds the id or the nonce; the order itself would have been answered before. */
+function taken(
+  { registry }: ValidationDeps,
+  { orderId, owner, nonce, fingerprint }: Placeable['claim'],
+): Refusal | undefined {
+  const sameId = registry.findOrder(orderId)
+  if (sameId !== undefined) return duplicate('order_id', sameId, fingerprint)
+  const sameNonce = registry.findNonce(owner, nonce)
+  return sameNonce && duplicate('nonce', sameNonce, fingerprint)
+}

@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import type { OrderVerdict } from '../../interface/validation.js'
+import { engine, tableMarkets } from '../refusals/good-orders.js'
+import { fieldRules } from '../refusals/order-fields.js'
+import { signedRules } from '../refusals/order-signed.js'
+import { termRules } from '../refusals/order-terms.js'
+import { testDomain } from '../support/builders.js'
+import { signedBody } from '../support/intake-stage.js'
+import { anOrderStage, type OrderStage } from './stage/order-stage.js'
+
+describe('POST /v1/orders/validate', () => {
+  let stage: OrderStage
+  before(async () => {
+    stage = await anOrderStage({ markets: tableMarkets })
+  })
+  after(() => stage.close())
+
+  /** Whatever is judged, neither the registry nor the log has more than before. */
+  async function judge(body: unknown): Promise<OrderVerdict> {
+    const before = await stage.kept()
+    const options = { body, judged: false }
+    const { status, json } = await stage.send('POST', '/v1/orders/validate', options)
+    expect([status, json.error]).to.deep.equal([200, undefined])
+    expect(await stage.kept()).to.deep.equal(before)
+    return json as unknown as OrderVerdict
+  }
+
+  it('says what would be placed, and the order can then be placed', async () => {
+    const body = await signedBody({ side: 'buy', amount: '3', price: '0.8' })
+    expect(await judge(body)).to.deep.include({
+      ...{ valid: true, market: 'cNGN-USDC', signature_status: 'checked' },
+      engine_order: { side: 'buy', price: '0.8', amount: '3' },
+    })
+    const placed = await stage.send('POST', '/v1/orders', { body })
+    expect(placed.status).to.equal(200)
+  })
+
+  it('says that the id or the nonce is taken', async () => {
+    const first = await signedBody()
+    expect((await stage.send('POST', '/v1/orders', { body: first })).status).to.equal(200)
+    expect((await judge(first)).refusal).to.include({ status: 409, code: 'duplicate_order_id' })
+    const sameId = await signedBody({ orderId: first.order_id })
+    expect((await judge(sameId)).refusal).to.include({ status: 409, code: 'duplicate_order_id' })
+    const sameNonce = await signedBody({ nonce: BigInt(first.nonce) })
+    expect((await judge(sameNonce)).refusal).to.include({ status: 409, code: 'duplicate_nonce' })
+  })
+
+  it('refuses as placing would, for every reason that the body alone can give', async () => {
+    for (const { when, status, code, error, field } of [
+      ...fieldRules,
+      ...termRules,
+      ...signedRules,
+    ]) {
+      for (const [name, change] of Object.entries(when)) {
+        const body = change(engine)
+        if (typeof body !== 'object' || body === null || Array.isArray(body)) continue
+        const { valid, refusal } = await judge(body)
+        expect({ valid, ...refusal }, name).to.include({ valid: false, status, code, error })
+        expect(refusal?.field, name).to.equal(field)
+      }
+    }
+  })
+
+  it('names the mistake behind a signature that is not its signer’s', async () => {
+    const otherChain = await signedBody({ domain: { ...testDomain, chainId: 84_532 } })
+    const { refusal, likely_mistake: mistake } = await judge(otherChain)
+    expect(refusal).to.include({ status: 400, code: 'invalid_signature', field: 'signature' })
+    expect(mistake).to.deep.equal({
+      code: 'wrong_chain_id',
+      message: `signed for chain 84532: this venue is on chain ${testDomain.chainId}`,
+    })
+    const theirs = await signedBody({ privateKey: `0x${'02'.repeat(32)}` })
+    const byAnother = { ...(await signedBody()), signature: theirs.signature }
+    expect(await judge(byAnother)).not.to.have.property('likely_mistake')
+  })
+
+  it('takes a JSON object only', async () => {
+    for (const body of ['', 'null', '[]', '"order"', '{']) {
+      const { status, json } = await stage.send('POST', '/v1/orders/validate', { body })
+      expect([body, status, json.error]).to.deep.equal([body, 400, 'invalid JSON body'])
+    }
+  })
+})
