@@ -25,9 +25,12 @@ const MAX_NEWEST_BLOCKS_ASKED = 4n
 /** Receipts read concurrently: those of full batches are long. */
 const RECEIPTS_AT_ONCE = 16
 
+/** What a poll needs to know before it reads. */
+export type Looking = Pick<Tracking, 'chain' | 'policy' | 'followed' | 'highest' | 'head'>
+
 /** Reads everything that decides about the followed transactions. Rejects with ChainUnreachable. */
 export async function lookAtChain(
-  tracking: Tracking,
+  tracking: Looking,
   { head, nowMs }: { head: ChainHead; nowMs: number },
 ): Promise<ChainView> {
   const { chain, policy, followed, highest } = tracking
@@ -60,7 +63,7 @@ async function finalHeightOf(
 }
 
 async function readReceipts(
-  { chain, head: before }: Tracking,
+  { chain, head: before }: Looking,
   head: ChainHead,
   wanted: readonly Followed[],
 ): Promise<Map<number, Receipt>> {

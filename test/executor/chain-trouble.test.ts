@@ -10,12 +10,12 @@ import { eventually } from '../support/eventually.js'
 import {
   executeBody,
   EXECUTOR_KEY,
-  readBody,
   removeDir,
   startExecutor,
   type ExecutorSetup,
   type RunningExecutor,
 } from '../support/executor-world.js'
+import { readBody } from '../support/answer-body.js'
 import { startRpcProxy, type Fate, type RpcProxy } from '../support/rpc-proxy.js'
 
 const SEND = 'eth_sendRawTransaction'

@@ -7,7 +7,7 @@ import type { Objection } from '../../executor/payload.js'
 import type { SettlementReversal } from '../../executor/reversals.js'
 import type { StandingFaults } from '../../executor/watch-faults.js'
 import { createLog } from '../../runtime/process/log.js'
-import { readBody } from '../support/executor-world.js'
+import { readBody } from '../support/answer-body.js'
 import { serveApp, type ServedApp } from '../support/serve-app.js'
 
 const MODULE = `0x${'e1'.repeat(20)}`

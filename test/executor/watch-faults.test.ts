@@ -23,12 +23,12 @@ import { eventually } from '../support/eventually.js'
 import {
   executeBody,
   marketsOf,
-  readBody,
   removeDir,
   startExecutor,
   type ExecutorSetup,
   type RunningExecutor,
 } from '../support/executor-world.js'
+import { readBody } from '../support/answer-body.js'
 
 const MARKET = 'cNGN-USDC'
 

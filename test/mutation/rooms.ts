@@ -16,14 +16,10 @@ const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
 
 /** Without the random histories, which take as long as all others together. */
 const LANE = [
-  ...['nonce-lane', 'gas', 'read-receipt', 'read-event-receipts', 'raise-fees', 'raise-stuck'],
-  ...[
-    'follow-transaction',
-    'observe-lane',
-    'foreign-transactions',
-    'track-transactions',
-    'lane-chain',
-  ],
+  ...['nonce-lane', 'gas', 'read-receipt', 'read-event-receipts', 'investigate', 'observe-lane'],
+  ...['follow-transaction', 'followed-transactions', 'raise-fees', 'raise-stuck', 'lane-chain'],
+  ...['foreign-transactions', 'track-transactions', 'look-at-chain', 'keep-sending'],
+  ...['crash-points-lane', 'transaction-lane'],
 ]
 
 export const ROOMS: readonly Room[] = [

@@ -12,6 +12,7 @@ import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
 import { createTermsCheck } from '../../executor/payload.js'
 import { createLog } from '../../runtime/process/log.js'
+import { readBody } from './answer-body.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import type { SignedOrder } from './devnet-actions.js'
 import { testKey, type World } from './devnet-world.js'
@@ -129,11 +130,6 @@ async function post(url: string, body: unknown, headers: Record<string, string>)
     body: JSON.stringify(body),
   })
   return { status: response.status, body: await readBody(response) }
-}
-
-/** The JSON object of an answer; anything else fails the test. */
-export async function readBody(response: Response): Promise<Record<string, unknown>> {
-  return (await response.json()) as Record<string, unknown>
 }
 
 /** A directory of its own under the system's temporary one. */

@@ -91,4 +91,71 @@ describe('foreign transactions on the key of a lane', () => {
     await lane.look()
     expect([stateOf('a')?.kind, stateOf('b')?.kind]).to.deep.equal(['open', 'mined'])
   })
+
+  it('follows the foreign transaction that took the place of a lost one', async () => {
+    lane.take('a')
+    lane.mineForeign()
+    await lane.look(3)
+    lane.reorg(1, false)
+    await lane.look(3)
+    lane.dropPool()
+    lane.mineForeign()
+    await lane.look(3)
+    await deepen(12)
+    expect(stateOf('a')?.kind).to.equal('displaced')
+  })
+
+  it('says once that the key is used, and which nonce was first', async () => {
+    lane.take('a')
+    const first = lane.mineForeign()
+    await lane.look(3)
+    lane.take('b')
+    lane.dropPool()
+    lane.mineForeign()
+    lane.mineForeign()
+    await lane.look(6)
+    expect(told('frozen')).to.equal(1)
+    expect(lane.tracker.frozen()).to.deep.nested.include({ evmNonce: 0, 'by.hash': first })
+  })
+
+  it('freezes at the last nonce that was never given away, after three polls that show it', async () => {
+    lane.take('a')
+    lane.mine()
+    lane.mineForeign()
+    const last = lane.mineForeign()
+    await lane.look(2)
+    expect(lane.tracker.frozen()).to.equal(undefined)
+    await lane.look(1)
+    expect(lane.tracker.frozen()).to.deep.nested.include({ evmNonce: 2, 'by.hash': last })
+  })
+
+  it('does not freeze for nonces in use while no node tells by what', async () => {
+    lane.mineForeign()
+    const { consumerOf } = lane.chain
+    Object.assign(lane.chain, { consumerOf: () => Promise.resolve(undefined) })
+    await lane.look(4)
+    expect(lane.tracker.frozen()).to.equal(undefined)
+    Object.assign(lane.chain, { consumerOf })
+    await deepen(3)
+    expect(lane.tracker.frozen()).to.not.equal(undefined)
+  })
+
+  it('stops at an error that is not of the node', async () => {
+    lane.take('a')
+    lane.mineForeign()
+    Object.assign(lane.chain, { consumerOf: () => Promise.reject(new Error('broken')) })
+    const failed: unknown = await lane.look(3).catch((error: unknown) => error)
+    expect(failed).to.have.property('message', 'broken')
+  })
+
+  it('takes none of its own forms for a foreign one', async () => {
+    lane.take('a')
+    for (let n = 0; n < 6; n += 1) lane.mineEmpty()
+    await lane.look(2, LANE_POLICY.stuckMs)
+    expect(told('replaced')).to.equal(1)
+    lane.mine()
+    lane.lies = () => ({ forgetful: true })
+    await lane.look(6)
+    expect([told('frozen'), told('nonceUnexplained')]).to.deep.equal([0, 0])
+  })
 })

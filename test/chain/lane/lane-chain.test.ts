@@ -1,50 +1,11 @@
 import { expect } from 'chai'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { connectLane } from '../../../chain/lane/lane-chain.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
+import { startNode, type Answering } from './answering-node.js'
 
 const FROM = `0x${'aa'.repeat(20)}` as const
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
-
-interface Question {
-  readonly id: number
-  readonly method: string
-  readonly params: readonly unknown[]
-}
-
-/** What a node answers to a question: a result, or the message of an error. */
-type Answering = (question: Question) => unknown
-
-/** A node that answers so, by default nothing, and what it was sent. */
-async function startNode(answering: Answering = () => null) {
-  const bodies: unknown[] = []
-  const server = createServer((request, response) => {
-    let text = ''
-    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    request.on('end', () => {
-      const asked = JSON.parse(text) as Question | Question[]
-      bodies.push(asked)
-      const answer = (question: Question) => {
-        const result = answering(question)
-        const said = result instanceof Error ? { error: errorOf(result) } : { result }
-        return { jsonrpc: '2.0', id: question.id, ...said }
-      }
-      const answers = Array.isArray(asked) ? asked.map(answer) : answer(asked)
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const stop = () => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  }
-  return { bodies, rpcUrl: `http://127.0.0.1:${port}`, stop }
-}
-
-const errorOf = ({ message }: Error) => ({ code: -32_000, message })
 
 const blockOf = (n: number) => ({
   number: `0x${n.toString(16)}`,
@@ -138,5 +99,37 @@ describe('the chain as a lane asks it', () => {
     })
     expect(await Promise.all(receipts)).to.deep.equal([undefined, undefined, undefined])
     expect(node.bodies.map((body) => Array.isArray(body))).to.deep.equal([false, false, false])
+  })
+
+  it('asks for the events of its intents, where they have some', async () => {
+    const asked: unknown[] = []
+    const node = await startNode(({ method, params }) => {
+      asked.push([method, ...params])
+      return []
+    })
+    stop = node.stop
+    const event = { address: FROM, topic: hashOf(7) }
+    const chain = connectLane(node.rpcUrl, FROM, event)
+    expect([...(await chain.receiptsIn({ from: 1n, to: 2n }, []))]).to.deep.equal([])
+    const filter = { address: FROM, topics: [hashOf(7)], fromBlock: '0x1', toBlock: '0x2' }
+    expect(asked).to.deep.equal([['eth_getLogs', filter]])
+    const other = connectLane(node.rpcUrl, FROM)
+    await other.receiptsIn({ from: 1n, to: 2n }, [])
+    expect(asked).to.have.length(1)
+  })
+
+  it('finds what used a nonce of its key, and why a transaction reverted', async () => {
+    const foreign = { from: FROM, nonce: '0x0', hash: hashOf(5), type: '0x2', input: '0x' }
+    const fields = { value: '0x0', gas: '0x1', chainId: '0x1', to: FROM, ...foreign }
+    const chain = await connected(({ method, params }) => {
+      if (method === 'eth_getTransactionCount') return Number(params[1]) >= 3 ? '0x1' : '0x0'
+      if (method === 'eth_getBlockByNumber') return { ...blockOf(3), transactions: [fields] }
+      if (method === 'eth_getTransactionByHash') return fields
+      return { error: 'out of gas' }
+    })
+    const found = { hash: hashOf(5), blockNumber: 3n, blockHash: hashOf(3) }
+    expect(await chain.consumerOf(0, 9n)).to.deep.equal(found)
+    const receipt = { ...found, status: 'reverted', to: null, logs: [] } as const
+    expect(await chain.revertOf(receipt)).to.equal('out of gas')
   })
 })

@@ -44,6 +44,7 @@ describe('what a lane writes to the log', () => {
       ['info', 'a', 'deposit confirmed'],
       ['warn', 'b', 'deposit reverted'],
     ])
+    expect(lines[0]?.[1]).to.not.have.property('revert')
     expect(lines[1]?.[1]).to.include({ revert: 'TM_FeeTooHigh', block_number: '7' })
   })
 
@@ -57,6 +58,50 @@ describe('what a lane writes to the log', () => {
     const before = { ...where, status: 'success' } as const
     facts.reversed({ no: 1, intentId: 'a', before, now: { status: 'displaced' } })
     expect(lines.map(([level]) => level)).to.deep.equal(Array(6).fill('error'))
+  })
+
+  it('has one line for each fact, with the transaction and the numbers that it is about', () => {
+    const transaction = aTransaction('a')
+    const its = { deposit_id: 'a', evm_nonce: 4, tx_hash: hashOf(1) }
+    const attempt = { hash: hashOf(9), raw: RAW, gasLimit: 1n, maxFeePerGas: 3n }
+    const newest = { ...transaction, attempts: [attempt, ...transaction.attempts] }
+    const before = { ...where, status: 'success' } as const
+    const silence = new Error('silence')
+    facts.laneOpened({ address: transaction.from, minedNonces: 7, open: 2 })
+    facts.waitingForChain(silence)
+    facts.journaled(transaction)
+    facts.broadcast(newest)
+    facts.broadcastUnclear(transaction, silence)
+    facts.reopened(3)
+    facts.reversed({ no: 6, intentId: 'a', before, now: { status: 'displaced' } })
+    facts.replaced(transaction, attempt)
+    facts.feesExhausted(transaction)
+    facts.gapFilled(aTransaction())
+    facts.nonceUnexplained(4)
+    facts.frozen({ evmNonce: 4, by: where })
+    facts.displaced(transaction, where)
+    facts.gasLow(1n, 2n)
+    facts.gasBack()
+    facts.chainLost(silence)
+    facts.chainBack()
+    expect(lines.map(([, fields]) => fields)).to.deep.equal([
+      { sender: transaction.from, mined_nonces: 7, open: 2 },
+      { err: silence },
+      ...[its, its],
+      { ...its, why: 'silence' },
+      { count: 3 },
+      { reversal_no: 6, deposit_id: 'a', before: 'success', now: 'displaced' },
+      { ...its, max_fee_per_gas: '3' },
+      its,
+      { evm_nonce: 4, tx_hash: hashOf(1) },
+      { evm_nonce: 4 },
+      { evm_nonce: 4, tx_hash: hashOf(1), block_number: '7' },
+      { ...its, by: hashOf(1) },
+      { balance_wei: '1', reserve_wei: '2' },
+      {},
+      { err: silence },
+      {},
+    ])
   })
 
   it('never shows signed bytes', () => {

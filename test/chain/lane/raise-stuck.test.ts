@@ -128,10 +128,29 @@ describe('what a lane pays', () => {
     open({ reserve: { transactions: 10n, gasEach: 1_000_000n } })
     const needed = 10n * 1_000_000n * SCRIPTED_GAS.maxFeePerGas
     lane.gas = { ...SCRIPTED_GAS, balance: needed - 1n }
-    await deepen(2)
+    expect(lane.tracker.isGasLow()).to.equal(false)
+    await deepen(3)
     expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 0])
+    expect(lane.tracker.isGasLow()).to.equal(true)
     lane.gas = { ...SCRIPTED_GAS, balance: needed }
-    await deepen(2)
+    await deepen(3)
     expect([told('gasLow'), told('gasBack')]).to.deep.equal([1, 1])
+    expect(lane.tracker.isGasLow()).to.equal(false)
+  })
+
+  it('asks for the gas money only where there is a reserve, of an amount or of transactions', async () => {
+    for (const [reserve, asked] of [
+      [{ wei: 0n }, 0],
+      [{ wei: 5n }, 1],
+      [{ transactions: 0n, gasEach: 1n }, 1],
+    ] as const) {
+      lane.journal.close()
+      open({ reserve })
+      const { gas } = lane.chain
+      let times = 0
+      Object.assign(lane.chain, { gas: () => ((times += 1), gas()) })
+      await deepen(1)
+      expect(times).to.equal(asked)
+    }
   })
 })

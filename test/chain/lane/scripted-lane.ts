@@ -1,5 +1,6 @@
 import { LANE_POLICY, type LanePolicy } from '../../../chain/lane/follow-transaction.js'
 import { NO_RESERVE, type GasReserve } from '../../../chain/lane/gas.js'
+import type { OutcomesOf } from '../../../chain/lane/look-at-chain.js'
 import { openNonceLane } from '../../../chain/lane/nonce-lane.js'
 import type { LaneFacts, MinedIntent } from '../../../chain/lane/observe-lane.js'
 import {
@@ -34,6 +35,7 @@ export interface ScriptedLaneOptions {
   readonly reserve?: GasReserve
   readonly facts?: Partial<LaneFacts>
   readonly verifyChain?: () => Promise<void>
+  readonly outcomesOf?: OutcomesOf
 }
 
 const signer = createTransactionSigner(`0x${'07'.padStart(64, '0')}`, 8453)
@@ -55,7 +57,7 @@ export function openScriptedLane(options: ScriptedLaneOptions = {}): ScriptedLan
     },
     ...options.facts,
   }
-  const { policy, reserve = NO_RESERVE, verifyChain } = options
+  const { policy, reserve = NO_RESERVE, verifyChain, outcomesOf } = options
 
   function open() {
     const nonces = openNonceLane({ signer, journal, minedNonces: scripted.count() })
@@ -63,6 +65,7 @@ export function openScriptedLane(options: ScriptedLaneOptions = {}): ScriptedLan
       ...{ journal, nonces, chain: scripted.chain, policy: { ...LANE_POLICY, ...policy } },
       ...{ reserve, facts, nowMs: () => nowMs },
       ...(verifyChain && { verifyChain }),
+      ...(outcomesOf && { outcomesOf }),
       onFatal: (error) => {
         throw error
       },
