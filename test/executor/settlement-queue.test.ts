@@ -1,0 +1,182 @@
+import { expect } from 'chai'
+import { LaneFrozen } from '../../chain/lane/transaction-lane.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
+import { JournalUnwritable } from '../../data/journal/transaction-journal.js'
+import {
+  createSettlementQueue,
+  MAX_WAITING,
+  type SettlementQueue,
+} from '../../executor/settlement-queue.js'
+import type { Settlement, Submission } from '../../executor/settlement.js'
+import { eventually } from '../support/eventually.js'
+import { groupRig, type GroupRig } from './group-rig.js'
+
+describe('the queue of settlements', () => {
+  let rig: GroupRig
+  let queue: SettlementQueue
+  let count: number
+  let heads: number
+  let simulated: string[][]
+  /** Held back until it is called. */
+  let release: (() => void) | undefined
+  let readHead: () => Promise<{ blockHash: '0x01'; count: number }>
+
+  beforeEach(() => {
+    rig = groupRig()
+    count = 10
+    heads = 0
+    simulated = []
+    release = undefined
+    readHead = () => Promise.resolve({ blockHash: '0x01', count })
+    open()
+  })
+  afterEach(() => queue.stop())
+
+  function open(windowMs = 0, maxGroup = 64) {
+    const deps = rig.deps(3)
+    queue = createSettlementQueue({
+      ...deps,
+      windowMs,
+      packer: {
+        ...deps.packer,
+        maxGroup,
+        async simulate(head, matches, ahead) {
+          simulated.push((matches as readonly Settlement[]).map(({ intentId }) => intentId))
+          await new Promise<void>((resolve) =>
+            release === undefined ? resolve() : (release = resolve),
+          )
+          return deps.packer.simulate(head, matches, ahead)
+        },
+      },
+      readHead: () => {
+        heads += 1
+        return readHead()
+      },
+    })
+  }
+  const submit = (intentId: string, accountId = 1n): Promise<Submission> =>
+    queue.submit(rig.paying(intentId, accountId, 1n))
+  const hold = () => (release = () => undefined)
+
+  it('sends one alone, and those that come meanwhile together', async () => {
+    hold()
+    const first = submit('a0')
+    await eventually(() => simulated.length === 1)
+    const others = [submit('b0', 2n), submit('c0', 3n)]
+    const go = release
+    release = undefined
+    go?.()
+    const answers = await Promise.all([first, ...others])
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(['sent', 'sent', 'sent'])
+    expect(simulated).to.deep.equal([['a0'], ['b0', 'c0']])
+  })
+
+  it('puts no more into a group than the packer takes', async () => {
+    open(0, 2)
+    await Promise.all(['a0', 'b0', 'c0'].map((id, i) => submit(id, BigInt(i))))
+    expect(simulated).to.deep.equal([['a0', 'b0'], ['c0']])
+  })
+
+  it('waits for more where it is told to', async () => {
+    open(300)
+    const first = submit('a0')
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    const second = submit('b0', 2n)
+    await Promise.all([first, second])
+    expect(simulated).to.deep.equal([['a0', 'b0']])
+  })
+
+  it('judges what arrived during the read of a block by the next one', async () => {
+    const before = readHead
+    let second: Promise<Submission> | undefined
+    readHead = () => {
+      second ??= submit('b0', 2n)
+      return before()
+    }
+    await submit('a0')
+    await second
+    expect(simulated).to.deep.equal([['a0'], ['b0']])
+  })
+
+  it('fills a transaction with those that wait behind the group', async () => {
+    open(0, 2)
+    rig.maxPacked = 1
+    await Promise.all(['a0', 'b0', 'c0'].map((id, i) => submit(id, BigInt(i))))
+    expect(simulated).to.deep.equal([
+      ['a0', 'b0'],
+      ['b0', 'c0'],
+    ])
+  })
+
+  it('looks again while a settlement waits for the chain, and goes on when that has mined', async () => {
+    rig.balance = 0n
+    rig.inFlight(4, 10)
+    const waiting = submit('a0')
+    await eventually(() => heads >= 3)
+    expect(simulated).to.deep.equal([])
+    count = 14
+    expect((await waiting).kind).to.equal('sent')
+  })
+
+  for (const error of [
+    new ChainUnreachable('no answer'),
+    new JournalUnwritable('disk full'),
+    new LaneFrozen('leaked'),
+  ]) {
+    it(`answers all that wait with the reason when it meets ${error.name}`, async () => {
+      open(0, 1)
+      readHead = () => Promise.reject(error)
+      const answers = await Promise.all([submit('a0'), submit('b0', 2n)])
+      const unavailable = { kind: 'unavailable', why: error.message }
+      expect(answers).to.deep.equal([unavailable, unavailable])
+      readHead = () => Promise.resolve({ blockHash: '0x01', count })
+      expect((await submit('c0', 3n)).kind).to.equal('sent')
+    })
+  }
+
+  it('fails the group that breaks an invariant, and settles the others', async () => {
+    open(0, 1)
+    const { trial } = rig
+    rig.trial = (matches) => {
+      if (matches[0]?.intentId === 'a0') throw new Error('broken')
+      return trial(matches)
+    }
+    const [broken, sent] = await Promise.all([
+      submit('a0').catch((error: unknown) => (error as Error).message),
+      submit('b0', 2n),
+    ])
+    expect(broken).to.equal('broken')
+    expect(sent.kind).to.equal('sent')
+    expect(simulated).to.deep.equal([['a0'], ['b0']])
+  })
+
+  it(`takes ${MAX_WAITING} settlements and no more`, async () => {
+    hold()
+    const all = [submit('first')]
+    await eventually(() => simulated.length === 1)
+    for (let n = 1; n < MAX_WAITING; n += 1) all.push(submit(`${n}`, BigInt(n)))
+    expect(await submit('too many')).to.deep.equal({
+      ...{ kind: 'unavailable', why: 'too many settlements wait' },
+    })
+    const stopping = queue.stop()
+    release?.()
+    await stopping
+    const [first, ...others] = await Promise.all(all)
+    expect(first?.kind).to.equal('sent')
+    expect(new Set(others.map(({ kind }) => kind))).to.deep.equal(new Set(['unavailable']))
+  })
+
+  it('finishes its group when it is stopped, and takes nothing more', async () => {
+    hold()
+    const first = submit('a0')
+    await eventually(() => simulated.length === 1)
+    const second = submit('b0', 2n)
+    const stopping = queue.stop()
+    release?.()
+    await stopping
+    const stopped = { kind: 'unavailable', why: 'the executor is stopping' }
+    expect((await first).kind).to.equal('sent')
+    expect(await second).to.deep.equal(stopped)
+    expect(await submit('c0', 3n)).to.deep.equal(stopped)
+  })
+})
