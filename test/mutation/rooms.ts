@@ -18,8 +18,8 @@ const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
 const LANE = [
   ...['nonce-lane', 'gas', 'read-receipt', 'read-event-receipts', 'investigate', 'observe-lane'],
   ...['follow-transaction', 'followed-transactions', 'raise-fees', 'raise-stuck', 'lane-chain'],
-  ...['foreign-transactions', 'track-transactions', 'look-at-chain', 'keep-sending'],
-  ...['crash-points-lane', 'transaction-lane'],
+  ...['foreign-transactions', 'track-transactions', 'poll-lane', 'look-at-chain'],
+  ...['keep-sending', 'crash-points-lane', 'transaction-lane'],
 ]
 
 export const ROOMS: readonly Room[] = [
