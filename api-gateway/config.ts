@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { parseEnv } from '../runtime/process/config.js'
+import { parseEnv, trustedProxies } from '../runtime/process/config.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
 
 const MAX_PORT = 65_535
-const MAX_PROXIES = 10
 
 /** Settings of the gateway, by the names of its environment. */
 export const gatewayEnv = z.object({
@@ -13,7 +12,7 @@ export const gatewayEnv = z.object({
   /** Address to listen on; beyond loopback a TLS proxy belongs in front. */
   GATEWAY_HOST: z.string().default('127.0.0.1'),
   /** Number of trusted proxies in front; they wrote the last so many entries of X-Forwarded-For. */
-  TRUSTED_PROXIES: z.coerce.number().int().min(0).max(MAX_PROXIES).default(0),
+  TRUSTED_PROXIES: trustedProxies,
   /** Open connections of one client address that is not of this machine; behind a proxy, which sees the address, none. */
   GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: z.coerce
     .number()

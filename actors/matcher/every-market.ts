@@ -1,14 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { runProcess, STOP_DEADLINE_MS } from '../../runtime/process/process.js'
 import {
-  createChild,
+  childOf,
   supervise,
   type Child,
-  type Exit,
   type Supervised,
 } from '../../runtime/process/supervisor.js'
 import { environmentOf, type MatcherConfig } from './config.js'
@@ -91,14 +90,7 @@ async function startMatcherProcess(market: string, args: readonly string[]): Pro
   })
   // The child may close its input early; nothing is written to it.
   child.stdin.on('error', () => undefined)
-  const exited = exitOf(child)
+  const started = childOf(child)
   await once(child, 'spawn')
-  return createChild({
-    pid: child.pid ?? 0,
-    exited,
-    signal: (signal) => void child.kill(signal),
-  })
+  return started
 }
-
-const exitOf = (child: ChildProcess): Promise<Exit> =>
-  new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))

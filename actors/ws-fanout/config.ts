@@ -1,13 +1,22 @@
 import { z } from 'zod'
-import { parseEnv } from '../../runtime/process/config.js'
+import { parseEnv, trustedProxies } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
 
 const MAX_PORT = 65_535
+const MAX_WORKERS = 64
 
 /** Settings of the fan-out, by the names of its environment. */
 export const wsFanoutEnv = z.object({
-  /** Loopback port on which the gateway reaches this process. */
   WS_FANOUT_PORT: z.coerce.number().int().min(0).max(MAX_PORT),
+  /** Address to listen on; the gateway's relay uses loopback. Beyond it a TLS proxy belongs in front. */
+  WS_FANOUT_HOST: z.string().default('127.0.0.1'),
+  /** Processes that share the port; each holds what all of them show. */
+  WS_FANOUT_WORKERS: z.coerce.number().int().min(1).max(MAX_WORKERS).default(1),
+  /**
+   * Number of trusted proxies in front, beside the gateway; they wrote the last so many entries of X-Forwarded-For. One on
+   * this machine is trusted in any case.
+   */
+  WS_FANOUT_TRUSTED_PROXIES: trustedProxies,
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1),

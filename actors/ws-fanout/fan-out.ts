@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Market } from '../../core/contracts/market.js'
 import type { FrameWords } from '../../core/entry/auth-frame.js'
 import type { Bus } from '../../runtime/bus/bus.js'
@@ -9,12 +10,19 @@ import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
 import { openAuthenticate } from './session.js'
 
+const LOOK_EVERY_MS = 50
+
 export interface FanOutOptions {
   readonly bus: Bus
   readonly markets: readonly Market[]
   /** Finds one of these markets by any of its names. */
   readonly findMarket: (identifier: string, markets: readonly Market[]) => Market | undefined
   readonly port: number
+  readonly host: string
+  /** Number of trusted proxies in front, beside the gateway. */
+  readonly trustedProxies: number
+  /** Listens once every feed has been read, because other workers serve the port meanwhile. */
+  readonly listensWhenReady?: boolean
   readonly allowedOrigins: readonly string[]
   /** Domain and product in the text of auth frames. */
   readonly words: FrameWords
@@ -39,7 +47,7 @@ export interface FanOut {
   stop(): Promise<void>
 }
 
-/** Follows every market and serves clients; upgrades are refused with 503 until all feeds are read. */
+/** Follows every market and serves clients; upgrades that come before all feeds are read are refused with 503. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
   const authenticate = await openAuthenticate({ bus, words, nowMs })
@@ -60,6 +68,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     [...feeds.values()]
       .filter(({ market }) => market.enabled)
       .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+  while (options.listensWhenReady === true && !isReady()) await delay(LOOK_EVERY_MS)
   const server = await startServer({
     ...options,
     ...{ authenticate, findFeed, listedFeeds, isReady },

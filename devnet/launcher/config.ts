@@ -26,6 +26,7 @@ const subaccounts = z.string().regex(/^[0-9]+(,[0-9]+)?$/, 'must be one subaccou
 export const launcherEnv = z.object({
   GATEWAY_PORT: port.default(8080),
   EXECUTOR_PORT: port.default(8081),
+  WS_FANOUT_PORT: port.default(0),
   NATS_PORT: port.default(4322),
   CHAIN_PORT: port.default(8645),
   DATA_DIR: z.string().default('./var'),
@@ -72,7 +73,7 @@ export interface ExistingDeployment {
 
 export interface LauncherConfig {
   /** 0: any free port. */
-  readonly ports: Readonly<Record<'gateway' | 'executor' | 'nats' | 'chain', number>>
+  readonly ports: Readonly<Record<'gateway' | 'executor' | 'ws_fanout' | 'nats' | 'chain', number>>
   /** Absolute. */
   readonly dataDir: string
   readonly blockTimeS: number
@@ -115,6 +116,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     ports: Object.freeze({
       gateway: values.GATEWAY_PORT,
       executor: values.EXECUTOR_PORT,
+      ws_fanout: values.WS_FANOUT_PORT,
       nats: values.NATS_PORT,
       chain: values.CHAIN_PORT,
     }),

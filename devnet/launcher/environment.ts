@@ -102,7 +102,7 @@ export async function settlePorts(config: LauncherConfig): Promise<Ports> {
   const settled: Ports = {
     gateway: await settle('GATEWAY_PORT', ports.gateway),
     executor: await settle('EXECUTOR_PORT', ports.executor),
-    ws_fanout: await freePort(),
+    ws_fanout: await settle('WS_FANOUT_PORT', ports.ws_fanout),
     ...(natsUrl === undefined && {
       nats: await settle('NATS_PORT', ports.nats),
       nats_monitor: await freePort(),

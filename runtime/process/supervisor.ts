@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { CANNOT_START_CODE } from './cannot-start.js'
 
 const FIRST_PAUSE_MS = 250
@@ -43,6 +44,16 @@ export function createChild(started: Omit<Child, 'stop'>): Child {
     },
   }
 }
+
+/** A child process of node's, once it is spawned. */
+export const childOf = (child: ChildProcess): Child =>
+  createChild({
+    pid: child.pid ?? 0,
+    exited: new Promise((resolve) =>
+      child.once('exit', (code, signal) => resolve({ code, signal })),
+    ),
+    signal: (signal) => void child.kill(signal),
+  })
 
 export interface SupervisorOptions {
   readonly name: string

@@ -8,7 +8,8 @@ const KEY = `0x${'11'.repeat(32)}`
 describe('devnet/config', () => {
   it('has the documented defaults, for absent and for empty variables', () => {
     const config = readLauncherConfig({ GATEWAY_PORT: '', DEMO_MAKER: '' })
-    expect(config.ports).to.deep.equal({ gateway: 8080, executor: 8081, nats: 4322, chain: 8645 })
+    const ports = { gateway: 8080, executor: 8081, ws_fanout: 0, nats: 4322, chain: 8645 }
+    expect(config.ports).to.deep.equal(ports)
     expect(config).to.include({ blockTimeS: 2, savesChain: true, demoMaker: true, feeder: true })
     expect(config.logLevel).to.equal('info')
     expect(config.dataDir).to.match(/^\/.*\/var$/)

@@ -48,6 +48,8 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
       findMarket: (identifier) =>
         markets.find((one) => one.enabled && namesOf(one).includes(identifier)),
       port: 0,
+      host: '127.0.0.1',
+      trustedProxies: 0,
       allowedOrigins: ['https://app.example'],
       words: { domain: 'localhost', product: 'service' },
       log: createLog('test', 'silent'),

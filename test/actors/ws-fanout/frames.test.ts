@@ -205,10 +205,23 @@ describe('ws-fanout frames', () => {
     expect(offered.headers['sec-websocket-extensions']).to.equal(undefined)
     const plain = await fetch(`http://127.0.0.1:${rig.fanOut().port}/v1/ws`)
     expect(plain.headers.get('upgrade')).to.equal('websocket')
-    expect([plain.status, await plain.json()]).to.deep.equal([
-      426,
-      { error: 'this endpoint speaks WebSocket' },
-    ])
+    expect(plain.status).to.equal(426)
+    expect(await plain.json()).to.deep.equal({
+      error: 'this endpoint speaks WebSocket',
+      code: 'upgrade_required',
+      request_id: plain.headers.get('x-request-id'),
+    })
+    const post = await fetch(`http://127.0.0.1:${rig.fanOut().port}/v1/ws`, { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).to.deep.equal([405, 'HEAD, GET'])
+  })
+
+  it('names each request, by the caller’s own id when it has a harmless one', async () => {
+    const idOf = async (headers: Record<string, string>) =>
+      (await upgrade('/v1/ws', headers)).headers['x-request-id']
+    expect(await idOf({ 'x-request-id': 'mine-1' })).to.equal('mine-1')
+    expect(await idOf({})).to.match(/^[0-9a-f-]{36}$/)
+    const refused = { 'x-request-id': 'mine-2', origin: 'https://evil.example' }
+    expect(await idOf(refused)).to.equal('mine-2')
   })
 
   it('answers upgrades 503 while it still reads the feed', async () => {

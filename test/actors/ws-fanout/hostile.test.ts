@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { createAdmission } from '../../../actors/ws-fanout/admission.js'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
@@ -162,6 +164,45 @@ describe('ws-fanout against hostile clients', () => {
     expect(full.head).to.match(/^HTTP\/1.1 503 [^]*Retry-After/)
     for (const { socket } of [second, ...others]) socket.destroy()
     await eventually(() => rig.fanOut().clients() === 0)
+  })
+
+  it('takes the address from the proxies in front, the gateway’s relay among them or not', async () => {
+    rig = await startRig({
+      trustedProxies: 2,
+      limits: { ...SESSION_LIMITS, maxSocketsPerAddress: 1 },
+    })
+    await eventually(() => rig.fanOut().standing().ready)
+    const statusFrom = async (forwarded: string) => {
+      const { head, socket } = await openRaw(rig.fanOut().port, { 'X-Forwarded-For': forwarded })
+      sockets.push(socket)
+      return head.slice(9, 12)
+    }
+    const sockets: Socket[] = []
+    expect(await statusFrom('6.6.6.6, 10.0.0.1, 10.9.9.9')).to.equal('101')
+    expect(await statusFrom('7.7.7.7, 10.0.0.1, 10.9.9.9')).to.equal('429')
+    // The relay names the client alone.
+    expect(await statusFrom('10.0.0.1')).to.equal('429')
+    expect(await statusFrom('10.0.0.2')).to.equal('101')
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it('does not believe what a client from elsewhere writes, and counts its network', () => {
+    const limits = { maxSockets: 10, maxSocketsPerAddress: 1 }
+    const parts = { allowedOrigins: [], isReady: () => true, trustedProxies: 0, limits }
+    const admission = createAdmission(parts)
+    const from = (remoteAddress: string, forwarded: string) =>
+      ({
+        socket: { remoteAddress },
+        headers: { 'x-forwarded-for': forwarded, 'sec-websocket-version': '13' },
+      }) as unknown as IncomingMessage
+    const leave = admission.enter(from('203.0.113.1', '1.1.1.1'))
+    expect(admission.refuse(from('203.0.113.1', '2.2.2.2'))?.refusal.status).to.equal(429)
+    expect(admission.refuse(from('203.0.113.2', '1.1.1.1'))).to.equal(undefined)
+    leave()
+    expect(admission.refuse(from('203.0.113.1', '1.1.1.1'))).to.equal(undefined)
+    admission.enter(from('2001:db8::1', ''))
+    expect(admission.refuse(from('2001:db8::2', ''))?.refusal.status).to.equal(429)
+    expect(admission.refuse(from('2001:db8:0:1::2', ''))).to.equal(undefined)
   })
 
   it('does not count sockets from this machine by address', async () => {

@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
@@ -44,13 +46,14 @@ describe('ws-fanout process', function () {
     dir.remove()
   })
 
+  const environment = () => ({
+    WS_FANOUT_PORT: `${port}`,
+    NATS_URL: nats.url,
+    DEPLOYMENT_FILE: join(dir.path, 'deployment.json'),
+  })
+
   async function start(): Promise<void> {
-    const env = {
-      WS_FANOUT_PORT: `${port}`,
-      NATS_URL: nats.url,
-      DEPLOYMENT_FILE: join(dir.path, 'deployment.json'),
-      LOG_LEVEL: 'silent',
-    }
+    const env = { ...environment(), LOG_LEVEL: 'silent' }
     child = spawn(process.execPath, [main], { env, stdio: 'ignore' })
     await eventually(async () => {
       const answer = await bus
@@ -95,5 +98,43 @@ describe('ws-fanout process', function () {
     child.kill('SIGTERM')
     expect(await resumed.closed).to.equal(1001)
     expect(await exited).to.deep.equal([0, null])
+  })
+
+  it('shares its port among workers, of which one may be killed', async () => {
+    const env = { ...environment(), LOG_LEVEL: 'info', WS_FANOUT_WORKERS: '2' }
+    child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const lines: { readonly msg: string; readonly worker_pid?: number }[] = []
+    createInterface({ input: child.stdout as Readable }).on('line', (line) =>
+      lines.push(JSON.parse(line) as (typeof lines)[number]),
+    )
+    const said = (text: string) => lines.filter(({ msg }) => msg === text)
+    await eventually(() => said('listening').length === 2)
+
+    const members = await Promise.all(Array.from({ length: 8 }, () => subscribe()))
+    const closed = new Set<SocketClient>()
+    for (const client of members) {
+      await client.next(({ type }) => type === 'snapshot')
+      void client.closed.then(() => closed.add(client))
+    }
+    process.kill(said('worker started')[0]?.worker_pid ?? 0, 'SIGKILL')
+    await eventually(() => said('worker ended').length === 1)
+    for (const client of members) client.send({ op: 'ping' })
+    const isServed = (client: SocketClient) => client.frames.some(({ type }) => type === 'pong')
+    await eventually(() => members.every((client) => closed.has(client) || isServed(client)))
+    const spared = members.filter(isServed)
+    expect(spared).to.have.length.within(1, 7)
+    await eventually(() => said('listening').length === 3)
+    for (let n = 0; n < 4; n += 1) {
+      const late = await subscribe()
+      await late.next(({ type }) => type === 'snapshot')
+    }
+
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    for (const client of spared) expect(await client.closed).to.equal(1001)
+    expect(await exited).to.deep.equal([0, null])
+    const pids = said('worker started').map(({ worker_pid: pid }) => pid ?? 0)
+    expect(pids).to.have.length(3)
+    for (const pid of pids) expect(() => process.kill(pid, 0)).to.throw('ESRCH')
   })
 })

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http'
+import { refuse, type Refusal } from '../../core/entry/refusals.js'
+import {
+  clientAddress,
+  clientKey,
+  forwardedFor,
+  isLoopback,
+  peerOf,
+} from '../../runtime/http/client-address.js'
+import { decrease } from '../../runtime/http/connections.js'
+import type { SessionLimits } from './limits.js'
+
+/** What decides about an upgrade. */
+export interface AdmissionParts {
+  /** Allowed origins of web pages; `*` allows all. A client without an Origin header is always allowed. */
+  readonly allowedOrigins: readonly string[]
+  /** Whether every feed has been read. */
+  readonly isReady: () => boolean
+  /** Number of trusted proxies in front that append to `X-Forwarded-For`; the gateway's relay is not counted. */
+  readonly trustedProxies: number
+  readonly limits: Pick<SessionLimits, 'maxSockets' | 'maxSocketsPerAddress'>
+}
+
+/** The answer to a refused upgrade. */
+export interface UpgradeRefusal {
+  readonly refusal: Refusal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Accepts or refuses upgrades, and counts open connections. */
+export interface Admission {
+  refuse(request: IncomingMessage): UpgradeRefusal | undefined
+  /** Counts a connection until the returned function is called. */
+  enter(request: IncomingMessage): () => void
+}
+
+const upgradeRefusals = {
+  version: refuse(426)('unsupported_websocket_version', 'unsupported WebSocket version'),
+  origin: refuse(403)('origin_not_allowed', 'origin is not allowed'),
+  notReady: refuse(503)('feed_not_read', 'the feed is being read'),
+  tooMany: refuse(503)('too_many_connections', 'too many connections'),
+  tooManyOfAddress: refuse(429)('too_many_connections', 'too many connections from this address'),
+}
+
+const retryLater = (refusal: Refusal): UpgradeRefusal => ({
+  refusal,
+  headers: { 'Retry-After': '1' },
+})
+
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { allowedOrigins, isReady, trustedProxies, limits } = parts
+  const socketsOf = new Map<string, number>()
+  let sockets = 0
+  const addressOf = (request: IncomingMessage) => socketAddress(request, trustedProxies)
+
+  return {
+    refuse(request) {
+      const { origin } = request.headers
+      if (request.headers['sec-websocket-version'] !== '13') {
+        const headers = { 'Sec-WebSocket-Version': '13' }
+        return { refusal: upgradeRefusals.version, headers }
+      }
+      if (origin !== undefined && !allowedOrigins.some((one) => one === '*' || one === origin)) {
+        return { refusal: upgradeRefusals.origin }
+      }
+      if (!isReady()) return retryLater(upgradeRefusals.notReady)
+      if (sockets >= limits.maxSockets) return retryLater(upgradeRefusals.tooMany)
+      const address = addressOf(request)
+      const open = socketsOf.get(clientKey(address)) ?? 0
+      if (open >= limits.maxSocketsPerAddress && !isLoopback(address)) {
+        return retryLater(upgradeRefusals.tooManyOfAddress)
+      }
+      return undefined
+    },
+    enter(request) {
+      const client = clientKey(addressOf(request))
+      sockets += 1
+      socketsOf.set(client, (socketsOf.get(client) ?? 0) + 1)
+      return () => {
+        sockets -= 1
+        decrease(socketsOf, client)
+      }
+    },
+  }
+}
+
+/**
+ * The client's address. A connection from this machine is the gateway's, which names the client alone in
+ * `X-Forwarded-For`, or a proxy's, which appends to it. One from elsewhere is the client's own, or a trusted proxy's.
+ */
+function socketAddress(request: IncomingMessage, trustedProxies: number): string {
+  const peer = peerOf(request)
+  if (!isLoopback(peer)) return clientAddress(request, trustedProxies)
+  const forwarded = forwardedFor(request)
+  return (forwarded.at(-Math.max(1, trustedProxies)) ?? forwarded[0]) || peer
+}

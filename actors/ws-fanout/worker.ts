@@ -1,0 +1,60 @@
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { findMarketByName } from '../../core/entry/find-market.js'
+import { openMarketFile } from '../../data/market-file.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { answerPing, runProcess } from '../../runtime/process/process.js'
+import type { WsFanoutConfig } from './config.js'
+import { startFanOut } from './fan-out.js'
+import { SESSION_LIMITS } from './limits.js'
+
+const PROCESS = 'ws-fanout'
+
+/** Runs one process that follows every market and serves sockets: the whole fan-out, or one of its workers. */
+export function runWorker(config: WsFanoutConfig): void {
+  runProcess({
+    name: PROCESS,
+    level: config.LOG_LEVEL,
+    start: async ({ log, fail }) => {
+      const file = openMarketFile(config)
+      const { markets } = file
+      const bus = await connectVenueBus({
+        versions: streamVersions(markets),
+        url: config.NATS_URL,
+        name: PROCESS,
+        ...(config.NATS_MONITOR_URL === undefined ? {} : { monitorUrl: config.NATS_MONITOR_URL }),
+        onWarning: (message) => log.warn(message),
+      })
+      const fanOut = await startFanOut({
+        bus,
+        markets,
+        findMarket(name, markets) {
+          const clock = { nowMs: Date.now(), aliasesUntilMs: config.ALIAS_CUTOFF }
+          const found = findMarketByName(markets, name, clock)
+          return 'market' in found ? found.market : undefined
+        },
+        ...{ port: config.WS_FANOUT_PORT, host: config.WS_FANOUT_HOST },
+        trustedProxies: config.WS_FANOUT_TRUSTED_PROXIES,
+        listensWhenReady: config.WS_FANOUT_WORKERS > 1,
+        allowedOrigins: config.WS_ALLOWED_ORIGINS,
+        limits: {
+          ...SESSION_LIMITS,
+          maxSockets: config.WS_MAX_SOCKETS,
+          maxSocketsPerAddress: config.WS_MAX_SOCKETS_PER_ADDRESS,
+        },
+        words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
+        log,
+        onFailure: fail,
+      })
+      const watch = file.watch((row) => fanOut.follow(row), fail)
+      const pings = await answerPing(bus, PROCESS, () => fanOut.standing())
+      return {
+        async stop() {
+          await pings.stop()
+          await watch.stop()
+          await fanOut.stop()
+          await bus.close()
+        },
+      }
+    },
+  })
+}
