@@ -1,21 +1,25 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../runtime/process/command-line.js'
 import type { Size } from './bench.js'
 import { BENCHES } from './benches.js'
 import { keptReports } from './results.js'
 import { missedOf, writeReadme } from './write-readme.js'
 
-/** Runs the named benches, or all of them, one after the other: `npm run bench -- [names] [--full] [--write]`. */
-const { positionals, values } = parseArgs({
+const USAGE = `usage: npm run bench -- [name ...] [--tiny | --full] [--write]
+
+  name     one of ${Object.keys(BENCHES).join(', ')}; all by default
+  --full   includes the parts that take several minutes
+  --tiny   only shows that the benches run; its figures have no meaning
+  --write  writes the newest report of each bench into bench/README.md`
+
+/** Runs the named benches, or all of them, one after the other. */
+const { positionals, values } = readCommandLine(USAGE, {
   allowPositionals: true,
   options: {
-    /** Includes the parts that take several minutes. */
     full: { type: 'boolean', default: false },
-    /** Only shows that the benches run; its figures have no meaning. */
     tiny: { type: 'boolean', default: false },
-    /** Writes the newest report of each bench into README.md. */
     write: { type: 'boolean', default: false },
   },
 })

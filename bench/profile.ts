@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { endAtHelp } from '../runtime/process/command-line.js'
 import { createHttpLoad, saturate } from './http-load.js'
 import { orderFlow, signersOf } from './order-flow.js'
 import { startOwnVenue } from './own-venue.js'
@@ -28,8 +29,10 @@ const PROFILED = {
 }
 const WRITTEN_WITHIN_MS = 20_000
 
+const USAGE = 'usage: npm run profile -- order-path'
+endAtHelp(USAGE)
 if (process.argv[2] !== 'order-path') {
-  console.error('usage: npm run profile -- order-path')
+  console.error(USAGE)
   process.exit(2)
 }
 const profiles = fileURLToPath(new URL('../../bench/results/profiles/', import.meta.url))

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { MarketFileError } from '../../data/markets.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
+import { endAtHelp } from '../../runtime/process/command-line.js'
 import { BadConfiguration } from '../../runtime/process/config.js'
 import { carryOut, OrderRefused } from './change-market.js'
 import { readOperatorConfig } from './config.js'
@@ -10,6 +11,7 @@ import { BadUsage, readArguments, USAGE } from './read-arguments.js'
 const CONNECT_WITHIN_MS = 5_000
 
 async function run(): Promise<void> {
+  endAtHelp(USAGE)
   const order = readArguments(process.argv.slice(2))
   const config = readOperatorConfig()
   const { natsUrl: url } = config

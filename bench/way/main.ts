@@ -1,23 +1,24 @@
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../../runtime/process/command-line.js'
 import { DOCUMENT, writeDocument } from './document.js'
 import { measureWay } from './measure.js'
 import { treeText, wayText } from './report.js'
 import { summarize } from './summary.js'
 import { measureTree } from './tree.js'
 
-/**
- * Lists the files that an order's way leads through: `npm run way -- [--json FILE] [--write] [--tree] [--only-tree]`.
- */
-const { values } = parseArgs({
+const USAGE = `usage: npm run way -- [--json FILE] [--write] [--tree | --only-tree]
+
+  --json FILE  also writes the report as JSON
+  --write      writes the files of the way into docs/ARCHITECTURE.md
+  --tree       also reports the sizes of all files of the product
+  --only-tree  reports only the sizes, which needs no venue`
+
+/** Lists the files that an order's way leads through. */
+const { values } = readCommandLine(USAGE, {
   options: {
-    /** Also writes the report as JSON. */
     json: { type: 'string' },
-    /** Writes the files of the way into docs/ARCHITECTURE.md. */
     write: { type: 'boolean', default: false },
-    /** Also reports the sizes of all files of the product. */
     tree: { type: 'boolean', default: false },
-    /** Reports only the sizes, which needs no venue. */
     'only-tree': { type: 'boolean', default: false },
   },
 })

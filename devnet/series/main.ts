@@ -6,6 +6,7 @@ import { writeJsonDurably } from '../../data/durable-file.js'
 import { readRows } from '../../data/markets.js'
 import { roleAccounts } from '../chain/accounts.js'
 import { devnetFile } from '../chain/deploy-devnet.js'
+import { endAtHelp } from '../../runtime/process/command-line.js'
 import { readLauncherConfig } from '../launcher/config.js'
 import { createSeries, NoNextSeries, rowOfNextSeries } from './next-series.js'
 import { BatchError } from '../chain/transaction-batch.js'
@@ -31,6 +32,7 @@ async function openNextSeries(given: string | undefined): Promise<void> {
   process.stdout.write(`the series is open; list it: ./venue market add ${file}\n`)
 }
 
+endAtHelp(USAGE)
 try {
   await openNextSeries(process.argv[2])
 } catch (error) {

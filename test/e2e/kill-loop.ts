@@ -1,10 +1,15 @@
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../../runtime/process/command-line.js'
 import { startVenue } from '../support/venue.js'
-import { expectTaken, runKillLoop } from './stage/kill-loop.js'
+import { describeTrades, expectTaken, KILL_LOOP_VENUE, runKillLoop } from './stage/kill-loop.js'
 
-/** `npm run kill-loop -- --cycles N [--seed S] [--every K]`: the kill loop by hand, for as long as one likes. */
+const USAGE = `usage: npm run kill-loop -- [--cycles N] [--seed S] [--every K]
 
-const { values } = parseArgs({
+  --cycles N  how often processes are killed; 100 by default
+  --seed S    the same seed gives the same order of kills
+  --every K   looks for all that was sent after so many cycles, and after the last; 25 by default`
+
+/** The kill loop by hand, for as long as one likes. */
+const { values } = readCommandLine(USAGE, {
   options: {
     cycles: { type: 'string', default: '100' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
@@ -19,7 +24,7 @@ const wholeNumber = (text: string): number => {
   return value
 }
 
-const venue = await startVenue({ blockTime: 1 })
+const venue = await startVenue(KILL_LOOP_VENUE)
 say(`the venue's files are in ${venue.dataDir}, kept when something is found`)
 try {
   const { kills, orderIds, trades } = await runKillLoop({
@@ -31,7 +36,9 @@ try {
   })
   await venue.stop({ keepData: true })
   expectTaken(venue.dataDir, orderIds)
-  say(`${kills} kills, ${orderIds.length} orders, ${trades} trades: nothing lost, nothing doubled`)
+  say(
+    `${kills} kills, ${orderIds.length} orders, ${describeTrades(trades)}: nothing lost, nothing doubled`,
+  )
   await venue.stop()
 } catch (error) {
   say(String((error as Error).stack ?? error))

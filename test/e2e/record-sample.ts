@@ -12,6 +12,7 @@ import {
 } from '../../bus-schemas/subjects.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
+import { endAtHelp } from '../../runtime/process/command-line.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
@@ -21,8 +22,10 @@ import { createTransferUser } from './stage/transfer-user.js'
 
 /** `npm run record-sample -- <name>`: runs a small venue and writes its data directory to `test/samples/<name>/`. */
 
+const USAGE = 'usage: npm run record-sample -- <name>'
+endAtHelp(USAGE)
 const name = process.argv[2] ?? ''
-if (!/^[a-z0-9.-]+$/.test(name)) throw new Error('usage: npm run record-sample -- <name>')
+if (!/^[a-z0-9.-]+$/.test(name)) throw new Error(USAGE)
 
 /** Far away, so that the book of a sample that is years old is the recorded one. */
 const LIVES_SEC = 60 * 365 * 86_400

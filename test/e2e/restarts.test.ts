@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { endlessSteps, startLoad, type Load } from './stage/load.js'
 import { expectReconciled, readAllBalances } from './stage/reconcile.js'
-import { createTrader } from './stage/trader.js'
+import { createTrader, SPOT } from './stage/trader.js'
 
 const PER_SECOND = 50
 /** Load that goes on for at least 25 seconds. */
@@ -53,6 +53,6 @@ describe('restarts of every process under load', function () {
     const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: PER_SECOND })
     await restartAll(load).finally(() => load.stop())
     const trades = await expectReconciled(venue, await load.answered(), { before })
-    expect(trades, 'trades').to.be.above(100)
+    expect(trades.get(SPOT), 'trades').to.be.above(100)
   })
 })

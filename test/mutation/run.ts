@@ -1,5 +1,6 @@
 import { Stryker } from '@stryker-mutator/core'
 import { fileURLToPath } from 'node:url'
+import { endAtHelp } from '../../runtime/process/command-line.js'
 import { inProcessTests } from './in-process-tests.js'
 import type { RunnerSettings } from './mocha-runner.js'
 import { ROOMS, type Room } from './rooms.js'
@@ -52,13 +53,14 @@ function roomsOf(asked: string): [room: Room, sources: string][] {
   )
 }
 
+const USAGE = `usage: npm run mutate -- <room or file> ...; rooms: ${ROOMS.map(({ folder }) => folder).join(', ')}`
+endAtHelp(USAGE)
 const asked = new Map<Room, string[]>()
 for (const [room, sources] of process.argv.slice(2).flatMap(roomsOf)) {
   asked.set(room, [...(asked.get(room) ?? []), sources])
 }
 if (asked.size === 0) {
-  const names = ROOMS.map(({ folder }) => folder).join(', ')
-  console.error(`usage: npm run mutate -- <room or file> ...; rooms: ${names}`)
+  console.error(USAGE)
   process.exitCode = 2
 }
 for (const [room, sources] of asked) {

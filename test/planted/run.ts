@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endAtHelp } from '../../runtime/process/command-line.js'
 import { tempDir } from '../support/temp-dir.js'
 import { plant, readPlantedFaults, type PlantedFault } from './planted-fault.js'
 
@@ -98,4 +99,7 @@ function main(names: readonly string[]): boolean {
   }
 }
 
+endAtHelp(
+  'usage: npm run planted -- [name ...]\n\nPlants the faults of test/planted/*.patch, all or the named ones, and runs their tests.',
+)
 process.exitCode = main(process.argv.slice(2)) ? 0 : 1

@@ -42,6 +42,7 @@ export interface Devnet {
   readonly perp_asset: Address
   readonly perp_trade_module: Address
   readonly perp_feed: Address
+  readonly future_trade_module: Address
   readonly spot_fee_subaccount_id: string
   readonly note: string
   readonly accounts: readonly {

@@ -3,12 +3,11 @@ import { expect } from 'chai'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runAudit } from '../../support/audit.js'
-import type { TestVenue } from '../../support/venue.js'
-import { endlessSteps, randomNumbers, startLoad, type Answered } from './load.js'
+import { SPOT_AND_PERP, type StartVenueOptions, type TestVenue } from '../../support/venue.js'
+import { openAllMarkets } from './all-markets.js'
+import { randomNumbers, startLoad, type Answered } from './load.js'
 import { expectReconciled, idsOf, readAllBalances } from './reconcile.js'
-import { createTrader } from './trader.js'
 
-const TRADERS = [0, 1, 2, 3]
 /** Few, because the local chain's state is stored whole every two seconds and grows with every transaction. */
 const PER_SECOND = 15
 /** A chain that was killed may forget a minute of transactions on a busy machine; all of them are sent again. */
@@ -18,7 +17,14 @@ const PEACE_UP_TO_MS = 600
 /** One kill in so many is followed by another before the first is mended. */
 const DOUBLE_ONE_IN = 4
 
+/** Spot and perpetual, to which the loop adds a series of futures; prices fresh enough for a chain that loses a minute. */
+export const KILL_LOOP_VENUE: StartVenueOptions = {
+  ...{ blockTime: 1, markets: SPOT_AND_PERP, feeder: true },
+  env: { FEEDER_EVERY_S: '20' },
+}
+
 export interface KillLoopOptions {
+  /** Started with KILL_LOOP_VENUE. */
   readonly venue: TestVenue
   readonly cycles: number
   /** Decides who is killed and when; the load is the same for every seed. */
@@ -32,24 +38,22 @@ export interface KillLoopResult {
   readonly kills: number
   /** Of every order that was sent. */
   readonly orderIds: readonly string[]
-  readonly trades: number
+  /** By market: one of each kind. */
+  readonly trades: ReadonlyMap<string, number>
 }
 
 /**
- * Kills processes of a venue under load, one or two in each cycle, and lets it mend; at every reconciliation the load
+ * Kills processes of a venue under load in a market of each kind, one or two in each cycle, and lets it mend; at every reconciliation the load
  * pauses and all that was ever sent is looked for. Throws what the reconciliation finds.
  */
 export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopResult> {
   const { venue, cycles, seed, reconcileEvery, say } = options
   const random = randomNumbers(seed)
   const killing: Killing = { venue, random, deal: dealNames(random) }
-  const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
-  // Each reads the market before it signs for the first time, which the first kill must not come between.
-  await Promise.all(traders.map((it) => it.sign({ side: 'buy', amount: '1', price: '0.0001' })))
-  const steps = endlessSteps(traders)
+  const { steps, names: markets } = await openAllMarkets(venue)
   const before = await readAllBalances(venue)
   const answered: Answered[] = []
-  let result: KillLoopResult = { kills: 0, orderIds: [], trades: 0 }
+  let result: KillLoopResult = { kills: 0, orderIds: [], trades: new Map() }
   say(`seed ${seed}`)
   for (let cycle = 1; cycle <= cycles;) {
     const load = startLoad({
@@ -69,15 +73,19 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRes
     }
     answered.push(...(await load.answered()))
     const trades = await expectReconciled(venue, answered, {
-      before,
-      quietWithinMs: QUIET_WITHIN_MS,
+      ...{ before, markets, quietWithinMs: QUIET_WITHIN_MS },
     })
     await expectAudited(venue)
     result = { ...result, orderIds: placedIds(answered), trades }
-    say(`reconciled after ${cycle - 1} cycles: ${result.orderIds.length} orders, ${trades} trades`)
+    say(
+      `reconciled after ${cycle - 1} cycles: ${result.orderIds.length} orders, ${describeTrades(trades)}`,
+    )
   }
   return result
 }
+
+export const describeTrades = (trades: ReadonlyMap<string, number>): string =>
+  [...trades].map(([market, count]) => `${count} trades in ${market}`).join(', ')
 
 interface Killing {
   readonly venue: TestVenue

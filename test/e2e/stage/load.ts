@@ -5,7 +5,6 @@ import type { Trader } from './trader.js'
 const RESEND_PAUSE_MS = 100
 /** A submission that was not answered for this long never will be. */
 const GIVE_UP_AFTER_MS = 60_000
-const MIDDLE_PRICE = 70_000
 /** A cancel names an order that was sent this many steps before, about two seconds. */
 const CANCEL_LAG = 100
 
@@ -27,11 +26,30 @@ export interface Answered {
   readonly attempts: number
 }
 
+type Random = (below: number) => number
+
+/** Prices and amounts of a market's orders. */
+export interface Terms {
+  /** In steps of the price's text. */
+  readonly middle: number
+  readonly price: (steps: number) => string
+  readonly amount: (random: Random) => string
+}
+
+const SPOT_TERMS: Terms = {
+  middle: 70_000,
+  price: (steps) => `0.000${steps}`,
+  amount: (random) => `${10 + random(200)}.${1 + random(999_999)}`,
+}
+
 /**
  * Signed steps of several traders without end, the same for the same traders: most orders rest near the middle, two in
  * five cross, and every eighth step cancels an order sent a while before.
  */
-export async function* endlessSteps(traders: readonly Trader[]): AsyncGenerator<Step, never> {
+export async function* endlessSteps(
+  traders: readonly Trader[],
+  terms: Terms = SPOT_TERMS,
+): AsyncGenerator<Step, never> {
   const random = randomNumbers(1)
   const recent: Step[] = []
   for (let count = 0; ; count += 1) {
@@ -39,23 +57,29 @@ export async function* endlessSteps(traders: readonly Trader[]): AsyncGenerator<
     const cancels = count % 8 === 7 && former !== undefined
     const step: Step = cancels
       ? { kind: 'cancel', body: former.body }
-      : { kind: 'place', body: await nextOrder(traders, random) }
+      : { kind: 'place', body: await nextOrder(traders, terms, random) }
     recent.push(step)
     yield step
   }
 }
 
-function nextOrder(
-  traders: readonly Trader[],
-  random: (below: number) => number,
-): Promise<OrderBody> {
+function nextOrder(traders: readonly Trader[], terms: Terms, random: Random): Promise<OrderBody> {
   const trader = traders[random(traders.length)] as Trader
   const side = random(2) === 0 ? 'buy' : 'sell'
   const ticks = 1 + random(10)
   const passive = random(5) < 2 ? -ticks : ticks
-  const price = MIDDLE_PRICE + (side === 'sell' ? passive : -passive)
-  const amount = `${10 + random(200)}.${1 + random(999_999)}`
-  return trader.sign({ side, amount, price: `0.000${price}` })
+  const price = terms.middle + (side === 'sell' ? passive : -passive)
+  return trader.sign({ side, amount: terms.amount(random), price: terms.price(price) })
+}
+
+/** The steps of several sources in turn. */
+export async function* inTurn(
+  sources: readonly AsyncGenerator<Step, never>[],
+): AsyncGenerator<Step, never> {
+  for (let turn = 0; ; turn += 1) {
+    const source = sources[turn % sources.length] as AsyncGenerator<Step, never>
+    yield (await source.next()).value
+  }
 }
 
 export interface Load {

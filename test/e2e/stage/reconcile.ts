@@ -3,18 +3,19 @@ import { readFile } from 'node:fs/promises'
 import { createPublicClient, http, parseEventLogs, type PublicClient, type RpcLog } from 'viem'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { feedStream } from '../../../bus-schemas/subjects.js'
-import { tradeModuleAbi } from '../../../chain/abi/contracts.js'
+import { futureTradeModuleAbi, tradeModuleAbi } from '../../../chain/abi/contracts.js'
 import {
   createLocalBook,
   createRestClient,
   type BookDelta,
+  type MarketEntry,
   type OrderBody,
   type OrderRecord,
   type TradeRecord,
 } from '../../../client/index.js'
 import { notionalFeeFloor, notionalFloor } from '../../../core/contracts/fees.js'
 import type { Change } from '../../../core/engine/change.js'
-import { amountE18, priceE18 } from '../../../core/money.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { connectSocket } from '../../support/socket-client.js'
@@ -57,11 +58,18 @@ export async function readOrders(
   return found
 }
 
+export interface Quiet {
+  /** How long settlements may take to come to an end; a minute by default. */
+  readonly withinMs?: number
+  /** Names of the markets of the orders; the spot market by default. */
+  readonly markets?: readonly string[]
+}
+
 /** Resolves when nothing of these orders awaits its settlement and the chain holds every trade that was told. */
 export async function untilQuiet(
   venue: TestVenue,
   ids: readonly string[],
-  withinMs = QUIET_WITHIN_MS,
+  { withinMs = QUIET_WITHIN_MS, markets = [SPOT] }: Quiet = {},
 ): Promise<void> {
   let waiting = ids
   await eventually(async () => {
@@ -69,7 +77,8 @@ export async function untilQuiet(
     waiting = waiting.filter((id) => orders.get(id)?.pending_amount !== '0')
     expect(waiting, 'orders with matches that are not settled').to.deep.equal([])
   }, withinMs)
-  const hashes = [...new Set((await readTrades(venue)).map((trade) => trade.tx_hash ?? ''))]
+  const trades = await Promise.all(markets.map((market) => readTrades(venue, market)))
+  const hashes = [...new Set(trades.flat().map((trade) => trade.tx_hash ?? ''))]
   await eventually(async () => {
     const receipts = await readReceipts(venue, hashes)
     expect(receipts.filter((receipt) => receipt === null)).to.deep.equal([])
@@ -77,11 +86,14 @@ export async function untilQuiet(
 }
 
 /** Every trade of the market, newest first. */
-export async function readTrades({ gatewayUrl }: TestVenue): Promise<TradeRecord[]> {
+export async function readTrades(
+  { gatewayUrl }: TestVenue,
+  market: string = SPOT,
+): Promise<TradeRecord[]> {
   const rest = createRestClient(gatewayUrl)
   const all: TradeRecord[] = []
   for (let before: number | undefined; ;) {
-    const { trades, next_before_trade_id } = await rest.trades(SPOT, {
+    const { trades, next_before_trade_id } = await rest.trades(market, {
       limit: PAGE,
       ...(before !== undefined && { beforeTradeId: before }),
     })
@@ -91,12 +103,19 @@ export async function readTrades({ gatewayUrl }: TestVenue): Promise<TradeRecord
   }
 }
 
+/** What was ordered and traded in a market. */
+interface Traded {
+  readonly market: MarketEntry
+  readonly orders: ReadonlyMap<string, StoredOrder>
+  readonly trades: readonly TradeRecord[]
+}
+
 /** Each order's `filled_amount`, the sum of its trades and what the chain counts as filled are one number. */
-export async function expectFillsAgree(
+async function expectFillsAgree(
   venue: TestVenue,
-  orders: ReadonlyMap<string, StoredOrder>,
-  trades: readonly TradeRecord[],
+  { market, orders, trades }: Traded,
 ): Promise<void> {
+  const signedScale = BigInt(market.future?.amount_scale ?? E18)
   const traded = new Map<string, bigint>()
   for (const { taker_order_id, maker_order_id, size } of trades) {
     for (const id of [taker_order_id, maker_order_id])
@@ -109,7 +128,7 @@ export async function expectFillsAgree(
       filled: e18(filled_amount),
       traded: traded.get(order_id) ?? 0n,
       onChain: await client.readContract({
-        address: venue.devnet.spot_trade_module,
+        address: market.trade_module_address as `0x${string}`,
         abi: tradeModuleAbi,
         functionName: 'filled',
         args: [owner_address as `0x${string}`, BigInt(nonce)],
@@ -117,9 +136,11 @@ export async function expectFillsAgree(
     })),
   )
   const differing = rows.filter(
-    ({ filled, traded, onChain }) => filled !== traded || traded !== onChain,
+    ({ filled, traded, onChain }) => filled !== traded || (traded * signedScale) / E18 !== onChain,
   )
-  expect(differing, 'orders whose fills, trades and chain differ').to.deep.equal([])
+  expect(differing, `${market.market}: orders whose fills, trades and chain differ`).to.deep.equal(
+    [],
+  )
 }
 
 /** What the chain holds for the accounts of the devnet and for the fees. */
@@ -185,8 +206,10 @@ export async function expectSettledOnce(
 }
 
 function countFills({ devnet }: TestVenue, receipt: Receipt | null): number {
-  const logs = (receipt?.logs ?? []).filter(({ address }) => address === devnet.spot_trade_module)
-  return parseEventLogs({ abi: tradeModuleAbi, logs, eventName: 'OrderMatched' }).length
+  const { spot_trade_module: spot, perp_trade_module: perp, future_trade_module: future } = devnet
+  const logs = (receipt?.logs ?? []).filter(({ address }) => [spot, perp, future].includes(address))
+  const abi = [...tradeModuleAbi, ...futureTradeModuleAbi]
+  return parseEventLogs({ abi, logs, eventName: ['OrderMatched', 'FutureMatched'] }).length
 }
 
 async function readReceipts(
@@ -210,12 +233,12 @@ const chainOf = ({ devnet }: TestVenue): PublicClient =>
   })
 
 /** Every change of the market as the feed's stream holds it. */
-export async function readFeed({ dataDir }: TestVenue): Promise<Change[]> {
+export async function readFeed({ dataDir }: TestVenue, market: string = SPOT): Promise<Change[]> {
   const ports = JSON.parse(await readFile(`${dataDir}/ports.json`, 'utf8')) as { nats: number }
   const bus = await connectNatsBus({ url: `nats://127.0.0.1:${ports.nats}`, name: 'reconcile' })
   const changes: Change[] = []
   for (let next = 1; ;) {
-    const messages = await bus.read(feedStream(SPOT), next, READ_BLOCKS)
+    const messages = await bus.read(feedStream(market), next, READ_BLOCKS)
     if (messages.length === 0) break
     changes.push(...messages.flatMap(({ data }) => decodeBlock(data).changes))
     next += messages.length
@@ -228,16 +251,20 @@ export async function readFeed({ dataDir }: TestVenue): Promise<Change[]> {
  * A socket that asks for everything from the beginning gets every change once and in order, and folding them gives the
  * book that REST shows.
  */
-export async function expectSocketAgrees(venue: TestVenue, headSeq: number): Promise<void> {
+async function expectSocketAgrees(
+  venue: TestVenue,
+  market: string,
+  headSeq: number,
+): Promise<void> {
   const socket = await connectSocket(`${venue.gatewayUrl.replace(/^http/, 'ws')}/v1/ws`)
-  socket.send({ op: 'subscribe', channel: 'book', market: SPOT, since_seq: 0 })
+  socket.send({ op: 'subscribe', channel: 'book', market, since_seq: 0 })
   await eventually(() => socket.frames.length >= headSeq)
   socket.ws.close()
   const seqs = socket.frames.map(({ type, seq }) => `${type} ${seq}`)
   expect(seqs).to.deep.equal(Array.from({ length: headSeq }, (_, index) => `update ${index + 1}`))
   const book = createLocalBook()
   for (const { data, seq = 0 } of socket.frames) book.apply(data as BookDelta, seq)
-  const { bids, asks } = await createRestClient(venue.gatewayUrl).book(SPOT)
+  const { bids, asks } = await createRestClient(venue.gatewayUrl).book(market)
   const shown = new Map([...bids, ...asks].map((order) => [order.order_id, order.open_amount]))
   expect(shown.size).to.equal(bids.length + asks.length)
   expect(new Map([...book.openAmounts()].sort())).to.deep.equal(new Map([...shown].sort()))
@@ -248,22 +275,24 @@ export interface Reconciliation {
   readonly before: ReadonlyMap<string, SpotBalances>
   /** How long settlements may take to come to an end; a minute by default. */
   readonly quietWithinMs?: number
+  /** Names of all markets in which orders were sent; the spot market by default. */
+  readonly markets?: readonly string[]
 }
 
 /**
  * Everything that was sent is once where it was answered to be: every placement in the reads and in the feed, what was
  * cancelled cancelled, every trade one successful transaction, fills and balances the chain's own, and a socket's fold
- * the book. Resolves with the number of trades.
+ * the book. Resolves with the number of trades by market.
  */
 export async function expectReconciled(
   venue: TestVenue,
   answered: readonly Answered[],
-  { before, quietWithinMs }: Reconciliation,
-): Promise<number> {
+  { before, quietWithinMs = QUIET_WITHIN_MS, markets = [SPOT] }: Reconciliation,
+): Promise<ReadonlyMap<string, number>> {
   const placed = answered.filter(({ step }) => step.kind === 'place')
   const ids = idsOf(placed.map(({ step }) => step.body))
   expect(placed.filter(({ answer }) => ![200, 409].includes(answer.status))).to.deep.equal([])
-  await untilQuiet(venue, ids, quietWithinMs)
+  await untilQuiet(venue, ids, { withinMs: quietWithinMs, markets })
 
   const orders = await readOrders(venue, ids)
   expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
@@ -273,19 +302,42 @@ export async function expectReconciled(
     expect(orders.get(step.body.order_id)?.status).to.equal('cancelled')
   }
 
-  const changes = await readFeed(venue)
+  const traded: Traded[] = []
+  for (const market of await listed(venue, markets))
+    traded.push(await expectMarketReconciled(venue, market, orders))
+  await expectSettledOnce(
+    venue,
+    traded.flatMap(({ trades }) => trades),
+  )
+  const [spot] = traded.filter(({ market }) => market.market === SPOT)
+  if (spot !== undefined)
+    expect(await readAllBalances(venue)).to.deep.equal(balancesAfter(venue, before, spot))
+  return new Map(traded.map(({ market, trades }) => [market.market, trades.length]))
+}
+
+async function listed(venue: TestVenue, names: readonly string[]): Promise<MarketEntry[]> {
+  const all = await createRestClient(venue.gatewayUrl).markets()
+  const found = all.filter(({ market }) => names.includes(market))
+  expect(found.map(({ market }) => market)).to.have.members([...names])
+  return found
+}
+
+/** What was sent in one market is once in its feed, its trades, on the chain and on a socket. */
+async function expectMarketReconciled(
+  venue: TestVenue,
+  market: MarketEntry,
+  all: ReadonlyMap<string, StoredOrder>,
+): Promise<Traded> {
+  const name = market.market
+  const orders = new Map([...all].filter(([, order]) => order.market === name))
+  const changes = await readFeed(venue, name)
   expect(changes.map(({ seq }) => seq)).to.deep.equal(changes.map((_, index) => index + 1))
   const placements = changes.filter(({ kind }) => kind === 'OrderPlaced')
-  expect(placements.map(({ orderId }) => orderId).sort()).to.deep.equal([...ids].sort())
-
-  const trades = await readTrades(venue)
-  await expectSettledOnce(venue, trades)
-  await expectFillsAgree(venue, orders, trades)
-  expect(await readAllBalances(venue)).to.deep.equal(
-    balancesAfter(venue, before, { orders, trades }),
-  )
-  await expectSocketAgrees(venue, changes.length)
-  return trades.length
+  expect(placements.map(({ orderId }) => orderId).sort()).to.deep.equal([...orders.keys()].sort())
+  const trades = await readTrades(venue, name)
+  await expectFillsAgree(venue, { market, orders, trades })
+  await expectSocketAgrees(venue, name, changes.length)
+  return { market, orders, trades }
 }
 
 /** The ids of the bodies, each once. */

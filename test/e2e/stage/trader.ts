@@ -45,24 +45,39 @@ export interface Trader {
 
 let orders = 0
 
-/** `key` signs instead of the owner where it is given: a session key. */
-export function createTrader(devnet: Devnet, name: number, key?: PrivateKeyAccount): Trader {
+/** Where a trader trades. */
+export interface Desk {
+  readonly market: string
+  readonly subaccountId: string
+}
+
+/** `key` signs instead of the owner where it is given: a session key. Without `desk` the spot market and account. */
+export function createTrader(
+  devnet: Devnet,
+  name: number,
+  key?: PrivateKeyAccount,
+  desk?: Desk,
+): Trader {
   const account = devnet.accounts[name]
   if (account === undefined) throw new Error(`the devnet has no account ${name}`)
   const owner = privateKeyToAccount(account.private_key)
   const signer = key ?? owner
   const rest = createRestClient(devnet.gateway_url)
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
+  const { market: traded, subaccountId } = desk ?? {
+    market: SPOT,
+    subaccountId: account.spot_subaccount_id,
+  }
   let market: Promise<MarketEntry> | undefined
 
   const sign = async (wish: OrderWish): Promise<OrderBody> => {
-    market ??= rest.markets().then((list) => list.find((it) => it.market === SPOT) as MarketEntry)
+    market ??= rest.markets().then((list) => list.find((it) => it.market === traded) as MarketEntry)
     orders += 1
     const orderId = wish.orderId ?? `e2e-${process.pid}-${Date.now()}-${orders}`
     return signOrder(signer, domain, {
       market: await market,
       orderId,
-      subaccountId: account.spot_subaccount_id,
+      subaccountId,
       owner: owner.address,
       nonce: randomNonce(),
       expirySec: Math.floor(Date.now() / 1000) + (wish.livesSec ?? 3_600),
