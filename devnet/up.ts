@@ -1,4 +1,4 @@
-import { readLauncherConfig } from './launcher/config.js'
+import { readLauncherConfig, readyLines } from './launcher/config.js'
 import { createLauncher } from './launcher/launcher.js'
 import { createConsole } from './launcher/output.js'
 import { LauncherError } from './launcher/wait-for.js'
@@ -15,7 +15,8 @@ function explain(error: unknown): string {
 }
 
 async function up(): Promise<void> {
-  const launcher = createLauncher({ config: readLauncherConfig(), console: output })
+  const config = readLauncherConfig()
+  const launcher = createLauncher({ config, console: output })
   let stopping = false
   const stop = async (exitCode: number) => {
     if (stopping) {
@@ -30,7 +31,7 @@ async function up(): Promise<void> {
     process.on(signal, () => void stop(0))
   try {
     const url = await launcher.start()
-    if (!stopping) output.say(`venue ready ${url}`)
+    if (!stopping) for (const line of readyLines(config, url)) output.say(line)
   } catch (error) {
     if (stopping) return
     process.stderr.write(`venue: ${explain(error)}\n`)

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { encodeFunctionData, parseAbi, parseEventLogs, type Log } from 'viem'
 import { createRestClient } from '../client/index.js'
+import { defaultDevnetFile } from './config.js'
 import { accountOf, readDevnet, secondAccountOf } from './devnet.js'
 import { placeOrder, readPerpetual, send, until, untilFilled, untilPosition } from './perpetual.js'
 
@@ -13,7 +14,7 @@ const BID_FUNDS = 100_000_000n
 const SIZE = '270000'
 const LOWER_INDEX = '0.0006'
 
-const file = process.argv[2] ?? 'var/devnet.json'
+const file = process.argv[2] ?? defaultDevnetFile()
 const devnet = await readDevnet(file)
 const [account, liquidator] = [accountOf(devnet), secondAccountOf(devnet)]
 const venue = createRestClient(devnet.gateway_url)

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { defaultDevnetFile } from './config.js'
 
 /** The fields of a running devnet's description that the examples need. */
 export interface Devnet {
@@ -29,9 +30,23 @@ export interface DevnetAccount {
   readonly perp_subaccount_id: string
 }
 
-/** Reads the description; the path defaults to where `./venue up` writes it. */
-export async function readDevnet(path = 'var/devnet.json'): Promise<Devnet> {
-  return JSON.parse(await readFile(path, 'utf8')) as Devnet
+/**
+ * Reads the description; the path defaults to where `./venue up` writes it. From now on an error ends the program with its
+ * message alone.
+ */
+export async function readDevnet(path = defaultDevnetFile()): Promise<Devnet> {
+  process.on('uncaughtException', (error) => {
+    console.error(error.message)
+    process.exit(1)
+  })
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new Error(`there is no ${path}: run ./venue up, with the same DATA_DIR`)
+  })
+  const devnet = JSON.parse(text) as Devnet
+  await fetch(new URL('/readyz', devnet.gateway_url)).catch(() => {
+    throw new Error(`no venue answers at ${devnet.gateway_url}: run ./venue up`)
+  })
+  return devnet
 }
 
 /** The first development account. */

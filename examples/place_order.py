@@ -4,12 +4,13 @@
 What to sign is read from GET /v1/venue and compared with GET /v1/signing-vectors.json before anything is sent.
 Needs Python 3.9 and three packages, on Debian: python3-pycryptodome python3-ecdsa python3-websockets.
 
-    python3 examples/place_order.py [var/devnet.json]
+    python3 examples/place_order.py [path of devnet.json; by default in DATA_DIR, or var]
 """
 import asyncio
 import base64
 import hashlib
 import json
+import os
 import secrets
 import sys
 import time
@@ -214,7 +215,10 @@ async def follow(base: str, venue: dict, key: Key, body: dict) -> None:
 
 
 def main() -> None:
-    path = sys.argv[1] if len(sys.argv) > 1 else "var/devnet.json"
+    usual = os.path.join(os.environ.get("DATA_DIR") or "var", "devnet.json")
+    path = sys.argv[1] if len(sys.argv) > 1 else usual
+    if not os.path.exists(path):
+        sys.exit(f"there is no {path}: run ./venue up, with the same DATA_DIR")
     with open(path, encoding="utf-8") as file:
         devnet = json.load(file)
     base, account = devnet["gateway_url"].rstrip("/"), devnet["accounts"][0]

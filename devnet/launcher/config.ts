@@ -173,3 +173,19 @@ function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeploy
       : undefined,
   })
 }
+
+/** What the launcher prints once the venue is ready: its address, and where to look first. */
+export function readyLines(
+  { dataDir, existing }: Pick<LauncherConfig, 'dataDir' | 'existing'>,
+  gatewayUrl: string,
+): readonly string[] {
+  const place = dataDir === resolve('var') ? '' : `DATA_DIR=${dataDir} `
+  return [
+    `venue ready ${gatewayUrl}`,
+    `  documentation: ${gatewayUrl}/docs`,
+    // The examples trade with the accounts of a local chain.
+    ...(existing === undefined
+      ? [`  first example: ${place}node dist/examples/01-place-order.js`]
+      : []),
+  ]
+}

@@ -1,10 +1,23 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { LauncherError } from './wait-for.js'
 
 /** It also marks a directory as a venue's: `./venue reset` deletes only marked directories. */
 export const LOCK_FILE = 'venue.lock'
+
+/** Makes the data directory if there is none. Throws LauncherError when files cannot be written there. */
+export function provideDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    closeSync(openSync(join(dataDir, LOCK_FILE), 'a+', 0o644))
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isFile = code === 'EEXIST' || code === 'ENOTDIR'
+    const why = isFile ? 'a file is in its place' : message
+    throw new LauncherError(`DATA_DIR ${dataDir} cannot be written (${why}); set DATA_DIR`)
+  }
+}
 
 /**
  * Locks a data directory for this process; returns the function that releases it. Throws LauncherError when another

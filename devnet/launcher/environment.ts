@@ -94,11 +94,18 @@ export interface Ports {
 }
 
 /**
- * Chooses the venue's ports and writes them to `DATA_DIR/ports.json`. Throws LauncherError naming the variable of a
- * port that another process uses.
+ * Chooses the venue's ports and writes them to `DATA_DIR/ports.json`. Throws LauncherError with a line for each port that
+ * another process uses, naming its variable.
  */
 export async function settlePorts(config: LauncherConfig): Promise<Ports> {
   const { ports, natsUrl, existing, dataDir } = config
+  const taken: string[] = []
+  const settle = async (variable: string, port: number): Promise<number> => {
+    if (port === 0) return freePort()
+    const why = await probe(port).catch((error: Error) => error.message)
+    if (why !== undefined) taken.push(`port ${port} cannot be used (${why}); set ${variable}`)
+    return port
+  }
   const settled: Ports = {
     gateway: await settle('GATEWAY_PORT', ports.gateway),
     executor: await settle('EXECUTOR_PORT', ports.executor),
@@ -109,17 +116,7 @@ export async function settlePorts(config: LauncherConfig): Promise<Ports> {
     }),
     ...(existing === undefined && { chain: await settle('CHAIN_PORT', ports.chain) }),
   }
+  if (taken.length > 0) throw new LauncherError(taken.join('\n'))
   await writeJsonDurably(join(dataDir, 'ports.json'), settled)
   return settled
-}
-
-async function settle(variable: string, port: number): Promise<number> {
-  if (port === 0) return freePort()
-  try {
-    await probe(port)
-  } catch (cause) {
-    const why = (cause as Error).message
-    throw new LauncherError(`port ${port} cannot be used (${why}); set ${variable}`, { cause })
-  }
-  return port
 }

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile, watchNames } from '../../data/market-file.js'
@@ -14,7 +13,7 @@ import {
 } from '../chain/local-chain.js'
 import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
-import { lockDataDir } from './data-dir.js'
+import { lockDataDir, provideDataDir } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
@@ -71,7 +70,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
     isStopping: () => phase === 'stopping',
   }
   const bringUp = async () => {
-    await mkdir(config.dataDir, { recursive: true })
+    provideDataDir(config.dataDir)
     release = lockDataDir(config.dataDir)
     const ports = await prepare(config, console)
     return startAll({ keeping, running, ports, deploy })

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readLauncherConfig } from '../../devnet/launcher/config.js'
-import { workerEnvironments } from '../../devnet/launcher/environment.js'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { readLauncherConfig, readyLines } from '../../devnet/launcher/config.js'
+import { settlePorts, workerEnvironments } from '../../devnet/launcher/environment.js'
+import { tempDir } from '../support/temp-dir.js'
 
 const KEY = `0x${'11'.repeat(32)}`
 
@@ -22,6 +25,34 @@ describe('devnet/config', () => {
     expect(read).to.throw(/GATEWAY_PORT must be a port.*\nDEVNET_BLOCK_TIME must be whole.*\nDEMO/)
     expect(() => readLauncherConfig({ CHAIN_PORT: '65536' })).to.throw('CHAIN_PORT must be a port')
     expect(() => readLauncherConfig({ EXECUTOR_PRIVATE_KEY: 'abc' })).to.throw('64 hex digits')
+  })
+
+  it('gives one line for each port that is taken', async () => {
+    const dir = tempDir()
+    const server = createServer().listen(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const ports = { GATEWAY_PORT: `${port}`, EXECUTOR_PORT: '0', NATS_PORT: '0' }
+      const given = { ...ports, CHAIN_PORT: `${port}`, DATA_DIR: dir.path }
+      const refusal = await settlePorts(readLauncherConfig(given)).catch(String)
+      const line = (name: string) => `port ${port} cannot be used \\(.*\\); set ${name}_PORT`
+      expect(refusal).to.match(new RegExp(`: ${line('GATEWAY')}\\n${line('CHAIN')}$`))
+    } finally {
+      server.close()
+      dir.remove()
+    }
+  })
+
+  it('names the documentation and an example where they are', () => {
+    const lines = readyLines(readLauncherConfig({ DATA_DIR: '/tmp/x' }), 'http://127.0.0.1:1')
+    expect(lines).to.deep.equal([
+      'venue ready http://127.0.0.1:1',
+      '  documentation: http://127.0.0.1:1/docs',
+      '  first example: DATA_DIR=/tmp/x node dist/examples/01-place-order.js',
+    ])
+    const [, , usual] = readyLines(readLauncherConfig({}), 'http://127.0.0.1:1')
+    expect(usual).to.equal('  first example: node dist/examples/01-place-order.js')
   })
 
   it('takes a deployment only whole', () => {

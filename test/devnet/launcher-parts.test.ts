@@ -10,7 +10,7 @@ import { assertChainBelongs } from '../../devnet/chain/local-chain.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { startChild } from '../../devnet/launcher/child.js'
 import { writeFileDurably } from '../../data/durable-file.js'
-import { lockDataDir } from '../../devnet/launcher/data-dir.js'
+import { lockDataDir, provideDataDir } from '../../devnet/launcher/data-dir.js'
 import { startGuard } from '../../devnet/launcher/keep-running.js'
 import { consoleLine, openLogFile } from '../../devnet/launcher/output.js'
 import { endOrphans, identify, isRunning, keepPids, readPids } from '../../devnet/launcher/pids.js'
@@ -58,6 +58,18 @@ describe('devnet/launcher-lock', () => {
     holder.stdin.end()
     await once(holder, 'exit')
     lockDataDir(dir)()
+  })
+
+  it('makes the directory, and names one that cannot be written', async () => {
+    const inside = join(dir, 'a', 'b')
+    provideDataDir(inside)
+    expect((await stat(inside)).isDirectory()).to.equal(true)
+    const file = join(dir, 'file')
+    await writeFile(file, '')
+    for (const place of [file, join(file, 'inside')])
+      expect(() => provideDataDir(place)).to.throw(
+        `DATA_DIR ${place} cannot be written (a file is in its place); set DATA_DIR`,
+      )
   })
 
   it('takes over at once from one that was killed', async () => {

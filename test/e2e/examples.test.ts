@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { inProject } from '../../devnet/launcher/binaries.js'
@@ -83,6 +83,22 @@ describe('the examples', function () {
     expect(printed).to.match(/^\d+ signing vectors agree\n.* is active\n.* is cancelled\n$/)
   })
 
+  it('say what is missing, and where they looked', () => {
+    const example = inProject('dist/examples/01-place-order.js')
+    const run = (...args: string[]) => {
+      const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere' }
+      const { status, stderr } = spawnSync(process.execPath, [example, ...args], {
+        ...{ env, encoding: 'utf8', timeout: 60_000 },
+      })
+      return [status, stderr]
+    }
+    const missing = 'there is no /nowhere/devnet.json: run ./venue up, with the same DATA_DIR\n'
+    expect(run()).to.deep.equal([1, missing])
+    const dead = join(venue.dataDir, 'dead.json')
+    writeFileSync(dead, JSON.stringify({ gateway_url: 'http://127.0.0.1:1' }))
+    expect(run(dead)).to.deep.equal([1, 'no venue answers at http://127.0.0.1:1: run ./venue up\n'])
+  })
+
   for (const [name, { prints, endsAt, given }] of Object.entries(examples)) {
     it(`${name} does what it says`, async () => {
       const undo = await given?.(venue)
@@ -97,7 +113,7 @@ describe('the examples', function () {
         printed += text.toString()
         if (endsAt?.test(printed) === true) child.kill('SIGINT')
       })
-      const [code] = (await once(child, 'exit')) as [number | null]
+      const [code] = (await once(child, 'close')) as [number | null]
       await undo?.()
       expect([code, failed]).to.deep.equal([0, ''])
       expect(printed, printed).to.match(prints)
