@@ -3,6 +3,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
+export const USAGE = `usage: npm run audit
+
+Folds the logs of the venue in DATA_DIR (./var) again and compares them with its databases and the chain. Exits with 1 at a
+difference. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).`
+
 /** Settings of the auditor, by the names of its environment. */
 export const auditorEnv = z.object({
   /** Directory of history.db, executor.db and the files of ./venue up. */

@@ -6,14 +6,10 @@ import { exitIfCannotStart, orExit } from '../../runtime/process/cannot-start.js
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
-import { readAuditorConfig } from './config.js'
+import { readAuditorConfig, USAGE } from './config.js'
 import { wordVerdicts } from './verdicts.js'
 
 const PROCESS = 'auditor'
-const USAGE = `usage: npm run audit
-
-Folds the logs of the venue in DATA_DIR (./var) again and compares them with its databases and the chain. Exits with 1 at a
-difference. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).`
 
 endAtHelp(USAGE)
 const config = orExit(readAuditorConfig)
