@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { observeLane } from '../../../chain/lane/observe-lane.js'
+import { observeLane, type LaneFacts } from '../../../chain/lane/observe-lane.js'
 import type { OpenTransaction } from '../../../core/transaction-journal.js'
 import type { Hex } from '../../../core/action.js'
 
@@ -19,11 +19,12 @@ describe('what a lane writes to the log', () => {
   let lines: Line[]
   const at = (level: string) => (fields: Record<string, unknown>, message: string) =>
     void lines.push([level, fields, message])
-  const facts = observeLane(
-    { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
-    'deposit',
-  )
-  beforeEach(() => (lines = []))
+  let facts: LaneFacts
+  beforeEach(() => {
+    lines = []
+    const log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+    facts = observeLane(log, 'deposit')
+  })
 
   it('names one intent, all of several, and none where there is none', () => {
     for (const ids of [['a'], ['a', 'b'], []]) facts.broadcast(aTransaction(...ids))

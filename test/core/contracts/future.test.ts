@@ -62,6 +62,32 @@ function refusedAs({ limit = 1_500, side = 'buy', size = 1_000, ...rest }: Askin
   return undefined
 }
 
+describe('the gate of a series', () => {
+  const { expirySec } = futureFacts()
+  const lastTradeMs = (expirySec - 3_600) * 1_000
+  const reasonAt = (facts: Partial<FutureFacts> | undefined, nowMs = START_MS, readAtMs = nowMs) =>
+    trading.gate?.(facts && { ...observed(facts), readAtMs }, nowMs)?.reason
+
+  it('is open while the series trades, and names the most lasting reason that closes it', () => {
+    const all = { paused: true, moduleAllowed: false, indexStale: true }
+    expect(reasonAt({})).to.equal(undefined)
+    expect(reasonAt(undefined)).to.equal('market_unread')
+    expect(reasonAt(all, lastTradeMs, 0)).to.equal('trading_ended')
+    expect(reasonAt({}, lastTradeMs - 1)).to.equal(undefined)
+    expect(reasonAt(all)).to.equal('trading_paused')
+    expect(reasonAt({ ...all, paused: false })).to.equal('trading_disabled')
+    expect(reasonAt({ positionCap: amountE18(0n) })).to.equal('trading_disabled')
+    expect(reasonAt({ indexStale: true })).to.equal('index_stale')
+  })
+
+  it('closes when the facts are older than two seconds', () => {
+    expect(reasonAt({}, START_MS + BAND_AGE_MAX_MS, START_MS)).to.equal(undefined)
+    expect(reasonAt({ paused: true }, START_MS + BAND_AGE_MAX_MS + 1, START_MS)).to.equal(
+      'band_stale',
+    )
+  })
+})
+
 describe('the record of dated futures', () => {
   it('charges 25 bps of the size in USDC at any price, and compares it per contract', () => {
     for (const at of [1, 1_500, 9_999]) {
@@ -80,6 +106,11 @@ describe('the record of dated futures', () => {
     const leg = { size: 1_000n * E18, worth: 1_500_000n * E18 * E18, fee: 5n }
     expect(futureModel.standing(futureAccount({ cngn: E18 }), market)).to.equal(undefined)
     expect(futureModel.resultOf(market, leg)).to.equal(-5n)
+  })
+
+  it('cancels for the reason that the chain named, or for its refusal', () => {
+    expect(trading.cancelReason('SRM_PortfolioBelowMargin')).to.equal('insufficient_margin')
+    expect(trading.cancelReason('TM_FillLimitCrossed')).to.equal('settlement_refused')
   })
 
   it('states variation margin of a fill, positive for the side that receives it', () => {

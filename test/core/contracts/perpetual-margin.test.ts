@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import {
   cashDeltaOf,
   creditOf,
+  floorE18,
   isAccepted,
   liquidationPrice,
   marginOf,
+  quoteToMark,
   requirementOf,
   unsettledAt,
   type MarginAccount,
@@ -144,6 +146,67 @@ describe('margin of a perpetual', () => {
     expect(isAccepted(facts, posted, trade)).to.equal(false)
     expect(isAccepted({ ...facts, borrowing: true }, posted, trade)).to.equal(true)
     expect(isAccepted(facts, posted, { ...trade, cashDelta: 0n })).to.equal(true)
+  })
+
+  it('accepts a trade that leaves margin and cash to the last unit', () => {
+    const facts = at('1')
+    const valued = { unsettled: 0n, mark: facts.mark, elsewhere: 0n }
+    // Ten more require one more of initial margin.
+    const holding = (fields: Partial<Parameters<typeof isAccepted>[1]>) =>
+      perpetualAccount({ position: e18('10'), cash: e18('2'), valued, ...fields })
+    const trade = { size: e18('10'), cashDelta: 0n }
+    expect(isAccepted(facts, holding({}), trade)).to.equal(true)
+    expect(isAccepted(facts, holding({ cash: e18('2') - 1n }), trade)).to.equal(false)
+    // What the account has elsewhere counts, and so does what is not settled of its position.
+    const elsewhere = { ...valued, elsewhere: 1n }
+    const short = { cash: e18('2') - 1n }
+    expect(isAccepted(facts, holding({ ...short, valued: elsewhere }), trade)).to.equal(true)
+    const unsettled = { ...valued, unsettled: 1n }
+    expect(isAccepted(facts, holding({ ...short, valued: unsettled }), trade)).to.equal(true)
+    const flat = holding({ position: 0n, cash: E18 - 1n, valued: unsettled })
+    expect(isAccepted(facts, flat, trade)).to.equal(false)
+    const { inAuction, position, cash, collateral: credit } = holding(short)
+    expect(isAccepted(facts, { inAuction, position, cash, collateral: credit }, trade)).to.equal(
+      true,
+    )
+    const posted = { ...facts, collateral: { ...collateral, initialScale: E18 } }
+    const paid = { size: 0n, cashDelta: e18('-3') }
+    const backed = holding({ cash: e18('3'), collateral: e18('10') })
+    expect(isAccepted(posted, backed, paid)).to.equal(true)
+    expect(isAccepted(posted, { ...backed, cash: e18('3') - 1n }, paid)).to.equal(false)
+  })
+
+  it('counts the lower confidence, from its threshold down, and collateral by that of the index', () => {
+    const contingency = {
+      ...{ perpThreshold: e18('0.6'), baseThreshold: e18('0.5'), factor: e18('0.2') },
+      ...{ depegThreshold: 0n, depegFactor: 0n },
+    }
+    const facts = at('2', { contingency, collateral })
+    const required = (sure: Partial<PerpetualFacts>) =>
+      text(requirementOf({ ...facts, ...sure }, e18('10'), 'initial'))
+    expect(required({ markConfidence: e18('0.6') })).to.equal('2')
+    expect(required({ markConfidence: e18('0.5') })).to.equal('4')
+    expect(required({ indexConfidence: e18('0.5') })).to.equal('4')
+    const credit = (indexConfidence: bigint) =>
+      text(creditOf({ ...facts, indexConfidence }, e18('10'), 'initial'))
+    expect([credit(e18('0.5')), credit(e18('0.4'))]).to.deep.equal(['14.4', '12'])
+    expect(creditOf(at('2'), e18('10'), 'initial')).to.equal(0n)
+    expect(creditOf({ ...facts, indexConfidence: 0n }, 0n, 'initial')).to.equal(0n)
+  })
+
+  it('rounds down what is not exact, below zero as well', () => {
+    const values = [0n, 1n, E18, E18 + 1n, -1n, -E18, -E18 - 1n]
+    expect(values.map(floorE18)).to.deep.equal([0n, 0n, 1n, 1n, -1n, -1n, -2n])
+    expect(quoteToMark(e18('3'), e18('-2'), e18('1'))).to.equal(e18('-4'))
+  })
+
+  it('has nothing unsettled before it was valued, and what was read at the mark of its reading', () => {
+    const valued = { unsettled: 7n, mark: priceE18(E18), elsewhere: 0n }
+    const holding = perpetualAccount({ position: 2n, valued })
+    const unvalued = { inAuction: false, position: 2n, cash: 0n, collateral: 0n }
+    expect(unsettledAt(unvalued, E18)).to.equal(0n)
+    expect(unsettledAt(holding, E18)).to.equal(7n)
+    expect(unsettledAt(holding, 2n * E18)).to.equal(7n + 2n - 1n)
   })
 
   it('has a liquidation price where maintenance margin is used up', () => {

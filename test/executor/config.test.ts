@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { executorEnv } from '../../executor/config.js'
+
+const KEY = `0x${'0a'.repeat(32)}`
+const LEAST = {
+  EXECUTOR_PRIVATE_KEY: KEY,
+  RPC_URL: 'http://127.0.0.1:8545',
+  DEPLOYMENT_FILE: 'deployment.json',
+  DATA_DIR: 'var',
+}
+
+describe('the settings of the executor', () => {
+  const wrong = (env: Record<string, string>): string[] => {
+    const read = executorEnv.safeParse({ ...LEAST, ...env })
+    return read.success ? [] : read.error.issues.map(({ path }) => path.join())
+  }
+
+  it('are complete with a key, a node, a deployment and a directory', () => {
+    expect(executorEnv.parse(LEAST)).to.deep.equal({
+      ...LEAST,
+      ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
+      ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0 },
+      ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
+    })
+  })
+
+  it('name each value that is out of its range', () => {
+    const bounds: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+      ['EXECUTOR_PORT', ['0', '65535'], ['-1', '65536', '1.5']],
+      [
+        'EXECUTOR_PRIVATE_KEY',
+        [KEY, KEY.toUpperCase().replace('0X', '0x')],
+        [KEY.slice(2), `${KEY}0`, `x${KEY}`],
+      ],
+      ['EXECUTE_TIMEOUT_MS', ['100', '120000'], ['99', '120001']],
+      ['EXECUTOR_BATCH_WINDOW_MS', ['0', '1000'], ['-1', '1001']],
+      ['EXECUTOR_GAS_RESERVE_WEI', ['0', '9'.repeat(30)], ['', '-1', '1e18', '9'.repeat(31), 'x1']],
+      ['EXECUTOR_ACCEPT_NONCES', ['0', '7'], ['-1']],
+      ['EXECUTOR_SECRET', ['s'], ['']],
+      ['DEPLOYMENT_FILE', ['d'], ['']],
+      ['DATA_DIR', ['d'], ['']],
+      ['MARKETS_FILE', ['m'], ['']],
+      ['RPC_URL', ['http://node'], ['node']],
+    ]
+    for (const [name, good, bad] of bounds) {
+      for (const value of good) expect(wrong({ [name]: value }), value).to.deep.equal([])
+      for (const value of bad) expect(wrong({ [name]: value }), value).to.deep.equal([name])
+    }
+  })
+
+  it('have a secret unless the executor listens on this machine alone', () => {
+    for (const EXECUTOR_HOST of ['127.0.0.1', '::1', 'localhost']) {
+      expect(wrong({ EXECUTOR_HOST })).to.deep.equal([])
+    }
+    expect(wrong({ EXECUTOR_HOST: '0.0.0.0' })).to.deep.equal(['EXECUTOR_SECRET'])
+    expect(wrong({ EXECUTOR_HOST: '0.0.0.0', EXECUTOR_SECRET: 's' })).to.deep.equal([])
+  })
+})
