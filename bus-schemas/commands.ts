@@ -22,12 +22,12 @@ import {
   whole,
   type Codec,
 } from '../core/wire/codec.js'
-import { list, optional, struct, union } from '../core/wire/compound.js'
+import { appended, list, optional, struct, union } from '../core/wire/compound.js'
 import { amountE18, priceE18 } from '../core/wire/money.js'
 import { match } from './blocks.js'
 import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'
 import { marketOpening, rulesChange } from './markets.js'
-import { order, orderStatus, side } from './orders.js'
+import { always, order, orderStatus, side } from './orders.js'
 
 /** What the chain shows of a subaccount at one block. */
 export const accountObservation = ({ accountFacts }: ContractWire): Codec<AccountObservation> =>
@@ -57,6 +57,7 @@ const outcome = union<SettlementOutcome>({
     revert: text,
     guilty: oneOf<Guilty>({ maker: true, taker: true, both: true, venue: true, unclear: true }),
     txHash: optional(hex),
+    spentElsewhere: appended(always),
   },
 })
 

@@ -48,7 +48,7 @@ export const holdReason = oneOf<HoldReason>({
 })
 
 /** A flag that is present or absent, never false. */
-const always: Codec<true> = {
+export const always: Codec<true> = {
   ...flag,
   read: (json, field) => (json === true ? json : malformed(field, 'true')),
 }

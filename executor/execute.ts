@@ -1,4 +1,4 @@
-import { encodeMatch } from '../chain/contracts/calldata.js'
+import { encodeMatch, type MatchCall } from '../chain/contracts/calldata.js'
 import type { FindGuilty } from '../chain/contracts/find-guilty.js'
 import type { ReadMark } from '../chain/contracts/read-mark.js'
 import type {
@@ -19,7 +19,7 @@ import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
-import { termsOf, type Submission } from './settlement.js'
+import { termsOf, type RefusedSettlement, type Submission } from './settlement.js'
 import type { FaultWatch } from './watch-faults.js'
 
 /**
@@ -36,7 +36,7 @@ export type ExecuteAnswer =
       readonly markPrice?: PriceE18
     }
   /** The simulation reverted. Nothing was sent, and nothing will be sent under this key. */
-  | { readonly kind: 'refused'; readonly revert: string; readonly guilty?: Blame }
+  | (RefusedSettlement & { readonly guilty?: Blame; readonly isSpentElsewhere?: true })
   /**
    * A node accepted the transaction. It is not mined yet, or its batch is mined, not final and did not try the match.
    */
@@ -123,7 +123,23 @@ async function withGuilty(
   const { match, market } = payload
   const guilty = await findGuilty(match, revert)
   if (guilty === 'venue') onVenueFault(market, termsOf(match, call, markets), revert)
-  return guilty === undefined ? answer : { ...answer, guilty }
+  if (guilty === undefined) return answer
+  if (answer.kind !== 'refused' || !isSpentElsewhere(match, guilty, answer))
+    return { ...answer, guilty }
+  return { ...answer, guilty, isSpentElsewhere: true }
+}
+
+/** Whether matches of other markets may have taken what each guilty account lacks. */
+function isSpentElsewhere(
+  { actions: [taker, maker] }: MatchCall,
+  guilty: Blame,
+  { spentElsewhere = [] }: RefusedSettlement,
+): boolean {
+  const sides = { taker: [taker], maker: [maker], both: [taker, maker], venue: [] }[guilty]
+  return (
+    sides.length > 0 &&
+    sides.every((side) => side !== undefined && spentElsewhere.includes(side.subaccountId))
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ClaimReads } from '../chain/contracts/read-claims.js'
 import type { MarketMatch } from '../chain/contracts/registry.js'
 import type { Claim, ClaimKey } from '../core/contracts/claims.js'
+import { claimsLeft } from '../core/contracts/claims-left.js'
 import type { SettlementTerms } from './settlement.js'
 
 /** A match whose transaction is signed. */
@@ -90,7 +91,7 @@ export async function findShort<Match extends SettlementTerms>(
   const short = new Map<Match, ReadonlySet<bigint>>()
   const shared = sharedAccounts(question)
   if (shared.size === 0) return short
-  const { left, claimsOf } = await readLeft(question, shared)
+  const { left, claimsOf, unknown } = await readLeft(question, shared)
   /** Accounts of earlier matches that are not short themselves, where those count. */
   const admitted = new Set<bigint>()
   const isTouched = (accountId: bigint): boolean =>
@@ -98,13 +99,16 @@ export async function findShort<Match extends SettlementTerms>(
   for (const match of matches) {
     const claims = claimsOf(match)
     // A match whose claims are unknown may take anything, so all its accounts may lack something.
-    const wanting = claims === undefined ? match.accountIds : lackingAccounts(claims, left)
+    const wanting =
+      claims === undefined
+        ? match.accountIds
+        : [...left.lacking(claims), ...match.accountIds.filter((id) => unknown.has(id))]
     const lacking = wanting.filter(isTouched)
     if (lacking.length > 0) {
       short.set(match, new Set(lacking))
       continue
     }
-    take(left, claims ?? [])
+    left.take(claims ?? [])
     if (countEarlier) for (const accountId of match.accountIds) admitted.add(accountId)
   }
   return short
@@ -122,10 +126,10 @@ function sharedAccounts({ matches, inFlight, countEarlier }: ShortQuestion<Settl
   return shared
 }
 
-/** What is left of each capacity, by the key's id. */
-type Left = Map<string, bigint>
-
-/** The capacities of the shared accounts without the claims in flight, and the claims of the matches. */
+/**
+ * What is left of the shared accounts beside the claims in flight, the claims of the matches, and the accounts of which
+ * something in flight may take anything.
+ */
 async function readLeft(
   { matches, inFlight, reads }: ShortQuestion<SettlementTerms>,
   shared: ReadonlySet<bigint>,
@@ -137,25 +141,21 @@ async function readLeft(
     known.map((match, i) => [match, claims[i]]),
   )
   const claimsOf = ({ match }: SettlementTerms) => match && byMatch.get(match)
+  const keysOf = (terms: SettlementTerms) => (claimsOf(terms) ?? []).map(({ key }) => key)
+  // What a match in flight claims of a margin may be left short by a match of another market.
+  const ofMargin = before.flatMap(keysOf).filter((key) => key.shares !== undefined)
   const keys = new Map<string, ClaimKey>()
-  for (const { key } of matches.flatMap((terms) => claimsOf(terms) ?? [])) {
+  for (const key of [...matches.flatMap(keysOf), ...ofMargin]) {
     if (shared.has(key.accountId)) keys.set(key.id, key)
   }
   const asked = [...keys.values()]
   const capacities = await reads.capacities(asked)
-  const left: Left = new Map(asked.map((key, i) => [key.id, capacities[i] ?? 0n]))
-  for (const terms of before) take(left, claimsOf(terms) ?? [])
-  return { left, claimsOf }
-}
-
-const lackingAccounts = (claims: readonly Claim[], left: Left): readonly bigint[] =>
-  claims
-    .filter(({ key, debit }) => debit > (left.get(key.id) ?? debit))
-    .map(({ key }) => key.accountId)
-
-function take(left: Left, claims: readonly Claim[]): void {
-  for (const { key, debit } of claims) {
-    const before = left.get(key.id)
-    if (before !== undefined) left.set(key.id, before - debit)
+  const left = claimsLeft(asked.map((key, i) => ({ key, capacity: capacities[i] ?? 0n })))
+  const unknown = new Set<bigint>()
+  for (const terms of before) {
+    const taken = claimsOf(terms)
+    left.take(taken ?? [])
+    if (taken === undefined) for (const accountId of terms.accountIds) unknown.add(accountId)
   }
+  return { left, claimsOf, unknown }
 }

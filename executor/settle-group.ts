@@ -25,6 +25,8 @@ export interface GroupDeps extends SendDeps {
 
 /** After so many deferrals a refusal is final, and a settlement is judged by the newest block alone. */
 const MAX_DEFERRALS = 3
+/** Transactions mined lately: an account may have been matched elsewhere before its market saw what they took. */
+const LATELY = 16
 
 /** One pass over a group of settlements. */
 interface Round {
@@ -159,7 +161,7 @@ function conclude(round: Round, { chosen, verdicts, gas }: Simulated): void {
 
 /** Final unless a match that was sent touches one of its accounts; then it is simulated again after that match. */
 function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlight): void {
-  const { accountIds, intentId, fingerprint } = queued.settlement
+  const { accountIds, intentId, fingerprint, match } = queued.settlement
   const evmNonce = sentNow.lastTouching(accountIds) ?? round.inFlight.lastTouching(accountIds)
   if (evmNonce !== undefined && queued.deferrals < MAX_DEFERRALS) {
     defer(round, queued, evmNonce)
@@ -168,7 +170,21 @@ function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlig
   const { journal, facts } = round.deps
   journal.recordRefusal(intentId, fingerprint, revert)
   facts.refused(intentId, revert)
-  queued.resolve({ kind: 'refused', revert })
+  const isShort = match?.contract.solvency.reverts.includes(revert) === true
+  const elsewhere = isShort ? spentElsewhere(round, queued) : []
+  queued.resolve({
+    ...{ kind: 'refused', revert },
+    ...(elsewhere.length > 0 && { spentElsewhere: elsewhere }),
+  })
+}
+
+/** Accounts of the settlement that matches of other markets, in flight or mined lately, touch as well. */
+function spentElsewhere({ deps, head }: Round, { settlement }: QueuedSettlement): bigint[] {
+  const own = settlement.match?.market.market
+  const lately = deps.book.after(head.count - LATELY)
+  return settlement.accountIds.filter((id) =>
+    lately.touching(new Set([id])).some(({ match }) => match?.market.market !== own),
+  )
 }
 
 interface SendDeps {

@@ -40,8 +40,16 @@ export function termsOfTransaction(
 /** The result of submitting a new settlement. `unavailable`: not sent yet, the caller may ask again. */
 export type Submission =
   | { readonly kind: 'sent'; readonly transaction: OpenTransaction }
-  | { readonly kind: 'refused'; readonly revert: string }
+  | RefusedSettlement
   | { readonly kind: 'unavailable'; readonly why: string }
+
+/** The chain refuses the match, and nothing was sent. */
+export interface RefusedSettlement {
+  readonly kind: 'refused'
+  readonly revert: string
+  /** Where an account lacks something: those of which matches of other markets may have taken it lately. */
+  readonly spentElsewhere?: readonly bigint[]
+}
 
 /** A settlement in the queue. It is answered once; later calls of `resolve` and `reject` have no effect. */
 export interface QueuedSettlement {

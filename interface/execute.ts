@@ -90,6 +90,10 @@ export const ExecuteFailure = z.object({
   revert: revert.optional(),
   detail,
   guilty,
+  spent_elsewhere: z
+    .boolean()
+    .optional()
+    .describe('An account lacks what a match of another market took of it first.'),
   tx_hash: hash.optional().describe('Of a transaction whose outcome is unknown.'),
 })
 export type ExecuteFailure = Shape<typeof ExecuteFailure>

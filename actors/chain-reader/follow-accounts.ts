@@ -2,8 +2,13 @@ import type { AccountEvents } from '../../chain/contracts/registry.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Touch } from '../../chain/reads/touches.js'
-import type { Hex } from '../../core/action.js'
-import type { ContractWire, MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
+import type { Address, Hex } from '../../core/action.js'
+import type {
+  AccountFacts,
+  ContractWire,
+  MarketFacts,
+  MarketObservation,
+} from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { AccountWatch } from './account-watch.js'
 import { createChainPosition, type ChainPosition } from './chain-position.js'
@@ -13,6 +18,8 @@ import type { PublishFacts } from './publish-facts.js'
 const CONCURRENT_READS = 20
 /** Accounts read again with each new block without an event, in rotation. */
 const REFRESHED_PER_BLOCK = 10
+/** Accounts whose facts change with prices that are read again with each new block, in rotation. */
+const PRICED_PER_BLOCK = 40
 /** Failed reads of events in succession after which every account is read instead. */
 const FAILED_ROUNDS_MAX = 3
 /** How long an account that traded waits for its fill in the feed, in milliseconds. */
@@ -28,6 +35,8 @@ export interface ChainSource {
 /** A market whose accounts are followed. */
 export interface FollowedMarket {
   readonly market: string
+  /** The trade module that settles its matches. */
+  readonly module: Address
   readonly watch: AccountWatch
   /** `seen` are the facts of the market at the head, where its contract type has any. */
   readonly observe: (
@@ -38,6 +47,8 @@ export interface FollowedMarket {
   readonly publish: PublishFacts['accounts']
   /** Absent where the market's contract type has no facts of the market. */
   readonly facts?: FollowedFacts
+  /** Whether an account is to be read in every block, because prices change its facts. Absent where none is. */
+  readonly isPriced?: (facts: AccountFacts) => boolean
   /** The encoding of account facts in the log: equal facts have equal texts. */
   readonly wire: Pick<ContractWire, 'accountFacts'>
 }
@@ -84,6 +95,8 @@ interface Followed extends FollowedMarket {
   readonly published: Map<bigint, string>
   /** Accounts to read: at once, or when the fill of a transaction is in the feed. */
   readonly due: Map<bigint, Due>
+  /** Accounts to read in every block, the one that was read longest ago first. */
+  readonly priced: Set<bigint>
   /** The last published facts of the market. */
   seen: MarketFacts | undefined
 }
@@ -96,7 +109,7 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
   const { chain, elapsedMs, nowMs } = options
   const followed = (market: FollowedMarket): Followed => ({
     ...market,
-    ...{ published: new Map(), due: new Map(), seen: undefined },
+    ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
   })
   const follower: Follower = {
     chain,
@@ -184,25 +197,28 @@ const eventsOf = ({ facts, seen }: Followed): AccountEvents[] => {
 }
 
 function noteTouches(
-  { watch, due, published }: Followed,
+  { watch, due, published, module }: Followed,
   touches: readonly Touch[],
   atMs: number,
 ): void {
-  for (const { subaccountId, txHash, byTrade } of touches) {
+  for (const { subaccountId, txHash, tradedBy } of touches) {
     if (!watch.has(subaccountId)) continue
     // Funds read after a fill that the matcher has not seen would count it twice: as spent, and as reserved.
-    const waits = byTrade && !watch.hasFill(txHash) && due.get(subaccountId)?.kind !== 'now'
+    const isOwn = tradedBy.includes(module)
+    const waits = isOwn && !watch.hasFill(txHash) && due.get(subaccountId)?.kind !== 'now'
     due.set(subaccountId, waits ? { kind: 'after_fill', txHash, atMs } : { kind: 'now' })
     if (!waits) published.delete(subaccountId)
   }
 }
 
 /** Makes new accounts due and drops those that are no longer watched. */
-function noteNew({ watch, published, due }: Followed): void {
+function noteNew({ watch, published, due, priced }: Followed): void {
   for (const subaccountId of published.keys()) {
     if (!watch.has(subaccountId)) published.delete(subaccountId)
   }
-  for (const subaccountId of due.keys()) if (!watch.has(subaccountId)) due.delete(subaccountId)
+  for (const ids of [due, priced]) {
+    for (const subaccountId of ids.keys()) if (!watch.has(subaccountId)) ids.delete(subaccountId)
+  }
   for (const subaccountId of watch.accounts()) {
     if (!published.has(subaccountId) && !due.has(subaccountId))
       due.set(subaccountId, { kind: 'now' })
@@ -210,10 +226,14 @@ function noteNew({ watch, published, due }: Followed): void {
 }
 
 /**
- * Makes a few accounts due in rotation, so that an event withheld by a node is found in time. The facts of an account
- * with a new order are published again, because the intake may have read them on another branch.
+ * Makes accounts due whose facts change with prices, and a few others in rotation, so that an event withheld by a node is
+ * found in time. The facts of an account with a new order are published again, because the intake may have read them on
+ * another branch.
  */
-function refreshSome({ published, due, watch }: Followed): void {
+function refreshSome({ published, due, watch, priced }: Followed): void {
+  for (const subaccountId of [...priced].slice(0, PRICED_PER_BLOCK)) {
+    if (!due.has(subaccountId)) due.set(subaccountId, { kind: 'now' })
+  }
   for (const [subaccountId, facts] of [...published].slice(0, REFRESHED_PER_BLOCK)) {
     published.delete(subaccountId)
     if (!watch.takePlaced(subaccountId)) published.set(subaccountId, facts)
@@ -242,8 +262,20 @@ async function publishDue(market: Followed, head: ChainHead, nowMs: number): Pro
     const observations = await Promise.all(
       group.map(([id]) => market.observe(id, head, market.seen)),
     )
+    notePriced(market, observations)
     await publishChanged(market, observations)
     for (const [id, it] of group) if (due.get(id) === it) due.delete(id)
+  }
+}
+
+function notePriced(
+  { isPriced, priced }: Followed,
+  observations: readonly AccountObservation[],
+): void {
+  if (isPriced === undefined) return
+  for (const { subaccountId, facts } of observations) {
+    priced.delete(subaccountId)
+    if (isPriced(facts)) priced.add(subaccountId)
   }
 }
 

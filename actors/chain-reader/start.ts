@@ -142,8 +142,10 @@ async function openMarket(
   })
   return {
     market: name,
+    module: market.tradeModuleAddress,
     watch,
     wire: tradingOf(market).wire,
+    ...isPricedOf(market),
     observe: (subaccountId, head, seen) => observe(market, subaccountId, { ...head, seen }),
     ...factsOf(options, market, publish),
     publish: async (observations) => {
@@ -151,6 +153,12 @@ async function openMarket(
       log.debug({ market: name, accounts: observations.length }, 'accounts observed')
     },
   }
+}
+
+/** Whether an account is read in every block; nothing where none of the contract type is. */
+function isPricedOf(market: Market): Pick<FollowedMarket, 'isPriced'> {
+  const isPriced = chainContractOf(market)?.isPriced
+  return isPriced === undefined ? {} : { isPriced }
 }
 
 /** How the market's own facts are followed; nothing where its contract type has none. */

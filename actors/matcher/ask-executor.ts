@@ -106,9 +106,13 @@ export function askExecutorAt(
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 200) return readReceipt(ExecuteReceipt.parse(body))
-  const { error, revert, guilty, details = [] } = ExecuteFailure.parse(body)
+  const { error, revert, guilty, spent_elsewhere, details = [] } = ExecuteFailure.parse(body)
   if (status === 422) {
-    return { kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' }
+    const spentElsewhere = spent_elsewhere === true && ({ spentElsewhere: true } as const)
+    return {
+      ...{ kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' },
+      ...spentElsewhere,
+    }
   }
   // A refusal of the payload names its fields; any other 400 was not about what we asked.
   if (status === 400 && details.length > 0) {

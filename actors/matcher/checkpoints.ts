@@ -208,17 +208,10 @@ export interface CheckpointerOptions {
   readonly elapsedMs: () => number
 }
 
-/** A checkpoint that is read while the market goes on. */
-export interface Captured {
-  readonly checkpoint: Checkpoint
-  /** Call when it is written, or given up. */
-  readonly release: () => void
-}
-
 /** Writes checkpoints beside the matching, one at a time. */
 export interface Checkpointer {
-  /** Counts applied commands; when a checkpoint is due, captures it and writes it in the background. */
-  applied(commands: number, capture: () => Captured): void
+  /** Counts applied commands; when a checkpoint is due, takes one at once and writes it in the background. */
+  applied(commands: number, capture: () => Checkpoint): void
   /** Gives up what is being written. */
   stop(): Promise<void>
 }
@@ -248,15 +241,11 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       if (!isDue) return
       commands = 0
       lastAtMs = elapsedMs()
-      const { checkpoint, release } = capture()
-      writing = write(checkpoint)
+      writing = write(capture())
         .catch((error: unknown) => {
           if (!stopped) facts.checkpointFailed(error)
         })
-        .finally(() => {
-          release()
-          writing = undefined
-        })
+        .finally(() => (writing = undefined))
     },
     stop: async () => {
       stopped = true

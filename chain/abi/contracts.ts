@@ -218,6 +218,7 @@ export const wrappedErc20AssetAbi = parseAbi([
 /** Functions and events of FutureAsset: the series of dated futures, prices in cNGN per USDC at 1e18. */
 export const futureAssetAbi = parseAbi([
   'function series(uint256 subId) view returns (uint64 lastTradeTime, uint256 mark, uint64 markAt, uint256 settlementPrice, uint8 state)',
+  'function getIndexPrice() view returns (uint256 price)',
   'function band(uint256 subId) view returns (uint256 index, uint256 width, uint256 low, uint256 high, uint8 status)',
   'function fixing(uint256 subId) view returns (uint64 lastAt, uint256 priceSeconds, uint64 covered, uint64 largestGap, bool complete)',
   'function openSeries() view returns (uint256[] subIds)',

@@ -3,7 +3,6 @@ import { venueFaultOf } from '../../core/contracts/faults.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { isUnnamed, OUT_OF_GAS, revertFields } from '../../core/revert.js'
 import type { MatchCall } from './calldata.js'
-import { createCapacityReader } from './read-claims.js'
 import { readMatch, type MarketMatch } from './registry.js'
 import {
   isFeeAccount,
@@ -12,6 +11,8 @@ import {
   isRecipient,
   isSolvent,
   isUnderManagerOf,
+  isUnderOpenManager,
+  isUnpriced,
   isWithinLimit,
   keepsNonce,
   maySign,
@@ -28,7 +29,7 @@ import {
  */
 export type FindGuilty = (match: MatchCall, revert: string) => Promise<Blame | undefined>
 
-export type GuiltyDeps = Omit<SideReads, 'readCapacities'> & {
+export type GuiltyDeps = SideReads & {
   readonly markets: Parameters<typeof readMatch>[1]
 }
 
@@ -39,9 +40,7 @@ interface Judged {
   readonly legs: Readonly<Record<MatchSide, Leg>>
 }
 
-export function createGuiltyFinder({ markets, ...deps }: GuiltyDeps): FindGuilty {
-  const readCapacities = createCapacityReader(deps.client, deps.deployment.subAccounts)
-  const reads: SideReads = { ...deps, readCapacities }
+export function createGuiltyFinder({ markets, ...reads }: GuiltyDeps): FindGuilty {
   return async (match, stored) => {
     const read = readMatch(match, markets)
     const legs = read && legsOf(match, read)
@@ -77,11 +76,16 @@ const OF_ACCOUNTS: ReadonlyMap<string, SideCheck> = new Map([
   ['MW_UnknownManager', mayHoldAssets],
 ])
 
+/** The account of another manager is at fault only if that one is: under the market's own it trades on. */
+const ofManager = (revert: string): SideCheck =>
+  revert === 'BM_AdjustmentsPaused' ? isUnderOpenManager : isUnderManagerOf
+
 async function judge(judged: Judged, revert: string): Promise<Blame | undefined> {
   const scope = venueFaultOf(tradingOf(judged.read.market), revert)
   if (scope === 'deployment' || scope === 'price') return 'venue'
+  if (scope === 'holdings') return (await blameBy(judged, [isUnpriced])) ?? 'both'
   // An account may be under a manager that is paused or capped while the market's own is not.
-  const check = scope === 'manager' ? isUnderManagerOf : OF_ACCOUNTS.get(revert)
+  const check = scope === 'manager' ? ofManager(revert) : OF_ACCOUNTS.get(revert)
   if (check !== undefined) return (await blameBy(judged, [check])) ?? 'venue'
   return blameBy(judged, checksFor(revert, judged.read))
 }

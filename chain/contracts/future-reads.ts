@@ -5,7 +5,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
-import type { AccountCalls, BlockCalls } from './registry.js'
+import type { AccountCalls, BlockCalls, PlainCalls } from './registry.js'
 import { selectorsOf } from './selectors.js'
 
 const of = {
@@ -59,10 +59,10 @@ export async function readVolatile(
 }
 
 /** The price at which positions of a series are valued: its mark until it is settled. */
-async function readMark(
-  { assetAddress: asset }: Market,
+export async function readMark(
+  { assetAddress: asset }: Pick<Market, 'assetAddress'>,
   subId: bigint,
-  { words }: BlockCalls,
+  { words }: PlainCalls,
 ): Promise<{ readonly price: bigint; readonly isSettled: boolean }> {
   const [, mark = 0n, , settlementPrice = 0n] = await words(asset, of.series, [subId])
   const isSettled = settlementPrice !== 0n

@@ -127,7 +127,28 @@ function plainCalls(client: ChainClient, at: BlockId): PlainCalls {
       if (!values?.length) throw new NotWords(`not words: ${answer.slice(0, 80)}`)
       return values
     },
+    constant: (to, selector) => readConstant(client, to, selector, call),
   }
+}
+
+/** By client; as many as there are contracts in market data. */
+const constants = new WeakMap<ChainClient, Map<string, bigint | undefined>>()
+
+/** A contract without the function reverts, or answers what is no word. */
+async function readConstant(
+  client: ChainClient,
+  to: Address,
+  selector: Hex,
+  call: (to: Address, selector: Hex, args: readonly bigint[]) => Promise<Hex>,
+): Promise<bigint | undefined> {
+  const known = constants.get(client) ?? new Map<string, bigint | undefined>()
+  constants.set(client, known)
+  const key = `${to} ${selector}`
+  if (known.has(key)) return known.get(key)
+  const answer = await call(to, selector, []).catch(undefinedOnRevert)
+  const [value] = (answer && readWords(answer, 1)) ?? []
+  known.set(key, value)
+  return value
 }
 
 type BlockId = { readonly blockHash: Hex } | Hex | 'latest'

@@ -19,17 +19,19 @@ export type ReadCapacities = (keys: readonly ClaimKey[], blockHash?: Hex) => Pro
 export function createCapacityReader(client: ChainClient, subAccounts: Address): ReadCapacities {
   return (keys, blockHash) => {
     const at = blockHash === undefined ? {} : { blockHash }
-    const capacities = keys.map(({ manager, accountId, balance }) =>
-      balance === undefined
-        ? client.readContract({
-            ...{ address: manager, abi: managerAbi, functionName: 'getMargin', ...at },
-            args: [accountId, true],
-          })
-        : client.readContract({
-            ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'getBalance', ...at },
-            args: [accountId, balance.asset, balance.subId],
-          }),
-    )
+    const capacities = keys.map(({ id, manager, accountId, balance }) => {
+      if (balance !== undefined) {
+        return client.readContract({
+          ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'getBalance', ...at },
+          args: [accountId, balance.asset, balance.subId],
+        })
+      }
+      assert(manager !== undefined, `nothing says what ${id} draws on`)
+      return client.readContract({
+        ...{ address: manager, abi: managerAbi, functionName: 'getMargin', ...at },
+        args: [accountId, true],
+      })
+    })
     return orUnreachable('capacities of accounts', Promise.all(capacities))
   }
 }
@@ -49,7 +51,7 @@ export type ReadClaims = (blockHash: Hex) => ClaimReads
 const SEEN_MARKETS = 32
 const SEEN_MS = 10_000
 
-/** The facts of a market; undefined where its contract type has none. */
+/** The facts of a market of which claims are made; undefined where they need none. */
 type ReadSeen = (market: Market) => Promise<MarketFacts | undefined>
 
 /** The facts of a market are read once for each block. */
@@ -59,7 +61,8 @@ export function createClaimReader(deps: ObservingDeps): ReadClaims {
   const claimsOf = rememberClaims()
   return (hash) => {
     const readSeen: ReadSeen = async (market) => {
-      const read = chainContractOf(market)?.readMarketFacts
+      const contract = chainContractOf(market)
+      const read = contract?.readClaimFacts ?? contract?.readMarketFacts
       if (read === undefined) return undefined
       return seen.get(`${hash} ${market.market}`, () => read(market, blockCalls(deps, { hash })))
     }

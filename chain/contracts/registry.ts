@@ -1,11 +1,5 @@
 import type { Address, Hex } from '../../core/action.js'
-import type {
-  Claim,
-  ClaimKey,
-  FillTerms,
-  MatchSide,
-  MatchTerms,
-} from '../../core/contracts/claims.js'
+import type { Claim, FillTerms, MatchSide, MatchTerms } from '../../core/contracts/claims.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
 import type { PriceE18 } from '../../core/money.js'
@@ -25,6 +19,11 @@ export interface PlainCalls {
     selector: Hex,
     args: readonly bigint[],
   ) => Promise<readonly bigint[]>
+  /**
+   * The word that a function without arguments always returns; undefined where the contract has no such function. Read once
+   * by each client.
+   */
+  readonly constant: (to: Address, selector: Hex) => Promise<bigint | undefined>
 }
 
 /** The same, with the contract that holds the accounts. */
@@ -116,6 +115,10 @@ export interface ChainContract {
     market: Market,
     block: PlainCalls,
   ) => Promise<(loggedBy: ReadonlySet<Address>) => string | undefined>
+  /** Whether prices of the chain alone change the facts, so that the account is read in every block. Absent where never. */
+  readonly isPriced?: (account: AccountFacts) => boolean
+  /** Reads what claims are made of in place of the market's facts; undefined where they need nothing. */
+  readonly readClaimFacts?: (market: Market, block: BlockCalls) => Promise<MarketFacts | undefined>
   /**
    * What a match takes out of its accounts at worst, at the market's facts of the block whose capacities it is held
    * against. Undefined when these facts do not tell.
@@ -159,8 +162,6 @@ export interface SideOfMatch {
 
 /** Reads of the newest block. */
 export interface SolvencyReads {
-  /** What is available behind each claim, by position. */
-  readonly readCapacities: (keys: readonly ClaimKey[]) => Promise<readonly bigint[]>
   /** The facts of an account, and of its market where the contract type has any, at one block. */
   readonly observe: (
     market: Market,

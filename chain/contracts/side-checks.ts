@@ -1,7 +1,9 @@
 import { keccak256 } from 'viem'
 import type { Action, Address } from '../../core/action.js'
+import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
 import {
+  managerAbi,
   matchingAbi,
   subAccountsAbi,
   tradeModuleAbi,
@@ -11,8 +13,7 @@ import { undefinedOnRevert } from '../abi/errors.js'
 import type { ChainClient } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
 import { observeAccount, observeMarket } from './observe-account.js'
-import type { ReadCapacities } from './read-claims.js'
-import type { SideOfMatch, Solvency } from './registry.js'
+import { chainContractOf, type SideOfMatch, type Solvency } from './registry.js'
 
 /** One side of a match: what it has signed, what the match takes of its order, and how its contract judges its means. */
 export interface Leg extends SideOfMatch {
@@ -26,7 +27,6 @@ export interface SideReads {
   /** A `read` client, which sends the calls in one batch. */
   readonly client: ChainClient
   readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
-  readonly readCapacities: ReadCapacities
 }
 
 /** Whether a side passes by itself at the newest block. Rejects when the chain does not answer. */
@@ -70,14 +70,15 @@ export const maySign: SideCheck = async ({ client, deployment }, { action }) => 
 /** Whether the account has what the match asks of it. */
 export const isSolvent: SideCheck = (reads, leg) =>
   leg.solvency.isSolvent(leg, {
-    readCapacities: reads.readCapacities,
-    async observe(market, subaccountId) {
-      const block = await reads.client.getBlock()
-      const seen = (await observeMarket(reads, market, block, 0))?.facts
-      const { facts } = await observeAccount(reads, market, subaccountId, { ...block, seen })
-      return { account: facts, market: seen }
-    },
+    observe: (market, subaccountId) => observe(reads, market, subaccountId),
   })
+
+async function observe(reads: SideReads, market: Market, subaccountId: bigint) {
+  const block = await reads.client.getBlock()
+  const seen = (await observeMarket(reads, market, block, 0))?.facts
+  const { facts } = await observeAccount(reads, market, subaccountId, { ...block, seen })
+  return { account: facts, market: seen }
+}
 
 export const isPlainKey: SideCheck = async ({ client }, { action: { signer } }) =>
   ((await client.getCode({ address: signer })) ?? '0x') === '0x'
@@ -107,6 +108,23 @@ export const keepsNonce: SideCheck = async ({ client }, { action }) => {
 /** Whether the account is under the market's own manager. */
 export const isUnderManagerOf: SideCheck = async (reads, { action, market }) =>
   isSame(await managerOf(reads, action), market.marginManagerAddress)
+
+/** Whether the account is under the market's own manager, or under one that is not paused. */
+export const isUnderOpenManager: SideCheck = async (reads, leg) => {
+  const manager = await managerOf(reads, leg.action)
+  if (isSame(manager, leg.market.marginManagerAddress)) return true
+  const paused = reads.client.readContract({
+    ...{ address: manager, abi: managerAbi, functionName: 'adjustmentsPaused' },
+  })
+  return !(await paused)
+}
+
+/** Whether the account's means do not depend on prices of the chain. */
+export const isUnpriced: SideCheck = async (reads, { market, action: { subaccountId } }) => {
+  const isPriced = chainContractOf(market)?.isPriced
+  if (isPriced === undefined) return true
+  return !isPriced((await observe(reads, market, subaccountId)).account)
+}
 
 /** Whether base and quote of the market may be held under the account's manager. */
 export const mayHoldAssets: SideCheck = async (reads, { action, market }) => {

@@ -1,5 +1,5 @@
 import { encodeEventTopics, type RpcLog } from 'viem'
-import type { Hex } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import {
   futureTradeModuleAbi,
@@ -15,8 +15,8 @@ import type { Deployment } from './deployment.js'
 export interface Touch {
   readonly subaccountId: bigint
   readonly txHash: Hex
-  /** Whether the transaction settled a match; its fill is in the market's feed too. */
-  readonly byTrade: boolean
+  /** The trade modules that settled matches in the transaction; the fills are in the feeds of their markets too. */
+  readonly tradedBy: readonly Address[]
 }
 
 /** The longest range of blocks of one call. */
@@ -71,16 +71,17 @@ export async function readTouches(
       ],
     }),
   )
-  const trades = new Set(
-    logs
-      .filter(({ topics: [event] }) => event !== undefined && MATCHED.includes(event))
-      .map((log) => log.transactionHash),
-  )
+  const modulesOf = new Map<Hex | null, Address[]>()
+  for (const { topics, transactionHash: hash, address } of logs) {
+    const [event] = topics
+    if (event === undefined || !MATCHED.includes(event)) continue
+    modulesOf.set(hash, [...(modulesOf.get(hash) ?? []), address.toLowerCase() as Address])
+  }
   return logs.flatMap((log) => {
     const subaccountId = named.has(log.topics[0] ?? '0x') ? accountOf(log) : undefined
     if (subaccountId === undefined) return []
     const txHash = log.transactionHash as Hex
-    return [{ subaccountId, txHash, byTrade: trades.has(txHash) }]
+    return [{ subaccountId, txHash, tradedBy: modulesOf.get(txHash) ?? [] }]
   })
 }
 

@@ -2,11 +2,12 @@ import { assert } from '../assert.js'
 import type { AccountObservation } from '../engine/accounts.js'
 import type { Match } from '../engine/change.js'
 import type { Hold, LiveOrder } from '../engine/live-order.js'
-import type { AmountE18, QuoteE18 } from '../money.js'
+import { amountE18, E18, mulDivFloor, type AmountE18, type QuoteE18 } from '../money.js'
 import { int, uint, never, type Codec } from '../wire/codec.js'
-import { list, struct } from '../wire/compound.js'
+import { appended, list, struct } from '../wire/compound.js'
 import { signedAmountE18, signedQuoteE18 } from '../wire/money.js'
 import type { AccountFacts, ContractWire, Means, PurseSnapshot, SettledMatch } from './contract.js'
+import { exposureCodec, isMarginKept, type Exposure } from './exposure.js'
 import { notionalFloor } from './fees.js'
 import { addMove, forgetMoves, type SettledMove } from './settled-moves.js'
 
@@ -15,6 +16,8 @@ export interface BalanceFacts {
   readonly base: AmountE18
   /** Of the asset that the market's trade module moves as quote. */
   readonly quote: QuoteE18
+  /** Present where margin binds the balances as well; `base` is then less what the account owes of it. */
+  readonly exposure?: Exposure
 }
 
 /** An amount of each asset, signed, 1e-18 units. */
@@ -56,7 +59,11 @@ const balances: Codec<Balances> = struct<Balances>({ base: int, quote: int })
 
 /** How balances stand in logs and checkpoints; decimal text of 1e-18 units, signed. */
 export const balanceWire: ContractWire<BalanceTypes> = {
-  accountFacts: struct<BalanceFacts>({ base: signedAmountE18, quote: signedQuoteE18 }),
+  accountFacts: struct<BalanceFacts>({
+    base: signedAmountE18,
+    quote: signedQuoteE18,
+    exposure: appended(exposureCodec),
+  }),
   marketFacts: never,
   purse: struct<BalancePurseSnapshot>({
     settled: list(struct<BalanceMove>({ blockNumber: uint, base: int, quote: int })),
@@ -74,7 +81,10 @@ export const purseOf = (purse: PurseSnapshot): BalancePurseSnapshot =>
 /** The inverse of balanceFacts. */
 export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as unknown as BalanceFacts
 
-/** Means of accounts that pay each fill out of two balances, of which neither may become negative. */
+/**
+ * Means of accounts that pay each fill out of two balances, of which neither may become negative. An account with an
+ * exposure also keeps its initial margin: what a fill pays and brings in is judged, with what other matches in flight pay.
+ */
 export const balanceMeans: Means<BalanceTypes> = {
   openPurse: () => ({
     observed: undefined,
@@ -89,20 +99,28 @@ export const balanceMeans: Means<BalanceTypes> = {
     forgetSettled(purse)
   },
   costOf,
-  shortOfMatch: (purse, order, cost) => ifShort(availableFor(purse, order), cost),
+  shortOfMatch: (purse, order, cost, match) =>
+    ifShort(availableFor(purse, order), cost) ??
+    ifBound(purse, () => exchangeOf(order, cost, receivedOf(order, match))),
   shortToOpen: (purse, order) => {
     const has = availableFor(purse, order)
-    return has === undefined ? undefined : ifShort(has, restCost(order))
+    if (has === undefined) return undefined
+    return ifShort(has, restCost(order)) ?? ifBound(purse, () => restOf(order))
   },
   shortToStay: (purse, order) => {
     const has = availableFor(purse, order)
     if (has === undefined) return undefined
     const reserved = order.side === 'buy' ? purse.reservedQuote : purse.reservedBase
-    return ifShort(has + reserved, restCost(order))
+    return (
+      ifShort(has + reserved, restCost(order)) ??
+      ifBound(purse, () => restOf(order), reservedIn(purse))
+    )
   },
   hasEnough(purse, order, { needed = 0n }) {
     const has = availableFor(purse, order)
-    return has === undefined || has >= needed
+    if (has === undefined) return true
+    if (has < needed) return false
+    return ifBound(purse, () => exchangeOf(order, needed, receivedFor(order, needed))) === undefined
   },
   reserve,
   release: (purse, order, cost) => reserve(purse, order, -cost),
@@ -149,6 +167,59 @@ const restCost = ({ side, limitPrice, unmatched }: LiveOrder): bigint =>
 function ifShort(has: bigint | undefined, needed: bigint): Hold | undefined {
   if (has === undefined || has >= needed) return undefined
   return { reason: 'insufficient_balance', needed }
+}
+
+/** What a match brings in, in units of the other asset. */
+function receivedOf({ side, orderId }: LiveOrder, match: Match): bigint {
+  if (side === 'buy') return match.amount
+  const notional = notionalFloor(match.price, match.amount)
+  return match.takerOrderId === orderId ? notional - match.takerFee : notional
+}
+
+/** The same of so much paid at the order's limit, without fee. */
+const receivedFor = ({ side, limitPrice }: LiveOrder, paid: bigint): bigint =>
+  side === 'buy' ? mulDivFloor(paid, E18, limitPrice) : notionalFloor(limitPrice, amountE18(paid))
+
+/** A trade as the account bears it: what the order pays, and both signed moves. */
+interface Exchange extends Balances {
+  readonly paid: bigint
+}
+
+const exchangeOf = ({ side }: LiveOrder, paid: bigint, received: bigint): Exchange =>
+  side === 'buy' ? { paid, base: received, quote: -paid } : { paid, base: -paid, quote: received }
+
+/** All that is unmatched of a resting order, hit at its limit. */
+function restOf(order: LiveOrder): Exchange {
+  const paid = restCost(order)
+  const { side, limitPrice, unmatched } = order
+  return exchangeOf(order, paid, side === 'buy' ? unmatched : notionalFloor(limitPrice, unmatched))
+}
+
+const NOTHING: Balances = { base: 0n, quote: 0n }
+
+const reservedIn = ({ reservedBase, reservedQuote }: BalancePurse): Balances => ({
+  base: reservedBase,
+  quote: reservedQuote,
+})
+
+/**
+ * Why an account with an exposure cannot bear a trade; `kept` is what of the reserved counts as still there. What matches in
+ * flight bring in does not count.
+ */
+function ifBound(
+  { observed, availableBase, availableQuote }: BalancePurse,
+  trade: () => Exchange,
+  kept: Balances = NOTHING,
+): Hold | undefined {
+  const exposure = observed?.facts.exposure
+  if (observed === undefined || exposure === undefined) return undefined
+  if (availableBase === undefined || availableQuote === undefined) return undefined
+  const { paid, base, quote } = trade()
+  const usdc = availableQuote + kept.quote + quote
+  const cngn = exposure.cngn - observed.facts.base + availableBase + kept.base + base
+  return isMarginKept(exposure, { usdc, cngn })
+    ? undefined
+    : { reason: 'insufficient_margin', needed: paid }
 }
 
 function reserve(purse: BalancePurse, { side }: LiveOrder, cost: bigint): void {

@@ -204,11 +204,12 @@ export interface Means<Own extends OwnTypes = OpaqueTypes> {
    * what is released is what was reserved.
    */
   readonly costOf: (order: LiveOrder, match: Match) => Own['cost']
-  /** Why the purse cannot carry one more match of the order at this cost. */
+  /** Why the purse cannot carry one more match of the order; `cost` is what the match takes from it. */
   readonly shortOfMatch: (
     purse: Own['purse'],
     order: LiveOrder,
     cost: Own['cost'],
+    match: Match,
   ) => Hold | undefined
   /** Why an order that is about to rest may not be open: its account could not carry it if all of it were hit. */
   readonly shortToOpen: (purse: Own['purse'], order: LiveOrder) => Hold | undefined

@@ -2,9 +2,10 @@ import type { Trading } from './contract.js'
 
 /**
  * What is at fault when the chain refuses a match that no order spoils: the deployment's own permissions, or the manager
- * of an account (its pause, caps, feeds), which refuse every match of the market; or the price of this match alone.
+ * of an account (its pause, caps, feeds), which refuse every match of the market; the price of this match alone; or what
+ * an account holds, so that other accounts trade on.
  */
-export type FaultOf = 'deployment' | 'manager' | 'price'
+export type FaultOf = 'deployment' | 'manager' | 'price' | 'holdings'
 
 /** Reverts that no order causes, by what is at fault. */
 export type VenueFaults = ReadonlyMap<string, FaultOf>

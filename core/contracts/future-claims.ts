@@ -1,5 +1,12 @@
 import { E18 } from '../money.js'
-import { balanceClaim, sumClaims, type Claim, type ClaimKey, type MatchTerms } from './claims.js'
+import {
+  balanceClaim,
+  sharedMargin,
+  sumClaims,
+  type Claim,
+  type ClaimKey,
+  type MatchTerms,
+} from './claims.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
 import { CONTRACT_MULTIPLIER, cngnValue, variationOf } from './future-margin.js'
 import type { Market } from './market.js'
@@ -7,7 +14,8 @@ import type { Market } from './market.js'
 /**
  * Claims of a match in dated futures, at the market's facts of one block. An account has two margin capacities: what it
  * has beyond the initial margin of its positions if that of the series ends long, and the same if it ends short. So a
- * match that reduces claims nothing of the margin that it releases. The fee is a claim on USDC as well.
+ * match that reduces claims nothing of the margin that it releases. The fee is a claim on USDC as well, a loss against the
+ * mark one on cNGN. Other series, and spot, draw on the same margin.
  */
 type Capacity = 'long' | 'short'
 
@@ -46,6 +54,7 @@ function legClaims(
   { account, size, price, fee }: FillLeg,
 ): Claim[] {
   const variation = variationOf(size, price, facts.mark)
+  const paid = variation < 0n ? -variation : 0n
   const loss = variation < 0n ? -cngnValue(variation, facts.index, facts.initialFactor) : 0n
   const cost = loss + fee
   const buys = size > 0n
@@ -53,11 +62,12 @@ function legClaims(
   // The other side is left with less margin to keep, rounded down.
   const uncovered = cost + marginOf(facts, -contracts)
   const key = (capacity: Capacity) => partKey(market, account, capacity)
-  const { marginManagerAddress, quoteAssetAddress } = market
   return [
     { key: key(buys ? 'long' : 'short'), debit: cost + marginOf(facts, contracts) },
     { key: key(buys ? 'short' : 'long'), debit: uncovered > 0n ? uncovered : 0n },
-    { key: balanceClaim(marginManagerAddress, account, quoteAssetAddress, 0n), debit: fee },
+    { key: balanceClaim(account, market.quoteAssetAddress, 0n), debit: fee },
+    // Paid at once as far as there is any; what is left is a debt, which margin covers.
+    { key: balanceClaim(account, facts.cngnAsset, 0n), debit: paid, isSoft: true },
   ]
 }
 
@@ -79,7 +89,8 @@ function marginOf({ initialRate }: FutureFacts, contracts: bigint): bigint {
 }
 
 function partKey(market: Market, accountId: bigint, part: Capacity): ClaimKey {
-  const { marginManagerAddress: manager, assetAddress, subId } = market
-  const id = `${manager} ${accountId} ${assetAddress} ${subId} ${part}`
-  return { id, manager, accountId, of: { market, part } }
+  const margin = sharedMargin(market, accountId)
+  const branch = `${market.assetAddress} ${market.subId}`
+  const id = `${margin} ${branch} ${part}`
+  return { id, accountId, of: { market, part }, shares: { margin, branch } }
 }

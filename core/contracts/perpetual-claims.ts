@@ -79,5 +79,5 @@ const ceilDiv = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 function partKey(market: Market, accountId: bigint, part: Capacity): ClaimKey {
   const { marginManagerAddress: manager, assetAddress, subId } = market
   const id = `${manager} ${accountId} ${assetAddress} ${subId} ${part}`
-  return { id, manager, accountId, of: { market, part } }
+  return { id, accountId, of: { market, part } }
 }

@@ -1,6 +1,7 @@
 import { refusals } from '../entry/refusals.js'
 import { balanceMeans, balanceWire, type BalanceTypes } from './balances.js'
 import { sealTrading, type Contract, type RefusalReason } from './contract.js'
+import type { FaultOf, VenueFaults } from './faults.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 
 const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
@@ -11,6 +12,9 @@ const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
   ['OV_SignerNotOwnerOrSessionKeyExpired', 'signature_revoked'],
   ['TM_FeeTooHigh', 'fee_bound_too_low'],
 ])
+
+/** Only an account with a position or a debt in futures depends on an index: a stale one holds such orders alone. */
+const FAULTS: VenueFaults = new Map<string, FaultOf>([['BLF_DataTooOld', 'holdings']])
 
 /** Base and quote change hands between two subaccounts; the taker pays a fee in quote (interface 2.2). */
 export const spot: Contract = Object.freeze({
@@ -25,6 +29,7 @@ export const spot: Contract = Object.freeze({
     wire: balanceWire,
     // Reverts that say nothing about the trader's own means are a plain `settlement_refused`.
     cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
+    faults: FAULTS,
   }),
   present: { marketEntry: () => ({}), hasTicker: true },
 })

@@ -1,5 +1,6 @@
 import type { Address } from '../action.js'
 import type { AccountFacts, Cost, Purse } from '../contracts/contract.js'
+import type { Match } from './change.js'
 import type { Hold, LiveOrder } from './live-order.js'
 import { ACCOUNTS_IDLE_MAX } from './limits.js'
 import type { MatcherState } from './state.js'
@@ -79,11 +80,10 @@ function keepIdle(state: MatcherState, { subaccountId }: Account): void {
 
 /** Replaces the account's observation; an earlier block than before is as good, for the chain may go back. */
 export function setObserved(
-  { trading, capture }: MatcherState,
+  { trading }: MatcherState,
   account: Account,
   observation: AccountObservation,
 ): void {
-  capture?.keepAccount(account)
   account.observed = observation
   trading.means.observe(account.purse, observation)
 }
@@ -103,9 +103,10 @@ export function whyNotMatched(
   { trading }: MatcherState,
   live: LiveOrder,
   cost: Cost,
+  match: Match,
 ): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortOfMatch(live.account.purse, live, cost)
+  return trading.means.shortOfMatch(live.account.purse, live, cost, match)
 }
 
 /** Why an order may not be open: its account could not carry it if all of it were hit. */

@@ -31,7 +31,6 @@ export function applySettlement(
   const taker = knownOrder(state, match.takerOrderId)
   const { means } = state.trading
   for (const live of [maker, taker]) {
-    state.capture?.keep(live)
     means.release(live.account.purse, live, means.costOf(live, match))
   }
   if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
@@ -83,23 +82,27 @@ function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'rever
   returnPending(taker, match.amount)
   for (const live of legs) {
     const innocent = blame === 'venue' || blame === (live === maker ? 'taker' : 'maker')
-    if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : name)
+    if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : outcome)
     const { settlementId } = match
     emitChange(step, live, { kind: 'MatchReverted', settlementId, revert: name, ...standing(live) })
     scheduleOrder(step.state, live)
   }
 }
 
-/** Returns, holds or ends an order whose match failed; `revert` is given when the order is guilty. */
-function returnOrder(step: Step, live: LiveOrder, revert: string | undefined): void {
+/** Returns, holds or ends an order whose match failed; `refused` is given when the order is guilty. */
+function returnOrder(
+  step: Step,
+  live: LiveOrder,
+  refused: Legs<'reverted'>['outcome'] | undefined,
+): void {
   const { nowMs } = step.state
-  if (revert !== undefined && isRefusal(step, revert) && isRefusedForGood(live, nowMs)) {
-    markCancelled(step, live, step.state.trading.cancelReason(revert))
+  if (refused !== undefined && isRefusal(step, refused) && isRefusedForGood(live, nowMs)) {
+    markCancelled(step, live, step.state.trading.cancelReason(refused.revert))
   } else if (isExpired(live, nowMs)) {
     markEnded(step, live)
   } else if (isExpiring(live, nowMs)) {
     live.hold = { reason: 'expiring' }
-  } else if (revert !== undefined) {
+  } else if (refused !== undefined) {
     live.hold = { reason: 'settlement_refused', untilMs: nowMs + REFUSAL_HOLD_MS }
   } else if (live.hold === undefined) {
     matchIncoming(step, live)

@@ -28,15 +28,21 @@ type Pair = readonly [LiveOrder, LiveOrder]
 export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame {
   const { trading } = step.state
   if (guilty !== 'unclear') return guilty
-  if (venueFaultOf(trading, revert) !== undefined) return 'venue'
+  const fault = venueFaultOf(trading, revert)
+  if (fault !== undefined) return fault === 'holdings' ? 'both' : 'venue'
   // Only the taker pays a fee, so only the taker can have signed one too low.
   if (revert === 'TM_FeeTooHigh') return 'taker'
   return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : 'both'
 }
 
-/** Whether a match that is blamed on a side counts as a refusal of its order; a fault of the account's manager does not. */
-export const isRefusal = ({ state: { trading } }: Step, revert: string): boolean =>
-  venueFaultOf(trading, revert) === undefined
+/**
+ * Whether a match that is blamed on a side counts as a refusal of its order. A fault of the account's manager does not, nor
+ * what the venue itself has promised twice.
+ */
+export const isRefusal = (
+  { state: { trading } }: Step,
+  { revert, spentElsewhere }: Reverted,
+): boolean => spentElsewhere !== true && venueFaultOf(trading, revert) === undefined
 
 function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
   const accounts = pair.map(({ account }) => account.subaccountId)

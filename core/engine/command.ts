@@ -100,6 +100,8 @@ export type SettlementOutcome =
       readonly revert: string
       /** What is at fault; `unclear` when the chain did not show it: then the step judges by the revert's name. */
       readonly guilty: Blame | 'unclear'
+      /** The account lacks what a match of another market took of it first: no refusal of its order. */
+      readonly spentElsewhere?: true
       /** Absent when the simulation already failed and nothing was sent. */
       readonly txHash?: Hex
     }

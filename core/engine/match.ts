@@ -29,7 +29,6 @@ import { scheduleOrder, type MatcherState } from './state.js'
  */
 export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
-  state.capture?.keep(incoming)
   if (incoming.level !== undefined) removeFromBook(state.book, incoming)
   if (!state.enabled && incoming.unmatched > 0n) {
     markCancelled(step, incoming, DISABLED_REASON)
@@ -142,12 +141,11 @@ function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
   const { means } = trading
   const ofIncoming = means.costOf(incoming, match)
   const ofResting = means.costOf(resting, match)
-  const unfit = findUnfit(step, { incoming, resting, ofIncoming, ofResting })
+  const unfit = findUnfit(step, { incoming, resting, ofIncoming, ofResting, match })
   if (unfit !== undefined) {
     stepAside(step, incoming, unfit)
     return
   }
-  state.capture?.keep(resting)
   addPending(incoming, match.amount)
   addPending(resting, match.amount)
   means.reserve(incoming.account.purse, incoming, ofIncoming)
@@ -181,10 +179,10 @@ export function emitAside(step: Step, live: LiveOrder): void {
 
 /** The incoming order, or else the resting one, when its account is known not to carry the match. */
 function findUnfit({ state }: Step, pair: CostedPair): Aside | undefined {
-  const { incoming, resting, ofIncoming, ofResting } = pair
-  const hold = whyNotMatched(state, incoming, ofIncoming)
+  const { incoming, resting, ofIncoming, ofResting, match } = pair
+  const hold = whyNotMatched(state, incoming, ofIncoming, match)
   if (hold !== undefined) return { aside: incoming, hold }
-  const holdOfResting = whyNotMatched(state, resting, ofResting)
+  const holdOfResting = whyNotMatched(state, resting, ofResting, match)
   return holdOfResting === undefined ? undefined : { aside: resting, hold: holdOfResting }
 }
 
@@ -194,6 +192,7 @@ interface Crossing {
 }
 
 interface CostedPair extends Crossing {
+  readonly match: Match
   /** What the match takes from each. */
   readonly ofIncoming: Cost
   readonly ofResting: Cost
@@ -245,7 +244,6 @@ export function followHolds(step: Step): void {
 
 /** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
 export function holdExpiring(step: Step, live: LiveOrder): void {
-  step.state.capture?.keep(live)
   live.hold = { reason: 'expiring' }
   if (live.shownOpen > 0n) emitChange(step, live, { kind: 'OrderHeld', hold: 'expiring' })
   scheduleOrder(step.state, live)
@@ -256,7 +254,6 @@ export function holdExpiring(step: Step, live: LiveOrder): void {
  * that gets the same hold again emits no change, so that a congested market does not fill its feed.
  */
 export function releaseHold(step: Step, live: LiveOrder): void {
-  step.state.capture?.keep(live)
   const { hold: before, pending } = live
   live.hold = undefined
   if (isExpiring(live, step.state.nowMs)) {

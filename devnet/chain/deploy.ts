@@ -49,7 +49,9 @@ export interface DeployOptions extends SenderOptions {
   readonly feederKey: Hex
 }
 
-type Addresses = Readonly<Record<Exclude<keyof DeploymentFile, 'chain_id'> | 'seeder', Address>> &
+type Addresses = Readonly<
+  Record<Exclude<keyof DeploymentFile, 'chain_id'> | 'seeder' | 'earlier_spot_manager', Address>
+> &
   PerpAddresses &
   FuturesAddresses
 
@@ -70,9 +72,10 @@ export interface DevnetDeployment extends Addresses {
 
 /**
  * Deploys and wires all contracts: modules and executors allowed (executors, fee owner and feeder also receive gas
- * money), the spot manager knows both wrapped assets, the perp manager cash, the perpetual and wrapped cNGN, the futures
- * manager both wrapped assets and the futures; the feeds have prices, the security module is endowed, and the series of
- * futures is open unless its last trade time has passed. Throws when a step fails.
+ * money), the futures manager knows both wrapped assets and the futures and is the spot manager too, the perp manager
+ * knows cash, the perpetual and wrapped cNGN; the feeds have prices, the security module is endowed, and the series of
+ * futures is open unless its last trade time has passed. An earlier spot manager knows both wrapped assets alone: its
+ * accounts trade spot as well. Throws when a step fails.
  */
 export async function deploy(options: DeployOptions): Promise<DevnetDeployment> {
   const batch = await createBatch(options)
@@ -124,12 +127,13 @@ async function createContracts(contracts: ContractBatch): Promise<Addresses> {
     wrapped_usdc: wrappedUsdc,
     wrapped_cngn: wrappedCngn,
     cash_asset: cashAsset,
-    spot_manager: await create('StandardManager', subAccounts, cashAsset),
+    earlier_spot_manager: await create('StandardManager', subAccounts, cashAsset),
     seeder: await create('DevSeeder', matching, subAccounts),
     batch_executor: await create('BatchExecutor', matching),
   }
   const perp = await createPerpContracts(contracts, spot)
-  return { ...spot, ...perp, ...(await createFuturesContracts(contracts, spot)) }
+  const futures = await createFuturesContracts(contracts, spot)
+  return { ...spot, ...perp, ...futures, spot_manager: futures.futures_manager }
 }
 
 async function wire(
@@ -194,7 +198,7 @@ async function wireBatchExecutor(
 }
 
 async function wireManagers(batch: TransactionBatch, at: Addresses): Promise<void> {
-  for (const manager of [at.spot_manager, at.perp_manager]) {
+  for (const manager of [at.earlier_spot_manager, at.perp_manager]) {
     const data = encodeFunctionData({
       abi: managerAbi,
       functionName: 'setGuardian',
@@ -205,8 +209,8 @@ async function wireManagers(batch: TransactionBatch, at: Addresses): Promise<voi
   let marketId = 0n
   for (const asset of [at.wrapped_usdc, at.wrapped_cngn]) {
     marketId += 1n
-    await acceptManager(batch, asset, at.spot_manager)
-    await whitelistCapped(batch, at.spot_manager, asset, marketId)
+    await acceptManager(batch, asset, at.earlier_spot_manager)
+    await whitelistCapped(batch, at.earlier_spot_manager, asset, marketId)
   }
 }
 

@@ -89,6 +89,7 @@ function present(ctx: Answering, answer: ExecuteAnswer): void {
       return refuse(ctx, wouldRevert(answer.revert), {
         ...revertFields(answer.revert),
         ...(answer.guilty !== undefined && { guilty: answer.guilty }),
+        ...(answer.isSpentElsewhere && { spent_elsewhere: true }),
       } satisfies Detail)
     case 'unknown':
       return refuse(ctx, executorRefusals.outcomeUnknown, { tx_hash: answer.hash } satisfies Detail)

@@ -116,8 +116,11 @@ describe('a contract type of its own on the chain', () => {
       toyOnChain.solvency.isSolvent(
         { market, terms, side },
         {
-          readCapacities: (keys) => Promise.resolve(keys.map(() => has * E18)),
-          observe: () => Promise.reject(new Error('not asked')),
+          observe: () =>
+            Promise.resolve({
+              account: toyAccountFacts({ credit: has * E18 }),
+              market: undefined,
+            }),
         },
       )
     expect(await Promise.all([isSolvent('taker', 3n), isSolvent('maker', 2n)])).to.deep.equal([

@@ -1,10 +1,9 @@
-import { covers } from '../../chain/contracts/covers.js'
 import type { ChainContract } from '../../chain/contracts/registry.js'
 import { marginClaim, type Claim, type MatchTerms } from '../../core/contracts/claims.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
 import type { Market } from '../../core/contracts/market.js'
 import { priceE18 } from '../../core/money.js'
-import { toyAccountFacts, toyMarketFacts } from './toy.js'
+import { toyAccountFacts, toyMarketFacts, type ToyAccountFacts } from './toy.js'
 
 export const CREDIT_OF = '0x00000001'
 export const HALTED = '0x00000002'
@@ -34,12 +33,12 @@ export const toyOnChain: ChainContract = {
   claimsOf,
   solvency: {
     reverts: ['SRM_PortfolioBelowMargin'],
-    isSolvent({ market, terms, side }, reads) {
+    async isSolvent({ market, terms, side }, { observe }) {
       const account = side === 'taker' ? terms.takerAccount : terms.fillDetails[0]?.filledAccount
-      return covers(
-        reads,
-        claimsOf(market, terms).filter(({ key }) => key.accountId === account),
-      )
+      const own = claimsOf(market, terms).filter(({ key }) => key.accountId === account)
+      const seen = await observe(market, account ?? 0n)
+      const { credit } = seen.account as unknown as ToyAccountFacts
+      return own.every(({ debit }) => debit <= credit)
     },
   },
 }

@@ -15,6 +15,7 @@ import { addContract } from '../../core/contracts/registry.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Change } from '../../core/engine/change.js'
+import { takeSnapshot } from '../../core/engine/snapshot.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import { emptyMatcherState } from '../../core/engine/state.js'
 import { E18, priceE18 } from '../../core/money.js'
@@ -31,7 +32,6 @@ import { eventually } from '../support/eventually.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../support/intake-stage.js'
 import { TOY, toy, toyAccountFacts, toyMarketFacts } from './toy.js'
 import { toyOnChain } from './toy-on-chain.js'
-import { takeSnapshot } from '../support/snapshots.js'
 
 addContract(toy)
 addChainContract(TOY, toyOnChain)
@@ -149,7 +149,7 @@ describe('a contract type of its own in the venue', () => {
     const claims = claimsOfTerms(terms)
     expect(terms.accountIds).to.deep.equal([8n, 7n])
     expect(claims?.map(({ key, debit }) => [key.id, debit])).to.deep.equal(
-      [7n, 8n].map((id) => [`${market.marginManagerAddress} ${id} margin`, (2n * E18) / 10n]),
+      [7n, 8n].map((id) => [`${id} margin of ${market.marginManagerAddress}`, (2n * E18) / 10n]),
     )
   })
 

@@ -18,7 +18,7 @@ import { priceE18 as priceCodec } from '../../core/wire/money.js'
  */
 export const TOY = 'toy' as ContractType
 
-interface ToyAccountFacts {
+export interface ToyAccountFacts {
   /** What the account may have at stake, quote at 1e18. */
   readonly credit: bigint
 }

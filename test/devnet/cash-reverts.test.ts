@@ -23,7 +23,9 @@ import {
   create,
   newAccount,
   openAccount,
+  openWorld,
   perform,
+  underEarlierManager,
   type Call,
   type World,
 } from '../support/devnet-world.js'
@@ -227,6 +229,9 @@ const withdrawals: readonly Row[] = [
   ],
 ]
 
-describeOutcomes('trades against cash', payments, openCashMarket)
-describeOutcomes('trades across managers', otherManagers, openCashMarket)
-describeOutcomes('withdrawals of cash', withdrawals, openCashMarket)
+/** The futures manager knows no cash. */
+const open = async () => underEarlierManager(await openWorld())
+
+describeOutcomes('trades against cash', payments, openCashMarket, open)
+describeOutcomes('trades across managers', otherManagers, openCashMarket, open)
+describeOutcomes('withdrawals of cash', withdrawals, openCashMarket, open)

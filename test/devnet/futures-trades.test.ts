@@ -10,7 +10,14 @@ import {
   signOrder,
   signWithdrawal,
 } from '../support/devnet-actions.js'
-import { balanceOf, perform, revertOf, type Call, type Trader } from '../support/devnet-world.js'
+import {
+  balanceOf,
+  perform,
+  revertOf,
+  underEarlierManager,
+  type Call,
+  type Trader,
+} from '../support/devnet-world.js'
 import { argsOf } from '../support/event-args.js'
 import {
   act,
@@ -172,9 +179,9 @@ describe('trading dated futures on the chain', () => {
         () => fillCall(world, fill({ amount: 20n * ONE, price: INDEX })),
       ],
       [
-        'of an account of the spot manager',
+        'of an account of the earlier spot manager',
         'MW_UnknownManager',
-        () => fillCall(world, fill({ maker: world.alice })),
+        async () => fillCall(world, fill({ maker: (await underEarlierManager(world)).alice })),
       ],
       [
         'while paused',

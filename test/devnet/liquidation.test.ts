@@ -199,7 +199,7 @@ describe('liquidation', () => {
     }
     const { blockNumber, transactionHash: txHash } = await start('0.0005')
     const { subaccountId } = account
-    expect(await touched(blockNumber)).to.deep.include({ subaccountId, txHash, byTrade: false })
+    expect(await touched(blockNumber)).to.deep.include({ subaccountId, txHash, tradedBy: [] })
     await setPrices(world, { index: '0.00066' })
     const ended = await perform(world, auctionCall(world, 'terminateAuction', account))
     expect((await touched(ended.blockNumber)).map((it) => it.subaccountId)).to.deep.equal([

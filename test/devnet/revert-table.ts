@@ -111,13 +111,14 @@ export function describeOutcomes(
   title: string,
   rows: readonly Row[],
   prepare: (world: World) => Promise<unknown> = () => Promise.resolve(),
+  open: () => Promise<World> = openWorld,
 ): void {
   describe(title, () => {
     let world: World
     let snapshot: Hex
 
     before(async () => {
-      world = await openWorld()
+      world = await open()
       await prepare(world)
     })
     beforeEach(async () => {

@@ -53,7 +53,7 @@ export function groupRig(): GroupRig {
     paying: (intentId, accountId, amount) => ({
       ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
       accountIds: [accountId, 99n],
-      match: matchClaiming({ key: balanceClaim(MANAGER, accountId, ASSET, 0n), debit: amount }),
+      match: matchClaiming({ key: balanceClaim(accountId, ASSET, 0n), debit: amount }),
     }),
     inFlight: (n, evmNonce) => {
       for (let i = 0; i < n; i += 1) book.add(evmNonce + i, [rig.paying(`f${i}`, 1n, 30n)])

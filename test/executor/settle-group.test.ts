@@ -3,6 +3,7 @@ import type { IntendedCall } from '../../chain/lane/nonce-lane.js'
 import type { OpenTransaction, TransactionJournal } from '../../core/transaction-journal.js'
 import type { Shortage, TransactionLane } from '../../chain/lane/transaction-lane.js'
 import { balanceClaim } from '../../core/contracts/claims.js'
+import type { Market } from '../../core/contracts/market.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
 import { observeExecutor } from '../../executor/observe.js'
 import { settleGroup, type GroupDeps } from '../../executor/settle-group.js'
@@ -15,12 +16,13 @@ import type {
   Verdict,
 } from '../../executor/settlement.js'
 import { createLog } from '../../runtime/process/log.js'
+import { aMarket } from '../support/builders.js'
 import { matchClaiming, readsWith } from '../support/claims.js'
 
 const MANAGER = `0x${'a1'.repeat(20)}` as const
 const ASSET = `0x${'c1'.repeat(20)}` as const
 const PASSES: Verdict = { kind: 'passes', gas: 1n }
-const REVERTS: Verdict = { kind: 'reverts', revert: 'WERC_CannotBeNegative' }
+const REVERTS = { kind: 'reverts', revert: 'WERC_CannotBeNegative' } as const
 const UNTRIED: Verdict = { kind: 'untried' }
 const HEAD = { blockHash: '0x01', count: 10 } as const
 const MAX_AHEAD = 3
@@ -30,7 +32,7 @@ function paying(intentId: string, accountId: bigint, amount: bigint): Settlement
   return {
     ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
     accountIds: [accountId, 99n],
-    match: matchClaiming({ key: balanceClaim(MANAGER, accountId, ASSET, 0n), debit: amount }),
+    match: matchClaiming({ key: balanceClaim(accountId, ASSET, 0n), debit: amount }),
   }
 }
 
@@ -296,6 +298,29 @@ describe('a group of settlements', () => {
     expect(await settle([first, second])).to.deep.equal(['b'])
     expect(second.waitsFor).to.equal(20)
     expect(refused).to.deep.equal([])
+  })
+
+  it('names the accounts that another market may have drained lately, mined matches included', async () => {
+    trial = () => ({ aheadPassed: true, verdicts: [REVERTS] })
+    const elsewhere = (evmNonce: number, accountId: bigint) => {
+      const other = paying('e', accountId, 1n)
+      const market = { ...aMarket(), market: 'other' } as Market
+      book.add(evmNonce, [{ ...other, match: other.match && { ...other.match, market } }])
+    }
+    const refusedOf = async (id: string, accountId: bigint) => {
+      await settle([waitingFor(paying(id, accountId, 90n))])
+      return answers.get(id)
+    }
+    book.add(HEAD.count - 1, [paying('own', 1n, 90n)])
+    expect(await refusedOf('a', 1n)).to.deep.equal({ kind: 'refused', revert: REVERTS.revert })
+    elsewhere(HEAD.count - 1, 2n)
+    expect(await refusedOf('b', 2n)).to.deep.equal({
+      ...{ kind: 'refused', revert: REVERTS.revert, spentElsewhere: [2n, 99n] },
+    })
+    // For another reason than a shortage the other market does not matter.
+    const revert = 'TM_FillLimitCrossed'
+    trial = () => ({ aheadPassed: true, verdicts: [{ kind: 'reverts', revert }] })
+    expect(await refusedOf('c', 2n)).to.deep.equal({ kind: 'refused', revert })
   })
 
   it('refuses for good what shares no account with anything that is sent', async () => {

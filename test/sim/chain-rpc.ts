@@ -1,5 +1,6 @@
 import { parseAbi } from 'viem'
 import {
+  futuresManagerAbi,
   managerAbi,
   matchingAbi,
   subAccountsAbi,
@@ -53,7 +54,7 @@ export interface RpcOptions {
 const matching = contractInterface(matchingAbi)
 const subAccounts = contractInterface(subAccountsAbi)
 const tradeModule = contractInterface(tradeModuleAbi)
-const manager = contractInterface(managerAbi)
+const manager = contractInterface([...managerAbi, ...futuresManagerAbi])
 const wallet = contractInterface(
   parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']),
 )
@@ -280,6 +281,8 @@ function callTradeModule(state: ChainState, data: Hex): Hex {
 
 function callManager(state: ChainState, data: Hex): Hex {
   const { name, result } = manager.read(data)
+  // It is no manager of futures.
+  if (name === 'futureAsset' || name === 'wrappedUsdc' || name === 'wrappedCngn') return '0x'
   if (name !== 'adjustmentsPaused') throw new Error(`the simulated manager has no ${name}`)
   return result(state.isPaused)
 }

@@ -137,14 +137,15 @@ const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
     },
     ['markPrice'],
   ),
-  withOptional<Extract<SettlementOutcome, { kind: 'reverted' }>, 'txHash'>(
+  withOptional<Extract<SettlementOutcome, { kind: 'reverted' }>, 'txHash' | 'spentElsewhere'>(
     {
       kind: fc.constant('reverted'),
       revert: anyText,
       guilty: fc.constantFrom('maker', 'taker', 'both', 'venue', 'unclear'),
       txHash: anyHash,
+      spentElsewhere: fc.constant(true as const),
     },
-    ['txHash'],
+    ['txHash', 'spentElsewhere'],
   ),
 )
 

@@ -12,7 +12,7 @@ import { matchingAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
 import { compileContracts, type ContractName } from '../../devnet/chain/compile-contracts.js'
 import { deploy, type DevnetDeployment } from '../../devnet/chain/deploy.js'
-import { seedAccounts } from '../../devnet/chain/seed-accounts.js'
+import { seedAccounts, seedTradingAccounts } from '../../devnet/chain/seed-accounts.js'
 import { ANVIL_KEY, startAnvil, type Anvil, type AnvilClient, type AnvilOptions } from './anvil.js'
 
 const POLL_MS = 5
@@ -85,6 +85,27 @@ export async function openWorld(options: AnvilOptions = {}): Promise<World> {
   await rpc({ anvil }, 'anvil_autoImpersonateAccount', [true])
   const feeAccount = BigInt(at.spot_fee_subaccount_id)
   return { anvil, client: anvil.client, at, executor, feeOwner, feeAccount, alice, bob, carol }
+}
+
+/** The same world with its traders and its fee account under the earlier spot manager, which accepts assets one by one. */
+export async function underEarlierManager(world: World): Promise<World> {
+  const at = { ...world.at, spot_manager: world.at.earlier_spot_manager }
+  const traders = [world.alice, world.bob, world.carol] as const
+  const ids = await seedTradingAccounts(
+    {
+      ...{ rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY, deployment: at },
+      owners: traders.map(({ address }) => address),
+    },
+    at.spot_manager,
+    { usdc: 10n ** 12n, cngn: 10n ** 15n },
+  )
+  const [alice, bob, carol] = traders.map((trader, i) => ({
+    ...trader,
+    subaccountId: ids[i] ?? 0n,
+  }))
+  if (alice === undefined || bob === undefined || carol === undefined) throw new Error('no traders')
+  const feeAccount = await openAccount(world, at.fee_owner, at.spot_manager)
+  return { ...world, at, feeAccount, alice, bob, carol }
 }
 
 export function lower(address: string): Address {

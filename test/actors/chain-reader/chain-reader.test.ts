@@ -18,7 +18,7 @@ import { tradingOf } from '../../../core/contracts/registry.js'
 import type { AccountObservation } from '../../../core/engine/accounts.js'
 import type { Change } from '../../../core/engine/change.js'
 import { historyOf } from '../../support/random-history.js'
-import { fakeChain, type FakeChain } from './fake-chain.js'
+import { TRADE_MODULE as module, fakeChain, type FakeChain } from './fake-chain.js'
 
 const market = 'cNGN-USDC'
 
@@ -84,7 +84,7 @@ describe('following accounts on a chain', () => {
     const publish = (news: readonly AccountObservation[]) =>
       Promise.resolve(void said.push(...news))
     const observe: FakeChain['observe'] = (id, head) => chain.observe(id, head)
-    const followed = { market, watch, observe, publish, wire }
+    const followed = { market, module, watch, observe, publish, wire }
     follower = createAccountFollower({
       ...{ chain, markets: [followed] },
       ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
@@ -224,7 +224,7 @@ describe('following accounts on a chain', () => {
     const failing: FakeChain['observe'] = (id, head) =>
       broken ? Promise.reject(new ChainUnreachable('no state')) : chain.observe(id, head)
     const followed = {
-      ...{ market, watch, observe: failing, wire },
+      ...{ market, module, watch, observe: failing, wire },
       publish: (news: readonly AccountObservation[]) => Promise.resolve(void said.push(...news)),
     }
     follower = createAccountFollower({
@@ -256,6 +256,39 @@ describe('following accounts on a chain', () => {
     chain.mine({ 2: 6n }, { byTrade: '0x78' })
     chain.mine({ 2: 5n })
     expect(await round(), 'also changed otherwise').to.deep.equal([[2n, 5n, 4n]])
+    chain.mine({ 2: 4n }, { byTrade: '0x79', module: `0x${'c'.repeat(40)}` })
+    expect(await round(), 'traded in another market').to.deep.equal([[2n, 4n, 5n]])
+  })
+
+  it('reads an account in every block whose facts change with prices, as long as they do', async () => {
+    const observe: FakeChain['observe'] = (id, head) => chain.observe(id, head)
+    const publish = () => Promise.resolve()
+    let isPriced = true
+    const followed = { market, module, watch, wire, observe, publish, isPriced: () => isPriced }
+    follower = createAccountFollower({
+      ...{ chain, markets: [followed] },
+      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+    })
+    const [placed] = placements(1)
+    if (placed?.kind !== 'OrderPlaced') throw new Error('nothing placed')
+    const accounts = Array.from({ length: 20 }, (_, n) => BigInt(n + 1))
+    for (const subaccountId of accounts) {
+      const order = { ...placed.order, subaccountId }
+      fold(watch, [{ ...placed, orderId: `o${subaccountId}`, order }])
+    }
+    await follower.round()
+    const readIn = async () => {
+      chain.observed.length = 0
+      chain.mine()
+      await follower.round()
+      return chain.observed.length
+    }
+    expect(await readIn()).to.equal(20)
+    expect(await readIn()).to.equal(20)
+    isPriced = false
+    await readIn()
+    // The usual rotation.
+    expect(await readIn()).to.equal(10)
   })
 
   it('publishes the facts of a market in each round, before accounts, and reads all accounts again when these outdate', async () => {
@@ -264,7 +297,7 @@ describe('following accounts on a chain', () => {
     const news: string[] = []
     const seenBy: unknown[] = []
     const followed: FollowedMarket = {
-      ...{ market, watch, wire },
+      ...{ market, module, watch, wire },
       observe(id, head, seen) {
         seenBy.push(seen)
         return chain.observe(id, head)
@@ -303,7 +336,7 @@ describe('following accounts on a chain', () => {
     const heard: bigint[] = []
     const publish = (news: readonly AccountObservation[]) =>
       Promise.resolve(void heard.push(...news.map(({ blockNumber }) => blockNumber)))
-    const alone = { ...{ market: 'other', watch: second, observe, publish, wire } }
+    const alone = { ...{ market: 'other', module, watch: second, observe, publish, wire } }
     follower.add(alone)
     fold(watch, placements(1))
     second.apply({
@@ -341,7 +374,7 @@ describe('following accounts on a chain', () => {
     const observe: FakeChain['observe'] = (id, head) => chain.observe(id, head)
     const publish = () => Promise.resolve()
     follower = createAccountFollower({
-      ...{ chain: source, markets: [{ market, watch, wire, observe, publish, facts }] },
+      ...{ chain: source, markets: [{ market, module, watch, wire, observe, publish, facts }] },
       ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
     })
     await follower.round()

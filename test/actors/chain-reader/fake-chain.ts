@@ -7,6 +7,8 @@ import { balanceFacts } from '../../../core/contracts/balances.js'
 import type { AccountObservation } from '../../../core/engine/accounts.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 
+/** Settles the matches of the fake's market. */
+export const TRADE_MODULE: Address = `0x${'b'.repeat(40)}`
 const OWNER: Address = `0x${'a'.repeat(40)}`
 
 interface FakeBlock {
@@ -34,6 +36,8 @@ export interface FakeChain extends ChainSource {
 export interface MineOptions {
   readonly quiet?: boolean
   readonly byTrade?: Hex
+  /** By default the module of the market. */
+  readonly module?: Address
 }
 
 export function fakeChain(): FakeChain {
@@ -58,13 +62,13 @@ export function fakeChain(): FakeChain {
   }
   return {
     observed,
-    mine: (balances = {}, { quiet = false, byTrade } = {}) => {
+    mine: (balances = {}, { quiet = false, byTrade, module = TRADE_MODULE } = {}) => {
       mined += 1
       const changed = Object.entries(balances).map(([id, base]) => [BigInt(id), base] as const)
       const touches = changed.map(([subaccountId]) => ({
         subaccountId,
         txHash: byTrade ?? (`0x${mined}` as const),
-        byTrade: byTrade !== undefined,
+        tradedBy: byTrade === undefined ? [] : [module],
       }))
       blocks.push({
         hash: `0xb${mined}`,

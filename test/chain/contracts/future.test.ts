@@ -24,7 +24,7 @@ import { E18 } from '../../../core/money.js'
 import { FUTURES_PARAMETERS } from '../../../devnet/chain/futures-parameters.js'
 import { aFuture } from '../../support/builders.js'
 import { ONE } from '../../support/devnet-actions.js'
-import { perform, revertOf, type Trader } from '../../support/devnet-world.js'
+import { perform, revertOf, underEarlierManager, type Trader } from '../../support/devnet-world.js'
 import {
   act,
   ask,
@@ -54,6 +54,7 @@ describe('a dated future on a chain', function () {
   let buyer: Trader
   let seller: Trader
   let poor: Trader
+  let elsewhere: Trader
   let snapshot: Hex
 
   before(async () => {
@@ -71,6 +72,7 @@ describe('a dated future on a chain', function () {
     const [c] = await openTraders(world, [23], { usdc: 2n * ONE, cngn: 1_000_000n * ONE })
     if (a === undefined || b === undefined || c === undefined) throw new Error('no traders')
     ;[buyer, seller, poor] = [a, b, c]
+    elsewhere = (await underEarlierManager(world)).alice
     findGuilty = createGuiltyFinder({ client, deployment: deployment(), markets: [market] })
   })
   beforeEach(async () => {
@@ -145,7 +147,8 @@ describe('a dated future on a chain', function () {
   it('refuses a row whose module or manager belongs to another asset', async () => {
     const deps = { client, deployment: deployment() }
     expect(await readWiring(deps, market)).to.equal(undefined)
-    const { perp_asset: perp, spot_trade_module: spotModule, spot_manager: spotManager } = world.at
+    const { perp_asset: perp, spot_trade_module: spotModule } = world.at
+    const { earlier_spot_manager: spotManager } = world.at
     const wrong = (fields: Partial<Market>) => readWiring(deps, { ...market, ...fields } as Market)
     expect(await wrong({ assetAddress: perp })).to.equal(
       `trade module ${market.tradeModuleAddress} trades ${market.assetAddress}, not ${perp}`,
@@ -199,11 +202,12 @@ describe('a dated future on a chain', function () {
     const touches = await readTouches(deps, first, last)
     const ofSeller = touches.filter(({ subaccountId }) => subaccountId === seller.subaccountId)
     expect(new Set(ofSeller.map(({ txHash }) => txHash))).to.deep.equal(new Set([transactionHash]))
-    expect(ofSeller.every(({ byTrade }) => byTrade)).to.equal(true)
+    const byModule = ofSeller.map(({ tradedBy }) => tradedBy)
+    expect(new Set(byModule.flat())).to.deep.equal(new Set([market.tradeModuleAddress]))
     // Variation margin that was paid out later is no trade.
     const paid = touches.filter(({ txHash }) => txHash !== transactionHash)
     expect(paid.map(({ subaccountId }) => subaccountId)).to.include(buyer.subaccountId)
-    expect(paid.some(({ byTrade }) => byTrade)).to.equal(false)
+    expect(paid.flatMap(({ tradedBy }) => tradedBy)).to.deep.equal([])
   })
 
   it('shows the mark at which a mined match was booked, whatever the mark is now', async () => {
@@ -239,7 +243,7 @@ describe('a dated future on a chain', function () {
         'after the last trade, whatever the manager of a side',
         'FT_TradingEnded',
         'venue',
-        () => ({ maker: world.alice }),
+        () => ({ maker: elsewhere }),
         async () => {
           await warpTo(world, Number(world.subId) - 3_600)
           await setIndex(world, INDEX)
@@ -290,7 +294,7 @@ describe('a dated future on a chain', function () {
         'of a maker under another manager',
         'MW_UnknownManager',
         'maker',
-        () => ({ maker: world.alice }),
+        () => ({ maker: elsewhere }),
       ],
       [
         'of a taker beyond initial margin',

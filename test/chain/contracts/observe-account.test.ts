@@ -111,10 +111,7 @@ describe('observing an account on a chain', () => {
     const { subaccountId } = world.alice
     const client = createChainClient(world.anvil.rpcUrl, 'read')
     const read = createCapacityReader(client, sub_accounts)
-    const keys = [
-      balanceClaim(manager, subaccountId, asset, 0n),
-      marginClaim(manager, subaccountId),
-    ]
+    const keys = [balanceClaim(subaccountId, asset, 0n), marginClaim(manager, subaccountId)]
     const { hash } = await client.getBlock()
     const margin = await client.readContract({
       ...{ address: manager, abi: managerAbi, functionName: 'getMargin' },

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { balanceMeans, type BalancePurse } from '../../../core/contracts/balances.js'
 import type { SettledMatch } from '../../../core/contracts/contract.js'
+import type { Exposure } from '../../../core/contracts/exposure.js'
 import type { LiveOrder } from '../../../core/engine/live-order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 
@@ -35,7 +36,7 @@ describe('means of an account that pays with balances', () => {
   it('are enough for everything while nothing was observed', () => {
     balanceMeans.reserve(purse, order('buy', 1n), 5n)
     balanceMeans.reserve(purse, order('sell', 1n), 5n)
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 10n)).to.equal(undefined)
+    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 10n, match)).to.equal(undefined)
     expect(balanceMeans.shortToOpen(purse, order('buy', 50n))).to.equal(undefined)
     expect(balanceMeans.shortToStay(purse, order('sell', 50n))).to.equal(undefined)
     const hold = { reason: 'insufficient_balance', needed: 9n } as const
@@ -51,8 +52,8 @@ describe('means of an account that pays with balances', () => {
     expect(balanceMeans.shortToOpen(purse, order('buy', 11n))).to.deep.equal(short(22n))
     expect(balanceMeans.shortToOpen(purse, order('sell', 10n))).to.equal(undefined)
     expect(balanceMeans.shortToOpen(purse, order('sell', 11n))).to.deep.equal(short(11n))
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 21n)).to.equal(undefined)
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 22n)).to.deep.equal(short(22n))
+    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 21n, match)).to.equal(undefined)
+    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 22n, match)).to.deep.equal(short(22n))
     const waits = (needed: bigint) => ({ reason: 'insufficient_balance', needed }) as const
     expect(balanceMeans.hasEnough(purse, order('sell', 1n), waits(10n))).to.equal(true)
     expect(balanceMeans.hasEnough(purse, order('sell', 1n), waits(11n))).to.equal(false)
@@ -125,5 +126,74 @@ describe('means of an account that pays with balances', () => {
       const moved = { ...purse, [name]: 1n }
       expect(() => balanceMeans.check(moved, [bought, sold])).to.throw(InvariantBroken, 'available')
     }
+  })
+
+  describe('with a position or a debt in futures', () => {
+    /** 1,000 USDC, 3,000 cNGN of which all counts, at an index of three and a factor of 0.9: 1,900 USDC of margin. */
+    const observeExposed = (different: Partial<Exposure> = {}): void => {
+      const exposure = {
+        ...{ cngn: 3_000n * E18, required: 1_000n * E18 },
+        ...{ index: priceE18(3n * E18), factor: (9n * E18) / 10n },
+        ...different,
+      }
+      const observed = seen(3_000n * E18, 1_000n * E18, 100n)
+      balanceMeans.observe(purse, { ...observed, facts: { ...observed.facts, exposure } })
+    }
+    const marginShort = (needed: bigint) => ({ reason: 'insufficient_margin', needed })
+    const at = (side: 'buy' | 'sell', units: bigint, price = priceE18(2n * E18)): LiveOrder => ({
+      ...order(side, units * E18),
+      limitPrice: price,
+    })
+
+    it('are what keeps initial margin, with what the fill brings in', () => {
+      observeExposed()
+      expect(balanceMeans.shortToOpen(purse, at('buy', 501n))).to.deep.equal(short(1_002n * E18))
+      expect(balanceMeans.shortToOpen(purse, at('buy', 500n))).to.equal(undefined)
+      // 40 USDC and 3,480 cNGN, which count as 1,044, are left.
+      observeExposed({ required: 1_084n * E18 })
+      expect(balanceMeans.shortToOpen(purse, at('buy', 480n))).to.equal(undefined)
+      observeExposed({ required: 1_084n * E18 + 1n })
+      expect(balanceMeans.shortToOpen(purse, at('buy', 480n))).to.deep.equal(
+        marginShort(960n * E18),
+      )
+      // Sold above its worth, cNGN adds margin.
+      expect(balanceMeans.shortToOpen(purse, at('sell', 3_000n))).to.equal(undefined)
+      const cheap = at('sell', 3_000n, priceE18(1n))
+      expect(balanceMeans.shortToOpen(purse, cheap)).to.deep.equal(marginShort(3_000n * E18))
+    })
+
+    it('are judged for a match with its fee, and with what others in flight pay', () => {
+      observeExposed({ required: 1_050n * E18 })
+      const amount = amountE18(100n * E18)
+      const one = { ...match, amount, takerFee: quoteE18(0n) }
+      const cost = balanceMeans.costOf(at('buy', 100n), one)
+      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), cost, one)).to.equal(undefined)
+      // Three in flight pay 600 and are not known to bring anything: 250 are left of the margin.
+      for (let n = 0; n < 3; n++) balanceMeans.reserve(purse, at('buy', 100n), cost)
+      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), cost, one)).to.equal(undefined)
+      const withFee = { ...one, takerFee: quoteE18(81n * E18) }
+      const paid = cost + 81n * E18
+      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), paid, withFee)).to.deep.equal(
+        marginShort(paid),
+      )
+      // An open order stays: what is in flight may be settled already.
+      expect(balanceMeans.shortToOpen(purse, at('buy', 200n))).to.deep.equal(
+        marginShort(400n * E18),
+      )
+      expect(balanceMeans.shortToStay(purse, at('buy', 200n))).to.equal(undefined)
+    })
+
+    it('are nothing while the index is stale, unless nothing is at stake', () => {
+      observeExposed({ index: priceE18(0n) })
+      const hold = marginShort(2n * E18)
+      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.deep.equal(hold)
+      const held = { reason: 'insufficient_margin', needed: 2n * E18 } as const
+      expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(false)
+      observeExposed()
+      expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(true)
+      // Without a position, a purchase that ends the debt needs no index.
+      observeExposed({ index: priceE18(0n), required: 0n, cngn: -E18 })
+      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.equal(undefined)
+    })
   })
 })

@@ -11,7 +11,7 @@ const REVERTS: readonly (readonly [selector: Hex, name: string, fault: FaultOf |
   ['0x83d3980b', 'BM_AdjustmentsPaused', 'manager'],
   ['0x8102bcdc', 'BM_AssetCapExceeded', 'manager'],
   ['0xc67c6584', 'BM_UnauthorizedCall', 'manager'],
-  ['0x1141796d', 'BLF_DataTooOld', 'manager'],
+  ['0x1141796d', 'BLF_DataTooOld', 'holdings'],
   ['0x6a9fcd90', 'PA_InvalidImpactPrices', 'manager'],
   ['0x09598580', 'SRM_PortfolioBelowMargin', undefined],
   ['0x703701fb', 'SRM_NoNegativeCash', undefined],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { MatchTerms } from '../../../core/contracts/claims.js'
+import type { ClaimKey, MatchTerms } from '../../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../../core/contracts/future-claims.js'
 import type { FutureAccount, FutureFacts } from '../../../core/contracts/future-facts.js'
 import {
@@ -40,7 +40,8 @@ const termsOf = ({ takerBuys, price, amount, fee }: Fill): MatchTerms => ({
   ],
 })
 
-const partOf = ({ of }: { readonly of?: { readonly part: string } }): string => of?.part ?? 'usdc'
+const partOf = ({ of, balance }: ClaimKey): string =>
+  of?.part ?? (balance?.asset === MARKET.quoteAssetAddress ? 'usdc' : 'cngn')
 
 function claimed(fill: Partial<Fill>, facts: FutureFacts, accountId = TAKER) {
   const all = { takerBuys: true, price: e18('1500'), amount: E18, fee: 0n, ...fill }
@@ -58,16 +59,18 @@ describe('claims of a match in dated futures', () => {
     expect(claimed({ takerBuys: false }, facts)).to.deep.equal({ short: e18('100') })
   })
 
-  it('are what it is worse than the mark as a debt, and the fee, in USDC as well', () => {
+  it('are what it is worse than the mark as a debt and in cNGN, and the fee, in USDC as well', () => {
     // 13.5 cNGN worse: 13,500 cNGN are 9 USDC, as a debt 10.
     const fill = { price: e18('1513.5'), fee: e18('2.5') }
-    expect(claimed(fill, facts)).to.deep.equal({ long: e18('112.5'), usdc: e18('2.5') })
+    expect(claimed(fill, facts)).to.deep.equal({
+      ...{ long: e18('112.5'), usdc: e18('2.5'), cngn: e18('13500') },
+    })
     expect(claimed(fill, facts, MAKER)).to.deep.equal({ short: e18('100') })
   })
 
   it('take from the other side what costs more than the contracts release', () => {
     expect(claimed({ price: e18('1770') }, facts)).to.deep.equal({
-      ...{ long: e18('300'), short: e18('100') },
+      ...{ long: e18('300'), short: e18('100'), cngn: e18('270000') },
     })
   })
 

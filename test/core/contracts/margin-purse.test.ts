@@ -55,6 +55,8 @@ const anOrder = (side: Side, unmatched = 5n, reduceOnly = false) =>
   }) as LiveOrder
 const BUY = anOrder('buy')
 const SELL = anOrder('sell')
+/** What a match takes stands in its cost. */
+const ANY = {} as Match
 
 const aMatch = (settlementId: string, amount: bigint, price: bigint, takerFee = 0n) =>
   ({ settlementId, amount, price, takerFee, takerOrderId: 'buy' }) as Match
@@ -214,7 +216,7 @@ describe('whether an order may go on', () => {
     const frozen: Hold = { reason: 'under_liquidation' }
     expect(means.shortToOpen(purse, BUY)).to.deep.equal(frozen)
     expect(means.shortToStay(purse, BUY)).to.deep.equal(frozen)
-    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's1', 1n, 3n))).to.deep.equal(frozen)
+    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's1', 1n, 3n), ANY)).to.deep.equal(frozen)
     expect(means.hasEnough(purse, BUY, frozen)).to.equal(false)
     expect(means.hasEnough(purseOf({ position: 0n, cash: 100n }), BUY, frozen)).to.equal(true)
   })
@@ -228,8 +230,8 @@ describe('whether an order may go on', () => {
     expect(means.shortToStay(purse, BUY)).to.equal(undefined)
     expect(means.shortToStay(purse, anOrder('sell', 7n))).to.deep.equal({ ...MARGIN, needed: 7n })
     const cost = costOf(BUY, 's2', 5n, 3n)
-    expect(means.shortOfMatch(purse, BUY, cost)).to.deep.equal({ ...MARGIN, needed: 5n })
-    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's2', 4n, 3n))).to.equal(undefined)
+    expect(means.shortOfMatch(purse, BUY, cost, ANY)).to.deep.equal({ ...MARGIN, needed: 5n })
+    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's2', 4n, 3n), ANY)).to.equal(undefined)
   })
 
   it('is while nothing is known of its account or of the market', () => {
@@ -248,8 +250,8 @@ describe('whether an order may go on', () => {
     expect(means.shortToOpen(purse, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })
     means.reserve(purse, SELL, costOf(SELL, 's1', 1n, 3n))
     const cost = (amount: bigint) => costOf(SELL, 's2', amount, 3n)
-    expect(means.shortOfMatch(purse, SELL, cost(3n))).to.equal(undefined)
-    expect(means.shortOfMatch(purse, SELL, cost(4n))).to.deep.equal({ ...MARGIN, needed: 4n })
+    expect(means.shortOfMatch(purse, SELL, cost(3n), ANY)).to.equal(undefined)
+    expect(means.shortOfMatch(purse, SELL, cost(4n), ANY)).to.deep.equal({ ...MARGIN, needed: 4n })
   })
 
   it('is again when margin reaches for what was needed, or for what is left of the order', () => {
