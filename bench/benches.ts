@@ -12,5 +12,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'order-path': async () => (await import('./order-path.bench.js')).orderPath,
   settle: async () => (await import('./settle.bench.js')).settle,
   event: async () => (await import('./event.bench.js')).event,
+  hostile: async () => (await import('./hostile.bench.js')).hostile,
   'fan-out': async () => (await import('./fan-out.bench.js')).fanOut,
 }

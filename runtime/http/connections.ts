@@ -7,7 +7,7 @@ import { endWithRefusal } from './end-with-refusal.js'
 
 /** Bounds of a server's connections. */
 export interface ConnectionLimits {
-  /** Open connections; one more is answered 503 and closed. */
+  /** Open connections; one more takes the place of the oldest that has sent nothing, or is answered 503 and closed. */
   readonly maxConnections: number
   /** Open connections of one address; one more is answered 429 and closed. Those from this machine are not counted. */
   readonly maxConnectionsPerAddress: number
@@ -32,6 +32,8 @@ const tooManyOfAddress = refuse(429)(
 export function boundConnections(server: Server, limits: ConnectionLimits): void {
   const open = new Set<Socket>()
   const perAddress = new Map<string, number>()
+  /** Those that had sent nothing when last looked at, the oldest first. */
+  const silent = new Set<Socket>()
   /** Those that had unsent bytes at the last check. */
   const lagging = new Map<Socket, Lag>()
   server.maxConnections = limits.maxConnections + MAX_REFUSED
@@ -40,12 +42,19 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
     const { remoteAddress = 'unknown' } = socket
     const counted = isLoopback(remoteAddress) ? undefined : clientKey(remoteAddress)
     const ofAddress = counted === undefined ? 0 : (perAddress.get(counted) ?? 0)
-    if (open.size >= limits.maxConnections) return turnAway(socket, tooMany)
     if (ofAddress >= limits.maxConnectionsPerAddress) return turnAway(socket, tooManyOfAddress)
+    if (open.size >= limits.maxConnections) {
+      const oldest = oldestSilent(silent)
+      if (oldest === undefined) return turnAway(socket, tooMany)
+      open.delete(oldest)
+      turnAway(oldest, tooMany)
+    }
     open.add(socket)
+    silent.add(socket)
     if (counted !== undefined) perAddress.set(counted, ofAddress + 1)
     socket.once('close', () => {
       open.delete(socket)
+      silent.delete(socket)
       lagging.delete(socket)
       if (counted !== undefined) decrease(perAddress, counted)
     })
@@ -78,6 +87,15 @@ function isTooSlow(
   { graceMs, minBytesPerMs }: ConnectionLimits,
 ): boolean {
   return nowMs - sinceMs > graceMs + (sent - sentBefore + unsent) / minBytesPerMs
+}
+
+/** Removes and returns the oldest connection that has sent nothing yet, and forgets those that have. */
+function oldestSilent(silent: Set<Socket>): Socket | undefined {
+  for (const socket of silent) {
+    silent.delete(socket)
+    if (socket.bytesRead === 0) return socket
+  }
+  return undefined
 }
 
 function turnAway(socket: Socket, refusal: typeof tooMany): void {

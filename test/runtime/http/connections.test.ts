@@ -85,6 +85,30 @@ describe('the bound of connections', () => {
     await closeServer(server, 0)
   })
 
+  it('gives the place of one that has sent nothing to a new one when all are taken', async () => {
+    const server = createHttpServer((_request, response) => void response.end('served'), {
+      maxConnections: 2,
+    })
+    const port = await listen(server, 0, '127.0.0.1')
+    const silent = connect(port, '127.0.0.1')
+    let refusal = ''
+    silent.on('data', (chunk) => (refusal += chunk.toString()))
+    await once(silent, 'connect')
+    const served = async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write('GET / HTTP/1.1\r\nHost: venue\r\n\r\n')
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      return { socket, status: answer.toString().slice(9, 12) }
+    }
+    const answered = [await served(), await served()]
+    await eventually(() => silent.destroyed)
+    expect(refusal).to.match(/^HTTP\/1.1 503 [^]*"too_many_connections"/)
+    answered.push(await served())
+    expect(answered.map(({ status }) => status)).to.deep.equal(['200', '200', '503'])
+    for (const { socket } of answered) socket.destroy()
+    await closeServer(server, 0)
+  })
+
   it('disconnects a client that does not take its answer, and no other', async () => {
     const large = Buffer.alloc(32 * 1024 * 1024)
     const server = createHttpServer(
