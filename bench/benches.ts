@@ -13,5 +13,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   settle: async () => (await import('./settle.bench.js')).settle,
   event: async () => (await import('./event.bench.js')).event,
   hostile: async () => (await import('./hostile.bench.js')).hostile,
+  sockets: async () => (await import('./sockets.bench.js')).sockets,
   'fan-out': async () => (await import('./fan-out.bench.js')).fanOut,
 }

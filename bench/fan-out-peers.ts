@@ -65,12 +65,19 @@ export async function startNaive(place: FeedPlace, fromSeq: number): Promise<Run
   return running(child, port)
 }
 
+/** The gateway's relay in front of this fan-out, in a process of its own. */
+export async function startRelay(fanOut: Peer): Promise<RunningPeer> {
+  const child = fork(pathOf('./relay-alone.js'), [`${fanOut.port}`], { execArgv: [YOUNG] })
+  const [port] = (await once(child, 'message')) as [number]
+  const relay = running(child, port)
+  return { ...relay, pids: [...fanOut.pids, ...relay.pids] }
+}
+
 function running(child: ChildProcess, port: number): RunningPeer {
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
-  const pid = child.pid ?? 0
   return {
-    ...{ pid, port },
+    ...{ pids: [child.pid ?? 0], port },
     end: async () => {
       const exited = once(child, 'exit')
       kill()

@@ -7,7 +7,13 @@ import { loadDeployedMarkets } from '../data/markets.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 import { BENCH_ADDRESSES } from './bench-market.js'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
-import { startFanOut, startNaive, type FeedPlace, type RunningPeer } from './fan-out-peers.js'
+import {
+  startFanOut,
+  startNaive,
+  startRelay,
+  type FeedPlace,
+  type RunningPeer,
+} from './fan-out-peers.js'
 import { measurePeer, type Measurement } from './measure-peer.js'
 import { orderBurst } from './order-burst.js'
 import { startOwnBus } from './own-bus.js'
@@ -74,7 +80,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
 }
 
 const NOTES = [
-  'Every subscriber must get every frame exactly once. Processor time is that of the serving process alone and includes reading the feed. Latency is from before the append of a block to the arrival at each subscriber; the subscribers share the processors. The memory of a socket is the difference between the process with 5,000 and the one with 1,000 before the first frame, per socket.',
+  'Every subscriber must get every frame exactly once. Processor time is that of the serving process alone and includes reading the feed; through the gateway it is that of the fan-out and of a process with the gateway’s relay, which answers nothing else. Latency is from before the append of a block to the arrival at each subscriber; the subscribers share the processors. The memory of a socket is the difference between the process with 5,000 and the one with 1,000 before the first frame, per socket.',
 ]
 
 function createFeed(market: Market, place: FeedPlace): Feed {
@@ -97,10 +103,11 @@ interface Scale {
   readonly deliveries: { readonly one: number; readonly queued: number }
 }
 
-type Contender = 'ours' | 'oursQueued' | 'naive' | 'naiveQueued'
+type Contender = 'ours' | 'oursQueued' | 'relayed' | 'relayedQueued' | 'naive' | 'naiveQueued'
 
 async function roundsAt(feed: Feed, { sockets, rounds, deliveries }: Scale) {
   const ours = await startFanOut(feed.place)
+  const relay = await startRelay(ours)
   const naive = await startNaive(feed.place, feed.appended() + 1)
   const round = async (peer: RunningPeer, perBlock: number, goal: number) => {
     const blocks = feed.blocks(Math.max(2, Math.round(goal / sockets / perBlock)), perBlock)
@@ -115,17 +122,20 @@ async function roundsAt(feed: Feed, { sockets, rounds, deliveries }: Scale) {
     return await interleaved<Contender, Measurement>(rounds, {
       ours: () => round(ours, 1, deliveries.one),
       naive: () => round(naive, 1, deliveries.one),
+      relayed: () => round(relay, 1, deliveries.one),
       oursQueued: () => round(ours, QUEUED, deliveries.queued),
+      relayedQueued: () => round(relay, QUEUED, deliveries.queued),
       naiveQueued: () => round(naive, QUEUED, deliveries.queued),
     })
   } finally {
+    await relay.end()
     await ours.end()
     await naive.end()
   }
 }
 
 function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[] {
-  const { ours, naive, oursQueued, naiveQueued } = values
+  const { ours, naive, oursQueued, naiveQueued, relayed, relayedQueued } = values
   const us = (all: readonly Measurement[]): number[] =>
     all.map(({ cpuMs, deliveries }) => (cpuMs * 1000) / deliveries)
   const at = `${new Intl.NumberFormat('en').format(sockets)} sockets`
@@ -137,6 +147,14 @@ function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[
     { what: `${at}: sixteen, each`, unit: 'µs', values: us(oursQueued) },
     { what: `${at}: sixteen, each, naive`, unit: 'µs', values: us(naiveQueued) },
     ratio(`${at}: sixteen, naive / venue`, [us(naiveQueued), us(oursQueued)], { atLeast: 15 }),
+    { what: `${at}: one frame, through the gateway`, unit: 'µs', values: us(relayed) },
+    ratio(`${at}: one frame, through the gateway / direct`, [us(relayed), us(ours)]),
+    {
+      what: `${at}: one frame, through the gateway, p99 latency`,
+      unit: 'ms',
+      values: relayed.map(({ p99Ms }) => p99Ms),
+    },
+    ratio(`${at}: sixteen, through the gateway / direct`, [us(relayedQueued), us(oursQueued)]),
   ]
 }
 

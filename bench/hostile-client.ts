@@ -37,10 +37,7 @@ async function run({ port, readers, slow, halfOpen, idle }: HostileTask): Promis
     const socket = await opened(port)
     if (text !== '') socket.write(text)
     if (reads) socket.resume()
-    void once(socket, 'close').then(async () => {
-      await delay(AGAIN_AFTER_MS)
-      await still(text, reads)()
-    })
+    socket.once('close', () => void delay(AGAIN_AFTER_MS).then(still(text, reads)))
   }
   await openAll(idle, still('', true))
   await openAll(halfOpen, still(HALF, true))
@@ -60,11 +57,11 @@ async function opened(port: number): Promise<Socket> {
   for (;;) {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => socket.destroy())
-    const isOpen = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'close').then(() => false),
-    ]).catch(() => false)
-    if (isOpen) return socket
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    if (isOpen && !socket.destroyed) return socket
     await delay(AGAIN_AFTER_MS)
   }
 }

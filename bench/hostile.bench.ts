@@ -81,14 +81,22 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
 async function startAttack(task: HostileTask): Promise<ChildProcess> {
   const attacker = fork(fileURLToPath(new URL('./hostile-client.js', import.meta.url)))
   attacker.send(task)
-  await once(attacker, 'message')
+  await messageOf(attacker)
   return attacker
+}
+
+/** The next message; rejects when the process ends without one. */
+async function messageOf<Message>(child: ChildProcess): Promise<Message> {
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the attacker ended with ${String(code)}`)
+  })
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as [Message]
+  return message
 }
 
 async function countsOf(attacker: ChildProcess): Promise<HostileCounts> {
   attacker.send('counts')
-  const [counts] = (await once(attacker, 'message')) as [HostileCounts]
-  return counts
+  return messageOf(attacker)
 }
 
 interface Attack {

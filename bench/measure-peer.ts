@@ -11,7 +11,8 @@ import type { Received, SubscribersTask } from './subscriber-messages.js'
 
 /** A running process that sends the book to subscribers. */
 export interface Peer {
-  readonly pid: number
+  /** Its processes: that which encodes the frames, and those that pass them on. */
+  readonly pids: readonly number[]
   readonly port: number
 }
 
@@ -40,20 +41,20 @@ export interface Burst {
 }
 
 /** Connects subscribers to a peer, appends the blocks, and waits until every subscriber has every frame. */
-export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Measurement> {
+export async function measurePeer({ pids, port }: Peer, burst: Burst): Promise<Measurement> {
   const { blocks, processes, socketsEach: sockets } = burst
   const changes = blocks.reduce((sum, block) => sum + block.changes.length, 0)
   const task = { port, sockets, firstSeq: blocks[0]?.firstSeq ?? 1, changes }
   const children = Array.from({ length: processes }, () => startSubscribers(task))
   await all(children)
-  const residentKib = residentKibOf(pid)
-  const cpuBefore = cpuMsOf(pid)
+  const residentKib = sum(pids.map(residentKibOf))
+  const cpuBefore = sum(pids.map(cpuMsOf))
   const begun = performance.now()
   const receiving = all(children)
   const appendedMs = await append(burst)
   await receiving
   const tookMs = performance.now() - begun
-  const cpuMs = cpuMsOf(pid) - cpuBefore
+  const cpuMs = sum(pids.map(cpuMsOf)) - cpuBefore
   const answers = all<Received>(children)
   for (const child of children) child.send(appendedMs)
   const received = await answers
@@ -65,14 +66,14 @@ export async function measurePeer({ pid, port }: Peer, burst: Burst): Promise<Me
   }
 }
 
-function startSubscribers(task: SubscribersTask): ChildProcess {
+export function startSubscribers(task: SubscribersTask): ChildProcess {
   const child = fork(fileURLToPath(new URL('./subscribers.js', import.meta.url)))
   child.send(task)
   return child
 }
 
 /** The next message of each. */
-async function all<Message>(children: readonly ChildProcess[]): Promise<Message[]> {
+export async function all<Message>(children: readonly ChildProcess[]): Promise<Message[]> {
   const messages = await Promise.all(children.map((child) => once(child, 'message')))
   return messages.map(([message]) => message as Message)
 }
@@ -90,7 +91,7 @@ async function append({ bus, blocks, everyMs }: Burst): Promise<number[]> {
   return begunMs
 }
 
-function percentiles(received: readonly Received[]): { p50Ms: number; p99Ms: number } {
+export function percentiles(received: readonly Received[]): { p50Ms: number; p99Ms: number } {
   const rows = received.flatMap(({ tenthsOfMs }) => tenthsOfMs).sort(([a], [b]) => a - b)
   const total = sum(rows.map(([, count]) => count))
   const percentile = (share: number): number => {

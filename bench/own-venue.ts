@@ -32,6 +32,8 @@ export interface OwnVenue {
   readonly devnet: OwnDevnet
   /** Address of its bus. */
   readonly natsUrl: string
+  /** Port of its fan-out. */
+  readonly fanOutPort: number
   /** Process ids by Procfile name; the bus is `nats-server`, the chain `chain`. */
   pids(): Promise<Record<string, number>>
   stop(): Promise<void>
@@ -97,10 +99,11 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
   }
   const read = async (name: string) =>
     JSON.parse(await readFile(join(dir, name), 'utf8')) as unknown
-  const { nats } = (await read('ports.json')) as { readonly nats: number }
+  const taken = (await read('ports.json')) as { readonly nats: number; readonly ws_fanout: number }
   return {
     devnet: (await read('devnet.json')) as OwnDevnet,
-    natsUrl: `nats://127.0.0.1:${nats}`,
+    natsUrl: `nats://127.0.0.1:${taken.nats}`,
+    fanOutPort: taken.ws_fanout,
     pids: async () => {
       const { processes } = (await read('pids.json')) as {
         readonly processes: Record<string, { readonly pid: number }>
