@@ -14,6 +14,7 @@ import { getMarkets } from './routes/get-markets.js'
 import { getOpenapi } from './routes/get-openapi.js'
 import { getOrder } from './routes/get-order.js'
 import { getOrders } from './routes/get-orders.js'
+import { getPage, getPageAsset } from './routes/get-page.js'
 import { getPositions } from './routes/get-positions.js'
 import { getReadyz } from './routes/get-readyz.js'
 import { getTickers } from './routes/get-tickers.js'
@@ -58,6 +59,8 @@ export const routes: readonly Route[] = [
   getSigningVectors,
   getOpenapi(() => routes),
   getAsyncapi,
+  getPage,
+  getPageAsset,
   getDocs,
   getDocsAsset,
   getHealthz,

@@ -104,7 +104,8 @@ remove_stale_output() {
 
 build() {
   remove_stale_output
-  node node_modules/typescript-7/bin/tsc -b || return 1
+  node node_modules/typescript-7/bin/tsc -b && node node_modules/typescript-7/bin/tsc -p web || return 1
+  node dist/devnet/build-page.js || return 1
   node dist/devnet/build-contracts.js
 }
 

@@ -1,12 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
-import { refusals } from '../../core/entry/refusals.js'
-import { refuse } from '../context.js'
-import { answerBytes } from '../../runtime/http/answer-bytes.js'
-import { broken, refused, tooManyReads, type Route } from '../route.js'
-
-const CACHE_SEC = 3_600
+import { assetOperation, fileAsset, serveAssets, type Asset } from '../pages.js'
+import type { Route } from '../route.js'
 
 /** Draws the page; without a validator URL it asks no other host for a badge. */
 const START = `SwaggerUIBundle({
@@ -18,12 +12,6 @@ const START = `SwaggerUIBundle({
 })
 `
 
-interface Asset {
-  readonly type: string
-  readonly read: () => Promise<Buffer>
-}
-
-/** Everything the page may load: what is not in this table is not served, whatever its name looks like. */
 const assets: ReadonlyMap<string, Asset> = new Map([
   ['swagger-ui.css', packaged('swagger-ui.css', 'text/css')],
   ['swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript')],
@@ -34,44 +22,15 @@ const assets: ReadonlyMap<string, Asset> = new Map([
   ],
 ])
 
-/** A file of the package, read at its first use and kept. */
 function packaged(name: string, type: string): Asset {
-  let content: Buffer | undefined
-  const path = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`))
-  return {
-    type: type.startsWith('image/') ? type : `${type}; charset=utf-8`,
-    read: async () => (content ??= await readFile(path)),
-  }
+  return fileAsset(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), type)
 }
 
 /** `GET /docs/{asset}`: a file of the page. */
 export const getDocsAsset: Route = {
   method: 'GET',
   path: '/docs/:asset',
-  operation: {
-    id: 'readDocsAsset',
-    tag: 'Documentation',
-    summary: 'A file of the page',
-    path: z.object({ asset: z.string() }),
-    responses: {
-      200: {
-        description: 'Script, style or icon.',
-        contentType: '*/*',
-        headers: ['Cache-Control'],
-      },
-      404: refused('No such file.'),
-      500: broken,
-      503: tooManyReads,
-    },
-  },
+  operation: assetOperation('readDocsAsset', 'A file of the interface’s page'),
   isLarge: () => true,
-  handler: () => async (ctx) => {
-    const asset = assets.get(ctx.params.asset ?? '')
-    if (asset === undefined) return refuse(ctx, refusals.pathNotFound)
-    ctx.set('Cache-Control', `public, max-age=${CACHE_SEC}`)
-    ctx.set('X-Content-Type-Options', 'nosniff')
-    const content = await asset.read()
-    ctx.type = asset.type
-    answerBytes(ctx, [content])
-  },
+  handler: () => serveAssets(assets),
 }

@@ -1,16 +1,5 @@
+import { answerPage, pageAnswer } from '../pages.js'
 import { broken, type Route } from '../route.js'
-
-/** Nothing from elsewhere, nothing inline; the page's style sheet holds its icons as data. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 const PAGE = Buffer.from(`<!doctype html>
 <html lang="en">
@@ -39,19 +28,9 @@ export const getDocs: Route = {
     tag: 'Documentation',
     summary: 'This document as a page to browse',
     responses: {
-      200: {
-        description: 'The page.',
-        contentType: 'text/html',
-        headers: ['Content-Security-Policy', 'Cache-Control'],
-      },
+      200: pageAnswer('The page.'),
       500: broken,
     },
   },
-  handler: () => (ctx) => {
-    ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-    ctx.set('X-Content-Type-Options', 'nosniff')
-    ctx.set('Cache-Control', 'no-cache')
-    ctx.type = 'text/html; charset=utf-8'
-    ctx.body = PAGE
-  },
+  handler: () => (ctx) => answerPage(ctx, PAGE),
 }

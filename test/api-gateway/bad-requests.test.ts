@@ -116,7 +116,7 @@ describe('requests that the gateway does not pass on', () => {
 
   it('answers 404 for unknown paths and 405 with Allow for other methods, in JSON', async () => {
     const cases: [string, string, number, string | undefined][] = [
-      ['GET', '/', 404, undefined],
+      ['GET', '/nowhere', 404, undefined],
       ['GET', '/v2/orders', 404, undefined],
       ['GET', '/V1/MARKETS', 404, undefined],
       ['GET', '/v1/orders/a/b', 404, undefined],

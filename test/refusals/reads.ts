@@ -117,7 +117,7 @@ const names = (markets: readonly string[]): RequestRule[] => {
 const asSuch: readonly RequestRule[] = [
   {
     ...{ status: 404, code: 'not_found', error: 'no such path' },
-    requests: ['/', '/v2/orders', '/V1/MARKETS', '/v1/orders/a/b'].map(get),
+    requests: ['/nowhere', '/v2/orders', '/V1/MARKETS', '/v1/orders/a/b'].map(get),
   },
   {
     ...{ status: 405, code: 'method_not_allowed', error: 'method not allowed' },

@@ -1,0 +1,17 @@
+import { build } from 'esbuild'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Bundles the market page into `dist/web`: one script, one style sheet, one document. */
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+await mkdir(at('dist/web'), { recursive: true })
+await build({
+  entryPoints: [at('web/main.ts')],
+  outfile: at('dist/web/main.js'),
+  ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none' },
+  ...{ sourcemap: false, logLevel: 'warning' },
+})
+for (const name of ['index.html', 'style.css'])
+  await copyFile(at(`web/${name}`), at(`dist/web/${name}`))
