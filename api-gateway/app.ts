@@ -3,6 +3,7 @@ import type Koa from 'koa'
 import { type HttpState, createHttpApp } from '../runtime/http/server.js'
 import { refuse, type GatewayDeps, type Handler } from './context.js'
 import { boundLargeReads, createLargeReads, LARGE_READ_LIMITS } from './large-reads.js'
+import { judgeOrigins } from './judge-origins.js'
 import { routes } from './routes.js'
 
 /** The REST side of the venue as a Koa application that does not listen yet. */
@@ -20,5 +21,5 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
     if (method === 'GET') router.get(path, answer)
     else router.post(path, answer)
   }
-  return createHttpApp({ router, refuse, log: deps.log })
+  return createHttpApp({ router, refuse, log: deps.log, before: judgeOrigins(deps) })
 }

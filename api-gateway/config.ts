@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseEnv, trustedProxies } from '../runtime/process/config.js'
+import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
@@ -25,6 +26,7 @@ export const gatewayEnv = z.object({
     .int()
     .min(1)
     .default(LARGE_READ_LIMITS.maxPerAddress),
+  ...originsEnv.shape,
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   /** Directory of history.db, which the gateway only reads. */
@@ -73,9 +75,10 @@ export const wordsOf = (
   config: GatewayConfig,
 ): Pick<
   GatewayDeps,
-  'aliasCutoffMs' | 'auth' | 'indexToken' | 'trustedProxies' | 'largeReads'
+  'aliasCutoffMs' | 'isAllowedOrigin' | 'auth' | 'indexToken' | 'trustedProxies' | 'largeReads'
 > => ({
   aliasCutoffMs: config.ALIAS_CUTOFF,
+  isAllowedOrigin: allowedOrigins(config),
   auth: {
     header: config.AUTH_HEADER,
     words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },

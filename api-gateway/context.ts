@@ -8,6 +8,7 @@ import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { refuseWith, type HttpContext } from '../runtime/http/server.js'
 import type { BodyLimits } from '../runtime/http/read-body.js'
+import type { IsAllowed } from '../runtime/http/origins.js'
 import type { Logger } from '../runtime/process/log.js'
 import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
@@ -43,6 +44,8 @@ export interface GatewayDeps {
   readonly trustedProxies: number
   /** Bounds of large reads other than the default ones. */
   readonly largeReads?: Partial<LargeReadLimits>
+  /** Which pages of browsers may use the venue. */
+  readonly isAllowedOrigin: IsAllowed
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger

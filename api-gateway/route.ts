@@ -76,6 +76,7 @@ export const tooManyReads: Answer = {
 
 /** What every endpoint that reads a body may answer before it reads the body's content. */
 export const bodyRefusals = {
+  403: refused('The request comes from a page of an origin that is not allowed.'),
   413: refused('The body is larger than 64 KiB.'),
   415: refused('The body is compressed.'),
 } as const

@@ -28,7 +28,11 @@ export function createChartView(
   const dark = matchMedia('(prefers-color-scheme: dark)').matches
   const chart = createChart(place, {
     ...{ autoSize: true, timeScale: { timeVisible: true } },
-    layout: { background: { color: 'transparent' }, textColor: dark ? '#9aa4af' : '#57606a' },
+    layout: {
+      background: { color: 'transparent' },
+      textColor: dark ? '#9aa4af' : '#57606a',
+      attributionLogo: false,
+    },
     grid: { vertLines: { visible: false }, horzLines: { color: dark ? '#343a42' : '#d5d9df' } },
   })
   const digits = isInverted(market) ? 2 : 6
@@ -36,13 +40,15 @@ export function createChartView(
     priceFormat: { type: 'price', precision: digits, minMove: 10 ** -digits },
   })
   let [interval, units]: [CandleInterval, Units] = ['1m', 'trader']
+  let isClosed = false
   const buttons = INTERVALS.map((each) =>
     el('button', { type: 'button', onclick: () => void choose(each) }, each),
   )
   const refresh = async (): Promise<void> => {
     const asked = interval
     const candles = await read(asked)
-    if (asked === interval) series.setData(candles.map((each) => candleOf(market, units, each)))
+    if (asked === interval && !isClosed)
+      series.setData(candles.map((each) => candleOf(market, units, each)))
   }
   async function choose(wanted: CandleInterval): Promise<void> {
     interval = wanted
@@ -50,7 +56,7 @@ export function createChartView(
       button.setAttribute('aria-pressed', String(button.textContent === wanted))
     }
     await refresh()
-    chart.timeScale().fitContent()
+    if (!isClosed) chart.timeScale().fitContent()
   }
   body.append(
     el('div', { class: 'row', role: 'group', 'aria-label': 'Interval' }, ...buttons),
@@ -63,7 +69,10 @@ export function createChartView(
       units = wanted
       await refresh()
     },
-    close: () => chart.remove(),
+    close() {
+      isClosed = true
+      chart.remove()
+    },
   }
 }
 

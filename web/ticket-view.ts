@@ -32,7 +32,6 @@ export function createTicketView(parts: TicketParts): { section: HTMLElement; up
   const size = el('input', { name: 'size', inputmode: 'decimal', required: true })
   const subaccount = el('input', { name: 'subaccount', inputmode: 'numeric', required: true })
   const reduceOnly = el('input', { name: 'reduce_only', type: 'checkbox' })
-  const isMargined = market.perp !== undefined || market.future !== undefined
   const words = el('p', { class: 'quiet', 'aria-live': 'polite' })
   const terms = () => ({
     ...{ side: side.value as Side, price: price.value.trim(), size: size.value.trim() },
@@ -71,35 +70,54 @@ export function createTicketView(parts: TicketParts): { section: HTMLElement; up
     said.className = isError ? 'error' : 'quiet'
     said.textContent = text
   }
-  const form = el(
-    'form',
-    {
-      oninput: tell,
-      onsubmit: (event) => {
-        event.preventDefault()
-        void act(true)
-      },
-    },
-    el('div', { class: 'row' }, label(`Side (${market.ui_side_meaning})`, side)),
-    el('div', { class: 'row' }, label('Price', price), label('Size', size)),
-    el('div', { class: 'row' }, label('Subaccount', subaccount)),
-    isMargined ? label('Only reduce a position', reduceOnly) : undefined,
-    words,
-    el(
-      'div',
-      { class: 'row' },
-      el('button', { class: 'main', type: 'submit' }, 'Sign and place'),
-      el('button', { type: 'button', onclick: () => void act(false) }, 'Check only'),
-    ),
-    said,
-  )
-  body.append(form)
+  const fields = { side, price, size, subaccount, reduceOnly, words, said }
+  body.append(ticketForm(market, fields, { tell, act }))
   const update = (): void => {
     subaccount.value = parts.account()?.subaccountOf(market) ?? subaccount.value
     tell()
   }
   update()
   return { section, update }
+}
+
+interface Fields {
+  readonly side: HTMLElement
+  readonly price: HTMLElement
+  readonly size: HTMLElement
+  readonly subaccount: HTMLElement
+  readonly reduceOnly: HTMLElement
+  readonly words: HTMLElement
+  readonly said: HTMLElement
+}
+
+interface Actions {
+  readonly tell: () => void
+  readonly act: (isPlaced: boolean) => Promise<void>
+}
+
+function ticketForm(market: MarketEntry, fields: Fields, { tell, act }: Actions): HTMLElement {
+  const isMargined = market.perp !== undefined || market.future !== undefined
+  const onsubmit = (event: Event): void => {
+    event.preventDefault()
+    void act(true)
+  }
+  const check = { type: 'button', onclick: () => void act(false) }
+  return el(
+    'form',
+    { oninput: tell, onsubmit },
+    el('div', { class: 'row' }, label(`Side (${market.ui_side_meaning})`, fields.side)),
+    el('div', { class: 'row' }, label('Price', fields.price), label('Size', fields.size)),
+    el('div', { class: 'row' }, label('Subaccount', fields.subaccount)),
+    isMargined ? label('Only reduce a position', fields.reduceOnly) : undefined,
+    fields.words,
+    el(
+      'div',
+      { class: 'row' },
+      el('button', { class: 'main', type: 'submit' }, 'Sign and place'),
+      el('button', check, 'Check only'),
+    ),
+    fields.said,
+  )
 }
 
 const option = (side: Side): HTMLElement => el('option', { value: side }, side)

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { refuse, type Refusal } from '../../core/entry/refusals.js'
+import { refusals, refuse, type Refusal } from '../../core/entry/refusals.js'
 import {
   clientAddress,
   clientKey,
@@ -7,13 +7,14 @@ import {
   isLoopback,
   peerOf,
 } from '../../runtime/http/client-address.js'
+import type { IsAllowed } from '../../runtime/http/origins.js'
 import { decrease } from '../../runtime/http/connections.js'
 import type { SessionLimits } from './limits.js'
 
 /** What decides about an upgrade. */
 export interface AdmissionParts {
-  /** Allowed origins of web pages; `*` allows all. A client without an Origin header is always allowed. */
-  readonly allowedOrigins: readonly string[]
+  /** Which web pages may connect. A client without an Origin header is always allowed. */
+  readonly isAllowedOrigin: IsAllowed
   /** Whether every feed has been read. */
   readonly isReady: () => boolean
   /** Number of trusted proxies in front that append to `X-Forwarded-For`; the gateway's relay is not counted. */
@@ -36,7 +37,7 @@ export interface Admission {
 
 const upgradeRefusals = {
   version: refuse(426)('unsupported_websocket_version', 'unsupported WebSocket version'),
-  origin: refuse(403)('origin_not_allowed', 'origin is not allowed'),
+  origin: refusals.originNotAllowed,
   notReady: refuse(503)('feed_not_read', 'the feed is being read'),
   tooMany: refuse(503)('too_many_connections', 'too many connections'),
   tooManyOfAddress: refuse(429)('too_many_connections', 'too many connections from this address'),
@@ -48,7 +49,7 @@ const retryLater = (refusal: Refusal): UpgradeRefusal => ({
 })
 
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { allowedOrigins, isReady, trustedProxies, limits } = parts
+  const { isAllowedOrigin, isReady, trustedProxies, limits } = parts
   const socketsOf = new Map<string, number>()
   let sockets = 0
   const addressOf = (request: IncomingMessage) => socketAddress(request, trustedProxies)
@@ -60,7 +61,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
         const headers = { 'Sec-WebSocket-Version': '13' }
         return { refusal: upgradeRefusals.version, headers }
       }
-      if (origin !== undefined && !allowedOrigins.some((one) => one === '*' || one === origin)) {
+      if (origin !== undefined && !isAllowedOrigin(origin)) {
         return { refusal: upgradeRefusals.origin }
       }
       if (!isReady()) return retryLater(upgradeRefusals.notReady)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { originsEnv } from '../../runtime/http/origins.js'
 import { parseEnv, trustedProxies } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
 
@@ -22,12 +23,7 @@ export const wsFanoutEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
-  /** Comma-separated origins of browsers that may connect; `*` is all of them, nothing is none of them. */
-  WS_ALLOWED_ORIGINS: z
-    .string()
-    .default('')
-    .transform((list) => list.split(',').map((origin) => origin.trim()))
-    .transform((origins) => origins.filter((origin) => origin !== '')),
+  ...originsEnv.shape,
   /** Open sockets of this process, and of one client address that is not loopback. */
   WS_MAX_SOCKETS: z.coerce.number().int().min(1).default(SESSION_LIMITS.maxSockets),
   WS_MAX_SOCKETS_PER_ADDRESS: z.coerce

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Market } from '../../core/contracts/market.js'
 import type { FrameWords } from '../../core/entry/auth-frame.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import type { IsAllowed } from '../../runtime/http/origins.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
 import type { SessionLimits } from './limits.js'
@@ -23,7 +24,7 @@ export interface FanOutOptions {
   readonly trustedProxies: number
   /** Listens once every feed has been read, because other workers serve the port meanwhile. */
   readonly listensWhenReady?: boolean
-  readonly allowedOrigins: readonly string[]
+  readonly isAllowedOrigin: IsAllowed
   /** Domain and product in the text of auth frames. */
   readonly words: FrameWords
   /** Unix milliseconds. Defaults to the system clock. */

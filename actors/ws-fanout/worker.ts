@@ -2,6 +2,7 @@ import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { findMarketByName } from '../../core/entry/find-market.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { allowedOrigins } from '../../runtime/http/origins.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import type { WsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
@@ -35,7 +36,7 @@ export function runWorker(config: WsFanoutConfig): void {
         ...{ port: config.WS_FANOUT_PORT, host: config.WS_FANOUT_HOST },
         trustedProxies: config.WS_FANOUT_TRUSTED_PROXIES,
         listensWhenReady: config.WS_FANOUT_WORKERS > 1,
-        allowedOrigins: config.WS_ALLOWED_ORIGINS,
+        isAllowedOrigin: allowedOrigins(config),
         limits: {
           ...SESSION_LIMITS,
           maxSockets: config.WS_MAX_SOCKETS,

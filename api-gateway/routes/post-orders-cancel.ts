@@ -26,10 +26,12 @@ export const postOrdersCancel: Route = {
     body: CancelOrder,
     responses: {
       200: { description: 'The order as the cancel left it.', body: OrderAnswer },
-      400: refused('Malformed.'),
-      403: refused('A protected namespace, or a proof that is missing, void or another owner’s.'),
-      404: refused('No active order of this owner with this nonce.'),
       ...bodyRefusals,
+      400: refused('Malformed.'),
+      403: refused(
+        'A protected namespace, or a proof that is missing, void another owner’s; or a page of an origin that is not allowed.',
+      ),
+      404: refused('No active order of this owner with this nonce.'),
       500: refused('Not known whether it was cancelled: safe to retry.'),
     },
   },

@@ -15,6 +15,7 @@ export const postWithdrawals: Route = {
       'it is answered from its record. A second signed withdrawal is a second withdrawal.',
     body: NewWithdrawal,
     responses: {
+      ...requestRefusals,
       200: { description: 'It was sent: its receipt.', body: WithdrawalReceipt },
       202: {
         description: 'The same withdrawal is already being submitted.',
@@ -23,8 +24,7 @@ export const postWithdrawals: Route = {
       400: refusedTransfer(
         'Malformed, a spent nonce, or an account that the matching contract does not hold.',
       ),
-      403: refusedTransfer('The account is another owner’s.'),
-      ...requestRefusals,
+      403: refusedTransfer('The account is another owner’s, or the page’s origin is not allowed.'),
       502: refusedTransfer(
         'Not known whether it was submitted: send the same request again or check the balance.',
       ),

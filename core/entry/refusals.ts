@@ -51,6 +51,8 @@ export const refusals = {
     'unsupported_content_encoding',
     'content-encoding is not supported: send the body uncompressed',
   ),
+  /** Only browsers send the header that this judges. */
+  originNotAllowed: refuse(403)('origin_not_allowed', 'origin is not allowed'),
   pathNotFound: refuse(404)('not_found', 'no such path'),
   upgradeRequired: refuse(426)('upgrade_required', 'this endpoint speaks WebSocket'),
   methodNotAllowed: refuse(405)('method_not_allowed', 'method not allowed'),

@@ -44,6 +44,7 @@ export function workerEnvironments(
   const { ports, keys } = wiring
   const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
   const common: Env = {
+    PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
     ...config.inherited,
     PARENT_WATCH: '1',
     NATS_URL: wiring.natsUrl,

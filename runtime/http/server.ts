@@ -121,6 +121,8 @@ export interface HttpAppOptions {
   readonly pathNotFound?: Refusal
   /** Called after a request broke an invariant; defaults to logging it only. */
   readonly onFatal?: (error: InvariantBroken) => void
+  /** Runs before the router. */
+  readonly before?: Koa.Middleware<HttpState>
   readonly log: Logger
 }
 
@@ -137,6 +139,7 @@ export function createHttpApp(options: HttpAppOptions): Koa<HttpState> {
     log[level]({ err: error, request_id: state.requestId }, 'answer failed')
   })
   app.use(handleRequests(options))
+  if (options.before !== undefined) app.use(options.before)
   app.use(router.routes())
   app.use(refuseUnrouted(refuse, pathNotFound))
   return app

@@ -126,7 +126,10 @@ describe('GET /v1/openapi.json', () => {
   it('names only what the gateway answers', async () => {
     gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'x' } })
     for (const { method, path } of operations) {
-      const target = path.replace('{asset}', 'start.js').replace(/\{\w+\}/g, 'x')
+      const target = path
+        .replace('docs/{asset}', 'docs/start.js')
+        .replace('{asset}', 'main.js')
+        .replace(/\{\w+\}/g, 'x')
       const { status, json } = await gateway.send(
         method,
         target,

@@ -41,10 +41,11 @@ describe('the market page in a browser', function () {
     await venue?.stop()
   })
 
-  const section = (heading: string) => page.locator('section', { hasText: heading })
+  const section = (name: string) =>
+    page.locator('section', { has: page.getByRole('heading', { name, exact: true }) })
   const shows = (heading: string, text: string | RegExp) =>
     eventually(async () => {
-      const shown = await section(heading).first().innerText()
+      const shown = await section(heading).innerText()
       expect(shown).to.match(typeof text === 'string' ? new RegExp(text) : text)
     }, SHOWN_WITHIN_MS)
 

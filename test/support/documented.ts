@@ -78,6 +78,10 @@ const USUAL_HEADERS = new Set([
   'date',
   'keep-alive',
   'x-content-type-options',
+  'vary',
+  // Of CORS: said once for all, in the document's own description.
+  'access-control-allow-origin',
+  'access-control-expose-headers',
 ])
 
 function wrongHeaders({ headers }: Exchange, answer: DocumentedAnswer): string[] {

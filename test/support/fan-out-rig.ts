@@ -50,7 +50,7 @@ export async function startRig(options: Partial<FanOutOptions> = {}): Promise<Fa
       port: 0,
       host: '127.0.0.1',
       trustedProxies: 0,
-      allowedOrigins: ['https://app.example'],
+      isAllowedOrigin: (origin) => origin === 'https://app.example',
       words: { domain: 'localhost', product: 'service' },
       log: createLog('test', 'silent'),
       onFailure: (error) => failures.push(error),

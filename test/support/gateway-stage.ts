@@ -168,6 +168,7 @@ export async function aGatewayStage(
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     trustedProxies: 0,
+    isAllowedOrigin: (origin) => origin === 'https://app.example',
     nowMs: () => Date.parse('2026-11-21T10:00:00Z'),
     log: silentLog,
     ...overrides,

@@ -188,7 +188,7 @@ describe('ws-fanout against hostile clients', () => {
 
   it('does not believe what a client from elsewhere writes, and counts its network', () => {
     const limits = { maxSockets: 10, maxSocketsPerAddress: 1 }
-    const parts = { allowedOrigins: [], isReady: () => true, trustedProxies: 0, limits }
+    const parts = { isAllowedOrigin: () => false, isReady: () => true, trustedProxies: 0, limits }
     const admission = createAdmission(parts)
     const from = (remoteAddress: string, forwarded: string) =>
       ({

@@ -120,6 +120,7 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },
     trustedProxies: 0,
+    isAllowedOrigin: (origin) => origin === 'https://app.example',
     nowMs: () => nowMs,
   })
   const server = createHttpServer(app.callback())

@@ -1,0 +1,40 @@
+import type { MarketEntry, RestClient } from '../client/index.js'
+import { byId } from './dom.js'
+
+const REFRESH_MS = 5_000
+const TELL_MS = 250
+
+export interface Followed {
+  readonly market: MarketEntry
+  readonly venue: RestClient
+  readonly isOpen: () => boolean
+  /** The newest change that the page has. */
+  readonly seq: () => number
+  readonly onEntry: (entry: MarketEntry) => void
+}
+
+/** Shows the feed's place, how far reads are behind, and reconnects; reads the market's entry again. Returns how to end it. */
+export function followHealth({ market, venue, isOpen, seq, onEntry }: Followed): () => void {
+  const place = byId('health')
+  let wasOpen = false
+  let connects = 0
+  let lag: number | undefined
+  const tell = (): void => {
+    const now = isOpen()
+    if (now && !wasOpen) connects += 1
+    wasOpen = now
+    place.className = now && (lag ?? 0) === 0 ? '' : 'late'
+    const link = now ? 'connected' : 'reconnecting …'
+    const again = connects > 1 ? `, ${connects - 1} reconnects` : ''
+    place.textContent = `feed ${link}, seq ${seq()}, reads ${lag ?? '?'} behind${again}`
+  }
+  const read = async (): Promise<void> => {
+    lag = (await venue.health()).markets[market.market]?.lag
+    const entry = (await venue.markets()).find((each) => each.market === market.market)
+    if (entry !== undefined) onEntry(entry)
+  }
+  const refresh = () => void read().catch(() => (lag = undefined))
+  const timers = [setInterval(tell, TELL_MS), setInterval(refresh, REFRESH_MS)]
+  refresh()
+  return () => timers.forEach((timer) => clearInterval(timer))
+}
