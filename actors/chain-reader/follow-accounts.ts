@@ -15,7 +15,7 @@ import { createChainPosition, type ChainPosition } from './chain-position.js'
 import type { PublishFacts } from './publish-facts.js'
 
 /** Accounts read concurrently; their chain reads share batches. */
-const CONCURRENT_READS = 20
+const CONCURRENT_READS = 100
 /** Accounts read again with each new block without an event, in rotation. */
 const REFRESHED_PER_BLOCK = 10
 /** Accounts whose facts change with prices that are read again with each new block, in rotation. */

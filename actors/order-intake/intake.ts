@@ -13,7 +13,7 @@ import {
 import { createMarketReader, type MarketReader } from '../../chain/contracts/market-reader.js'
 import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
 import { readWiring } from '../../chain/contracts/wiring.js'
-import { checkClock } from '../../chain/reads/blocks.js'
+import { checkClock, createHeadReader } from '../../chain/reads/blocks.js'
 import { createChainClient, createCircuitBreaker } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { createAccountReader, type AccountReader } from '../../chain/reads/read-account.js'
@@ -334,8 +334,9 @@ export async function openChain(
   const breaker = createCircuitBreaker()
   const judge = createChainClient(rpcUrl, 'judge')
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
-  const reads = createSignatureReads({ judge, probe, breaker })
-  const options = { client: probe, breaker, deployment, cacheMs: BLOCK_TIME_MS }
+  const readHead = createHeadReader(probe)
+  const reads = createSignatureReads({ judge, probe, breaker, readHead })
+  const options = { client: probe, breaker, deployment, readHead, cacheMs: BLOCK_TIME_MS }
   return {
     accounts: createAccountReader(options),
     funds: createFundsReader(options),

@@ -5,8 +5,9 @@ import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
-import type { AccountCalls, BlockCalls, PlainCalls } from './registry.js'
-import { selectorsOf } from './selectors.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
+import type { AccountCalls, BlockCalls } from './registry.js'
+import { selectorsOf } from '../abi/selectors.js'
 
 const of = {
   ...selectorsOf(matchingAbi, 'allowedModules'),

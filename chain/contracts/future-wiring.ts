@@ -4,7 +4,7 @@ import { addressOfWord } from '../../core/entry/read-action.js'
 import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import type { BlockCalls } from './registry.js'
-import { selectorsOf } from './selectors.js'
+import { selectorsOf } from '../abi/selectors.js'
 
 const ofModule = {
   ...selectorsOf(futureTradeModuleAbi, 'futureAsset', 'manager'),

@@ -4,21 +4,16 @@ import { assert } from '../../core/assert.js'
 import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import { addressOfWord, readWords, writeWords } from '../../core/entry/read-action.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
-import { NotWords, undefinedOnRevert } from '../abi/errors.js'
-import type { BlockPlace } from '../reads/blocks.js'
+import { undefinedOnRevert } from '../abi/errors.js'
+import { createHeadReader, type BlockPlace, type HeadReader } from '../reads/blocks.js'
+import type { BlockId } from '../reads/call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { plainCalls, toAddress, type PlainCalls } from '../reads/plain-calls.js'
 import { unlessUnreadable } from '../reads/read-account.js'
-import {
-  chainContractOf,
-  type AccountCalls,
-  type BlockCalls,
-  type Holding,
-  type PlainCalls,
-} from './registry.js'
+import { chainContractOf, type AccountCalls, type BlockCalls, type Holding } from './registry.js'
 
 export interface ObservingDeps {
   /** A client that batches, so that all calls for one account or for several go out in one request. */
@@ -87,10 +82,6 @@ export async function observeMarket(
   return { facts, blockNumber: block.number, blockTimeSec: Number(block.timestamp), readAtMs }
 }
 
-/**
- * Encodes and decodes single words by hand: with viem's readContract an account costs three times the processor time
- * (115 µs against 360 µs, twenty accounts in a batch), and the chain reader does little else.
- */
 export function blockCalls(deps: ObservingDeps, { hash }: Pick<BlockPlace, 'hash'>): BlockCalls {
   // By hash: after a reorganisation the calls of one observation would be of different chains.
   return callsAt(deps, { blockHash: hash })
@@ -107,57 +98,6 @@ const callsAt = ({ client, deployment }: ObservingDeps, at: BlockId): BlockCalls
   matching: deployment.matching,
   ...plainCalls(client, at),
 })
-
-function plainCalls(client: ChainClient, at: BlockId): PlainCalls {
-  const call = async (to: Address, selector: Hex, args: readonly bigint[]): Promise<Hex> => {
-    const data: Hex = `${selector}${writeWords(args).slice(2)}`
-    const params = [{ to, data }, at] as const
-    return client.request<CallSchema>({ method: 'eth_call', params })
-  }
-  return {
-    async word(to, selector, args) {
-      const answer = await call(to, selector, args)
-      const [value] = readWords(answer, 1) ?? []
-      if (value === undefined) throw new NotWords(`not one word: ${answer.slice(0, 80)}`)
-      return value
-    },
-    async words(to, selector, args) {
-      const answer = await call(to, selector, args)
-      const values = readWords(answer, (answer.length - 2) / 64)
-      if (!values?.length) throw new NotWords(`not words: ${answer.slice(0, 80)}`)
-      return values
-    },
-    constant: (to, selector) => readConstant(client, to, selector, call),
-  }
-}
-
-/** By client; as many as there are contracts in market data. */
-const constants = new WeakMap<ChainClient, Map<string, bigint | undefined>>()
-
-/** A contract without the function reverts, or answers what is no word. */
-async function readConstant(
-  client: ChainClient,
-  to: Address,
-  selector: Hex,
-  call: (to: Address, selector: Hex, args: readonly bigint[]) => Promise<Hex>,
-): Promise<bigint | undefined> {
-  const known = constants.get(client) ?? new Map<string, bigint | undefined>()
-  constants.set(client, known)
-  const key = `${to} ${selector}`
-  if (known.has(key)) return known.get(key)
-  const answer = await call(to, selector, []).catch(undefinedOnRevert)
-  const [value] = (answer && readWords(answer, 1)) ?? []
-  known.set(key, value)
-  return value
-}
-
-type BlockId = { readonly blockHash: Hex } | Hex | 'latest'
-
-/** viem's types allow no block hash here. */
-interface CallSchema {
-  readonly Parameters: readonly [{ readonly to: Address; readonly data: Hex }, BlockId]
-  readonly ReturnType: Hex
-}
 
 /** Reads about an account at one block. */
 export function accountCalls(
@@ -192,12 +132,6 @@ function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
   })
 }
 
-function toAddress(word: bigint): Address {
-  const address = addressOfWord(word)
-  if (address === undefined) throw new Error('not an address')
-  return address
-}
-
 /** Reads what accounts have when their orders come; an order is judged without it when the chain does not answer. */
 export interface FundsReader {
   /**
@@ -212,6 +146,8 @@ export interface FundsReader {
 export interface FundsReaderOptions extends ObservingDeps {
   /** Skips calls while the node does not answer. */
   readonly breaker?: CircuitBreaker
+  /** The newest block by now; shared with other readers of accounts, so that they share calls. */
+  readonly readHead?: HeadReader
   /** How long an observation is kept; at most a block's time. */
   readonly cacheMs: number
 }
@@ -219,22 +155,19 @@ export interface FundsReaderOptions extends ObservingDeps {
 const CACHE_ENTRIES = 10_000
 /** Facts of markets at recent heads. */
 const SEEN_MARKETS = 64
-/** How long a block counts as the newest, so that concurrent orders share one call. */
-const HEAD_MS = 500
 
 /** All facts of one observation are of the block whose number it has. */
 export function createFundsReader(options: FundsReaderOptions): FundsReader {
   const { client, cacheMs, breaker = createCircuitBreaker() } = options
+  const { readHead = createHeadReader(client) } = options
   const observations = createExpiringCache<AccountObservation>({
     ttlMs: cacheMs,
     maxEntries: CACHE_ENTRIES,
   })
-  const heads = createExpiringCache<BlockPlace>({ ttlMs: HEAD_MS, maxEntries: 1 })
   const markets = createExpiringCache<MarketObservation>({
     ttlMs: cacheMs,
     maxEntries: SEEN_MARKETS,
   })
-  const readHead = async () => heads.get('', () => unlessUnreadable(() => client.getBlock()))
   const readAt = (head: BlockPlace, subaccountId: bigint, market: Market) =>
     unlessUnreadable(async () => {
       const seen = await markets.get(`${head.hash} ${market.market}`, () =>
@@ -254,7 +187,7 @@ export function createFundsReader(options: FundsReaderOptions): FundsReader {
     },
     readNewer: (seen, market) =>
       breaker.ask(async () => {
-        const head = await unlessUnreadable(() => client.getBlock())
+        const head = await readHead()
         if (head === undefined || head.number === seen.blockNumber) return head && seen
         return readAt(head, seen.subaccountId, market)
       }),

@@ -20,8 +20,9 @@ import {
   wrappedErc20AssetAbi,
 } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
-import type { AccountCalls, BlockCalls, PlainCalls } from './registry.js'
-import { selectorsOf } from './selectors.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
+import type { AccountCalls, BlockCalls } from './registry.js'
+import { selectorsOf } from '../abi/selectors.js'
 
 /** The type of a base asset in a manager: what accounts may post as margin. */
 const BASE_ASSET = 3n

@@ -3,30 +3,14 @@ import type { Claim, FillTerms, MatchSide, MatchTerms } from '../../core/contrac
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
 import type { PriceE18 } from '../../core/money.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
 import type { MatchCall } from './calldata.js'
 import { future } from './future.js'
 import { perpetual } from './perpetual.js'
 import { spot } from './spot.js'
 
-/** Reads at one block; concurrent calls are sent in one batch. */
-export interface PlainCalls {
-  /** The single word that a view function returns. */
-  readonly word: (to: Address, selector: Hex, args: readonly bigint[]) => Promise<bigint>
-  /** The words that a view function returns; at least one for a caller to take apart. */
-  readonly words: (
-    to: Address,
-    selector: Hex,
-    args: readonly bigint[],
-  ) => Promise<readonly bigint[]>
-  /**
-   * The word that a function without arguments always returns; undefined where the contract has no such function. Read once
-   * by each client.
-   */
-  readonly constant: (to: Address, selector: Hex) => Promise<bigint | undefined>
-}
-
-/** The same, with the contract that holds the accounts. */
+/** Reads at one block, and the contract that holds the accounts. */
 export interface BlockCalls extends PlainCalls {
   readonly matching: Address
 }

@@ -9,8 +9,9 @@ import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.j
 import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { readMark } from './future-reads.js'
-import type { AccountCalls, Holding, PlainCalls } from './registry.js'
-import { selectorsOf } from './selectors.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
+import type { AccountCalls, Holding } from './registry.js'
+import { selectorsOf } from '../abi/selectors.js'
 
 const of = {
   ...selectorsOf(futuresManagerAbi, 'variation', 'marginRates', 'cngnFactors'),

@@ -1,5 +1,8 @@
 import type { Address, Hex } from '../../core/action.js'
+import { rpcErrorOf } from '../abi/errors.js'
+import type { BlockId } from './call-batch.js'
 import { orUnreachable, type ChainClient } from './client.js'
+import { createSharedRead } from './shared-read.js'
 
 /** A block and the one that it follows. */
 export interface ChainHead extends BlockPlace {
@@ -116,4 +119,30 @@ export async function holdsBlock(client: ChainClient, block: PinnedBlock): Promi
 /** A block to read at, with its time in unix seconds. */
 export interface BlockPlace extends PinnedBlock {
   readonly timestamp: bigint
+}
+
+/** The newest block by now; undefined when it cannot be read. */
+export type HeadReader = () => Promise<BlockPlace | undefined>
+
+/** Callers of one moment share a read. */
+export const createHeadReader = (client: Pick<ChainClient, 'getBlock'>): HeadReader =>
+  createSharedRead(() => client.getBlock().catch(() => undefined))
+
+/**
+ * Reads at the newest block by now, so that those who read there share calls. Reads at whichever block is the newest when
+ * there is no reader of heads, it has no answer, or the node answers that it cannot read there: it may be behind the block,
+ * or the block may be gone.
+ */
+export async function readAtHead<Value>(
+  readHead: HeadReader | undefined,
+  read: (at: BlockId) => Promise<Value>,
+): Promise<Value> {
+  const head = await readHead?.()
+  if (head === undefined) return read('latest')
+  try {
+    return await read({ blockHash: head.hash })
+  } catch (error) {
+    if (rpcErrorOf(error) === undefined) throw error
+    return read('latest')
+  }
 }

@@ -2,9 +2,13 @@ import { getAbiItem } from 'viem'
 import type { Address } from '../../core/action.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
+import { selectorsOf } from '../abi/selectors.js'
+import { readAtHead, type HeadReader } from './blocks.js'
+import type { BlockId } from './call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from './client.js'
 import type { Deployment } from './deployment.js'
 import { createExpiringCache, type Answer } from './expiring-cache.js'
+import { plainCalls, toAddress } from './plain-calls.js'
 import { MAX_LOG_BLOCKS } from './touches.js'
 
 /** The facts that decide whether an order may use a subaccount (decisions C10, C11). */
@@ -34,6 +38,11 @@ export interface AccountReaderOptions {
   /** Skips calls while the node does not answer. */
   readonly breaker?: CircuitBreaker
   readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  /**
+   * The newest block by now, at which accounts are read: those who read more of them at it share its calls. Undefined when
+   * unreadable; absent, each read is of the newest block when it runs.
+   */
+  readonly readHead?: HeadReader
   /** How long facts are kept; at most a block's time. */
   readonly cacheMs: number
 }
@@ -48,7 +57,10 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
   const accounts = createExpiringCache<AccountFacts>(bounds)
   const expiries = createExpiringCache<bigint>(bounds)
   return {
-    readAccount: (id) => accounts.get(id.toString(), () => ask(() => fetchAccount(options, id))),
+    readAccount: (id) =>
+      accounts.get(id.toString(), () =>
+        ask(() => readAtHead(options.readHead, (at) => fetchAccount(options, id, at))),
+      ),
     readSessionKeyExpiry: (owner, key) =>
       expiries.get(`${owner} ${key}`.toLowerCase(), () =>
         ask(() => fetchKeyExpiry(options, owner, key)),
@@ -56,21 +68,28 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
   }
 }
 
-async function fetchAccount(options: AccountReaderOptions, id: bigint): Promise<AccountFacts> {
-  const { client, deployment } = options
-  const matching = { address: deployment.matching, abi: matchingAbi, args: [id] } as const
-  const subAccounts = { address: deployment.subAccounts, abi: subAccountsAbi, args: [id] } as const
-  const [recordedOwner, requestedAt, holder, manager] = await Promise.all([
-    client.readContract({ ...matching, functionName: 'subAccountToOwner' }),
-    client.readContract({ ...matching, functionName: 'withdrawTimestamp' }),
-    client.readContract({ ...subAccounts, functionName: 'ownerOf' }).catch(undefinedOnRevert),
-    client.readContract({ ...subAccounts, functionName: 'manager' }),
+const of = {
+  ...selectorsOf(matchingAbi, 'subAccountToOwner', 'withdrawTimestamp'),
+  ...selectorsOf(subAccountsAbi, 'ownerOf', 'manager'),
+}
+
+async function fetchAccount(
+  { client, deployment: { matching, subAccounts } }: AccountReaderOptions,
+  id: bigint,
+  at: BlockId,
+): Promise<AccountFacts> {
+  const { word } = plainCalls(client, at)
+  const [recordedOwner, withdrawRequestedAtSec, holder, manager] = await Promise.all([
+    word(matching, of.subAccountToOwner, [id]),
+    word(matching, of.withdrawTimestamp, [id]),
+    word(subAccounts, of.ownerOf, [id]).catch(undefinedOnRevert),
+    word(subAccounts, of.manager, [id]),
   ])
   return {
-    recordedOwner: lower(recordedOwner),
-    inCustody: holder !== undefined && lower(holder) === lower(deployment.matching),
-    manager: lower(manager),
-    withdrawRequestedAtSec: requestedAt,
+    recordedOwner: toAddress(recordedOwner),
+    inCustody: holder !== undefined && toAddress(holder) === lower(matching),
+    manager: toAddress(manager),
+    withdrawRequestedAtSec,
   }
 }
 

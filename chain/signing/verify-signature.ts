@@ -3,6 +3,8 @@ import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
 import { revertOf } from '../abi/errors.js'
+import { readAtHead, type HeadReader } from '../reads/blocks.js'
+import { callBatchOf } from '../reads/call-batch.js'
 import type { ChainClient, CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
 import { bytesToHex, hexToBytes, recoverStrict, keccak256, keccakText } from './keys.js'
@@ -139,6 +141,8 @@ export interface SignatureReadsOptions {
   readonly judge: ChainClient
   /** A `probe` client, for everything else. */
   readonly probe: ChainClient
+  /** The newest block by now, shared with other readers; absent, code is read at the newest block when the read runs. */
+  readonly readHead?: HeadReader
   /**
    * Fails fast while the node does not answer. Calls of wallet contracts bypass it, because they may be slow by
    * themselves.
@@ -151,10 +155,10 @@ export interface SignatureReadsOptions {
  * time leaves the question open.
  */
 export function createSignatureReads(options: SignatureReadsOptions): SignatureReads {
-  const { judge, probe, breaker } = options
+  const { judge, probe, breaker, readHead } = options
   const hasCode = async (address: Address): Promise<boolean | undefined> => {
     try {
-      return (await probe.getCode({ address })) !== undefined
+      return await readAtHead(readHead, (at) => callBatchOf(probe).hasCode(address, at))
     } catch {
       // After any failure the verdict is unknown.
       return undefined

@@ -36,6 +36,13 @@ contract DevSeeder is Ownable {
         Address.sendValue(account, msg.value);
     }
 
+    /// Opens one account for each owner, with the same balances.
+    function openMany(address[] calldata owners, address manager, Endowment[] calldata endowments) external {
+        for (uint256 i = 0; i < owners.length; i++) {
+            open(owners[i], manager, endowments);
+        }
+    }
+
     function open(address account, address manager, Endowment[] calldata endowments)
         public
         onlyOwner

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 /** The item was not accepted: the queue is full or the committer is stopping. Safe to retry. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
@@ -53,7 +54,7 @@ export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommi
 
   const run = async (): Promise<void> => {
     // Submissions of the same turn of the event loop join the first group.
-    await Promise.resolve()
+    await nextTurn()
     while (queue.length > 0) {
       const group = takeGroup()
       try {

@@ -7,6 +7,8 @@ import {
   tradeModuleAbi,
 } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
+import { writeWords } from '../../core/entry/read-action.js'
+import { batchAnswer, batchedCalls } from '../support/batched-calls.js'
 import { callBatchExecutor, matchTriedLog } from './batch-contract.js'
 import { logsOf } from './chain-logs.js'
 import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
@@ -138,9 +140,11 @@ const METHODS: Readonly<Record<string, Method>> = {
     callContract(options, call as ContractCall, tag)
     return { result: hex(options.chain.head().matchGas) }
   },
-  eth_call: (options, [call, tag]) => ({
-    result: callContract(options, call as ContractCall, tag),
-  }),
+  eth_call: (options, [call, tag]) => {
+    const asked = call as Partial<ContractCall>
+    if (asked.to === undefined) return { result: callBatch(options, asked.data ?? '0x', tag) }
+    return { result: callContract(options, call as ContractCall, tag) }
+  },
   eth_getLogs: ({ chain }, [filter]) => {
     const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }
     return { result: logsOf(chain, Number(fromBlock), Number(toBlock)) }
@@ -186,6 +190,21 @@ const CONTRACTS: ReadonlySet<string> = new Set(Object.values(AT))
 
 const hasCode = (state: ChainState, address: Address): boolean =>
   CONTRACTS.has(address) || state.wallets.has(address)
+
+/** What the venue's program for several calls returns. */
+function callBatch(options: RpcOptions, program: Hex, tag: unknown): Hex {
+  const { state } = stateAt(options.chain, tag)
+  const answers = batchedCalls(program).map(({ to, data }) => {
+    if (data === undefined) return writeWords([hasCode(state, to) ? 1n : 0n])
+    try {
+      return callContract(options, { to, data }, tag)
+    } catch (error) {
+      if (error instanceof Revert) return undefined
+      throw error
+    }
+  })
+  return batchAnswer(answers)
+}
 
 function callContract(options: RpcOptions, call: ContractCall, tag: unknown): Hex {
   const to = call.to.toLowerCase() as Address

@@ -2,6 +2,7 @@ import { encodeErrorResult, parseAbi, RpcRequestError } from 'viem'
 import type { ChainClient } from '../../chain/reads/client.js'
 import type { Hex } from '../../core/action.js'
 import { writeWords } from '../../core/entry/read-action.js'
+import { batchAnswer, batchedCalls } from './batched-calls.js'
 
 /** One `eth_call` as the node gets it. */
 export interface AskedCall {
@@ -36,13 +37,21 @@ export function aScriptedChain(answer: ScriptedChain['answer']): ScriptedChain {
         chain.blocks += 1
         return chain.head()
       },
-      request: async ({ params }: { params: [{ to: string; data: Hex }, unknown] }) => {
+      request: async ({ params }: { params: [{ to?: string; data: Hex }, unknown] }) => {
         const [{ to, data }, at] = params
-        const call = { to, data, at }
-        chain.calls.push(call)
-        const said = await chain.answer(call)
-        if (said === 'revert') throw reverted(call)
-        return typeof said === 'string' ? said : writeWords(said)
+        const ask = async (call: AskedCall): Promise<Hex | undefined> => {
+          chain.calls.push(call)
+          const said = await chain.answer(call)
+          if (said === 'revert') return undefined
+          return typeof said === 'string' ? said : writeWords(said)
+        }
+        if (to === undefined) {
+          const calls = batchedCalls(data).map((call) => ({ data: '0x' as const, ...call, at }))
+          return batchAnswer(await Promise.all(calls.map(ask)))
+        }
+        const answer = await ask({ to, data, at })
+        if (answer === undefined) throw reverted({ to, data, at })
+        return answer
       },
     } as unknown as ChainClient,
   }

@@ -1,12 +1,16 @@
 import { expect } from 'chai'
+import { getAddress } from 'viem'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { createAccountReader } from '../../../chain/reads/read-account.js'
-import type { Address } from '../../../core/action.js'
+import { matchingAbi, subAccountsAbi } from '../../../chain/abi/contracts.js'
+import type { Address, Hex } from '../../../core/action.js'
+import { contractInterface } from '../../sim/contract-interface.js'
+import { batchAnswer, batchedCalls, type BatchedCall } from '../../support/batched-calls.js'
 
-const MATCHING: Address = `0x${'AB'.repeat(20)}`
-const OWNER: Address = `0x${'CD'.repeat(20)}`
+const MATCHING: Address = getAddress(`0x${'ab'.repeat(20)}`)
+const OWNER: Address = getAddress(`0x${'cd'.repeat(20)}`)
 const OTHER: Address = `0x${'ee'.repeat(20)}`
-const MANAGER: Address = `0x${'FA'.repeat(20)}`
+const MANAGER: Address = getAddress(`0x${'fa'.repeat(20)}`)
 const lower = (address: Address) => address.toLowerCase()
 
 interface Asked {
@@ -14,15 +18,24 @@ interface Asked {
   readonly args?: readonly unknown[]
 }
 
-/** Reads from contracts that answer so; addresses come in the mixed case that a client gives. */
+const functions = contractInterface([...matchingAbi, ...subAccountsAbi])
+
+/** Reads from contracts that answer so. */
 function readerOf(answers: Readonly<Record<string, unknown>>, cacheMs = 0) {
   const asked: Asked[] = []
   const readContract = ({ functionName, args = [] }: Asked) => {
     asked.push({ functionName, args })
     return Promise.resolve(answers[functionName])
   }
+  const answer = ({ data = '0x' }: BatchedCall): Hex => {
+    const { name, args, result } = functions.read(data)
+    asked.push({ functionName: name, args })
+    return result(answers[name])
+  }
+  const request = ({ params: [{ data }] }: { params: readonly [{ readonly data: Hex }] }) =>
+    Promise.resolve(batchAnswer(batchedCalls(data).map(answer)))
   const reader = createAccountReader({
-    client: { readContract } as unknown as ChainClient,
+    client: { readContract, request } as unknown as ChainClient,
     deployment: { matching: MATCHING, subAccounts: OTHER },
     cacheMs,
   })

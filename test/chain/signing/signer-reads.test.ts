@@ -25,7 +25,7 @@ function readsOf(answer: unknown) {
   }
   const reads = createSignatureReads({
     judge: { request: give } as unknown as ChainClient,
-    probe: { getCode: give } as unknown as ChainClient,
+    probe: { request: give } as unknown as ChainClient,
     breaker: createCircuitBreaker(),
   })
   return { asked, reads, accepted: () => reads.callIsValidSignature(SIGNER, DIGEST, '0x5a') }
@@ -38,8 +38,8 @@ describe('what a node says of a signer', () => {
   it('is code or none, or nothing at all', async () => {
     const { asked, reads } = readsOf('0x60')
     expect(await reads.readCode(SIGNER)).to.equal(true)
-    expect(asked).to.deep.equal([{ address: SIGNER }])
-    expect(await readsOf(undefined).reads.readCode(SIGNER)).to.equal(false)
+    expect(asked).to.deep.equal([{ method: 'eth_getCode', params: [SIGNER, 'latest'] }])
+    expect(await readsOf('0x').reads.readCode(SIGNER)).to.equal(false)
     expect(await readsOf(new Error('silence')).reads.readCode(SIGNER)).to.equal(undefined)
   })
 
