@@ -133,11 +133,14 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
         blockNumber: BigInt(optionOf(words, 'block') || 7),
       },
     }),
-  reverts: (run, [pair = '', revert = '', , guilty = 'both']) =>
+  reverts: (run, [pair = '', revert = '', , guilty = 'both', where]) =>
     apply(run, {
       kind: 'SettlementReported',
       settlementId: run.settlements.get(pair) ?? pair,
-      outcome: { kind: 'reverted', revert, guilty: guilty as Blame | 'unclear' },
+      outcome: {
+        ...{ kind: 'reverted', revert, guilty: guilty as Blame | 'unclear' },
+        ...(where === 'elsewhere' && { spentElsewhere: true }),
+      },
     }),
   key: (run, [orderId = '', , after = '']) =>
     apply(run, {
