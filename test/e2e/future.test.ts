@@ -2,7 +2,14 @@ import { expect } from 'chai'
 import { createPublicClient, http, parseEventLogs } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { futureAssetAbi, futureTradeModuleAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
-import { createRestClient, signFrame } from '../../client/index.js'
+import {
+  createRestClient,
+  randomNonce,
+  signFrame,
+  signOrder,
+  type OrderRecord,
+} from '../../client/index.js'
+import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { E18 } from '../../core/money.js'
@@ -141,5 +148,44 @@ describe('a dated future on the running venue', function () {
     expect(code, output).to.equal(0)
     for (const what of ['2 accounts as their fills say', '1 fills on the chain'])
       expect(output).to.include(what)
+  })
+
+  it('shares its account with spot, and neither market spends what the other has taken', async () => {
+    // 300 USDC carry 2,900 USDC of the future, or buy cNGN for 250, but not both.
+    const [poor] = await openSeriesTraders(venue, market, { usdc: 300_000_000n, cngn: 0n }, 1)
+    const [, maker] = await openSeriesTraders(venue, market, { ...FUNDS, usdc: 10_000_000_000n })
+    const entries = await rest().markets()
+    const spot = entries.find(({ contract_type: type }) => type === 'spot')
+    const future = entries.find(({ contract_type: type }) => type === 'future')
+    assert(spot !== undefined && future !== undefined, 'both markets are listed')
+    expect(spot.margin_manager_address).to.equal(future.margin_manager_address)
+    const onSpot = async ({ privateKey, subaccountId }: SeriesTrader, side: 'buy' | 'sell') => {
+      const account = privateKeyToAccount(privateKey)
+      const domain = { chainId: venue.devnet.chain_id, matching: venue.devnet.matching }
+      const wish = { side, price: '0.00065', amount: '384615' } as const
+      const body = await signOrder(account, domain, {
+        ...{ market: spot, orderId: `spot-${side}-${subaccountId}`, owner: account.address },
+        ...{ subaccountId: subaccountId.toString(), nonce: randomNonce(), ...wish },
+        expirySec: Math.floor(Date.now() / 1000) + 3_600,
+      })
+      return rest().placeOrder(body)
+    }
+    const wish = { price: `${PRICE}`, amount: '2900' }
+    const orders = [
+      await onSpot(poor!, 'buy'),
+      await poor!.place({ ...wish, side: 'buy' }),
+    ] as const
+    await Promise.all([onSpot(maker!, 'sell'), maker!.place({ ...wish, side: 'sell' })])
+    const states = () => Promise.all(orders.map(({ order_id: id }) => rest().order(id)))
+    const isHeld = ({ status, held_reason: why }: OrderRecord) =>
+      status === 'active' && why !== undefined
+    await eventually(async () => {
+      const now = await states()
+      return now.some(({ status }) => status === 'filled') && now.some(isHeld)
+    }, 60_000)
+    for (const { cancel_reason: why } of await states()) expect(why ?? '').to.equal('')
+    const env = { PATH: process.env.PATH, DATA_DIR: venue.dataDir }
+    const { output, code } = await runAudit(env)
+    expect(code, output).to.equal(0)
   })
 })
