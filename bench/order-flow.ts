@@ -2,6 +2,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { createRestClient } from '../client/index.js'
 import type { MarketEntry, OrderBody } from '../client/index.js'
 import { signOrder } from '../client/sign-order.js'
+import type { Hex } from '../core/action.js'
 import { postOf, type RequestBytes } from './http-load.js'
 import type { OwnDevnet } from './own-venue.js'
 
@@ -27,24 +28,34 @@ export interface TradedMarket {
 export const SPOT: TradedMarket = { name: 'cNGN-USDC', accounts: 'spot' }
 export const PERP: TradedMarket = { name: 'cNGN-PERP', accounts: 'perp' }
 
-/** Signed orders of the accounts of a devnet, in turn. */
+/** An account with the key of its owner. */
+export interface TradingAccount {
+  readonly private_key: Hex
+  readonly subaccountId: string
+}
+
+/** Signed orders of accounts, in turn. */
 export interface Signers {
   readonly sign: (terms: ReturnType<Terms>, account: number) => Promise<OrderBody>
   readonly market: MarketEntry
 }
 
-/** They trade in the market with their accounts under its manager: `perp` accounts on the perpetual. */
+/** Default: the devnet's own traders, with their accounts under the market's manager: `perp` accounts on the perpetual. */
 export async function signersOf(
   devnet: OwnDevnet,
   { name, accounts: kind }: TradedMarket = SPOT,
+  traders: readonly TradingAccount[] = devnet.accounts.map((account) => ({
+    ...account,
+    subaccountId: account[`${kind}_subaccount_id`],
+  })),
 ): Promise<Signers> {
   const markets = await createRestClient(devnet.gateway_url).markets()
   const market = markets.find((each) => each.market === name)
   if (market === undefined) throw new Error(`the venue has no ${name}`)
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
-  const accounts = devnet.accounts.map((account) => ({
-    signer: privateKeyToAccount(account.private_key),
-    subaccountId: account[`${kind}_subaccount_id`],
+  const accounts = traders.map(({ private_key: key, subaccountId }) => ({
+    signer: privateKeyToAccount(key),
+    subaccountId,
   }))
   const run = Date.now().toString(36)
   let count = 0

@@ -19,6 +19,9 @@ export interface OwnDevnet {
   readonly gateway_url: string
   readonly auth_domain: string
   readonly matching: Address
+  readonly spot_manager: Address
+  readonly futures_manager: Address
+  readonly future_asset: Address
   readonly accounts: readonly {
     readonly address: Address
     readonly private_key: Hex

@@ -1,54 +1,62 @@
 import { join } from 'node:path'
 import type { Bus } from '../runtime/bus/bus.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'
-import type { Bench, BenchContext, Report, Row } from './bench.js'
+import type { Bench, BenchContext, Report } from './bench.js'
 import { createHttpLoad, postOf, saturate } from './http-load.js'
-import { PERP, signersOf, SPOT, type Signers, type TradedMarket } from './order-flow.js'
+import { openTraders } from './bench-traders.js'
+import { PERP, signersOf, SPOT, type Signers } from './order-flow.js'
+import { listSeries } from './own-series.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
 import { cpuMsOf } from './process-usage.js'
-import { interleaved, ratio } from './rounds.js'
-import { blocksUnderLoad, followSettlements, type Settlements } from './settled-blocks.js'
+import { interleaved } from './rounds.js'
+import {
+  futureRowsOf,
+  NOTES,
+  pairRowsOf,
+  perpRowsOf,
+  rowsOf,
+  TAKERS,
+  TIMED,
+  type Together,
+} from './settle-rows.js'
+import {
+  blocksUnderLoad,
+  followSettlements,
+  gasOfMatch,
+  type Settlements,
+} from './settled-blocks.js'
 
 export const settle: Bench = {
   name: 'settle',
   title:
-    'Matches that executor and local chain settle in a block of 2 s, compared with one match at a time, each sent when the one before has its receipt, and with those of one maker on the perpetual.',
+    'Matches that executor and local chain settle in a block of 2 s, compared with one match at a time, each sent when the one before has its receipt, and with those of one maker on the perpetual, of one maker and a hundred takers on a dated future, and of five hundred makers and takers each.',
   versionsOf: ['anvil', 'viem'],
   run,
 }
 
 /** Matches per round: enough for several blocks. */
 const MATCHES = {
-  tiny: { together: 20, single: 1, oneMaker: 20 },
-  usual: { together: 4_000, single: 3, oneMaker: 2_000 },
-  full: { together: 12_000, single: 5, oneMaker: 6_000 },
+  tiny: { together: 20, single: 1, oneMaker: 20, pairs: 4 },
+  usual: { together: 4_000, single: 3, oneMaker: 2_000, pairs: 500 },
+  full: { together: 12_000, single: 5, oneMaker: 6_000, pairs: 500 },
 }
 /** Makers that one taker's order fills. */
 const SWEPT = 20
 const PRICE = '0.00065'
+/** cNGN per USDC, in the band of a series. */
+const FUTURE_PRICE = '1530'
 const MAKER_AMOUNT = 10
 const TAKER = 5
 const CONNECTIONS = 64
 /** Accepted statuses: the fills show the outcome of an order whose answer timed out. */
 const ACCEPTED = [200, 500]
 const GIVE_UP_AFTER_MS = 180_000
-/** Processes whose processor time is reported, by Procfile name. */
-const TIMED = { executor: 'executor', matcher: 'matcher-cngn-usdc', chain: 'chain' }
-
-interface Together {
-  /** Of the blocks under load. */
-  readonly blocks: number
-  readonly perBlock: number
-  readonly gasShare: number
-  readonly perSecond: number
-  /** Processor time of a match, by process. */
-  readonly cpuUs: Readonly<Record<keyof typeof TIMED, number>>
-}
 
 interface Stand {
   readonly venue: OwnVenue
   readonly signers: Signers
   readonly settlements: Settlements
+  readonly price: string
   /** Matches that fill a block. */
   readonly blockHolds: number
 }
@@ -56,92 +64,106 @@ interface Stand {
 /** Matches that fill a block of 240M gas. */
 const SPOT_BLOCK = 857
 const PERP_BLOCK = 480
+const FUTURE_BLOCK = 440
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const counts = MATCHES[size]
-  const measured: Together[] = []
-  const measure = async (load: Promise<Together>): Promise<number> => {
+  const measure = async (into: Together[], load: Promise<Together>): Promise<number> => {
     const result = await load
     say(`${Math.round(result.perBlock)} a block in ${result.blocks} blocks`)
-    measured.push(result)
+    into.push(result)
     return result.perBlock
   }
-  const alone = await onVenue(join(dir, 'spot'), SPOT, async (stand) => {
+  const results: Record<'spot' | 'pairs' | 'perp' | 'future', Together[]> = {
+    ...{ spot: [], pairs: [], perp: [], future: [] },
+  }
+  const { spot, pairs, perp, future } = results
+  const alone = await onVenue(join(dir, 'spot'), onSpot(counts.pairs), async ([six, many]) => {
     const { single: values } = await interleaved(rounds, {
-      together: () => measure(together(stand, swept(counts.together))),
-      single: () => single(stand, counts.single),
+      together: () => measure(spot, together(six, swept(counts.together))),
+      pairs: () => measure(pairs, together(many, paired(counts.together / 2, counts.pairs))),
+      single: () => single(six, counts.single),
     })
     return values
   })
-  // The first round is the warm-up.
-  const spot = measured.splice(0).slice(1)
-  await onVenue(join(dir, 'perpetual'), PERP, (stand) =>
-    interleaved(rounds, { oneMaker: () => measure(together(stand, oneMaker(counts.oneMaker))) }),
+  await onVenue(join(dir, 'perpetual'), onPerp, ([stand]) =>
+    interleaved(rounds, {
+      oneMaker: () => measure(perp, together(stand, oneMaker(counts.oneMaker, TAKER))),
+    }),
   )
-  return { rows: [...rowsOf(spot, alone), ...perpRowsOf(measured.slice(1), spot)], notes: NOTES }
+  await onVenue(join(dir, 'future'), onFuture, ([stand]) =>
+    interleaved(rounds, {
+      oneMaker: () => measure(future, together(stand, oneMaker(counts.oneMaker, TAKERS))),
+    }),
+  )
+  // The first round is the warm-up.
+  for (const each of [spot, pairs, perp, future]) each.shift()
+  const rows = [...rowsOf(spot, alone), ...pairRowsOf(pairs, spot), ...perpRowsOf(perp, spot)]
+  return { rows: [...rows, ...futureRowsOf(future, spot)], notes: NOTES }
 }
 
-/** Measures on a venue with the market, which it starts and stops. */
+/** A venue of the bench: its markets, who trades in the last one, and at what price. */
+interface Scene {
+  readonly markets: readonly string[]
+  readonly feeder: boolean
+  readonly price: string
+  readonly blockHolds: number
+  /** The devnet's own accounts, or many of their own. */
+  readonly signers: (venue: OwnVenue, dir: string) => Promise<readonly [Signers, Signers]>
+}
+
+/** Six accounts, and two for each of so many pairs. */
+const onSpot = (pairs: number): Scene => ({
+  ...{ markets: [SPOT.name], feeder: false, price: PRICE, blockHolds: SPOT_BLOCK },
+  signers: async (venue, dir) => {
+    const traders = { manager: venue.devnet.spot_manager, count: 2 * pairs }
+    const many = await openTraders(venue, dir, traders)
+    return [await signersOf(venue.devnet), await signersOf(venue.devnet, SPOT, many)]
+  },
+})
+
+const onPerp: Scene = {
+  ...{ markets: [SPOT.name, PERP.name], feeder: true, price: PRICE, blockHolds: PERP_BLOCK },
+  signers: async ({ devnet }) => {
+    const signers = await signersOf(devnet, PERP)
+    return [signers, signers]
+  },
+}
+
+const onFuture: Scene = {
+  ...{ markets: [SPOT.name], feeder: true, price: FUTURE_PRICE, blockHolds: FUTURE_BLOCK },
+  signers: async (venue, dir) => {
+    const name = await listSeries(venue, dir)
+    const traders = { manager: venue.devnet.futures_manager, count: TAKERS + 1 }
+    const accounts = await openTraders(venue, dir, traders)
+    const signers = await signersOf(venue.devnet, { name, accounts: 'spot' }, accounts)
+    return [signers, signers]
+  },
+}
+
+/** Measures on a venue, which it starts and stops. */
 async function onVenue<T>(
   dir: string,
-  market: TradedMarket,
-  use: (stand: Stand) => Promise<T>,
+  scene: Scene,
+  use: (stands: readonly [Stand, Stand]) => Promise<T>,
 ): Promise<T> {
-  const isPerp = market === PERP
-  const env = { DEVNET_SAVE_CHAIN: '0', DEVNET_FEEDER: isPerp ? '1' : '0' }
-  const markets = [...new Set([SPOT.name, market.name])]
+  const { markets, feeder, price, blockHolds } = scene
+  const env = { DEVNET_SAVE_CHAIN: '0', DEVNET_FEEDER: feeder ? '1' : '0' }
   const venue = await startOwnVenue({ dir, env, markets })
   let bus: Bus | undefined
   try {
     bus = await connectNatsBus({ url: venue.natsUrl, name: 'settle-bench' })
-    const signers = await signersOf(venue.devnet, market)
-    const settlements = await followSettlements(bus, market.name)
-    const blockHolds = isPerp ? PERP_BLOCK : SPOT_BLOCK
-    return await use({ venue, signers, settlements, blockHolds })
+    const [first, second] = await scene.signers(venue, dir)
+    const settlements = await followSettlements(bus, first.market.market)
+    const stand = { venue, settlements, price, blockHolds }
+    return await use([
+      { ...stand, signers: first },
+      { ...stand, signers: second },
+    ])
   } finally {
     await bus?.close()
     await venue.stop()
   }
-}
-
-const NOTES = [
-  'Makers rest, then orders that each fill twenty of them arrive at once. Only blocks under load count: at least a full block of matches was pending as their interval began. Blocks have 240M gas, transactions at most 16.7M. The chain is anvil on the same processors, which simulates every match before it is sent and executes it again in the block; it does not save its state meanwhile.',
-]
-
-function rowsOf(rounds: readonly Together[], alone: readonly number[]): Row[] {
-  const perBlock = rounds.map((each) => each.perBlock)
-  const gasShare = rounds.map((each) => 100 * each.gasShare)
-  const cpu = Object.keys(TIMED) as (keyof typeof TIMED)[]
-  return [
-    { what: 'settled in a block', unit: 'matches', values: perBlock },
-    { what: 'blocks under load', unit: 'blocks', values: rounds.map(({ blocks }) => blocks) },
-    { what: 'matches', unit: '1/s', values: rounds.map((each) => each.perSecond) },
-    { what: 'gas of the block they use', unit: '%', values: gasShare, goal: { atLeast: 80 } },
-    { what: 'settled in a block, receipt by receipt', unit: 'matches', values: alone },
-    ratio('venue / receipt by receipt', [perBlock, alone], { atLeast: 100 }),
-    ...cpu.map((name) => {
-      const values = rounds.map(({ cpuUs }) => cpuUs[name])
-      return { what: `processor time of a match, ${name}`, unit: 'µs', values }
-    }),
-  ]
-}
-
-/** A match of the perpetual takes more gas, so blocks are compared by the gas that they use. */
-function perpRowsOf(rounds: readonly Together[], spot: readonly Together[]): Row[] {
-  const gasShare = (all: readonly Together[]) => all.map((each) => 100 * each.gasShare)
-  return [
-    {
-      what: 'perpetual, one maker: settled in a block',
-      unit: 'matches',
-      values: rounds.map((each) => each.perBlock),
-    },
-    {
-      what: 'perpetual, one maker: gas of the block they use',
-      unit: '%',
-      values: gasShare(rounds),
-    },
-    ratio('perpetual / spot, by gas', [gasShare(rounds), gasShare(spot)], { atLeast: 0.75 }),
-  ]
 }
 
 /** Orders that rest, and those that take them. */
@@ -167,10 +189,19 @@ const swept = (matches: number): Shape => ({
   },
 })
 
-/** One maker's order fills all takers. */
-const oneMaker = (matches: number): Shape => ({
-  makers: { count: 1, side: 'sell', amount: MAKER_AMOUNT * matches, by: () => TAKER },
-  takers: { count: matches, side: 'buy', amount: MAKER_AMOUNT, by: (order) => order % TAKER },
+/** One maker's order fills all takers, which are of so many accounts. */
+const oneMaker = (matches: number, takers: number): Shape => ({
+  makers: { count: 1, side: 'sell', amount: MAKER_AMOUNT * matches, by: () => takers },
+  takers: { count: matches, side: 'buy', amount: MAKER_AMOUNT, by: (order) => order % takers },
+})
+
+/** Each taker's order fills one maker's; both sides have so many accounts. */
+const paired = (matches: number, pairs: number): Shape => ({
+  makers: { count: matches, side: 'sell', amount: MAKER_AMOUNT, by: (order) => order % pairs },
+  takers: {
+    ...{ count: matches, side: 'buy', amount: MAKER_AMOUNT },
+    by: (order) => pairs + (order % pairs),
+  },
 })
 
 /** All matches of a round at once. */
@@ -182,7 +213,7 @@ async function together(stand: Stand, shape: Shape): Promise<Together> {
   const orders = async ({ count, side, amount, by }: Orders) => {
     const bodies = []
     for (let number = 0; number < count; number += 1) {
-      const terms = { side, price: PRICE, amount: String(amount) }
+      const terms = { side, price: stand.price, amount: String(amount) }
       bodies.push(postOf('/v1/orders', await signers.sign(terms, by(number))))
     }
     return bodies
@@ -201,6 +232,7 @@ async function together(stand: Stand, shape: Shape): Promise<Together> {
     blocks: blocks.length,
     perBlock: mean(blocks.map((block) => block.settled)),
     gasShare: mean(blocks.map((block) => block.gasShare)),
+    gasOfMatch: await gasOfMatch(venue.devnet.rpc_url, settlements),
     perSecond: (matches * 1000) / tookMs,
     cpuUs: { executor: usOf('executor'), matcher: usOf('matcher'), chain: usOf('chain') },
   }
@@ -215,11 +247,14 @@ async function cpuMs(venue: OwnVenue): Promise<Record<keyof typeof TIMED, number
 }
 
 /** Sequential matches, each sent when the one before is filled; returns matches by block. */
-async function single({ venue, signers, settlements }: Stand, matches: number): Promise<number> {
+async function single(
+  { venue, signers, settlements, price }: Stand,
+  matches: number,
+): Promise<number> {
   settlements.forget()
   const load = createHttpLoad(portOf(venue), 1)
   for (let number = 1; number <= matches; number += 1) {
-    const terms = { price: PRICE, amount: String(MAKER_AMOUNT) }
+    const terms = { price, amount: String(MAKER_AMOUNT) }
     const maker = await signers.sign({ side: 'sell', ...terms }, 0)
     const taker = await signers.sign({ side: 'buy', ...terms }, TAKER)
     await saturate(load, [postOf('/v1/orders', maker), postOf('/v1/orders', taker)], 1)

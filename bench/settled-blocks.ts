@@ -8,6 +8,8 @@ export interface Settlements {
   readonly proposedAtMs: readonly number[]
   /** Settled matches by block of the chain. */
   readonly settled: ReadonlyMap<bigint, number>
+  /** The transactions that settled them. */
+  readonly hashes: ReadonlySet<string>
   forget(): void
 }
 
@@ -19,6 +21,7 @@ export interface SettledBlock {
 export async function followSettlements(bus: Bus, market: string): Promise<Settlements> {
   const proposedAtMs: number[] = []
   const settled = new Map<bigint, number>()
+  const hashes = new Set<string>()
   await bus.follow({
     stream: feedStream(market),
     fromSeq: 1,
@@ -28,7 +31,8 @@ export async function followSettlements(bus: Bus, market: string): Promise<Settl
         if (change.kind === 'OrderMatched') {
           proposedAtMs.push(Date.now())
         } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
-          const { blockNumber } = change.fill
+          const { blockNumber, txHash } = change.fill
+          hashes.add(txHash)
           settled.set(blockNumber, (settled.get(blockNumber) ?? 0) + 1)
         }
       }
@@ -40,8 +44,9 @@ export async function followSettlements(bus: Bus, market: string): Promise<Settl
   const forget = (): void => {
     proposedAtMs.length = 0
     settled.clear()
+    hashes.clear()
   }
-  return { proposedAtMs, settled, forget }
+  return { proposedAtMs, settled, hashes, forget }
 }
 
 /**
@@ -72,16 +77,37 @@ export async function blocksUnderLoad(
   return loaded.length > 0 ? loaded : all
 }
 
-async function blockOf(rpcUrl: string, number: bigint) {
-  const params = [`0x${number.toString(16)}`, false]
+/** Gas that the transactions of the settled matches used, by match. */
+export async function gasOfMatch(
+  rpcUrl: string,
+  { settled, hashes }: Settlements,
+): Promise<number> {
+  let gas = 0
+  for (const hash of hashes) {
+    const receipt = await ask<'gasUsed'>(rpcUrl, 'eth_getTransactionReceipt', [hash])
+    gas += Number(receipt.gasUsed)
+  }
+  return gas / [...settled.values()].reduce((sum, each) => sum + each, 0)
+}
+
+async function ask<Field extends string>(
+  rpcUrl: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<Readonly<Record<Field, string>>> {
   const answer = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
-  const { result } = (await answer.json()) as {
-    readonly result: Readonly<Record<'gasUsed' | 'gasLimit' | 'timestamp', string>>
-  }
+  const { result } = (await answer.json()) as { readonly result: Readonly<Record<Field, string>> }
+  return result
+}
+
+async function blockOf(rpcUrl: string, number: bigint) {
+  const params = [`0x${number.toString(16)}`, false]
+  const block = ask<'gasUsed' | 'gasLimit' | 'timestamp'>(rpcUrl, 'eth_getBlockByNumber', params)
+  const result = await block
   return {
     gasShare: Number(result.gasUsed) / Number(result.gasLimit),
     // The begin of the block's second, so that no match counts as pending that arrived later.
