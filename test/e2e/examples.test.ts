@@ -4,8 +4,11 @@ import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { createRestClient } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
+import { eventually } from '../support/eventually.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { openSeries } from './stage/series.js'
 import { createTrader } from './stage/trader.js'
 
 /** What an example prints, and what ends one that would go on for ever. */
@@ -47,6 +50,19 @@ const examples: Readonly<Record<string, Expected>> = {
   '11-be-liquidated': {
     prints:
       /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
+  },
+  '12-future-order': {
+    prints:
+      /^USDC-cNGN-\w+: the mark is \S+ cNGN, fills are between \S+ and \S+\n.* is active: 1000 USDC at \S+\nposition -?\S+ contracts\n\S+ USD above initial margin\n.* is cancelled\n$/,
+    given: async (venue) => {
+      await openSeries(venue, 2)
+      const rest = createRestClient(venue.gatewayUrl)
+      await eventually(
+        async () => (await rest.markets()).some(({ future }) => future?.band_status === 'ok'),
+        60_000,
+      )
+      return () => Promise.resolve()
+    },
   },
   '08-withdraw': { prints: /^5\.000000 USDC confirmed in 0x[0-9a-f]{64}\n$/ },
 }

@@ -1,0 +1,60 @@
+/** Bids for a contract of a dated future, shows margin and position as the chain has them, and cancels. */
+import { createPublicClient, formatUnits, http, parseUnits } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import {
+  createRestClient,
+  randomNonce,
+  readFutureMargin,
+  readFuturePosition,
+  signOrder,
+} from '../client/index.js'
+import { accountOf, readDevnet } from './devnet.js'
+
+/** One contract, in USDC. */
+const CONTRACT = '1000'
+const FIVE_MINUTES = 300
+
+const devnet = await readDevnet(process.argv[2])
+const account = accountOf(devnet)
+const venue = createRestClient(devnet.gateway_url)
+
+const market = (await venue.markets()).find(({ future }) => future !== undefined)
+if (market?.future === undefined) throw new Error('the venue lists no future: see ./venue series')
+const { fill_band_low: low, fill_band_high: high, mark_price: mark } = market.future
+if (low === undefined || mark === undefined)
+  throw new Error(`${market.market} cannot be read on the chain now`)
+console.log(`${market.market}: the mark is ${mark} cNGN, fills are between ${low} and ${high}`)
+
+// Below the market, and inside of the band wherever the index moves meanwhile.
+const price = formatUnits((parseUnits(low, 18) + parseUnits(mark, 18)) / 2n, 18)
+
+// Spot and futures share an account. Its margin is USDC and cNGN.
+const nonce = randomNonce()
+const body = await signOrder(
+  privateKeyToAccount(account.private_key),
+  { chainId: devnet.chain_id, matching: devnet.matching },
+  {
+    market,
+    orderId: `example-${nonce}`,
+    subaccountId: account.spot_subaccount_id,
+    nonce,
+    expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES,
+    side: 'buy',
+    price,
+    amount: CONTRACT,
+  },
+)
+const order = await venue.placeOrder(body)
+console.log(`${order.order_id} is ${order.status}: ${order.open_amount} USDC at ${price}`)
+
+// GET /v1/positions does not serve futures: both are read on the chain.
+const chain = createPublicClient({ transport: http(devnet.rpc_url) })
+const held = { market, subaccountId: BigInt(account.spot_subaccount_id) }
+const position = await readFuturePosition(chain, held, devnet.sub_accounts)
+const surplus = await readFutureMargin(chain, held, 'initial')
+console.log(`position ${formatUnits(position, 18)} contracts`)
+console.log(`${formatUnits(surplus, 18)} USD above initial margin`)
+
+const { owner_address } = body
+const cancelled = await venue.cancelOrder({ owner_address, nonce: body.nonce })
+console.log(`${cancelled.order_id} is ${cancelled.status}`)
