@@ -64,7 +64,7 @@ interface Stand {
 /** Matches that fill a block of 240M gas. */
 const SPOT_BLOCK = 857
 const PERP_BLOCK = 480
-const FUTURE_BLOCK = 440
+const FUTURE_BLOCK = 500
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const counts = MATCHES[size]
@@ -86,14 +86,10 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     })
     return values
   })
-  await onVenue(join(dir, 'perpetual'), onPerp, ([stand]) =>
+  await onVenue(join(dir, 'margin'), onMargin, ([ofPerp, ofFuture]) =>
     interleaved(rounds, {
-      oneMaker: () => measure(perp, together(stand, oneMaker(counts.oneMaker, TAKER))),
-    }),
-  )
-  await onVenue(join(dir, 'future'), onFuture, ([stand]) =>
-    interleaved(rounds, {
-      oneMaker: () => measure(future, together(stand, oneMaker(counts.oneMaker, TAKERS))),
+      perp: () => measure(perp, together(ofPerp, oneMaker(counts.oneMaker, TAKER))),
+      future: () => measure(future, together(ofFuture, oneMaker(counts.oneMaker, TAKERS))),
     }),
   )
   // The first round is the warm-up.
@@ -102,42 +98,43 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   return { rows: [...rows, ...futureRowsOf(future, spot)], notes: NOTES }
 }
 
-/** A venue of the bench: its markets, who trades in the last one, and at what price. */
+/** Who trades in a market, at what price, and how many of their matches fill a block. */
+type Traded = Pick<Stand, 'signers' | 'price' | 'blockHolds'>
+
+/** A venue of the bench and what is traded on it. */
 interface Scene {
   readonly markets: readonly string[]
   readonly feeder: boolean
-  readonly price: string
-  readonly blockHolds: number
-  /** The devnet's own accounts, or many of their own. */
-  readonly signers: (venue: OwnVenue, dir: string) => Promise<readonly [Signers, Signers]>
+  readonly traded: (venue: OwnVenue, dir: string) => Promise<readonly [Traded, Traded]>
 }
 
-/** Six accounts, and two for each of so many pairs. */
+/** Spot by the devnet's six accounts, and by two for each of so many pairs. */
 const onSpot = (pairs: number): Scene => ({
-  ...{ markets: [SPOT.name], feeder: false, price: PRICE, blockHolds: SPOT_BLOCK },
-  signers: async (venue, dir) => {
-    const traders = { manager: venue.devnet.spot_manager, count: 2 * pairs }
-    const many = await openTraders(venue, dir, traders)
-    return [await signersOf(venue.devnet), await signersOf(venue.devnet, SPOT, many)]
+  ...{ markets: [SPOT.name], feeder: false },
+  traded: async (venue, dir) => {
+    const { devnet } = venue
+    const many = await openTraders(venue, dir, { manager: devnet.spot_manager, count: 2 * pairs })
+    const terms = { price: PRICE, blockHolds: SPOT_BLOCK }
+    return [
+      { ...terms, signers: await signersOf(devnet) },
+      { ...terms, signers: await signersOf(devnet, SPOT, many) },
+    ]
   },
 })
 
-const onPerp: Scene = {
-  ...{ markets: [SPOT.name, PERP.name], feeder: true, price: PRICE, blockHolds: PERP_BLOCK },
-  signers: async ({ devnet }) => {
-    const signers = await signersOf(devnet, PERP)
-    return [signers, signers]
-  },
-}
-
-const onFuture: Scene = {
-  ...{ markets: [SPOT.name], feeder: true, price: FUTURE_PRICE, blockHolds: FUTURE_BLOCK },
-  signers: async (venue, dir) => {
+/** The perpetual by six accounts, and a dated future by one for each taker and one more. */
+const onMargin: Scene = {
+  ...{ markets: [SPOT.name, PERP.name], feeder: true },
+  traded: async (venue, dir) => {
+    const { devnet } = venue
     const name = await listSeries(venue, dir)
-    const traders = { manager: venue.devnet.futures_manager, count: TAKERS + 1 }
+    const traders = { manager: devnet.futures_manager, count: TAKERS + 1 }
     const accounts = await openTraders(venue, dir, traders)
-    const signers = await signersOf(venue.devnet, { name, accounts: 'spot' }, accounts)
-    return [signers, signers]
+    const future = await signersOf(devnet, { name, accounts: 'spot' }, accounts)
+    return [
+      { signers: await signersOf(devnet, PERP), price: PRICE, blockHolds: PERP_BLOCK },
+      { signers: future, price: FUTURE_PRICE, blockHolds: FUTURE_BLOCK },
+    ]
   },
 }
 
@@ -147,19 +144,19 @@ async function onVenue<T>(
   scene: Scene,
   use: (stands: readonly [Stand, Stand]) => Promise<T>,
 ): Promise<T> {
-  const { markets, feeder, price, blockHolds } = scene
+  const { markets, feeder, traded } = scene
   const env = { DEVNET_SAVE_CHAIN: '0', DEVNET_FEEDER: feeder ? '1' : '0' }
   const venue = await startOwnVenue({ dir, env, markets })
   let bus: Bus | undefined
   try {
-    bus = await connectNatsBus({ url: venue.natsUrl, name: 'settle-bench' })
-    const [first, second] = await scene.signers(venue, dir)
-    const settlements = await followSettlements(bus, first.market.market)
-    const stand = { venue, settlements, price, blockHolds }
-    return await use([
-      { ...stand, signers: first },
-      { ...stand, signers: second },
-    ])
+    const opened = await connectNatsBus({ url: venue.natsUrl, name: 'settle-bench' })
+    bus = opened
+    const [first, second] = await traded(venue, dir)
+    const stand = async (one: Traded): Promise<Stand> => {
+      const settlements = await followSettlements(opened, one.signers.market.market)
+      return { venue, settlements, ...one }
+    }
+    return await use([await stand(first), await stand(second)])
   } finally {
     await bus?.close()
     await venue.stop()
