@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { readRefusals } from '../core/entry/read-refusals.js'
 import { clientAddress, clientKey } from '../runtime/http/client-address.js'
@@ -61,11 +60,38 @@ export function boundLargeReads(
       if (trustedProxies === 0) holdBack(ctx)
       return
     }
-    ctx.res.once('close', leave)
+    leaveWhenOver(ctx, leave)
     await nextTurn()
     await handle(ctx)
   }
 }
+
+/** What ends the large reads in flight on a connection. */
+const inFlightOn = new WeakMap<Socket, Set<() => void>>()
+
+/** Ends a read with its answer or, because an answer that waits behind another has no end then, with its connection. */
+function leaveWhenOver({ req: { socket }, res }: Exchange, leave: () => void): void {
+  const inFlight = inFlightOn.get(socket) ?? followConnection(socket)
+  inFlight.add(leave)
+  res.once('close', () => {
+    if (inFlight.delete(leave)) leave()
+  })
+  if (socket.destroyed) endAll(inFlight)
+}
+
+function followConnection(socket: Socket): Set<() => void> {
+  const inFlight = new Set<() => void>()
+  inFlightOn.set(socket, inFlight)
+  socket.once('close', () => endAll(inFlight))
+  return inFlight
+}
+
+function endAll(inFlight: Set<() => void>): void {
+  for (const leave of inFlight) leave()
+  inFlight.clear()
+}
+
+type Exchange = Pick<GatewayContext, 'req' | 'res'>
 
 const heldBack = new WeakSet<Socket>()
 
@@ -73,7 +99,7 @@ const heldBack = new WeakSet<Socket>()
  * Reads nothing more from a refused client's connection before it may ask again, so that a client which ignores
  * `Retry-After` costs nothing meanwhile. One that has already sent more requests is disconnected.
  */
-function holdBack({ req, res }: Pick<GatewayContext, 'res'> & { readonly req: IncomingMessage }) {
+function holdBack({ req, res }: Exchange): void {
   const { socket } = req
   if (heldBack.has(socket)) return void socket.destroy()
   heldBack.add(socket)

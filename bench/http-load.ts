@@ -7,6 +7,8 @@ export type RequestBytes = Buffer
 
 const STATUS_AT = 9
 const ACCEPTED_WITHIN_MS = 250
+/** Shorter than the server keeps an idle connection. */
+const IDLE_MS = 4_000
 const END_OF_HEAD = '\r\n\r\n'
 
 /** A `POST` of JSON text. */
@@ -49,7 +51,7 @@ export function createHttpLoad(
   connections: number,
   accepted: readonly number[] = [200],
 ): HttpLoad {
-  const idle: Socket[] = []
+  const idle: { readonly socket: Socket; readonly sinceMs: number }[] = []
   const waiting: (() => void)[] = []
   let open = 0
 
@@ -64,20 +66,27 @@ export function createHttpLoad(
     while (idle.length === 0 && open >= connections) {
       await new Promise<void>((resolve) => waiting.push(resolve))
     }
-    return idle.pop() ?? fresh()
+    const dueMs = performance.now() - IDLE_MS
+    const old = idle.findIndex(({ sinceMs }) => sinceMs > dueMs)
+    for (const { socket } of idle.splice(0, old < 0 ? idle.length : old)) {
+      open -= 1
+      socket.destroy()
+    }
+    return idle.pop()?.socket ?? fresh()
   }
   const giveBack = (socket: Socket, closes: boolean): void => {
     if (closes) {
       open -= 1
       socket.destroy()
-    } else idle.push(socket)
+    } else idle.push({ socket, sinceMs: performance.now() })
     waiting.shift()?.()
   }
   return {
     open: async (count) => {
       const missing = Math.min(count, connections) - idle.length
-      idle.push(...(await Promise.all(Array.from({ length: Math.max(missing, 0) }, fresh))))
+      const opened = await Promise.all(Array.from({ length: Math.max(missing, 0) }, fresh))
       await delay(ACCEPTED_WITHIN_MS)
+      for (const socket of opened) giveBack(socket, false)
     },
     send: async (request) => {
       const socket = await take()
@@ -88,7 +97,7 @@ export function createHttpLoad(
     },
     closeIdle: () => {
       open -= idle.length
-      for (const socket of idle.splice(0)) socket.destroy()
+      for (const { socket } of idle.splice(0)) socket.destroy()
     },
   }
 }

@@ -116,6 +116,34 @@ describe('large reads of the gateway', () => {
   })
 })
 
+describe('large reads whose connection ends', () => {
+  it('make room, those that wait behind another answer too', async () => {
+    let begun = 0
+    const books: Books = {
+      book() {
+        begun += 1
+        return new Promise(() => undefined)
+      },
+    }
+    const gateway = await aGatewayStage({ books, largeReads: { maxPerAddress: 3 } })
+    const request = 'GET /v1/book?symbol=cNGN-USDC HTTP/1.1\r\nHost: venue\r\n\r\n'
+    for (const expected of [3, 6, 9]) {
+      const socket = connect(gateway.port, '127.0.0.1')
+      socket.write(request.repeat(3))
+      await eventually(() => begun === expected)
+      const closed = once(socket, 'close')
+      socket.destroy()
+      await closed
+      const sockets = () =>
+        new Promise<number>((resolve) =>
+          gateway.server.getConnections((_, count) => resolve(count)),
+        )
+      await eventually(async () => (await sockets()) === 0)
+    }
+    await gateway.close()
+  })
+})
+
 describe('a gateway with a hostile client', () => {
   const ATTACKER = '203.0.113.66'
   /** More than the buffers of a connection take. */
