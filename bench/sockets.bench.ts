@@ -23,7 +23,7 @@ export const sockets: Bench = {
 const MARKET = 'cNGN-USDC'
 const SIZES = {
   tiny: { orders: 10, warm: 20, many: 20 },
-  usual: { orders: 500, warm: 3_000, many: 1_000 },
+  usual: { orders: 250, warm: 3_000, many: 1_000 },
   full: { orders: 2_000, warm: 6_000, many: 1_000 },
 }
 /** So many that the frames of 1,000 sockets take a third of a processor. */
