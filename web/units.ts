@@ -18,7 +18,7 @@ const E36 = 10n ** 36n
 export const isInverted = ({ engine_side_policy }: MarketEntry): boolean =>
   engine_side_policy === 'invert_ui_side'
 
-/** An engine price and size in the words that are asked for; trader prices have four decimals, sizes two, rounded down. */
+/** An engine price and size in the words that are asked for; trader prices have four decimals, sizes two. */
 export function shown(market: MarketEntry, units: Units, price: string, size: string): Shown {
   const [priceE18, sizeE18] = [read(price), read(size)]
   if (units === 'engine' || !isInverted(market)) return { price: trim(price), size: trim(size) }
@@ -42,10 +42,10 @@ export const time = (iso: string): string => new Date(iso).toLocaleTimeString()
 
 const read = (text: string): bigint => parseDecimal(text, 18) ?? 0n
 
-/** Decimal text cut to so many decimals. */
+/** Decimal text rounded half up to so many decimals. */
 function fixed(valueE18: bigint, decimals: number): string {
-  const cut = valueE18 - (valueE18 % 10n ** BigInt(18 - decimals))
-  return trim(formatDecimal(cut, 18))
+  const unit = 10n ** BigInt(18 - decimals)
+  return trim(formatDecimal((valueE18 + unit / 2n) / unit, decimals))
 }
 
 /** Digits in groups before the point. */
