@@ -96,8 +96,8 @@ const keptOrder = struct<OrderSnapshot>({
 })
 
 type Part = keyof MatcherSnapshot
-type ListPart = { [K in Part]: MatcherSnapshot[K] extends readonly unknown[] ? K : never }[Part]
-type Item<K extends ListPart> = MatcherSnapshot[K][number]
+type ListPart = { [K in Part]: MatcherSnapshot[K] extends Iterable<unknown> ? K : never }[Part]
+type Item<K extends ListPart> = MatcherSnapshot[K] extends Iterable<infer Row> ? Row : never
 
 /** One declaration for the rows of each list of the state; a list that is missing here does not compile. */
 type Lists = { readonly [K in ListPart]: Codec<Item<K>> }
@@ -291,7 +291,7 @@ function* partsOfList<K extends ListPart>(
   const { write } = lists[list]
   let rows: string[] = []
   let length = 0
-  for (const item of state[list] as readonly Item<K>[]) {
+  for (const item of state[list] as Iterable<Item<K>>) {
     const row = write(item)
     rows.push(row)
     length += row.length

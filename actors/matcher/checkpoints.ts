@@ -208,10 +208,17 @@ export interface CheckpointerOptions {
   readonly elapsedMs: () => number
 }
 
+/** A checkpoint that is read while the market goes on. */
+export interface Captured {
+  readonly checkpoint: Checkpoint
+  /** Call when it is written, or given up. */
+  readonly release: () => void
+}
+
 /** Writes checkpoints beside the matching, one at a time. */
 export interface Checkpointer {
-  /** Counts applied commands; when a checkpoint is due, takes one at once and writes it in the background. */
-  applied(commands: number, capture: () => Checkpoint): void
+  /** Counts applied commands; when a checkpoint is due, captures it and writes it in the background. */
+  applied(commands: number, capture: () => Captured): void
   /** Gives up what is being written. */
   stop(): Promise<void>
 }
@@ -241,11 +248,15 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
       if (!isDue) return
       commands = 0
       lastAtMs = elapsedMs()
-      writing = write(capture())
+      const { checkpoint, release } = capture()
+      writing = write(checkpoint)
         .catch((error: unknown) => {
           if (!stopped) facts.checkpointFailed(error)
         })
-        .finally(() => (writing = undefined))
+        .finally(() => {
+          release()
+          writing = undefined
+        })
     },
     stop: async () => {
       stopped = true

@@ -1,12 +1,11 @@
-import type { Checkpoint } from '../../bus-schemas/checkpoint.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
-import { takeSnapshot } from '../../core/engine/snapshot.js'
+import { captureState } from '../../core/engine/capture.js'
 import { knownOrder } from '../../core/engine/state.js'
 import { executeRequest } from './ask-executor.js'
-import { createCheckpointer, sha256Of, type Restored } from './checkpoints.js'
+import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
 import type { MatcherSettings } from './config.js'
 import { startEngineSwitch } from './engine-version.js'
 import { followFaults } from './faults.js'
@@ -72,7 +71,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
       for (;;) {
         const { commands } = await publishNext(leading, onStep, facts.clockAhead)
         appliedAtMs = elapsedMs()
-        checkpointer.applied(commands.length, () => checkpointOf(leading))
+        checkpointer.applied(commands.length, () => capture(leading))
       }
     },
     trouble: () => {
@@ -159,12 +158,15 @@ function followUp({ results }: BlockOfCommands, { own, settler, onFatal }: Follo
   }
 }
 
-function checkpointOf({ settings, leader, log, feed: { end } }: Leading): Checkpoint {
-  return {
+/** The checkpoint of this place of the log, to be written while the log is applied further. */
+function capture({ settings, leader, log, feed: { end } }: Leading): Captured {
+  const { snapshot, release } = captureState(log.state)
+  const checkpoint = {
     market: settings.market.market,
     commandSeq: log.commandSeq,
     feed: { messageSeq: end.messageSeq, sha256: sha256Of(end.data) },
     term: leader.term,
-    state: takeSnapshot(log.state),
+    state: snapshot,
   }
+  return { checkpoint, release }
 }

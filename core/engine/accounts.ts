@@ -80,10 +80,11 @@ function keepIdle(state: MatcherState, { subaccountId }: Account): void {
 
 /** Replaces the account's observation; an earlier block than before is as good, for the chain may go back. */
 export function setObserved(
-  { trading }: MatcherState,
+  { trading, capture }: MatcherState,
   account: Account,
   observation: AccountObservation,
 ): void {
+  capture?.keepAccount(account)
   account.observed = observation
   trading.means.observe(account.purse, observation)
 }

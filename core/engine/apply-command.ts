@@ -179,6 +179,7 @@ function applySignatureCheck(step: Step, orderId: string, valid: boolean): void 
   } else if (statusOf(live) === 'active') {
     cancelOrder(step, live, 'signature_revoked')
   } else if (live.hold === undefined) {
+    step.state.capture?.keep(live)
     live.hold = { reason: 'signature_unchecked' }
     emitChange(step, live, { kind: 'OrderHeld', hold: 'signature_unchecked' })
   }
@@ -189,6 +190,7 @@ function observeSessionKey(step: Step, orderId: string, endsSec: number): void {
   const { state } = step
   const live = state.orders.get(orderId)
   if (live === undefined || live.gone !== undefined) return
+  state.capture?.keep(live)
   endWithKey(live, endsSec)
   // A key may be registered for longer than before.
   if (live.hold?.reason === 'expiring' && !isExpiring(live, state.nowMs)) releaseHold(step, live)

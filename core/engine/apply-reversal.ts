@@ -95,6 +95,7 @@ function fillLate(
       emitEnded(step, published, { filled: fill.amount, facts: { kind: 'OrderFilled', fill } })
       continue
     }
+    state.capture?.keep(live)
     addFilled(live, fill.amount)
     state.trading.means.settle(live.account.purse, live, { match: fill, blockNumber })
     emitChange(step, live, { kind: 'OrderFilled', fill })
@@ -127,6 +128,7 @@ function takeBack(
     }
     const mayLose = live.filled >= live.order.initialFilled + fill.amount
     assert(mayLose, `${published.orderId} has no fill to lose`)
+    state.capture?.keep(live)
     addFilled(live, amountE18(0n - fill.amount))
     const { blockNumber } = fill
     state.trading.means.unsettle(live.account.purse, live, { match: fill, blockNumber })

@@ -31,6 +31,7 @@ export function applySettlement(
   const taker = knownOrder(state, match.takerOrderId)
   const { means } = state.trading
   for (const live of [maker, taker]) {
+    state.capture?.keep(live)
     means.release(live.account.purse, live, means.costOf(live, match))
   }
   if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })

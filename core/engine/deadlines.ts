@@ -63,22 +63,27 @@ function siftDown(heap: Deadlines): void {
   }
 }
 
-/** All entries, in the order of the heap. */
-export function listDeadlines({ atMs, rank, orderId }: Deadlines): Deadline[] {
-  return orderId.map((id, at) => ({
-    atMs: atMs[at] as number,
-    rank: rank[at] as number,
-    orderId: id,
-  }))
+/** All entries as they are now, in the order of the heap; each is made when it is read. */
+export function listDeadlines(heap: Deadlines): Iterable<Deadline> {
+  const [atMs, rank, orderId] = [heap.atMs.slice(), heap.rank.slice(), heap.orderId.slice()]
+  return {
+    *[Symbol.iterator]() {
+      for (const [at, id] of orderId.entries()) {
+        yield { atMs: atMs[at] as number, rank: rank[at] as number, orderId: id }
+      }
+    },
+  }
 }
 
 /** The inverse of listDeadlines. */
-export function deadlinesOf(list: readonly Deadline[]): Deadlines {
-  return {
-    atMs: list.map(({ atMs }) => atMs),
-    rank: list.map(({ rank }) => rank),
-    orderId: list.map(({ orderId }) => orderId),
+export function deadlinesOf(list: Iterable<Deadline>): Deadlines {
+  const heap = noDeadlines()
+  for (const { atMs, rank, orderId } of list) {
+    heap.atMs.push(atMs)
+    heap.rank.push(rank)
+    heap.orderId.push(orderId)
   }
+  return heap
 }
 
 function isBefore({ atMs, rank }: Deadlines, a: number, b: number): boolean {

@@ -93,6 +93,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Updates the book, advances `seq`, and returns the fields that every kind of change has. */
 function standingAfter(state: MatcherState, live: LiveOrder): ChangeBase {
+  state.capture?.keep(live)
   const { shownOpen } = live
   const open = openAmount(live)
   if (live.pending < 0n || live.unmatched < 0n) {
@@ -167,6 +168,7 @@ function forget(state: MatcherState, live: LiveOrder): void {
 
 /** Marks an order as cancelled; what is pending still settles (decision B4). Emits nothing. */
 export function markCancelled(step: Step, live: LiveOrder, reason: string): void {
+  step.state.capture?.keep(live)
   live.gone = 'cancelled'
   live.cancelReason = reason
   live.cancelledAtMs = step.state.nowMs
@@ -176,6 +178,7 @@ export function markCancelled(step: Step, live: LiveOrder, reason: string): void
 /** Marks an order whose time is over: expired, or cancelled when the session key that signed it has ended before. */
 export function markEnded(step: Step, live: LiveOrder): void {
   if (endsWithKey(live)) return markCancelled(step, live, 'signature_revoked')
+  step.state.capture?.keep(live)
   live.gone = 'expired'
   live.hold = undefined
 }

@@ -10,7 +10,8 @@ import { scheduleOrder } from './state.js'
  * minute after the first (decision F10). Emits nothing.
  */
 export function holdUnfit(step: Step, live: LiveOrder, hold: Hold): void {
-  const { trading, nowMs } = step.state
+  const { trading, nowMs, capture } = step.state
+  capture?.keep(live)
   const { reason } = hold
   if (trading.countsShortMargin !== true || reason !== 'insufficient_margin') {
     holdForAccount(live, hold)

@@ -29,6 +29,7 @@ import { scheduleOrder, type MatcherState } from './state.js'
  */
 export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
+  state.capture?.keep(incoming)
   if (incoming.level !== undefined) removeFromBook(state.book, incoming)
   if (!state.enabled && incoming.unmatched > 0n) {
     markCancelled(step, incoming, DISABLED_REASON)
@@ -146,6 +147,7 @@ function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
     stepAside(step, incoming, unfit)
     return
   }
+  state.capture?.keep(resting)
   addPending(incoming, match.amount)
   addPending(resting, match.amount)
   means.reserve(incoming.account.purse, incoming, ofIncoming)
@@ -244,6 +246,7 @@ export function followHolds(step: Step): void {
 
 /** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
 export function holdExpiring(step: Step, live: LiveOrder): void {
+  step.state.capture?.keep(live)
   live.hold = { reason: 'expiring' }
   if (live.shownOpen > 0n) emitChange(step, live, { kind: 'OrderHeld', hold: 'expiring' })
   scheduleOrder(step.state, live)
@@ -254,6 +257,7 @@ export function holdExpiring(step: Step, live: LiveOrder): void {
  * that gets the same hold again emits no change, so that a congested market does not fill its feed.
  */
 export function releaseHold(step: Step, live: LiveOrder): void {
+  step.state.capture?.keep(live)
   const { hold: before, pending } = live
   live.hold = undefined
   if (isExpiring(live, step.state.nowMs)) {

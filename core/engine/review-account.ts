@@ -71,6 +71,7 @@ export function endPointless(step: Step, account: Account): void {
  */
 export function releaseWaiting(step: Step, account: Account): void {
   if (account.waiting.size === 0) return
+  step.state.capture?.keepAccount(account)
   for (const live of [...account.waiting].sort((a, b) => a.rank - b.rank)) {
     if (!isWaiting(live)) account.waiting.delete(live)
     else if (mayReturn(step.state, live)) {

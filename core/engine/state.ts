@@ -1,6 +1,7 @@
 import { assert } from '../assert.js'
 import type { Account } from './accounts.js'
 import { emptyBook, type Book } from './book.js'
+import type { Capture } from './capture.js'
 import type { ChainFault } from './chain-fault.js'
 import type { Match } from './change.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
@@ -68,6 +69,8 @@ export interface MatcherState {
   /** Number of the last command applied of each writer; a command with no greater number is a repeat. */
   readonly lastSourceNo: Map<string, number>
   readonly reversals: ReversalsDone
+  /** Present while the state is being captured (capture.ts). */
+  capture: Capture | undefined
 }
 
 /** The executor's reversals that were applied: all up to a number, and some beyond it. */
@@ -105,6 +108,7 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     reviews: new Set(),
     lastSourceNo: new Map(),
     reversals: { upTo: 0, beyond: new Set() },
+    capture: undefined,
   }
 }
 

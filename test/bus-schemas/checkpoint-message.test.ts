@@ -19,7 +19,7 @@ import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Change } from '../../core/engine/change.js'
 import { checkBook } from '../../core/engine/check-state.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
-import { restoreSnapshot, takeSnapshot } from '../../core/engine/snapshot.js'
+import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import type { Codec } from '../../core/wire/codec.js'
@@ -31,6 +31,7 @@ import {
   START_MS,
   type MarketAct,
 } from '../support/market-commands.js'
+import { startCapture, takeSnapshot } from '../support/snapshots.js'
 
 const MARKET = 'cNGN-USDC'
 const LOG_MARKET = { market: MARKET, contractType: 'spot' } as const
@@ -105,6 +106,16 @@ function replay(state: MatcherState, log: readonly LoggedCommand[], from: number
   })
 }
 
+/** The same log, in which the far end of an order's session key follows each check of its signature. */
+const withKeyEnds = (log: readonly LoggedCommand[]): LoggedCommand[] =>
+  log.flatMap((logged, index) => {
+    const { command, atMs } = logged
+    if (command.kind !== 'SignatureChecked') return [logged]
+    const { orderId } = command
+    const observed: Command = { kind: 'SessionKeyObserved', orderId, endsSec: 4_000_000_000 }
+    return [logged, { source: 'keys', sourceNo: index + 1, atMs, command: observed }]
+  })
+
 /** A market in which every field of an order is set on some order. */
 const someDay = () => {
   const acts = fc.sample(marketActs(120), { numRuns: 40, seed: 5 })
@@ -130,6 +141,37 @@ describe('checkpoints', () => {
     )
   })
 
+  it('hold the state of their place, however far the market goes on while they are read', () => {
+    let read = 0
+    fc.assert(
+      fc.property(
+        fc.array(ruledActs(80), { minLength: 5, maxLength: 10 }),
+        observations,
+        fc.nat(99),
+        fc.array(fc.nat(4), { minLength: 1 }),
+        (parts, seen, percent, paces) => {
+          const log = withKeyEnds(logOf(parts.flat(), seen).log)
+          const at = Math.floor((log.length * percent) / 100)
+          const state = fresh()
+          replay(state, log.slice(0, at), 0)
+          const expected = takeSnapshot(state)
+          const reading = startCapture(state)
+          for (const [index, logged] of log.slice(at).entries()) {
+            reading.read(paces[index % paces.length] ?? 0)
+            for (const { block } of applyMessage(state, at + index + 1, [logged])) {
+              read += block?.changes.length ?? 0
+            }
+          }
+          const captured = reading.finish()
+          expect(captured).to.deep.equal(expected)
+          expect(takeSnapshot(restoreSnapshot(captured))).to.deep.equal(expected)
+        },
+      ),
+      { numRuns: 250 },
+    )
+    expect(read, 'changes during all captures').to.be.above(1_000)
+  })
+
   it('give back everything they were made of', () => {
     const { state } = someDay()
     state.reviews.add(1n)
@@ -142,7 +184,7 @@ describe('checkpoints', () => {
     })
     const again = restoreSnapshot(kept)
     expect(again).to.deep.equal(state)
-    expect(kept.orders.length).to.be.greaterThan(0)
+    expect([...kept.orders].length).to.be.greaterThan(0)
   })
 
   it('are not changed by what the market does afterwards', () => {

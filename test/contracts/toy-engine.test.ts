@@ -3,11 +3,12 @@ import { addContract } from '../../core/contracts/registry.js'
 import { applyCommand } from '../../core/engine/apply-command.js'
 import { bestOf } from '../../core/engine/book.js'
 import type { Change } from '../../core/engine/change.js'
-import { restoreSnapshot, takeSnapshot } from '../../core/engine/snapshot.js'
+import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { Side } from '../../core/engine/order.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../support/matching.js'
 import { TOY, toy, toyAccountFacts, toyMarketFacts } from './toy.js'
+import { takeSnapshot } from '../support/snapshots.js'
 
 addContract(toy)
 

@@ -15,7 +15,6 @@ import { addContract } from '../../core/contracts/registry.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Change } from '../../core/engine/change.js'
-import { takeSnapshot } from '../../core/engine/snapshot.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import { emptyMatcherState } from '../../core/engine/state.js'
 import { E18, priceE18 } from '../../core/money.js'
@@ -32,6 +31,7 @@ import { eventually } from '../support/eventually.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../support/intake-stage.js'
 import { TOY, toy, toyAccountFacts, toyMarketFacts } from './toy.js'
 import { toyOnChain } from './toy-on-chain.js'
+import { takeSnapshot } from '../support/snapshots.js'
 
 addContract(toy)
 addChainContract(TOY, toyOnChain)

@@ -37,7 +37,7 @@ describe('deadlines', () => {
           expect(takeDueDeadline(queue, act)).to.deep.equal(due)
           queue = deadlinesOf(listDeadlines(queue))
         }
-        expect(listDeadlines(queue)).to.have.deep.members(list)
+        expect([...listDeadlines(queue)]).to.have.deep.members(list)
       }),
     )
   })

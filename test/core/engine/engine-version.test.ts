@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
-import { restoreSnapshot, takeSnapshot } from '../../../core/engine/snapshot.js'
+import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { testMatcher } from '../../support/matching.js'
+import { takeSnapshot } from '../../support/snapshots.js'
 
 describe('the engine version of a log', () => {
   it('begins with 1, changes nothing by itself and never goes back', () => {

@@ -5,11 +5,13 @@ import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/per
 import type { Match } from '../../../core/engine/change.js'
 import type { Command } from '../../../core/engine/command.js'
 import type { Order } from '../../../core/engine/order.js'
-import { restoreSnapshot, takeSnapshot } from '../../../core/engine/snapshot.js'
+import { restoreSnapshot, type MatcherSnapshot } from '../../../core/engine/snapshot.js'
+import type { MatcherState } from '../../../core/engine/state.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { commandOf, marketActs, type MarketAct } from '../../support/market-commands.js'
 import { testMatcher, type TestMatcher } from '../../support/matching.js'
 import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
+import { startCapture, takeSnapshot, type CaptureReading } from '../../support/snapshots.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 const CENT = E18 / 100n
@@ -225,12 +227,16 @@ function commandFor(act: PerpetualAct, ledger: Ledger, context: Parameters<typeo
 }
 
 /** Plays a day and holds each proposed match to the ledger. */
-function play(acts: readonly PerpetualAct[]): { market: TestMatcher; matches: number } {
+function play(
+  acts: readonly PerpetualAct[],
+  beforeStep: (state: MatcherState) => void = () => undefined,
+): { market: TestMatcher; matches: number } {
   const market = testMatcher(25, 'perpetual')
   const ledger = newLedger()
   const settlementIds: string[] = []
   let placed = 0
   const apply = (command: Command): boolean => {
+    beforeStep(market.state)
     const { changes, moreIsDue } = market.apply(command)
     for (const change of changes) {
       if (change.kind !== 'OrderMatched') continue
@@ -312,6 +318,26 @@ describe('margin', () => {
         expect(takeSnapshot(restoreSnapshot(kept))).to.deep.equal(kept)
       }),
       { numRuns: 20 },
+    )
+  })
+
+  it('is captured as it was, however far the market goes on meanwhile', () => {
+    fc.assert(
+      fc.property(days, fc.nat(60), fc.nat(3), (acts, place, pace) => {
+        let steps = 0
+        let expected: MatcherSnapshot | undefined
+        let reading: CaptureReading | undefined
+        play(acts, (state) => {
+          if (steps === place) {
+            expected = takeSnapshot(state)
+            reading = startCapture(state)
+          }
+          steps += 1
+          reading?.read(pace)
+        })
+        expect(reading?.finish()).to.deep.equal(expected)
+      }),
+      { numRuns: 200 },
     )
   })
 })

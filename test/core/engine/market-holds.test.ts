@@ -7,11 +7,12 @@ import type { Command } from '../../../core/engine/command.js'
 import { FAULT_HOLD_MS } from '../../../core/engine/limits.js'
 import { beginStep } from '../../../core/engine/emit-change.js'
 import { holdMarket, liftHold } from '../../../core/engine/market-holds.js'
-import { restoreSnapshot, takeSnapshot } from '../../../core/engine/snapshot.js'
+import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import type { Side } from '../../../core/engine/order.js'
 import { openedState } from '../../support/builders.js'
 import { perpetualFacts } from '../../support/perpetual.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../../support/matching.js'
+import { takeSnapshot } from '../../support/snapshots.js'
 
 /** An order of the side's own account at the one price of these tests. */
 const place = (market: TestMatcher, orderId: string, side: Side) =>

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { CheckpointUnusable } from '../../../bus-schemas/checkpoint.js'
 import { checkpointsStream } from '../../../bus-schemas/subjects.js'
-import { takeSnapshot } from '../../../core/engine/snapshot.js'
 import {
   declareCheckpoints,
   listCheckpoints,
@@ -10,6 +9,7 @@ import {
 } from '../../../runtime/bus/checkpoint-store.js'
 import { openedState } from '../../support/builders.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { takeSnapshot } from '../../support/snapshots.js'
 
 const MARKET = 'cNGN-USDC'
 const stream = checkpointsStream(MARKET)
