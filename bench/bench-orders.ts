@@ -59,6 +59,18 @@ export function benchOrder(onGrid: OrderOnGrid): Order {
   }
 }
 
+/** Levels on each side on which such orders rest. */
+const RESTING_LEVELS = 500
+
+/** An order at a price that none of them crosses. */
+export function restingOrder(number: number): Order {
+  const isBuy = number % 2 === 0
+  const away = 1 + (number % RESTING_LEVELS)
+  const side = isBuy ? 'buy' : 'sell'
+  const price = isBuy ? 6_500 - away : 6_500 + away
+  return benchOrder({ number, side, price, lots: 1 + (number % 10) })
+}
+
 /** A price and a size in units of a walk; exact for orders of benchOrder and their remaining amounts. */
 export const toGrid = (price: PriceE18, amount: AmountE18) => ({
   price: Number(price / PRICE_STEP),

@@ -8,6 +8,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   project: async () => (await import('./project.bench.js')).project,
   read: async () => (await import('./read.bench.js')).read,
   book: async () => (await import('./book.bench.js')).book,
+  checkpoint: async () => (await import('./checkpoint.bench.js')).checkpoint,
   recover: async () => (await import('./recover.bench.js')).recover,
   'order-path': async () => (await import('./order-path.bench.js')).orderPath,
   settle: async () => (await import('./settle.bench.js')).settle,

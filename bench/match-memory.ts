@@ -3,14 +3,13 @@ import { LIVE_ORDERS_MAX } from '../core/engine/limits.js'
 import { openingOf } from '../core/contracts/market-terms.js'
 import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
-import { benchOrder, logged, placing } from './bench-orders.js'
+import { logged, placing, restingOrder } from './bench-orders.js'
 import type { Row, Size } from './bench.js'
 import { decodeCommands, encodeCommands } from './bench-market.js'
 
 /** A market holds at most LIVE_ORDERS_MAX orders; a million takes five markets in one process. */
 const ORDERS = { tiny: 1_000, usual: 5 * LIVE_ORDERS_MAX, full: 5 * LIVE_ORDERS_MAX }
 const BATCH = 64
-const LEVELS = 500
 const MIB = 2 ** 20
 
 /** Heap of resting orders; they are decoded from messages, so that they hold the same objects as in a matcher. */
@@ -47,16 +46,11 @@ function filledMarket(orders: number): MatcherState {
   const state = emptyMatcherState(openingOf(benchMarket()))
   for (let from = 1; from <= orders; from += BATCH) {
     const count = Math.min(BATCH, orders - from + 1)
-    const commands = Array.from({ length: count }, (_, index) => placement(from + index))
+    const commands = Array.from({ length: count }, (_, index) => {
+      const number = from + index
+      return logged(placing(restingOrder(number)), number)
+    })
     for (const command of decodeCommands(encodeCommands(commands))) applyCommand(state, command)
   }
   return state
-}
-
-function placement(number: number) {
-  const isBuy = number % 2 === 0
-  const away = 1 + (number % LEVELS)
-  const side = isBuy ? 'buy' : 'sell'
-  const price = isBuy ? 6_500 - away : 6_500 + away
-  return logged(placing(benchOrder({ number, side, price, lots: 1 + (number % 10) })), number)
 }

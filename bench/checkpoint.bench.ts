@@ -1,0 +1,235 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CheckpointSettings } from '../actors/matcher/checkpoints.js'
+import { startMatcher } from '../actors/matcher/matcher.js'
+import { observeMatcher, type MatcherFacts } from '../actors/matcher/observe.js'
+import { decodeBlock } from '../bus-schemas/blocks.js'
+import { commandsSubject, feedStream } from '../bus-schemas/subjects.js'
+import type { Command, LoggedCommand } from '../core/engine/command.js'
+import { LIVE_ORDERS_MAX } from '../core/engine/limits.js'
+import type { Order } from '../core/engine/order.js'
+import type { Bus } from '../runtime/bus/bus.js'
+import { openMarketLog } from '../runtime/bus/market-log.js'
+import { connectNatsBus } from '../runtime/bus/nats-bus.js'
+import { createLog } from '../runtime/process/log.js'
+import { benchMarket, encodeCommands } from './bench-market.js'
+import { cancelling, logged, placing, restingOrder } from './bench-orders.js'
+import type { Bench, BenchContext, Report } from './bench.js'
+import { startOwnBus } from './own-bus.js'
+import { percentile, ratio } from './rounds.js'
+
+export const checkpoint: Bench = {
+  name: 'checkpoint',
+  title:
+    'Orders while a matcher writes a checkpoint of a full market, compared with orders while it does not.',
+  versionsOf: ['nats-server'],
+  run,
+}
+
+/** Live orders; the warm-up round and each measured one place and cancel some beside them. */
+const LIVE = { tiny: 500, usual: LIVE_ORDERS_MAX - 10_000, full: LIVE_ORDERS_MAX - 10_000 }
+const BATCH = 64
+const APPENDS_AT_ONCE = 32
+/** Commands per second, each in a message of its own. */
+const PACE = 400
+/** A window without a checkpoint lasts as long as the one with it before; the first has this length. */
+const FIRST_WINDOW_MS = { tiny: 100, usual: 4_000, full: 8_000 }
+const TURN_RESOLUTION_MS = 1
+const { market } = benchMarket()
+
+interface Window {
+  readonly latenciesMs: readonly number[]
+  /** The longest turn of the event loop. */
+  readonly turnMs: number
+  readonly lastedMs: number
+}
+
+async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+  const server = await startOwnBus(dir)
+  const bus = await connectNatsBus({ url: server.url, name: 'bench', onWarning: () => undefined })
+  try {
+    await openMarketLog(bus, benchMarket(), { nowMs: Date.now, onRaised: () => undefined })
+    await fill(bus, LIVE[size])
+    const settings = { everyCommands: Infinity, everyMs: Infinity, keepCommandsMs: Infinity }
+    const written = createSignal()
+    const matcher = await start(bus, settings, written.raise)
+    while (!matcher.isLive()) await delay(10)
+    say(`${LIVE[size]} orders rest`)
+    const orders = await createOrders(bus, LIVE[size])
+    const without: Window[] = []
+    const across: Window[] = []
+    let lastsMs = FIRST_WINDOW_MS[size]
+    for (let round = 0; round <= rounds; round += 1) {
+      globalThis.gc?.()
+      const quiet = await observed(orders, delay(lastsMs))
+      globalThis.gc?.()
+      const writing = written.next()
+      settings.everyCommands = 1
+      const busy = await observed(
+        orders,
+        writing.then(() => undefined),
+        () => (settings.everyCommands = Infinity),
+      )
+      lastsMs = busy.lastedMs
+      if (round === 0) continue
+      without.push(quiet)
+      across.push(busy)
+    }
+    await orders.stop()
+    await matcher.stop()
+    return report(LIVE[size], without, across)
+  } finally {
+    await bus.close()
+    await server.stop()
+  }
+}
+
+function report(live: number, without: readonly Window[], across: readonly Window[]): Report {
+  const share = (windows: readonly Window[], part: number): number[] =>
+    windows.map(({ latenciesMs }) => percentile(latenciesMs, part))
+  const turns = (windows: readonly Window[]): number[] => windows.map(({ turnMs }) => turnMs)
+  const samples = Math.min(...across.map(({ latenciesMs }) => latenciesMs.length))
+  return {
+    rows: [
+      { what: 'order, p50 without a checkpoint', unit: 'ms', values: share(without, 0.5) },
+      { what: 'order, p50 across one', unit: 'ms', values: share(across, 0.5) },
+      { what: 'order, p99 without a checkpoint', unit: 'ms', values: share(without, 0.99) },
+      { what: 'order, p99 across one', unit: 'ms', values: share(across, 0.99) },
+      ratio('p99 across / without', [share(across, 0.99), share(without, 0.99)], { atMost: 1.5 }),
+      { what: 'longest turn of the event loop without', unit: 'ms', values: turns(without) },
+      {
+        what: 'longest turn of the event loop across one',
+        unit: 'ms',
+        values: turns(across),
+        goal: { atMost: 20 },
+      },
+      {
+        what: 'a checkpoint, from its capture until it is durable',
+        unit: 'ms',
+        values: across.map(({ lastedMs }) => lastedMs),
+      },
+    ],
+    notes: [
+      `${live} orders rest. ${PACE} commands per second, each in a message of its own, are timed from before their append until their block is delivered; a window with a checkpoint lasts from its capture until it is durable and has at least ${samples} of them. Bench and matcher are one process, so that a turn includes the work of both.`,
+    ],
+  }
+}
+
+/** Logs orders at prices that never cross, BATCH in a message. */
+async function fill(bus: Bus, count: number): Promise<void> {
+  const pending = new Set<Promise<unknown>>()
+  for (let from = 1; from <= count; from += BATCH) {
+    const commands: LoggedCommand[] = []
+    for (let number = from; number < from + BATCH && number <= count; number += 1) {
+      commands.push(logged(placing(restingOrder(number)), number))
+    }
+    const appending = bus.append(commandsSubject(market), encodeCommands(commands))
+    const done = appending.finally(() => pending.delete(done))
+    pending.add(done)
+    if (pending.size >= APPENDS_AT_ONCE) await Promise.race(pending)
+  }
+  await Promise.all(pending)
+}
+
+interface Orders {
+  /** Latencies of the commands sent from now on. */
+  readonly measure: () => number[]
+  readonly stop: () => Promise<void>
+}
+
+/** Sends an order and its cancel in turn at an even pace. */
+async function createOrders(bus: Bus, firstNo: number): Promise<Orders> {
+  const sentAt = new Map<number, number>()
+  let latencies: number[] = []
+  const { lastSeq } = await bus.streamState(feedStream(market))
+  const following = await bus.follow({
+    stream: feedStream(market),
+    fromSeq: lastSeq + 1,
+    onMessage: ({ data }) => {
+      const { commandSeq } = decodeBlock(data)
+      const at = sentAt.get(commandSeq)
+      sentAt.delete(commandSeq)
+      if (at !== undefined) latencies.push(performance.now() - at)
+    },
+    onError: (error) => {
+      throw error
+    },
+  })
+  let no = firstNo
+  let resting: Order | undefined
+  const next = (): Command => {
+    if (resting !== undefined) {
+      const cancel = cancelling(resting)
+      resting = undefined
+      return cancel
+    }
+    resting = restingOrder(no)
+    return placing(resting)
+  }
+  const startedAt = performance.now()
+  let sent = 0
+  const timer = setInterval(() => {
+    // What is late is sent at once, timed from when it was due.
+    for (; sent < ((performance.now() - startedAt) * PACE) / 1000; sent += 1) {
+      no += 1
+      const dueAt = startedAt + (sent * 1000) / PACE
+      const appending = bus.append(commandsSubject(market), encodeCommands([logged(next(), no)]))
+      appending.then(
+        (seq) => sentAt.set(seq, dueAt),
+        (error: unknown) => {
+          throw error
+        },
+      )
+    }
+  }, 1)
+  return {
+    measure: () => (latencies = []),
+    stop: async () => {
+      clearInterval(timer)
+      await following.stop()
+    },
+  }
+}
+
+/** The orders during some work; `begun` is called when it is observed. */
+async function observed(
+  orders: Orders,
+  work: Promise<void>,
+  begun: () => void = () => undefined,
+): Promise<Window> {
+  const turns = monitorEventLoopDelay({ resolution: TURN_RESOLUTION_MS })
+  const latenciesMs = orders.measure()
+  const startedAt = performance.now()
+  turns.enable()
+  await delay(TURN_RESOLUTION_MS)
+  begun()
+  await work
+  turns.disable()
+  return { latenciesMs, turnMs: turns.max / 1e6, lastedMs: performance.now() - startedAt }
+}
+
+function createSignal() {
+  let wake: (() => void) | undefined
+  return {
+    raise: () => wake?.(),
+    next: () => new Promise<void>((resolve) => (wake = resolve)),
+  }
+}
+
+function start(bus: Bus, checkpoints: CheckpointSettings, onWritten: () => void) {
+  const facts: MatcherFacts = {
+    ...observeMatcher(createLog('bench', 'silent')),
+    checkpointWritten: onWritten,
+    checkpointFailed: (error) => {
+      throw error
+    },
+  }
+  return startMatcher({
+    ...{ bus, market: benchMarket(), checkpoints, nowMs: Date.now, tickMs: 1_000 },
+    ...{ facts },
+    ask: () => Promise.resolve({ kind: 'undecided', why: 'no chain is asked in this bench' }),
+    onFatal: (error) => {
+      throw error
+    },
+  })
+}
