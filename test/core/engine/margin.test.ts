@@ -337,7 +337,7 @@ describe('margin', () => {
         })
         expect(reading?.finish()).to.deep.equal(expected)
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })
