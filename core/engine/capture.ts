@@ -26,7 +26,7 @@ export interface Capture {
 export interface CapturedState {
   readonly snapshot: MatcherSnapshot
   /** Lets go of the rows that were kept. Rows that are read later show the state of that time. */
-  release(): void
+  readonly release: () => void
 }
 
 /**
