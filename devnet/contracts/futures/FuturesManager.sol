@@ -59,13 +59,13 @@ contract FuturesManager is FuturesLiquidation {
         AssetBalance[] memory held
     ) internal override {
         bool addsRisk = _checkDeltas(accountId, caller, deltas);
-        _settle(accountId);
+        _settle(accountId, held);
         if (held.length > maxAccountSize) revert SRM_TooManyAssets();
         if (paidForFill[accountId]) {
             delete paidForFill[accountId];
             addsRisk = true;
         }
-        if (addsRisk && _isExposed(accountId) && getMargin(accountId, true) < 0) {
+        if (addsRisk && _isExposed(accountId, held) && getMargin(accountId, true) < 0) {
             revert SRM_PortfolioBelowMargin();
         }
     }
@@ -96,7 +96,13 @@ contract FuturesManager is FuturesLiquidation {
     }
 
     /// Has a position that is not settled, or owes cNGN.
-    function _isExposed(uint256 accountId) private view returns (bool) {
-        return _ledgerOf(accountId) < 0 || _portfolioOf(accountId, Prices.Mark, 0).size != 0;
+    function _isExposed(uint256 accountId, AssetBalance[] memory held) private view returns (bool) {
+        if (_ledgerOf(accountId) < 0) return true;
+        for (uint256 i = 0; i < held.length; i++) {
+            if (held[i].asset != address(futureAsset)) continue;
+            (,, bool isSettled) = futureAsset.valuation(held[i].subId);
+            if (!isSettled) return true;
+        }
+        return false;
     }
 }

@@ -171,7 +171,11 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
 
     /// Accrues everything, then pays: a debt from the account's wrapped cNGN, a claim out of the pool.
     function _settle(uint256 accountId) internal {
-        AssetBalance[] memory held = subAccounts.getAccountBalances(accountId);
+        _settle(accountId, subAccounts.getAccountBalances(accountId));
+    }
+
+    /// The same for a caller that has the account's balances. Positions are read of them; payments change none.
+    function _settle(uint256 accountId, AssetBalance[] memory held) internal {
         for (uint256 i = 0; i < held.length; i++) {
             if (held[i].asset == address(futureAsset)) _accrue(accountId, held[i].subId, held[i].balance);
         }
