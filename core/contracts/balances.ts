@@ -72,14 +72,13 @@ export const balanceWire: ContractWire<BalanceTypes> = {
 }
 
 /** Hides balances as the facts of an account whose contract pays with balances. */
-export const balanceFacts = (facts: BalanceFacts): AccountFacts => facts as unknown as AccountFacts
+export const balanceFacts = (facts: BalanceFacts): AccountFacts => facts as AccountFacts
 
 /** A purse of balances as a checkpoint keeps it. */
-export const purseOf = (purse: PurseSnapshot): BalancePurseSnapshot =>
-  purse as unknown as BalancePurseSnapshot
+export const purseOf = (purse: PurseSnapshot): BalancePurseSnapshot => purse as BalancePurseSnapshot
 
 /** The inverse of balanceFacts. */
-export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as unknown as BalanceFacts
+export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as BalanceFacts
 
 /**
  * Means of accounts that pay each fill out of two balances, of which neither may become negative. An account with an

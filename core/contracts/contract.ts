@@ -143,9 +143,9 @@ export type RefusalReason =
   | 'settlement_refused'
 
 declare const contractOwned: unique symbol
-/** A value that only its contract's record looks inside. */
+/** A value that only its contract's record looks inside. The mark exists in types alone, and tells one such value from another. */
 interface Owned<Name extends string> {
-  readonly [contractOwned]: Name
+  readonly [contractOwned]?: Name
 }
 
 /** What the chain shows of an account at one block, in the terms of the contract. */

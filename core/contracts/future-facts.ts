@@ -68,9 +68,7 @@ export const futureAccountCodec = struct<FutureAccount>({
 })
 
 /** Hides a future's facts from everything outside its records, and the inverse. */
-export const hideFuture = (facts: FutureFacts): MarketFacts => facts as unknown as MarketFacts
-export const futureOf = (facts: MarketFacts): FutureFacts => facts as unknown as FutureFacts
-export const hideFutureAccount = (facts: FutureAccount): AccountFacts =>
-  facts as unknown as AccountFacts
-export const futureAccountOf = (facts: AccountFacts): FutureAccount =>
-  facts as unknown as FutureAccount
+export const hideFuture = (facts: FutureFacts): MarketFacts => facts as MarketFacts
+export const futureOf = (facts: MarketFacts): FutureFacts => facts as FutureFacts
+export const hideFutureAccount = (facts: FutureAccount): AccountFacts => facts as AccountFacts
+export const futureAccountOf = (facts: AccountFacts): FutureAccount => facts as FutureAccount

@@ -199,7 +199,7 @@ export function recountFlights<Account, Market>(
 
 /** The part of a purse that does not depend on the contract's own facts. */
 const positionsOf = (purse: Purse): Pick<MarginPurse<never, never>, 'position' | Side> =>
-  purse as unknown as MarginPurse<never, never>
+  purse as MarginPurse<never, never>
 
 /**
  * How much of an order would only shrink its account's position: the position's size less what is in flight against it.

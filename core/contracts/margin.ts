@@ -199,8 +199,7 @@ function restLeg<Account, Market>(purse: MarginPurse<Account, Market>, order: Li
   return legOf(side, limitPrice, left < unmatched ? left : unmatched)
 }
 
-const sealed = <Account, Market>(purse: MarginPurse<Account, Market>): Purse =>
-  purse as unknown as Purse
+const sealed = <Account, Market>(purse: MarginPurse<Account, Market>): Purse => purse as Purse
 
 /** A match as one of its orders sees it; the taker pays the fee. */
 function costOf({ side, orderId }: LiveOrder, match: Match): FlightLeg {

@@ -130,10 +130,8 @@ export const perpetualAccountCodec = struct<PerpetualAccount>({
 })
 
 /** Hides a perpetual's facts from everything outside its records, and the inverse. */
-export const hidePerpetual = (facts: PerpetualFacts): MarketFacts => facts as unknown as MarketFacts
-export const perpetualOf = (facts: MarketFacts): PerpetualFacts =>
-  facts as unknown as PerpetualFacts
-export const hidePerpetualAccount = (facts: PerpetualAccount): AccountFacts =>
-  facts as unknown as AccountFacts
+export const hidePerpetual = (facts: PerpetualFacts): MarketFacts => facts as MarketFacts
+export const perpetualOf = (facts: MarketFacts): PerpetualFacts => facts as PerpetualFacts
+export const hidePerpetualAccount = (facts: PerpetualAccount): AccountFacts => facts as AccountFacts
 export const perpetualAccountOf = (facts: AccountFacts): PerpetualAccount =>
-  facts as unknown as PerpetualAccount
+  facts as PerpetualAccount

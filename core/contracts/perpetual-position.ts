@@ -22,10 +22,8 @@ export interface PerpetualPosition {
 }
 
 /** Hides the facts of an account from everything outside the records of its contract, and the inverse. */
-export const hidePosition = (own: PerpetualPosition): PositionFacts =>
-  own as unknown as PositionFacts
-const perpetualPositionOf = (own: PositionFacts): PerpetualPosition =>
-  own as unknown as PerpetualPosition
+export const hidePosition = (own: PerpetualPosition): PositionFacts => own as PositionFacts
+const perpetualPositionOf = (own: PositionFacts): PerpetualPosition => own as PerpetualPosition
 
 const E30 = 10n ** 30n
 const UI_DECIMALS = 10

@@ -51,10 +51,8 @@ interface ToyTypes {
 /** The largest amount of one match. */
 export const TOY_MAX_MATCH = amountE18(5n * E18)
 
-export const toyAccountFacts = (facts: ToyAccountFacts): AccountFacts =>
-  facts as unknown as AccountFacts
-export const toyMarketFacts = (facts: ToyMarketFacts): MarketFacts =>
-  facts as unknown as MarketFacts
+export const toyAccountFacts = (facts: ToyAccountFacts): AccountFacts => facts as AccountFacts
+export const toyMarketFacts = (facts: ToyMarketFacts): MarketFacts => facts as MarketFacts
 
 export const toy: Contract = {
   type: TOY,

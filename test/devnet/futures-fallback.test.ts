@@ -94,7 +94,7 @@ describe('a series whose fixing is incomplete', function () {
       'FM_NotSettled',
     )
     expect(await positionOf(world, long.subaccountId)).to.equal(3n * ONE)
-    const [entry = {}] = await venue.listed()
+    const [entry] = await venue.listed()
     expect(entry).to.include({ market: MARKET, trading_status_reason: 'trading_ended' })
   })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readFutureMargin, readFuturePosition, type MarketEntry } from '../../client/index.js'
+import { readFutureMargin, readFuturePosition } from '../../client/index.js'
 import { revertName } from '../../chain/abi/errors.js'
 import { createSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
 import { ANVIL_KEY } from '../support/anvil.js'
@@ -92,9 +92,9 @@ describe('a series from its listing to its history', function () {
       await venue.operate(`add ${venue.write('old.json', [seriesRow(OLD, 2, world.subId)])}`),
     ).to.have.length(1)
     await venue.run()
-    const [entry = {}] = await venue.listed()
+    const [entry] = await venue.listed()
     expect(entry).to.include({ market: OLD, expiry_timestamp: EXPIRY_SEC, trading_status: 'open' })
-    expect(entry.future).to.include({
+    expect(entry?.future).to.include({
       ...{ index_price: '1600', mark_price: '1600', band_width: '0.1', band_status: 'ok' },
       ...{ fill_band_low: '1440', fill_band_high: '1760', last_trade_time: at(HOUR) },
     })
@@ -117,7 +117,7 @@ describe('a series from its listing to its history', function () {
   })
 
   it('shows its positions on chain, by the two calls of the client', async () => {
-    const [entry] = (await venue.listed()) as unknown as MarketEntry[]
+    const [entry] = await venue.listed()
     if (entry === undefined) throw new Error('no market')
     const read = (of: Trader) =>
       Promise.all([

@@ -16,7 +16,7 @@ import { E18 } from '../../core/money.js'
 import { runAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
-import { contractsOf, openSeries, openSeriesTraders, type SeriesTrader } from './stage/series.js'
+import { openSeries, openSeriesTraders, type SeriesTrader } from './stage/series.js'
 
 /** 1,000 USDC carry ten contracts; 10,000,000 cNGN pay any variation margin here. */
 const FUNDS = { usdc: 1_000_000_000n, cngn: 10_000_000_000_000n }
@@ -64,7 +64,7 @@ describe('a dated future on the running venue', function () {
       ...{ amount_scale: '1000000000000000', last_trade_time: Number(market.subId) - 3_600 },
       ...{ initial_margin_rate: '0.1', maintenance_margin_rate: '0.07' },
       trade_module_address: market.tradeModuleAddress,
-      margin_manager_address: contractsOf(venue).futures_manager,
+      margin_manager_address: venue.devnet.futures_manager,
     })
     const [index, , low, high] = await chain().readContract({
       ...{ address: market.assetAddress, abi: futureAssetAbi, functionName: 'band' },

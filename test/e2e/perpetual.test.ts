@@ -10,7 +10,6 @@ import { eventually } from '../support/eventually.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { e18 } from './stage/trader.js'
 import { createPerpTrader, PERP, type PerpTrader } from './stage/perp-trader.js'
-import { contractsOf } from './stage/series.js'
 
 const E18 = 10n ** 18n
 const MILLION = 1_000_000
@@ -45,7 +44,7 @@ describe('a perpetual on the running venue', function () {
     return one
   }
   const ownAccounts = (): bigint[] => {
-    const { perp_fee_subaccount_id: fees, security_subaccount_id: security } = contractsOf(venue)
+    const { perp_fee_subaccount_id: fees, security_subaccount_id: security } = venue.devnet
     return [BigInt(fees), BigInt(security)]
   }
 
@@ -162,7 +161,7 @@ describe('a perpetual on the running venue', function () {
       const [account] = (await poor.shown()).accounts
       return account?.maintenance_margin_surplus.startsWith('-')
     })
-    const auction = contractsOf(venue).dutch_auction
+    const auction = venue.devnet.dutch_auction
     const id = BigInt(poor.subaccountId())
     const start = { abi: auctionAbi, functionName: 'startAuction', args: [id, 0n] } as const
     await helper.call(auction, encodeFunctionData(start))

@@ -45,6 +45,7 @@ import { executePayload } from '../../executor/payload.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
 import { authHeader } from '../api-gateway/stage/history-gateway.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
+import type { MarketEntry } from '../../interface/market.js'
 import { signedOrderBody, type OrderTerms } from './builders.js'
 import { FEEDER_KEY, receiptOf, revertOf, send, testKey } from './devnet-world.js'
 import { warpTo, type FuturesWorld } from './futures-world.js'
@@ -295,9 +296,9 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
     /** An order's record as the public reads it. */
     shown: async (orderId: string) => (await stage.send('GET', `/v1/orders/${orderId}`)).json,
     /** The public list of markets. */
-    async listed(): Promise<Readonly<Record<string, unknown>>[]> {
+    async listed(): Promise<MarketEntry[]> {
       const { text } = await stage.send('GET', '/v1/markets')
-      return JSON.parse(text) as Readonly<Record<string, unknown>>[]
+      return JSON.parse(text) as MarketEntry[]
     },
     async close(): Promise<void> {
       await stage.close()

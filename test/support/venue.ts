@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Address, Hex } from '../../core/action.js'
 import { provideMarketFile } from '../../data/market-file.js'
+import type { DevnetDeployment } from '../../devnet/chain/deploy.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { readPids } from '../../devnet/launcher/pids.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
@@ -20,30 +21,11 @@ const RESTART_WITHIN_MS = 60_000
 const LINES_KEPT = 200
 
 /** `devnet.json`. */
-export interface Devnet {
-  readonly chain_id: number
+export interface Devnet extends DevnetDeployment {
   readonly rpc_url: string
   readonly gateway_url: string
   readonly executor_url: string
   readonly auth_domain: string
-  readonly matching: Address
-  readonly spot_trade_module: Address
-  readonly deposit_module: Address
-  readonly withdrawal_module: Address
-  readonly sub_accounts: Address
-  readonly usdc: Address
-  readonly cngn: Address
-  readonly wrapped_usdc: Address
-  readonly wrapped_cngn: Address
-  readonly cash_asset: Address
-  readonly batch_executor: Address
-  readonly spot_manager: Address
-  readonly perp_manager: Address
-  readonly perp_asset: Address
-  readonly perp_trade_module: Address
-  readonly perp_feed: Address
-  readonly future_trade_module: Address
-  readonly spot_fee_subaccount_id: string
   readonly note: string
   readonly accounts: readonly {
     readonly name: string

@@ -10,7 +10,6 @@ import type { Address, Hex } from '../../../core/action.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { loadMarkets } from '../../../data/markets.js'
 import { roleAccounts } from '../../../devnet/chain/accounts.js'
-import type { DevnetDeployment } from '../../../devnet/chain/deploy.js'
 import { seedTradingAccounts, type TokenBalances } from '../../../devnet/chain/seed-accounts.js'
 import { createBatch } from '../../../devnet/chain/transaction-batch.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -22,10 +21,6 @@ import type { TestVenue } from '../../support/venue.js'
 const DAY_SEC = 86_400
 const CALL_GAS = 1_000_000n
 const CONTRACT_FEE_BOUND = 3n * 10n ** 18n
-
-/** The contracts of a running devnet by their names in its file. */
-export const contractsOf = ({ devnet }: TestVenue): DevnetDeployment =>
-  devnet as unknown as DevnetDeployment
 
 /**
  * Opens a series that expires at 14:00 UTC on the twentieth day from the chain's, and adds it to the running venue as its
@@ -39,7 +34,7 @@ export async function openSeries(venue: TestVenue, ordinal: number): Promise<Mar
   const expirySec = (Math.floor(today) + 20) * DAY_SEC + 14 * 3_600
   const call = { abi: futureAssetAbi, functionName: 'createSeries' } as const
   const data = encodeFunctionData({ ...call, args: [BigInt(expirySec)] })
-  await batch.send({ to: contractsOf(venue).future_asset, data, gas: CALL_GAS })
+  await batch.send({ to: venue.devnet.future_asset, data, gas: CALL_GAS })
   await batch.flush()
 
   const name = nameOf(expirySec)
@@ -98,7 +93,7 @@ export async function openSeriesTraders(
   const { deployer } = await roleAccounts(venue.dataDir)
   const accounts = venue.devnet.accounts.slice(0, count)
   const sender = { rpcUrl: venue.devnet.rpc_url, privateKey: deployer.privateKey }
-  const deployment = contractsOf(venue)
+  const deployment = venue.devnet
   const owners = accounts.map(({ address }) => address)
   const ids = await seedTradingAccounts(
     { ...sender, deployment, owners },
