@@ -1,57 +1,27 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
-import { encodeTradeData } from '../../core/entry/read-action.js'
+import { priceE18 } from '../../core/money.js'
 import { createApp } from '../../executor/app.js'
 import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
 import type { Objection } from '../../executor/payload.js'
-import type { SettlementReversal } from '../../executor/reversals.js'
+import type { FinalOutcome, SettlementReversal } from '../../executor/reversals.js'
 import type { StandingFaults } from '../../executor/watch-faults.js'
 import { createLog } from '../../runtime/process/log.js'
 import { readBody } from '../support/answer-body.js'
 import { serveApp, type ServedApp } from '../support/serve-app.js'
+import { aBody, ASSET, MODULE, type Body } from './execute-body.js'
 
-const MODULE = `0x${'e1'.repeat(20)}`
-const ASSET = `0x${'c1'.repeat(20)}` as const
 const SECRET = 'not a secret'
 const KNOWN_KEY = 'cNGN-USDC:3'
 
-function anAction(subaccountId: string): Record<string, string> {
-  const trade = { asset: ASSET, subId: 0n, limitPrice: 1n, desiredAmount: 1n, worstFee: 0n }
-  const data = encodeTradeData({ ...trade, recipientId: BigInt(subaccountId), isBid: true })
-  const owner = `0x${'aa'.repeat(20)}`
-  const head = { subaccount_id: subaccountId, nonce: '1', module: MODULE, data }
-  return { ...head, expiry: '4102444800', owner, signer: owner }
-}
-
-interface Body {
-  [field: string]: unknown
-  actions: Record<string, string>[]
-  order_data: { [field: string]: unknown; fill_details: Record<string, string>[] }
-}
-
-function aBody(): Body {
-  const fill = { filled_account: '8', amount_filled: '5', price: '3', fee: '0' }
-  return {
-    market: 'cNGN-USDC',
-    asset_address: ASSET,
-    module_address: MODULE,
-    maker_order_id: 'maker',
-    taker_order_id: 'taker',
-    actions: [anAction('7'), anAction('8')],
-    signatures: [`0x${'5a'.repeat(65)}`, `0x${'5b'.repeat(65)}`],
-    order_data: { taker_account: '7', taker_fee: '1', fill_details: [fill], manager_data: '0x' },
-  }
-}
-
 /** A settlement that was filled in block 7 and has reverted in block 9. */
-const aReversal = (no: number): SettlementReversal[] => [
-  {
-    no,
-    settlementId: 'cNGN-USDC:3',
-    before: { status: 'success', hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' },
-    now: { status: 'reverted', revert: 'TM_X', txHash: '0xaa', blockNumber: 9n },
-  },
-]
+const aReversal = (no: number, now: FinalOutcome = REVERTED): SettlementReversal => ({
+  ...{ no, settlementId: 'cNGN-USDC:3', now },
+  before: { status: 'success', hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' },
+})
+const REVERTED: FinalOutcome = {
+  ...{ status: 'reverted', revert: 'TM_X', txHash: '0xaa', blockNumber: 9n },
+}
 
 describe('POST /execute', () => {
   let served: ServedApp
@@ -61,6 +31,7 @@ describe('POST /execute', () => {
   let trouble: string | undefined
   let standing: StandingFaults | undefined
   let objections: Objection[]
+  let outcome: FinalOutcome | undefined
 
   before(async () => {
     const execute: Execute = (...args) => {
@@ -71,7 +42,7 @@ describe('POST /execute', () => {
     const log = createLog('executor', 'silent')
     const onFatal = (error: unknown) => (fatal = error)
     const checkTerms = () => objections
-    const readReversals = (after: number, limit: number) => aReversal(after + limit)
+    const readReversals = (after: number, limit: number) => [aReversal(after + limit, outcome)]
     const faults = { standing: () => standing }
     const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble, faults }
     const app = createApp({ ...deps, secret: SECRET, log, onFatal })
@@ -82,6 +53,7 @@ describe('POST /execute', () => {
     trouble = undefined
     standing = new Map()
     objections = []
+    outcome = undefined
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
   })
@@ -274,6 +246,20 @@ describe('POST /execute', () => {
       expect((await read(query))[0], query).to.equal(400)
     }
     expect((await read('', 'Bearer wrong'))[0]).to.equal(401)
+    const nowOf = async (now: FinalOutcome) => {
+      outcome = now
+      const [, body] = await read('?after=999999999999999&limit=1')
+      return (body as { reversals: { now: unknown }[] }).reversals[0]?.now
+    }
+    expect(await nowOf({ status: 'success', txHash: '0xbb', blockNumber: 9n })).to.deep.equal({
+      ...{ status: 'success', tx_hash: '0xbb', block_number: '9' },
+    })
+    expect(await nowOf({ status: 'reverted', revert: 'not_carried_out' })).to.deep.equal({
+      ...{ status: 'reverted', revert: 'NotCarriedOut' },
+    })
+    for (const query of ['?after=01', '?after=1000000000000000', '?limit=1x', '?limit=x1']) {
+      expect((await read(query))[0], query).to.equal(400)
+    }
   })
 
   it('answers 404 and 405 as JSON', async () => {
@@ -293,6 +279,81 @@ describe('POST /execute', () => {
       status: 422,
       body: { error: 'the match would revert: TM_FeeTooHigh', revert: 'TM_FeeTooHigh' },
     })
+  })
+
+  it('answers with the receipt of a mined settlement, or with what it waits for', async () => {
+    const mined = { hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' } as const
+    const receipt = { tx_hash: '0xaa', block_number: '7' }
+    const success = { accepted: true, receipt_status: 'success', ...receipt }
+    const failed = { accepted: false, receipt_status: 'reverted', ...receipt }
+    const rows: readonly (readonly [ExecuteAnswer, status: number, body: object])[] = [
+      [{ kind: 'mined', transaction: { status: 'success', ...mined } }, 200, success],
+      [
+        { kind: 'mined', transaction: { status: 'success', ...mined }, markPrice: priceE18(5n) },
+        ...([200, { ...success, mark_price: '5' }] as const),
+      ],
+      [
+        { kind: 'mined', transaction: { status: 'reverted', ...mined }, guilty: 'taker' },
+        ...([200, { ...failed, revert: 'UnknownRevert', guilty: 'taker' }] as const),
+      ],
+      [
+        { kind: 'mined', transaction: { status: 'reverted', revert: 'Panic(0x11)', ...mined } },
+        ...([200, { ...failed, revert: 'Panic', detail: { code: '0x11' } }] as const),
+      ],
+      [
+        { kind: 'timeout', hash: '0xaa' },
+        ...([200, { accepted: true, tx_hash: '0xaa', receipt_status: 'timeout' }] as const),
+      ],
+      [
+        { kind: 'unknown', hash: '0xaa' },
+        502,
+        { error: 'outcome unknown, ask again with the same Idempotency-Key', tx_hash: '0xaa' },
+      ],
+      [{ kind: 'unavailable', why: 'frozen' }, 503, { error: 'frozen' }],
+      [
+        { kind: 'refused', revert: 'TM_FeeTooHigh', guilty: 'maker' },
+        422,
+        {
+          error: 'the match would revert: TM_FeeTooHigh',
+          ...{ revert: 'TM_FeeTooHigh', guilty: 'maker' },
+        },
+      ],
+    ]
+    for (const [said, status, body] of rows) {
+      answer = said
+      expect(await post(aBody()), said.kind).to.deep.equal({ status, body })
+    }
+    expect(asked.map(([, key]) => key)).to.deep.equal(rows.map(() => undefined))
+  })
+
+  it('takes every integer that a word of the chain holds, and no larger one', async () => {
+    const unsigned = 2n ** 256n - 1n
+    const signed = 2n ** 255n - 1n
+    const isTooLarge = async (change: (body: Body) => void) => {
+      const body = aBody()
+      change(body)
+      const { body: said } = await post(body)
+      return String(said.error).includes('must fit a word')
+    }
+    for (const name of ['nonce', 'expiry']) {
+      expect(await isTooLarge((b) => (b.actions[1]![name] = `${unsigned}`))).to.equal(false)
+      expect(await isTooLarge((b) => (b.actions[1]![name] = `${unsigned + 1n}`))).to.equal(true)
+    }
+    for (const [name, most] of [
+      ['fee', unsigned],
+      ['filled_account', unsigned],
+      ['price', signed],
+      ['amount_filled', signed],
+    ] as const) {
+      const set = (value: bigint) => (b: Body) =>
+        void (b.order_data.fill_details[0]![name] = `${value}`)
+      expect(await isTooLarge(set(most)), name).to.equal(false)
+      expect(await isTooLarge(set(most + 1n)), name).to.equal(true)
+    }
+    expect(await isTooLarge((b) => (b.order_data.taker_fee = `${unsigned}`))).to.equal(false)
+    expect(await isTooLarge((b) => (b.order_data.taker_account = `${unsigned + 1n}`))).to.equal(
+      true,
+    )
   })
 
   it('answers 500 without a word about the reason, and ends the process only when it must', async () => {
