@@ -4,14 +4,13 @@ import { createInFlightBook, findShort, type InFlight } from '../../executor/in-
 import type { SettlementTerms } from '../../executor/settlement.js'
 import { matchClaiming, readsWith } from '../support/claims.js'
 
-const MANAGER = `0x${'a1'.repeat(20)}` as const
 const ASSET = `0x${'c1'.repeat(20)}` as const
 
 /** A match of these accounts that takes so much from each of them; with a list it is not known what. */
 function terms(accounts: Readonly<Record<string, bigint>> | readonly bigint[]): SettlementTerms {
   if (Array.isArray(accounts)) return { call: '0x', accountIds: accounts, match: undefined }
   const claims = Object.entries(accounts).map(([id, debit]): Claim => {
-    return { key: balanceClaim(MANAGER, BigInt(id), ASSET, 0n), debit }
+    return { key: balanceClaim(BigInt(id), ASSET, 0n), debit }
   })
   const accountIds = Object.keys(accounts).map(BigInt)
   return { call: '0x', accountIds, match: matchClaiming(...claims) }
