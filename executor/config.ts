@@ -46,3 +46,6 @@ export type ExecutorConfig = Readonly<z.infer<typeof executorEnv>>
 export function readExecutorConfig(): ExecutorConfig {
   return parseEnv(executorEnv, process.env)
 }
+
+/** Its clients are matchers, each with a connection for every match in flight. */
+export const CONNECTION_LIMITS = { maxConnectionsPerAddress: Infinity }

@@ -7,7 +7,7 @@ import { closeServer, createHttpServer, listen } from '../runtime/http/server.js
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
-import { readExecutorConfig } from './config.js'
+import { CONNECTION_LIMITS, readExecutorConfig } from './config.js'
 import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
@@ -42,7 +42,7 @@ runProcess({
     const lookAgain = () => openMarketFile(config).markets.forEach(list.add)
     const checkTerms = createTermsCheck(markets, lookAgain)
     const app = createApp({ ...executor, checkTerms, secret: config.EXECUTOR_SECRET, log, onFatal })
-    const server = createHttpServer(app.callback())
+    const server = createHttpServer(app.callback(), CONNECTION_LIMITS)
     const host = config.EXECUTOR_HOST
     const port = await listen(server, config.EXECUTOR_PORT, host)
     log.info({ url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}` }, 'listening')
