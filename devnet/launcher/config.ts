@@ -182,6 +182,7 @@ export function readyLines(
   const place = dataDir === resolve('var') ? '' : `DATA_DIR=${dataDir} `
   return [
     `venue ready ${gatewayUrl}`,
+    `  market page:   ${gatewayUrl}/`,
     `  documentation: ${gatewayUrl}/docs`,
     // The examples trade with the accounts of a local chain.
     ...(existing === undefined

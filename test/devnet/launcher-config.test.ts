@@ -44,14 +44,15 @@ describe('devnet/config', () => {
     }
   })
 
-  it('names the documentation and an example where they are', () => {
+  it('names the page, the documentation and an example where they are', () => {
     const lines = readyLines(readLauncherConfig({ DATA_DIR: '/tmp/x' }), 'http://127.0.0.1:1')
     expect(lines).to.deep.equal([
       'venue ready http://127.0.0.1:1',
+      '  market page:   http://127.0.0.1:1/',
       '  documentation: http://127.0.0.1:1/docs',
       '  first example: DATA_DIR=/tmp/x node dist/examples/01-place-order.js',
     ])
-    const [, , usual] = readyLines(readLauncherConfig({}), 'http://127.0.0.1:1')
+    const [, , , usual] = readyLines(readLauncherConfig({}), 'http://127.0.0.1:1')
     expect(usual).to.equal('  first example: node dist/examples/01-place-order.js')
   })
 
