@@ -9,7 +9,8 @@ import { isPassing } from './demo-maker/desk.js'
 import { openFlowCount } from './demo-maker/flow-count.js'
 import { runFlow } from './demo-maker/flow.js'
 import { pause } from './demo-maker/pause.js'
-import { quoteMarket, type QuotedMarket } from './demo-maker/quoted-market.js'
+import { quoteMarket } from './demo-maker/quoted-market.js'
+import { keepQuoted } from './demo-maker/quoted-markets.js'
 import { followMarkets } from './demo-maker/venue-markets.js'
 
 /** How often the list of markets is read: prices, and what is listed. */
@@ -44,7 +45,20 @@ async function start(config: DemoMakerConfig, { log, fail }: ProcessContext): Pr
   const signer = privateKeyToAccount(config.DEMO_MAKER_PRIVATE_KEY)
   const accounts = accountsOf(config)
   const markets = followMarkets(config.DEMO_SEED)
-  const quoted = new Map<string, QuotedMarket>()
+  const quoted = keepQuoted({
+    open({ market, pricing }) {
+      const subaccounts = accounts[market.contract_type]
+      if (subaccounts === undefined) return undefined
+      const around = () => markets.around(market.market, Date.now())
+      const domain = { chainId, matching }
+      const parts = { rest, socket, signer, domain, market, pricing, subaccounts, around, log }
+      return quoteMarket(parts, fail)
+    },
+    onStopped(market, stopped) {
+      log.info({ market }, 'no longer listed')
+      stopped.catch(fail)
+    },
+  })
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -52,7 +66,7 @@ async function start(config: DemoMakerConfig, { log, fail }: ProcessContext): Pr
     for (let failures = 0; !signal.aborted;) {
       try {
         markets.show(await rest.markets(), Date.now())
-        quoteListed()
+        quoted.update(markets.quotable())
         failures = 0
       } catch (error) {
         if (!isPassing(error)) throw error
@@ -64,34 +78,14 @@ async function start(config: DemoMakerConfig, { log, fail }: ProcessContext): Pr
     }
   }
 
-  /** Begins with markets that are new in the list, and ends with those that have left it. */
-  function quoteListed(): void {
-    const listed = markets.quotable()
-    for (const { market, pricing } of listed) {
-      const name = market.market
-      const subaccounts = accounts[market.contract_type]
-      if (subaccounts === undefined || quoted.has(name)) continue
-      const around = () => markets.around(name, Date.now())
-      const domain = { chainId, matching }
-      const parts = { rest, socket, signer, domain, market, pricing, subaccounts, around, log }
-      quoted.set(name, quoteMarket(parts, fail))
-    }
-    for (const [name, one] of quoted) {
-      if (listed.some(({ market }) => market.market === name)) continue
-      quoted.delete(name)
-      log.info({ market: name }, 'no longer listed')
-      one.stop().catch(fail)
-    }
-  }
-
-  const flows = () => [...quoted.values()].flatMap((one) => one.flow() ?? [])
+  const flows = () => quoted.all().flatMap((one) => one.flow() ?? [])
   const flow = { markets: flows, count: openFlowCount(config.DATA_DIR), seed: config.DEMO_SEED }
   const running = [followList(), runFlow({ ...flow, signal, log })]
   for (const each of running) each.catch(fail)
   return {
     async stop() {
       stopping.abort()
-      const ended = Promise.all([...quoted.values()].map((one) => one.stop()))
+      const ended = Promise.all(quoted.all().map((one) => one.stop()))
       await Promise.race([ended.catch(() => undefined), pause(WITHDRAW_WITHIN_MS)])
       socket.close()
     },

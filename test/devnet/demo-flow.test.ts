@@ -15,6 +15,7 @@ import {
 } from '../../devnet/demo-maker/flow.js'
 import { walkPpm, WALK_MAX_PPM } from '../../devnet/demo-maker/price-walk.js'
 import { PRICINGS } from '../../devnet/demo-maker/pricings.js'
+import { keepQuoted } from '../../devnet/demo-maker/quoted-markets.js'
 import { quoteAt, type Quote } from '../../devnet/demo-maker/quotes.js'
 import { followMarkets } from '../../devnet/demo-maker/venue-markets.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
@@ -89,6 +90,30 @@ describe('the markets that the demo maker quotes', () => {
     markets.show([spot], later)
     expect(markets.around('cNGN-USDC', later)).to.equal(undefined)
     expect(markets.around('cNGN-PERP', later)).to.equal(undefined)
+  })
+
+  it('change with the list: a series that ends is left, the next one is begun with, once', async () => {
+    const [opened, stopped]: [string[], string[]] = [[], []]
+    const quoted = keepQuoted({
+      open: ({ market: { market } }) => {
+        opened.push(market)
+        if (market === 'cNGN-PERP') return undefined
+        return { flow: () => undefined, stop: () => Promise.resolve(void stopped.push(market)) }
+      },
+      onStopped: (market, stopping) => void stopping.then(() => stopped.push(`${market} told`)),
+    })
+    const next = { ...future(), market: 'USDC-cNGN-31DEC26' }
+    const listed = (...all: MarketEntry[]) =>
+      all.map((market) => ({ market, pricing: PRICINGS.future }))
+    quoted.update(listed(spot, future()))
+    quoted.update(listed(spot, future(), next))
+    expect(quoted.all()).to.have.length(3)
+    quoted.update(listed(spot, next, perp()))
+    expect(quoted.all()).to.have.length(2)
+    await Promise.resolve()
+    const series = 'USDC-cNGN-30NOV26'
+    expect(stopped).to.deep.equal([series, `${series} told`])
+    expect(opened).to.deep.equal(['cNGN-USDC', series, 'USDC-cNGN-31DEC26', 'cNGN-PERP'])
   })
 
   it('have prices near their mark, and spot near the index of another market', () => {
