@@ -1,8 +1,8 @@
-import { AT, balanceKey, setExecutors, setPause, type ChainState } from './contracts.js'
+import { AT, setBalance } from './chain-state.js'
 import { NORMAL_BASE_FEE, type SimulatedChain } from './chain.js'
 import { FAIR, type Network, type Weather } from './network.js'
 import type { Operator } from './operator.js'
-import type { PerpState } from './perp-contract.js'
+import { endFaults, futureMoves, perpMoves, venueFaults, type Trick } from './chain-trouble.js'
 import type { SimulatedProcess } from './process.js'
 import type { Random } from './random.js'
 import type { Traders } from './traders.js'
@@ -23,11 +23,6 @@ export interface Adversary {
   step(): void
   /** Stops making trouble and repairs what is broken; what is already under way takes its course. */
   relent(): void
-}
-
-interface Trick {
-  readonly weight: number
-  readonly play: () => void
 }
 
 /** Which sorts of trouble a seed has; each seed has some, so that each sort also meets the others' absence. */
@@ -85,7 +80,8 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
     ...(troubles.foreignTransactions ? foreignTransactions(stage) : []),
     ...(troubles.funds ? fundTrouble(stage, random) : []),
     ...(troubles.faults ? venueFaults(stage, random) : []),
-    ...(stage.chain.head().state.perp ? priceMoves(stage, random) : []),
+    ...(stage.chain.head().state.perp ? perpMoves(stage, random) : []),
+    ...(stage.chain.head().state.future ? futureMoves(stage, random) : []),
     ...(troubles.rules ? [{ weight: 4, play: () => stage.operator.act() }] : []),
   ]
   const total = tricks.reduce((sum, { weight }) => sum + weight, 0)
@@ -100,7 +96,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       Object.assign(network.weather, FAIR)
       chain.setBaseFee(NORMAL_BASE_FEE)
       chain.setHunger(false)
-      endFault(stage)
+      endFaults(stage)
       traders.line.setConnected(true)
       operator.reconcile()
       for (const process of processes) {
@@ -243,58 +239,6 @@ function clockTrouble({ processes, network }: Stage, random: Random): Trick[] {
   ]
 }
 
-/** For a while the guardian has paused the chain, or matching lets no executor settle. */
-function venueFaults(stage: Stage, random: Random): Trick[] {
-  const { chain, network } = stage
-  const { world } = network
-  const forAWhile = (what: string, begin: (state: ChainState) => void): void => {
-    world.note(what)
-    chain.happen(begin)
-    world.after(network.wire, 2_000 + random.int(80_000), () => endFault(stage))
-  }
-  return [
-    { weight: 1, play: () => forAWhile('the chain is paused', (state) => setPause(state, true)) },
-    {
-      weight: 1,
-      play: () => forAWhile('no executor may settle', (state) => setExecutors(state, false)),
-    },
-  ]
-}
-
-/** The mark moves, and now and then the feeds fall silent. */
-function priceMoves({ chain, network }: Stage, random: Random): Trick[] {
-  const { world } = network
-  const setPrices = (change: Partial<PerpState>): void =>
-    chain.happen((state) => void (state.perp &&= { ...state.perp, ...change }))
-  return [
-    {
-      weight: 8,
-      play: () => {
-        const mark = (BigInt(920 + random.int(160)) * E18) / 1_000n
-        world.note(`the mark becomes ${mark}`)
-        setPrices({ mark })
-      },
-    },
-    {
-      weight: 1,
-      play: () => {
-        world.note('the feeds are stale')
-        setPrices({ isStale: true })
-        world.after(network.wire, 2_000 + random.int(20_000), () => setPrices({ isStale: false }))
-      },
-    },
-  ]
-}
-
-function endFault({ chain, network }: Stage): void {
-  network.world.note('the chain settles again')
-  chain.happen((state) => {
-    setPause(state, false)
-    setExecutors(state, true)
-    state.perp &&= { ...state.perp, isStale: false }
-  })
-}
-
 function fundTrouble({ chain, traders, network }: Stage, random: Random): Trick[] {
   const { world } = network
   return [
@@ -302,12 +246,13 @@ function fundTrouble({ chain, traders, network }: Stage, random: Random): Trick[
       weight: 3,
       play: () => {
         const { accounts } = random.pick(traders.traders)
-        const isPerp = chain.head().state.perp !== undefined
-        const asset = isPerp ? AT.quote : random.pick([AT.base, AT.quote])
-        const key = balanceKey(random.pick(accounts), asset)
-        const amount = BigInt(random.int(isPerp ? 6 : 60)) * E18
-        world.note(`balance ${key} becomes ${amount}`)
-        chain.happen((state) => void state.balances.set(key, amount))
+        const { perp } = chain.head().state
+        const isCash = perp !== undefined && random.chance(0.3)
+        const asset = isCash ? AT.cash : random.pick([AT.cngn, AT.usdc])
+        const account = random.pick(accounts.get(isCash ? AT.perpManager : AT.manager) ?? [])
+        const amount = BigInt(random.int(isCash ? 6 : 60)) * E18
+        world.note(`balance ${account} ${asset} becomes ${amount}`)
+        chain.happen((state) => setBalance(state, account, asset, amount))
       },
     },
     {

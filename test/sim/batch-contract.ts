@@ -9,15 +9,8 @@ import { batchExecutorAbi, matchingAbi } from '../../chain/abi/contracts.js'
 import { bytesToHex, hexToBytes, keccak256 } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { contractInterface } from './contract-interface.js'
-import {
-  AT,
-  mayCall,
-  Revert,
-  revertData,
-  tryMatch,
-  type ChainState,
-  type SettlingCall,
-} from './contracts.js'
+import { AT, mayCall, Revert, revertData, type BookedFill, type ChainState } from './chain-state.js'
+import { tryMatch, type SettlingCall } from './contracts.js'
 
 /** What the batch executor tells of one match; outcomes as it numbers them. */
 export interface MatchTried {
@@ -25,6 +18,8 @@ export interface MatchTried {
   readonly outcome: number
   readonly gasUsed: bigint
   readonly revertData: Hex
+  /** The fills that the match's module reported. */
+  readonly booked: readonly BookedFill[]
 }
 
 export interface BatchCall extends SettlingCall {
@@ -64,7 +59,7 @@ export function tryAll(state: ChainState, call: BatchCall): MatchTried[] {
     const room = left - AFTER_CALL_GAS - BigInt(items.length - index) * NOT_TRIED_GAS
     starved ||= room < 0n || room - room / 64n < gasLimit
     const tried = starved
-      ? { outcome: NOT_TRIED, gasUsed: 0n, revertData: '0x' as const }
+      ? { outcome: NOT_TRIED, gasUsed: 0n, revertData: '0x' as const, booked: [] }
       : tryOne(state, { ...call, data: match, gasLimit })
     left -= tried.gasUsed
     return { call: match, ...tried }
@@ -75,10 +70,14 @@ function tryOne(
   state: ChainState,
   { data, gasLimit, matchGas, timestampSec }: BatchCall & { readonly gasLimit: bigint },
 ): Omit<MatchTried, 'call'> {
-  if (matchGas > gasLimit) return { outcome: OUT_OF_GAS, gasUsed: gasLimit, revertData: '0x' }
-  const revert = tryMatch(state, { from: AT.batchExecutor, data, timestampSec })
-  if (revert === undefined) return { outcome: SUCCESS, gasUsed: matchGas, revertData: '0x' }
-  return { outcome: REVERTED, gasUsed: matchGas / 2n, revertData: revertData(revert) }
+  const nothing = { revertData: '0x', booked: [] } as const
+  if (matchGas > gasLimit) return { ...nothing, outcome: OUT_OF_GAS, gasUsed: gasLimit }
+  const tried = tryMatch(state, { from: AT.batchExecutor, data, timestampSec })
+  if (tried.revert === undefined) {
+    return { ...nothing, outcome: SUCCESS, gasUsed: matchGas, booked: tried.booked }
+  }
+  const gasUsed = matchGas / 2n
+  return { ...nothing, outcome: REVERTED, gasUsed, revertData: revertData(tried.revert) }
 }
 
 /** What a call of the batch executor answers. */

@@ -1,7 +1,6 @@
 import { parseAbi } from 'viem'
 import {
-  futuresManagerAbi,
-  managerAbi,
+  futureTradeModuleAbi,
   matchingAbi,
   subAccountsAbi,
   tradeModuleAbi,
@@ -10,25 +9,25 @@ import type { Address, Hex } from '../../core/action.js'
 import { writeWords } from '../../core/entry/read-action.js'
 import { batchAnswer, batchedCalls } from '../support/batched-calls.js'
 import { callBatchExecutor, matchTriedLog } from './batch-contract.js'
-import { logsOf } from './chain-logs.js'
-import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
-import { contractInterface } from './contract-interface.js'
-import { callPerpAsset, callPerpManager } from './perp-contract.js'
+import { logsOf, type LogFilter } from './chain-logs.js'
 import {
-  applyMatch,
   AT,
-  balanceKey,
+  balanceOf,
   CHAIN_ID,
+  copyForMatch,
   copyState,
   FEE_ACCOUNT,
-  fillKey,
   mayCall,
   Revert,
   revertData,
-  vouchesFor,
   type ChainState,
-  type SettlingCall,
-} from './contracts.js'
+} from './chain-state.js'
+import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
+import { contractInterface } from './contract-interface.js'
+import { applyMatch, fillKey, isModule, vouchesFor, type SettlingCall } from './contracts.js'
+import { callFutureAsset } from './future-contract.js'
+import { callFuturesManager } from './futures-manager.js'
+import { callAuction, callPerpAsset, callPerpManager } from './perp-contract.js'
 
 /** What the node answers to one call: a result or the error object of JSON-RPC. */
 type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError }
@@ -55,8 +54,7 @@ export interface RpcOptions {
 
 const matching = contractInterface(matchingAbi)
 const subAccounts = contractInterface(subAccountsAbi)
-const tradeModule = contractInterface(tradeModuleAbi)
-const manager = contractInterface([...managerAbi, ...futuresManagerAbi])
+const tradeModule = contractInterface([...tradeModuleAbi, ...futureTradeModuleAbi])
 const wallet = contractInterface(
   parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']),
 )
@@ -145,9 +143,12 @@ const METHODS: Readonly<Record<string, Method>> = {
     if (asked.to === undefined) return { result: callBatch(options, asked.data ?? '0x', tag) }
     return { result: callContract(options, call as ContractCall, tag) }
   },
-  eth_getLogs: ({ chain }, [filter]) => {
-    const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }
-    return { result: logsOf(chain, Number(fromBlock), Number(toBlock)) }
+  eth_getLogs: ({ chain }, [asked]) => {
+    const filter = asked as LogFilter
+    const { fromBlock, toBlock, blockHash } = filter
+    const at = blockHash === undefined ? undefined : stateAt(chain, { blockHash }).number
+    const [first, last] = [at ?? Number(fromBlock), at ?? Number(toBlock)]
+    return { result: logsOf(chain, first, last, filter) }
   },
 }
 
@@ -218,11 +219,14 @@ function callContract(options: RpcOptions, call: ContractCall, tag: unknown): He
     return callBatchExecutor(copyState(state), { ...settling, gas, matchGas })
   }
   if (to === AT.subAccounts) return callSubAccounts(state, data)
-  if (to === AT.tradeModule) return callTradeModule(state, data)
-  if (to === AT.manager) {
-    return state.perp ? callPerpManager(state, state.perp, data) : callManager(state, data)
+  if (isModule(state, to)) return callTradeModule(state, to, data)
+  if (to === AT.manager) return callFuturesManager(state, data)
+  if (to === AT.futureAsset && state.future) {
+    return callFutureAsset(state, state.future, { data, timestampSec })
   }
-  if (to === AT.base && state.perp) return callPerpAsset(state, state.perp, data)
+  if (to === AT.perpManager && state.perp) return callPerpManager(state, state.perp, data)
+  if (to === AT.perpAsset && state.perp) return callPerpAsset(state, state.perp, data)
+  if (to === AT.auction && state.perp) return callAuction(state, data)
   if (state.wallets.has(to)) return callWallet(state, to, data)
   return '0x'
 }
@@ -234,14 +238,14 @@ function callMatching(state: ChainState, call: SettlingCall): Hex {
   const { name, args, result } = matching.read(call.data)
   switch (name) {
     case 'verifyAndMatch':
-      applyMatch(copyState(state), call)
+      applyMatch(copyForMatch(state), call)
       return '0x'
     case 'tradeExecutors':
       return result(mayCall(state, AT.matching, (args[0] as Address).toLowerCase() as Address))
     case 'subAccountToOwner':
       return result(state.owners.get(args[0] as bigint) ?? NO_ADDRESS)
     case 'allowedModules':
-      return result((args[0] as Address).toLowerCase() === AT.tradeModule)
+      return result(isModule(state, (args[0] as Address).toLowerCase() as Address))
     case 'withdrawTimestamp':
     case 'sessionKeys':
       return result(0n)
@@ -256,33 +260,39 @@ const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
 function callSubAccounts(state: ChainState, data: Hex): Hex {
   const { name, args, result } = subAccounts.read(data)
   const account = args[0] as bigint
-  const balanceOf = (asset: Address): bigint => state.balances.get(balanceKey(account, asset)) ?? 0n
   switch (name) {
     case 'ownerOf':
       if (!state.owners.has(account)) throw new Revert('ERC721NonexistentToken')
       return result(AT.matching)
     case 'manager':
-      return result(AT.manager)
+      return result(state.managers.get(account) ?? NO_ADDRESS)
     case 'getBalance':
-      return result(balanceOf((args[1] as Address).toLowerCase() as Address))
-    case 'getAccountBalances':
+      return result(balanceOf(state, account, (args[1] as Address).toLowerCase() as Address))
+    case 'getAccountBalances': {
+      const series = BigInt(state.future?.expirySec ?? 0)
+      const held = [AT.cngn, AT.usdc, AT.perpAsset, AT.cash].map((asset) => [asset, 0n] as const)
       return result(
-        [AT.base, AT.quote]
-          .map((asset) => ({ asset, subId: 0n, balance: balanceOf(asset) }))
+        [...held, [AT.futureAsset, series] as const]
+          .map(([asset, subId]) => ({ asset, subId, balance: balanceOf(state, account, asset) }))
           .filter(({ balance }) => balance !== 0n),
       )
+    }
     default:
       throw new Error(`the simulated SubAccounts has no ${name}`)
   }
 }
 
-function callTradeModule(state: ChainState, data: Hex): Hex {
+function callTradeModule(state: ChainState, module: Address, data: Hex): Hex {
   const { name, args, result } = tradeModule.read(data)
   switch (name) {
     case 'quoteAsset':
-      return result(AT.quote)
+      return result(module === AT.perpModule ? AT.cash : AT.usdc)
     case 'isPerpAsset':
-      return result(state.perp !== undefined)
+      return result((args[0] as Address).toLowerCase() === AT.perpAsset)
+    case 'futureAsset':
+      return result(AT.futureAsset)
+    case 'manager':
+      return result(AT.manager)
     case 'filled': {
       const [owner, nonce] = args as [Address, bigint]
       return result(state.filled.get(fillKey(owner.toLowerCase() as Address, nonce)) ?? 0n)
@@ -296,14 +306,6 @@ function callTradeModule(state: ChainState, data: Hex): Hex {
     default:
       throw new Error(`the simulated TradeModule has no ${name}`)
   }
-}
-
-function callManager(state: ChainState, data: Hex): Hex {
-  const { name, result } = manager.read(data)
-  // It is no manager of futures.
-  if (name === 'futureAsset' || name === 'wrappedUsdc' || name === 'wrappedCngn') return '0x'
-  if (name !== 'adjustmentsPaused') throw new Error(`the simulated manager has no ${name}`)
-  return result(state.isPaused)
 }
 
 function callWallet(state: ChainState, signer: Address, data: Hex): Hex {

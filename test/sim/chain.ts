@@ -2,7 +2,15 @@ import { parseTransaction } from 'viem'
 import { bytesToHex, hexToBytes, keccak256, keccakText } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { SUCCESS, tryAll, type MatchTried } from './batch-contract.js'
-import { AT, copyState, emptyState, Revert, tryMatch, type ChainState } from './contracts.js'
+import {
+  AT,
+  copyState,
+  emptyState,
+  Revert,
+  type BookedFill,
+  type ChainState,
+} from './chain-state.js'
+import { tryMatch } from './contracts.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
@@ -29,6 +37,8 @@ export interface MinedReceipt {
   readonly revert: string | undefined
   /** Of a batch that did not revert as a whole. */
   readonly tried?: readonly MatchTried[]
+  /** Fills that trade modules reported. */
+  readonly booked: readonly BookedFill[]
 }
 
 /** Whether the match at this place of the transaction was carried out. */
@@ -82,6 +92,8 @@ export interface SimulatedChain {
   /** Whether matches use more gas in some blocks than in others. */
   setHunger(hungry: boolean): void
   poolSize(): number
+  /** The blocks mined last, those that the chain has lost included. */
+  recent(): readonly ChainBlock[]
   /** Every hash the node was ever given. */
   readonly everSeen: ReadonlySet<Hex>
 }
@@ -100,12 +112,15 @@ export const NORMAL_BASE_FEE = 1_000_000_000n
 /** How many times its gas a match uses in a block, while they use more in some. */
 const HUNGER = [1n, 2n, 3n, 5n]
 const BLOCK_MAX_TRANSACTIONS = 40
+/** More than an executor that waits for its node can be behind. */
+const RECENT_BLOCKS = 40
 
 export function createChain(options: ChainOptions): SimulatedChain {
   const { world, random, sender } = options
   const state = emptyState()
   options.genesis(state)
   const blocks: ChainBlock[] = [genesisBlock(world, state, options.matchGas)]
+  const recent = [...blocks]
   const pool = new Map<number, PooledTransaction>()
   const everSeen = new Set<Hex>()
   const inBlocks = new Map<Hex, number>()
@@ -137,7 +152,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
     for (const nonce of [...pool.keys()]) {
       if (nonce < (next.nonces.get(sender) ?? 0)) pool.delete(nonce)
     }
-    blocks.push({
+    const block: ChainBlock = {
       number: parent.number + 1,
       hash: bytesToHex(keccakText(seed)),
       parentHash: parent.hash,
@@ -147,7 +162,10 @@ export function createChain(options: ChainOptions): SimulatedChain {
       receipts,
       happenings,
       state: next,
-    })
+    }
+    blocks.push(block)
+    recent.push(block)
+    if (recent.length > RECENT_BLOCKS) recent.shift()
   }
 
   function mine(): void {
@@ -226,6 +244,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
     setBaseFee: (wei) => void (baseFee = wei),
     setHunger: (value) => void (hungry = value),
     poolSize: () => pool.size,
+    recent: () => recent,
     everSeen,
   }
 }
@@ -237,14 +256,16 @@ function execute(
   block: { readonly matchGas: bigint; readonly timestampSec: number },
 ): MinedReceipt {
   const { data, to } = transaction
-  if (data === '0x') return { transaction, revert: undefined }
+  const nothing = { transaction, revert: undefined, booked: [] }
+  if (data === '0x') return nothing
   if (to !== AT.batchExecutor) {
-    return { transaction, revert: tryMatch(state, { ...transaction, ...block }) }
+    return { ...nothing, ...tryMatch(state, { ...transaction, ...block }) }
   }
   try {
-    return { transaction, revert: undefined, tried: tryAll(state, { ...transaction, ...block }) }
+    const tried = tryAll(state, { ...transaction, ...block })
+    return { ...nothing, tried, booked: tried.flatMap(({ booked }) => booked) }
   } catch (error) {
-    if (error instanceof Revert) return { transaction, revert: error.error }
+    if (error instanceof Revert) return { ...nothing, revert: error.error }
     throw error
   }
 }

@@ -1,6 +1,5 @@
-import { decodeAbiParameters, encodeErrorResult, getAbiItem, type Abi } from 'viem'
+import { decodeAbiParameters, getAbiItem } from 'viem'
 import { matchingAbi, ORDER_DATA } from '../../chain/abi/contracts.js'
-import { errorsAbi } from '../../chain/abi/errors.js'
 import {
   bytesToHex,
   hexToBytes,
@@ -11,99 +10,19 @@ import {
 import { createActionHasher } from '../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
-import { settlePerpetual, type PerpMove, type PerpState } from './perp-contract.js'
-
-const repeated = (pair: string): Address => `0x${pair.repeat(20)}`
-
-export const CHAIN_ID = 31_337
-/** Where the contracts of the simulated chain are. */
-export const AT = {
-  matching: repeated('ab'),
-  subAccounts: repeated('ac'),
-  tradeModule: repeated('e1'),
-  quote: repeated('d1'),
-  base: repeated('c1'),
-  manager: repeated('f1'),
-  batchExecutor: repeated('ba'),
-} as const
-/** The account that takes the fees. */
-export const FEE_ACCOUNT = 1n
-
-/** Everything the contracts know; copied whole for each block, since it is small. */
-export interface ChainState {
-  /** Transactions mined, by sender. */
-  readonly nonces: Map<Address, number>
-  /** By `<account> <asset>`, at 1e18. */
-  readonly balances: Map<string, bigint>
-  /** By `<owner> <nonce>`. */
-  readonly filled: Map<string, bigint>
-  readonly seenData: Map<string, Hex>
-  /** Owner of each account that matching holds. */
-  readonly owners: Map<bigint, Address>
-  /** Owners that are contracts, and whether these vouch for what their owner signed. */
-  readonly wallets: Map<Address, boolean>
-  /** Who may settle trades, and who may let the batch executor do so: `<contract> <caller>`. */
-  readonly rights: Map<string, boolean>
-  /** Whether the guardian has paused the manager of all accounts. */
-  isPaused: boolean
-  /** The perpetual, where that is the market; its positions and cash are the balances. */
-  perp: PerpState | undefined
-  /** The mark at which an account was last settled. */
-  readonly settledAt: Map<bigint, bigint>
-}
-
-export const emptyState = (): ChainState => ({
-  nonces: new Map(),
-  balances: new Map(),
-  filled: new Map(),
-  seenData: new Map(),
-  owners: new Map(),
-  wallets: new Map(),
-  rights: new Map(),
-  isPaused: false,
-  perp: undefined,
-  settledAt: new Map(),
-})
-
-export const copyState = (state: ChainState): ChainState => ({
-  nonces: new Map(state.nonces),
-  balances: new Map(state.balances),
-  filled: new Map(state.filled),
-  seenData: new Map(state.seenData),
-  owners: new Map(state.owners),
-  wallets: new Map(state.wallets),
-  rights: new Map(state.rights),
-  isPaused: state.isPaused,
-  perp: state.perp,
-  settledAt: new Map(state.settledAt),
-})
-
-/** A call that the contracts refuse, by the name of their error. */
-export class Revert extends Error {
-  override readonly name = 'Revert'
-  constructor(readonly error: string) {
-    super(error)
-  }
-}
-
-const reverts = new Map<string, Hex>()
-
-/** The error as contracts encode it; the simulated ones throw none that has arguments a reader would look at. */
-export function revertData(name: string): Hex {
-  const known = reverts.get(name) ?? encodeRevert(name)
-  reverts.set(name, known)
-  return known
-}
-
-function encodeRevert(name: string): Hex {
-  const withArguments: Readonly<Record<string, readonly unknown[]>> = {
-    AC_CannotTransferAssetToOneself: [AT.tradeModule, 0n],
-    ERC721NonexistentToken: [0n],
-    Error: ['simulated'],
-  }
-  const abi: Abi = errorsAbi
-  return encodeErrorResult({ abi, errorName: name, args: withArguments[name] ?? [] })
-}
+import {
+  AT,
+  CHAIN_ID,
+  copyForMatch,
+  mayCall,
+  Revert,
+  type BookedFill,
+  type ChainState,
+  type MakerFill,
+} from './chain-state.js'
+import { settleFuture } from './future-contract.js'
+import { settlePerpetual } from './perp-contract.js'
+import { settleSpot } from './spot-contract.js'
 
 const E18 = 10n ** 18n
 const hasher = createActionHasher({ chainId: CHAIN_ID, verifyingContract: AT.matching })
@@ -174,81 +93,75 @@ export interface SettlingCall {
   readonly timestampSec: number
 }
 
-const rightKey = (contract: Address, caller: Address): string => `${contract} ${caller}`
-
-export const mayCall = ({ rights }: ChainState, contract: Address, caller: Address): boolean =>
-  rights.get(rightKey(contract, caller)) === true
-
-/** As the contracts' owner does. */
-export function allow(state: ChainState, contract: Address, caller: Address): void {
-  state.rights.set(rightKey(contract, caller), true)
-}
-
-/** Lets those who ever were trade executors settle, or not. */
-export function setExecutors({ rights }: ChainState, areAllowed: boolean): void {
-  for (const key of rights.keys()) {
-    if (key.startsWith(`${AT.matching} `)) rights.set(key, areAllowed)
-  }
-}
-
-export function setPause(state: ChainState, isPaused: boolean): void {
-  state.isPaused = isPaused
-}
+/** The trade modules that matching admits. */
+export const isModule = ({ perp, future }: ChainState, address: Address): boolean =>
+  address === AT.spotModule ||
+  (address === AT.perpModule && perp !== undefined) ||
+  (address === AT.futureModule && future !== undefined)
 
 /**
- * verifyAndMatch of the spot market: the checks of Matching and TradeModule in their order, on a state that the caller
- * throws away when a Revert is thrown.
+ * verifyAndMatch: the checks of Matching and of the trade module in their order, on a state that the caller throws away
+ * when a Revert is thrown. The fills that the module reports with a mark.
  */
-export function applyMatch(state: ChainState, { from, data, timestampSec }: SettlingCall): void {
+export function applyMatch(
+  state: ChainState,
+  { from, data, timestampSec }: SettlingCall,
+): BookedFill[] {
   if (!mayCall(state, AT.matching, from)) throw new Revert('M_OnlyTradeExecutor')
   const { actions, signatures, order } = readMatch(data)
-  for (const [index, action] of actions.entries()) {
-    if (action.module !== AT.tradeModule) throw new Revert('M_OnlyAllowedModule')
-    verifyAction(state, { action, signature: signatures[index] ?? '0x', timestampSec })
-  }
   const [takerAction, ...makerActions] = actions
   if (takerAction === undefined || makerActions.length !== order.fillDetails.length) {
     throw new Revert('TM_InvalidActionsLength')
   }
+  const { module } = takerAction
+  for (const [index, action] of actions.entries()) {
+    const isAllowed = action.module === module && isModule(state, module)
+    if (!isAllowed) throw new Revert('M_OnlyAllowedModule')
+    verifyAction(state, { action, signature: signatures[index] ?? '0x', timestampSec })
+  }
   const taker = readTrade(state, takerAction)
   if (order.takerAccount !== taker.account) throw new Revert('TM_SignedAccountMismatch')
-  const transfers: Transfer[] = []
-  const moves: PerpMove[] = []
-  let total = 0n
-  let worst: bigint | undefined
-  for (const [index, action] of makerActions.entries()) {
+  const fills = makerActions.map((action, index): MakerFill => {
     const maker = readTrade(state, action)
     const fill = order.fillDetails[index] as (typeof order.fillDetails)[number]
     if (fill.filledAccount !== maker.account) throw new Revert('TM_SignedAccountMismatch')
     if (maker.trade.isBid === taker.trade.isBid) throw new Revert('TM_IsBidMismatch')
-    applyFill(state, maker, { amount: fill.amountFilled, price: fill.price, fee: fill.fee })
-    transfers.push(...transfersOf(taker, maker, fill))
-    moves.push(...movesOf(taker, maker, fill, order.takerFee))
-    total += fill.amountFilled
-    const isWorse = taker.trade.isBid ? fill.price > (worst ?? 0n) : fill.price < (worst ?? 0n)
-    if (worst === undefined || isWorse) worst = fill.price
-  }
-  applyFill(state, taker, { amount: total, price: worst ?? 0n, fee: order.takerFee })
-  transfers.push({ from: taker.account, to: FEE_ACCOUNT, asset: AT.quote, amount: order.takerFee })
-  if (state.perp !== undefined) settlePerpetual(state, state.perp, moves)
-  else for (const transfer of transfers) move(state, transfer)
-  if (state.isPaused) throw new Revert('BM_AdjustmentsPaused')
+    if (maker.trade.asset !== taker.trade.asset) throw new Revert('TM_AssetMismatch')
+    if (maker.trade.subId !== taker.trade.subId) throw new Revert('TM_AssetSubIdMismatch')
+    const { amountFilled: amount, price, fee } = fill
+    applyFill(state, maker, { amount, price, fee })
+    return { maker: maker.account, amount, price, fee }
+  })
+  const total = fills.reduce((sum, { amount }) => sum + amount, 0n)
+  const worst = fills.reduce((price, fill) => {
+    const isWorse = taker.trade.isBid ? fill.price > price : fill.price < price
+    return isWorse ? fill.price : price
+  }, fills[0]?.price ?? 0n)
+  const { takerFee } = order
+  applyFill(state, taker, { amount: total, price: worst, fee: takerFee })
+  const takerIsBid = taker.trade.isBid
+  const legs = { taker: taker.account, takerIsBid, takerFee, fills, timestampSec }
+  if (module === AT.futureModule && state.future) return settleFuture(state, state.future, legs)
+  if (module === AT.perpModule && state.perp) settlePerpetual(state, state.perp, legs)
+  else settleSpot(state, legs)
+  return []
 }
 
-/** The name of the revert, undefined when the match went through. One that fails leaves nothing behind. */
-export function tryMatch(state: ChainState, call: SettlingCall): string | undefined {
-  const tried = copyState(state)
+/** What became of a match: the name of the revert, or the fills that were reported with a mark. */
+export type MatchOutcome =
+  { readonly revert: string } | { readonly revert: undefined; readonly booked: BookedFill[] }
+
+/** Carries out a match; one that fails leaves nothing behind. */
+export function tryMatch(state: ChainState, call: SettlingCall): MatchOutcome {
+  const tried = copyForMatch(state)
   try {
-    applyMatch(tried, call)
+    const booked = applyMatch(tried, call)
+    Object.assign(state, tried)
+    return { revert: undefined, booked }
   } catch (error) {
-    if (error instanceof Revert) return error.error
+    if (error instanceof Revert) return { revert: error.error }
     throw error
   }
-  for (const name of ['balances', 'filled', 'seenData', 'settledAt'] as const) {
-    const [target, source] = [state[name] as Map<unknown, unknown>, tried[name]]
-    for (const [key, value] of source) target.set(key, value)
-  }
-  return undefined
 }
 
 function verifyAction(
@@ -288,8 +201,6 @@ function readTrade(state: ChainState, action: Action): Trader {
 }
 
 export const fillKey = (owner: Address, nonce: bigint): string => `${owner} ${nonce}`
-export const balanceKey = (account: bigint, asset: Address): string => `${account} ${asset}`
-
 interface Fill {
   readonly amount: bigint
   readonly price: bigint
@@ -303,49 +214,4 @@ function applyFill(state: ChainState, { key, trade }: Trader, { amount, price, f
   const after = (state.filled.get(key) ?? 0n) + amount
   if (after > trade.desiredAmount) throw new Revert('TM_FillLimitCrossed')
   state.filled.set(key, after)
-}
-
-interface Transfer {
-  readonly from: bigint
-  readonly to: bigint
-  readonly asset: Address
-  readonly amount: bigint
-}
-
-function transfersOf(
-  taker: Trader,
-  maker: Trader,
-  fill: { amountFilled: bigint; price: bigint; fee: bigint },
-): Transfer[] {
-  const [buyer, seller] = taker.trade.isBid ? [taker, maker] : [maker, taker]
-  const quote = (fill.price * fill.amountFilled) / E18
-  return [
-    { from: seller.account, to: buyer.account, asset: AT.base, amount: fill.amountFilled },
-    { from: buyer.account, to: seller.account, asset: AT.quote, amount: quote },
-    { from: maker.account, to: FEE_ACCOUNT, asset: AT.quote, amount: fill.fee },
-  ]
-}
-
-/** One taker and one maker of a perpetual. */
-function movesOf(
-  taker: Trader,
-  maker: Trader,
-  { amountFilled, price, fee }: { amountFilled: bigint; price: bigint; fee: bigint },
-  takerFee: bigint,
-): PerpMove[] {
-  if (taker.account === maker.account) throw new Revert('AC_CannotTransferAssetToOneself')
-  const size = taker.trade.isBid ? amountFilled : -amountFilled
-  return [
-    { account: maker.account, size: -size, price, fee },
-    { account: taker.account, size, price, fee: takerFee },
-  ]
-}
-
-function move(state: ChainState, { from, to, asset, amount }: Transfer): void {
-  if (from === to) throw new Revert('AC_CannotTransferAssetToOneself')
-  const [debit, credit] = [balanceKey(from, asset), balanceKey(to, asset)]
-  const left = (state.balances.get(debit) ?? 0n) - amount
-  if (left < 0n) throw new Revert('WERC_CannotBeNegative')
-  state.balances.set(debit, left)
-  state.balances.set(credit, (state.balances.get(credit) ?? 0n) + amount)
 }

@@ -11,7 +11,8 @@ import {
 } from '../../core/engine/change.js'
 import type { Order, OrderStatus } from '../../core/engine/order.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
-import { feePerUnitFloor } from '../../core/contracts/fees.js'
+import type { Market } from '../../core/contracts/market.js'
+import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
@@ -29,8 +30,9 @@ export interface AuditedOrder {
 
 export type MarketStatus = MarketTerms['standing']['status'] | 'disabled'
 
-/** Judges every block of the feed as it is stored, by rules of its own. */
+/** Judges every block of a market's feed as it is stored, by rules of its own. */
 export interface FeedAudit {
+  readonly market: Market
   /** Reads what is new. */
   advance(): Promise<void>
   readonly orders: ReadonlyMap<string, AuditedOrder>
@@ -42,13 +44,18 @@ export interface FeedAudit {
   readonly fills: readonly Fill[]
   /** The takers' legs that stand. */
   standing(): Fill[]
-  /** The best prices of the book, when they cross. */
-  crossing(): { readonly bid: bigint; readonly ask: bigint } | undefined
+  /** The best open orders that cross, of those that would be filled at one of these prices. */
+  crossing(reach?: (price: bigint) => boolean): Crossing | undefined
   /** The market's status as the feed last stated it. */
   status(): MarketStatus
   seq(): number
   /** Messages read. */
   messages(): number
+}
+
+export interface Crossing {
+  readonly bid: bigint
+  readonly ask: bigint
 }
 
 /** What may follow what (I-13); the same again is always allowed while the order lives. */
@@ -76,14 +83,24 @@ const EXPIRY_SLACK_MS = 2_000
 const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
   'BM_AdjustmentsPaused',
   'M_OnlyTradeExecutor',
+  'FT_IndexStale',
+  'FT_OutsideFillBand',
 ])
 const PAGE = 500
 
 export function createFeedAudit(
   server: MemoryBus,
-  market: string,
+  market: Market,
   onFinding: (what: string, detail: unknown) => void,
 ): FeedAudit {
+  const { market: name } = market
+  const trading = tradingOf(market)
+  /** On spot an account with futures is to blame for an index that is stale. */
+  const isVenueFault = (revert: string): boolean =>
+    FAULTS_OF_THE_VENUE.has(revert) ||
+    (revert === 'BLF_DataTooOld' && market.contractType === 'perpetual')
+  /** Orders out of reach are passed over, and the book may be crossed by them. */
+  const mayPass = trading.fillRange !== undefined
   const orders = new Map<string, AuditedOrder>()
   const pending = new Map<string, Match>()
   const settled = new Set<string>()
@@ -126,8 +143,8 @@ export function createFeedAudit(
     const { match } = change
     const fresh = !pending.has(match.settlementId) && !settled.has(match.settlementId)
     expectThat(fresh, 'I-14 settlement id twice', change)
-    expectThat(match.settlementId === `${market}:${change.seq}`, 'I-14 settlement id', change)
-    const hit = orders.get(change.orderId)
+    expectThat(match.settlementId === `${name}:${change.seq}`, 'I-14 settlement id', change)
+    const hit = mayPass ? undefined : orders.get(change.orderId)
     const passed = hit && [...orders.values()].find((other) => comesBefore(other, hit))
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
@@ -195,7 +212,7 @@ export function createFeedAudit(
     const within =
       taker.side === 'buy' ? fill.price <= taker.limitPrice : fill.price >= taker.limitPrice
     expectThat(within, 'I-3 outside the taker’s limit', change)
-    expectThat(feePerUnitFloor(fill.fee, fill.amount) <= taker.worstFee, 'I-5 fee', change)
+    expectThat(trading.feePerUnit(fill.fee, fill.amount) <= taker.worstFee, 'I-5 fee', change)
     expectThat(maker.subaccountId !== taker.subaccountId, 'I-8 own order', change)
   }
 
@@ -239,7 +256,7 @@ export function createFeedAudit(
 
   /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
   function checkBlame(change: Change, it: AuditedOrder): void {
-    if (change.kind !== 'MatchReverted' || !FAULTS_OF_THE_VENUE.has(change.revert)) return
+    if (change.kind !== 'MatchReverted' || !isVenueFault(change.revert)) return
     const isHeldForIt = change.hold === 'settlement_refused' && it.hold !== change.hold
     expectThat(!isHeldForIt, 'I-24 held for a fault of the venue', change)
     const isEnded = isLiving(it.status) && change.status === 'cancelled' && status() !== 'disabled'
@@ -253,17 +270,18 @@ export function createFeedAudit(
     })
   }
 
-  /** The best prices, when they cross. */
-  function crossing(): { readonly bid: bigint; readonly ask: bigint } | undefined {
-    let bid: bigint | undefined
-    let ask: bigint | undefined
-    for (const { open, order } of orders.values()) {
-      if (open === 0n) continue
-      const { side, limitPrice } = order
-      if (side === 'buy' && (bid === undefined || limitPrice > bid)) bid = limitPrice
-      if (side === 'sell' && (ask === undefined || limitPrice < ask)) ask = limitPrice
+  function crossing(reach?: (price: bigint) => boolean): Crossing | undefined {
+    const open = [...orders.values()].filter((it) => it.open > 0n)
+    const [bids, asks] = (['buy', 'sell'] as const).map((side) =>
+      open.filter(({ order }) => order.side === side),
+    ) as [AuditedOrder[], AuditedOrder[]]
+    for (const bid of bids) {
+      for (const ask of asks) {
+        const [b, a] = [bid.order.limitPrice, ask.order.limitPrice]
+        if (b >= a && reach?.(bid.rank < ask.rank ? b : a) !== false) return { bid: b, ask: a }
+      }
     }
-    return bid !== undefined && ask !== undefined && bid >= ask ? { bid, ask } : undefined
+    return undefined
   }
 
   const status = (): MarketStatus =>
@@ -275,11 +293,12 @@ export function createFeedAudit(
     // A hold may begin and end within a block, which then states terms that are open.
     const wasHeld = mayCross || block.terms !== undefined
     mayCross = !isOpen || (wasHeld && crossed !== undefined)
-    if (crossed === undefined || mayCross) return
+    if (crossed === undefined || mayCross || mayPass) return
     onFinding(`I-6 the book is crossed after ${block.firstSeq}`, crossed)
   }
 
   return {
+    market,
     orders,
     pending,
     fills,
@@ -294,9 +313,9 @@ export function createFeedAudit(
     seq: () => seq,
     messages: () => read,
     async advance() {
-      const lastSeq = await lastOf(server, market)
+      const lastSeq = await lastOf(server, name)
       while (read < lastSeq) {
-        for (const message of await server.read(feedStream(market), read + 1, PAGE)) {
+        for (const message of await server.read(feedStream(name), read + 1, PAGE)) {
           const block = decodeBlock(message.data)
           terms = block.terms ?? terms
           for (const change of block.changes) apply(change)

@@ -5,27 +5,30 @@ import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import { checkBook } from '../../core/engine/check-state.js'
+import { fillBand, FIXING_SEC, isInBand } from '../../core/contracts/future-prices.js'
+import type { Market } from '../../core/contracts/market.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import { emptyMatcherState } from '../../core/engine/state.js'
+import { E18, priceE18 } from '../../core/money.js'
 import { createProjection, HISTORY_MIGRATIONS, historyPath } from '../../data/history/project.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/history/read-model.js'
 import { openDatabase } from '../../data/open.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { wentThrough, type SimulatedChain } from './chain.js'
-import { AT, balanceKey, FEE_ACCOUNT, fillKey } from './contracts.js'
+import { checkBalances } from './balance-checks.js'
+import { fillKey } from './contracts.js'
 import type { JournalReader } from './executor-journal.js'
-import type { FeedAudit } from './feed-audit.js'
+import type { AuditedOrder, FeedAudit } from './feed-audit.js'
 import type { Follower } from './followers.js'
 import type { Traders } from './traders.js'
-import { market } from './venue.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 
 /** A simulated venue that has come to rest. */
 export interface RestingVenue {
   readonly server: MemoryBus
   readonly chain: SimulatedChain
-  readonly audit: FeedAudit
+  readonly audits: readonly FeedAudit[]
   readonly traders: Traders
   readonly followers: readonly Follower[]
   readonly journal: JournalReader
@@ -36,56 +39,81 @@ export interface RestingVenue {
 
 /** What must hold once everything that was under way has had its time. */
 export async function checkAtRest(venue: RestingVenue): Promise<void> {
-  const crossed = venue.audit.crossing()
-  const status = venue.audit.status()
-  if (status === 'held') venue.onFinding('I-24 the market is held without a fault', status)
-  // Nothing crosses while an operator has paused the market, which may be so at the end.
-  if (crossed !== undefined && status === 'open')
-    venue.onFinding('I-6 the book is crossed at rest', crossed)
+  for (const audit of venue.audits) checkStanding(venue, audit)
   checkAccepted(venue)
   checkChain(venue)
-  checkPositions(venue)
-  const messages = await venue.server.read(feedStream(market.market), 1, Number.MAX_SAFE_INTEGER)
-  const blocks = messages.filter(({ data }) => decodeBlock(data).leader === undefined)
-  await checkReplay(venue, blocks)
-  checkReads(venue)
-  checkRebuilt(venue, messages)
+  checkBalances(venue)
+  const logs: BusMessage[] = []
+  for (const audit of venue.audits) {
+    const feed = feedStream(audit.market.market)
+    const messages = await venue.server.read(feed, 1, Number.MAX_SAFE_INTEGER)
+    const blocks = messages.filter(({ data }) => decodeBlock(data).leader === undefined)
+    await checkReplay(venue, audit.market, blocks)
+    checkReads(venue, audit)
+    logs.push(...messages)
+  }
+  checkRebuilt(venue, logs)
 }
 
+/** A market is held for a fault alone, and nothing crosses while it trades. */
+function checkStanding({ chain, onFinding }: RestingVenue, audit: FeedAudit): void {
+  const { market } = audit.market
+  const { state, timestampSec } = chain.head()
+  const { future } = state
+  const isFuture = audit.market.contractType === 'future' && future !== undefined
+  const isOver = isFuture && timestampSec >= future.expirySec - FIXING_SEC
+  const status = audit.status()
+  if (status === 'held' && !isOver) {
+    onFinding(`I-24 ${market} is held without a fault`, status)
+  }
+  // Nothing crosses while an operator has paused the market, which may be so at the end.
+  if (status !== 'open') return
+  const soonSec = timestampSec + NARROWING_SEC
+  const band = isFuture && fillBand(priceE18(future.index), future.expirySec, soonSec)
+  const crossed = audit.crossing((price) => !band || isInBand(band, priceE18(price)))
+  if (crossed !== undefined) onFinding(`I-6 the book of ${market} is crossed at rest`, crossed)
+}
+
+/** More than the venue looks ahead for. */
+const NARROWING_SEC = 120
+
+const auditOf = ({ audits }: RestingVenue, orderId: string): AuditedOrder | undefined =>
+  audits.map(({ orders }) => orders.get(orderId)).find((it) => it !== undefined)
+
 /** I-15: every acknowledged order is in the log, and every order in the log was signed. */
-function checkAccepted({ traders, audit, onFinding }: RestingVenue): void {
+function checkAccepted(venue: RestingVenue): void {
+  const { traders, audits, onFinding } = venue
   const known = new Set(traders.sent.map(({ orderId }) => orderId))
   for (const { orderId, accepted, forged } of traders.sent) {
-    const it = audit.orders.get(orderId)
+    const it = auditOf(venue, orderId)
     if (accepted && it === undefined) onFinding(`I-15 ${orderId} was accepted and is lost`, orderId)
     if (forged && it !== undefined && it.filled > 0n) onFinding(`forged ${orderId} traded`, it)
     if (forged && accepted && it?.order.signatureStatus === 'checked') {
       onFinding(`forged ${orderId} was accepted`, it)
     }
   }
-  for (const orderId of audit.orders.keys()) {
+  for (const orderId of audits.flatMap(({ orders }) => [...orders.keys()])) {
     if (!known.has(orderId)) onFinding(`${orderId} was never sent`, orderId)
   }
   for (const orderId of traders.cancelled) {
-    const status = audit.orders.get(orderId)?.status
+    const status = auditOf(venue, orderId)?.status
     if (status !== 'cancelled') onFinding(`cancelled ${orderId} is ${status ?? 'absent'}`, orderId)
   }
 }
 
-/** I-4, I-16 and I-18: the chain and the feed tell of the same trades. */
-function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
+/** I-16 and I-18: the chain and the feeds tell of the same trades. */
+function checkChain({ chain, audits, journal, onFinding }: RestingVenue): void {
   const { state } = chain.head()
-  for (const { order, filled } of audit.orders.values()) {
-    const ours = filled - order.initialFilled
-    const theirs = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
-    if (ours !== theirs) {
-      onFinding(`I-18 ${order.orderId} filled ${ours} here and ${theirs} on chain`, order)
+  for (const { market, orders } of audits) {
+    for (const { order, filled } of orders.values()) {
+      const ours = filled - order.initialFilled
+      const signed = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
+      const theirs = (signed * E18) / market.amountScale
+      if (ours !== theirs) {
+        onFinding(`I-18 ${order.orderId} filled ${ours} here and ${theirs} on chain`, order)
+      }
     }
   }
-  const standing = audit.standing()
-  const fees = standing.reduce((sum, { fee }) => sum + fee, 0n)
-  const charged = state.balances.get(balanceKey(FEE_ACCOUNT, AT.quote)) ?? 0n
-  if (fees !== charged) onFinding(`I-4 fees ${fees} here and ${charged} on chain`, charged)
   const successes = new Map<string, number>()
   for (const { intent, hash, position } of journal.attempts()) {
     const receipt = chain.find(hash)?.receipt
@@ -96,32 +124,16 @@ function checkChain({ chain, audit, journal, onFinding }: RestingVenue): void {
   for (const [intent, count] of successes) {
     if (count > 1) onFinding(`I-16 ${intent} settled ${count} times`, intent)
   }
-  for (const { settlementId } of standing) {
+  for (const { settlementId } of audits.flatMap((audit) => audit.standing())) {
     if (!successes.has(settlementId))
       onFinding(`I-16 ${settlementId} is not on chain`, settlementId)
-  }
-}
-
-/** The position of each account is the sum of its fills. */
-function checkPositions({ chain, audit, onFinding }: RestingVenue): void {
-  const { perp, balances, owners } = chain.head().state
-  if (perp === undefined) return
-  for (const account of owners.keys()) {
-    const ours = [...audit.orders.values()]
-      .filter(({ order }) => order.subaccountId === account)
-      .map(({ order, filled }) => {
-        const settled = filled - order.initialFilled
-        return order.side === 'buy' ? settled : -settled
-      })
-      .reduce((sum, size) => sum + size, 0n)
-    const theirs = balances.get(balanceKey(account, AT.base)) ?? 0n
-    if (ours !== theirs) onFinding(`position of ${account}: ${ours} here, ${theirs} there`, theirs)
   }
 }
 
 /** I-1: folding the commands again gives the same blocks, byte for byte; the book is sound after each. */
 async function checkReplay(
   { server, onFinding }: RestingVenue,
+  market: Market,
   stored: readonly BusMessage[],
 ): Promise<void> {
   const commands = await server.read(commandsStream(market.market), 1, Number.MAX_SAFE_INTEGER)
@@ -147,14 +159,14 @@ async function checkReplay(
 }
 
 /** I-12: reads and sockets show the same book. */
-function checkReads(venue: RestingVenue): void {
-  const { directory, audit, followers, onFinding } = venue
+function checkReads({ directory, followers, onFinding }: RestingVenue, audit: FeedAudit): void {
+  const { market } = audit.market
   const reads = openReadModel(historyPath(join(directory, 'projector')))
-  const seq = reads.projectedSeq(market.market)
+  const seq = reads.projectedSeq(market)
   if (seq !== audit.seq()) onFinding(`reads are at ${seq}, the feed at ${audit.seq()}`, seq)
-  checkReadOrders(venue, reads)
-  const shown = shownBook(reads)
-  for (const follower of followers) {
+  checkReadOrders({ audit, onFinding }, reads)
+  const shown = shownBook(reads, market)
+  for (const follower of followers.filter((one) => one.market === market)) {
     const folded = [...follower.openAmounts()]
       .map(([id, open]) => `${id} ${open}`)
       .sort()
@@ -169,15 +181,15 @@ function checkReads(venue: RestingVenue): void {
   reads.close()
 }
 
-const shownBook = (reads: ReadModel): string =>
+const shownBook = (reads: ReadModel, market: string): string =>
   reads
-    .openOrders(market.market)
+    .openOrders(market)
     .map(({ order, progress }) => `${order.orderId} ${formatDecimal(progress.open, 18)}`)
     .sort()
     .join()
 
 /** Every order as reads show it stands where the feed left it. */
-function checkReadOrders({ audit, onFinding }: Audited, reads: ReadModel): void {
+function checkReadOrders({ audit, onFinding }: Judged, reads: ReadModel): void {
   for (const { order, status, filled, pending, open } of audit.orders.values()) {
     const progress = reads.order(order.orderId)?.progress
     const agrees =
@@ -189,22 +201,31 @@ function checkReadOrders({ audit, onFinding }: Audited, reads: ReadModel): void 
   }
 }
 
-type Audited = Pick<RestingVenue, 'audit' | 'directory' | 'onFinding'>
+interface Judged extends Pick<RestingVenue, 'onFinding'> {
+  readonly audit: FeedAudit
+}
+
+type Audited = Pick<RestingVenue, 'audits' | 'directory' | 'onFinding'>
 
 /** The same while things go on: whenever reads happen to be where the audit is. */
-export function checkReadsMeanwhile(venue: Audited): void {
-  const reads = openIfMade(historyPath(join(venue.directory, 'projector')))
+export function checkReadsMeanwhile({ audits, directory, onFinding }: Audited): void {
+  const reads = openIfMade(historyPath(join(directory, 'projector')))
   if (reads === undefined) return
-  if (reads.projectedSeq(market.market) === venue.audit.seq()) checkReadOrders(venue, reads)
+  for (const audit of audits) {
+    const { market } = audit.market
+    if (reads.projectedSeq(market) === audit.seq()) checkReadOrders({ audit, onFinding }, reads)
+  }
   reads.close()
 }
 
-/** How far reads have come; 0 while there is nothing to read. */
-export function projectedSeq(directory: string): number {
+/** Whether reads have come as far as the feeds. */
+export function areReadsLevel(directory: string, audits: readonly FeedAudit[]): boolean {
   const reads = openIfMade(historyPath(join(directory, 'projector')))
-  const seq = reads?.projectedSeq(market.market) ?? 0
+  const isLevel = audits.every(
+    (audit) => (reads?.projectedSeq(audit.market.market) ?? 0) === audit.seq(),
+  )
   reads?.close()
-  return seq
+  return isLevel
 }
 
 /** Undefined while the projector has not finished making the file, at which it may die. */
@@ -219,14 +240,15 @@ function openIfMade(path: string): ReadModel | undefined {
 
 /** I-11: a projection made afresh has the same rows. */
 function checkRebuilt(
-  { directory, onFinding }: RestingVenue,
+  { directory, audits, onFinding }: RestingVenue,
   messages: readonly BusMessage[],
 ): void {
   const open = (path: string) =>
     openDatabase({ path, migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
   const fresh = open(historyPath(directory))
   const live = open(historyPath(join(directory, 'projector')))
-  const projection = createProjection(fresh, [market])
+  const markets = audits.map(({ market }) => market)
+  const projection = createProjection(fresh, markets)
   projection.applyBatch(
     messages.map(({ seq, data }) => ({ streamSeq: seq, block: decodeBlock(data) })),
   )

@@ -4,11 +4,12 @@ import type { BookDelta, BookRecord } from '../../client/index.js'
 import { createLocalBook } from '../../client/local-book.js'
 import type { Network, Order } from './network.js'
 import type { SimulatedProcess } from './process.js'
-import { market, type FanOutFace } from './venue.js'
+import type { FanOutFace } from './venue.js'
 import type { Actor } from './world.js'
 
-/** A socket client that keeps the book and the trades from frames alone. */
+/** A socket client that keeps the book and the trades of a market from frames alone. */
 export interface Follower {
+  readonly market: string
   /** Sequence that its book has reached; undefined before the first snapshot. */
   seq(): number | undefined
   /** Open amount by order id. */
@@ -38,6 +39,7 @@ const TRY_AGAIN_MS = 700
 
 export interface FollowerOptions {
   readonly name: string
+  readonly market: string
   readonly network: Network
   readonly fanOut: SimulatedProcess<FanOutFace>
   readonly onFinding: (what: string, error: unknown) => void
@@ -45,7 +47,7 @@ export interface FollowerOptions {
 
 /** Connects, follows, and resumes where it was whenever the connection breaks. */
 export function createFollower(options: FollowerOptions): Follower {
-  const { name, network, fanOut, onFinding } = options
+  const { name, market, network, fanOut, onFinding } = options
   const { world, random } = network
   const book = createLocalBook()
   const tradeIds: number[] = []
@@ -95,7 +97,7 @@ export function createFollower(options: FollowerOptions): Follower {
       ['trades', tradeSeq],
     ] as const) {
       const resume = since === undefined ? {} : { since_seq: since }
-      session.onText(JSON.stringify({ op: 'subscribe', channel, market: market.market, ...resume }))
+      session.onText(JSON.stringify({ op: 'subscribe', channel, market, ...resume }))
     }
   }
 
@@ -127,6 +129,7 @@ export function createFollower(options: FollowerOptions): Follower {
   fanOut.onEnd(disconnect)
   world.after(actor, 0, connect)
   return {
+    market,
     seq: () => book.seq(),
     openAmounts: () => book.openAmounts(),
     tradeIds,

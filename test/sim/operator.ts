@@ -7,14 +7,14 @@ import { askMarket } from '../../bus-schemas/subjects.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { connectLine, type BusLine } from './bus-line.js'
 import type { Network } from './network.js'
-import { market, writeMarketFile } from './venue.js'
+import type { MarketPlan } from './markets.js'
 import type { Actor } from './world.js'
 
-/** An operator who changes the market and writes the market file after the log, as `./venue market` does. */
+/** An operator who changes markets and writes the market file after the log, as `./venue market` does. */
 export interface Operator {
   /** Asks for some change; most are carried out, some are refused, some get lost. */
   act(): void
-  /** Brings the market file up to the log, as often as it takes. */
+  /** Brings the market file up to the logs, as often as it takes. */
   reconcile(): void
   readonly line: BusLine
 }
@@ -32,11 +32,14 @@ const CHANGES: readonly (() => MarketChange)[] = [
   () => ({ kind: 'enable' }),
 ]
 
-export function createOperator(
-  network: Network,
-  server: MemoryBus,
-  onFinding: (what: string, error: unknown) => void,
-): Operator {
+export interface OperatorOptions {
+  readonly network: Network
+  readonly server: MemoryBus
+  readonly plan: MarketPlan
+  readonly onFinding: (what: string, error: unknown) => void
+}
+
+export function createOperator({ network, server, plan, onFinding }: OperatorOptions): Operator {
   const { world, random } = network
   const actor: Actor = {
     ...{ name: 'operator', alive: true, skewMs: 0 },
@@ -44,28 +47,31 @@ export function createOperator(
   }
   const line = connectLine(network, server, actor)
 
-  const ask = (change: MarketChange, onSilence: () => void): void => {
+  const ask = (market: string, change: MarketChange, onSilence: () => void): void => {
     const request = { request_id: 'r', by: 'operator', reason: 'maintenance', change }
-    const subject = askMarket(market.market)
+    const subject = askMarket(market)
     line.bus.ask(subject, encodeMarketRequest(request), PATIENCE_MS).then((data) => {
       const answer = decodeMarketAnswer(data)
       const said = answer.kind === 'terms' ? answer.terms.standing.status : answer.message
-      world.note(`operator ${change.kind}: ${said}`)
-      if (answer.kind === 'terms') writeMarketFile(answer.terms)
+      world.note(`operator ${change.kind} ${market}: ${said}`)
+      if (answer.kind === 'terms') plan.write(answer.terms)
     }, onSilence)
   }
-  const reconcile = (): void => {
+  const reconcile = (market: string): void => {
+    const again = (): void => reconcile(market)
     world.after(actor, 0, () =>
-      ask({ kind: 'show' }, () => world.after(actor, ASK_AGAIN_MS, reconcile)),
+      ask(market, { kind: 'show' }, () => world.after(actor, ASK_AGAIN_MS, again)),
     )
   }
   return {
     line,
-    reconcile,
+    reconcile: () => plan.markets.forEach(({ market }) => reconcile(market)),
     act() {
+      const { market } = random.pick(plan.markets)
       const setFee = { kind: 'set', fields: { taker_fee_bps: random.pick(FEES_BPS) } } as const
       const change = random.chance(0.3) ? setFee : random.pick(CHANGES)()
-      world.after(actor, 0, () => ask(change, () => world.note(`operator ${change.kind}: silence`)))
+      const silence = (): void => world.note(`operator ${change.kind} ${market}: silence`)
+      world.after(actor, 0, () => ask(market, change, silence))
     },
   }
 }

@@ -1,23 +1,31 @@
-import { managerAbi, perpAssetAbi, perpManagerAbi, spotFeedAbi } from '../../chain/abi/contracts.js'
+import {
+  dutchAuctionAbi,
+  managerAbi,
+  perpAssetAbi,
+  perpManagerAbi,
+  spotFeedAbi,
+} from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
+import {
+  addBalance,
+  AT,
+  balanceOf,
+  FEE_ACCOUNT,
+  requireUnpaused,
+  Revert,
+  type ChainState,
+  type MatchLegs,
+  type PerpState,
+} from './chain-state.js'
 import { contractInterface } from './contract-interface.js'
-import { AT, balanceKey, FEE_ACCOUNT, Revert, type ChainState } from './contracts.js'
-
-/** A perpetual on the simulated chain: its asset stands where spot has the base asset, its cash where spot has the quote. */
-export interface PerpState {
-  readonly mark: bigint
-  /** Whether the feeds are too old to be read. */
-  readonly isStale: boolean
-}
 
 const E18 = 10n ** 18n
-export const PERP_AT_START: PerpState = { mark: E18, isStale: false }
 const INITIAL_RATE = E18 / 10n
 const MAINTENANCE_RATE = (65n * E18) / 1_000n
 const POSITION_CAP = 1_000_000n * E18
 
 /** What a match moves on one account. */
-export interface PerpMove {
+interface PerpMove {
   readonly account: bigint
   readonly size: bigint
   readonly price: bigint
@@ -26,46 +34,58 @@ export interface PerpMove {
 
 const times = (x: bigint, y: bigint): bigint => (x * y) / E18
 const sizeOf = (value: bigint): bigint => (value < 0n ? -value : value)
-const read = ({ balances }: ChainState, account: bigint, asset: Address): bigint =>
-  balances.get(balanceKey(account, asset)) ?? 0n
 
-/** Profit that an account has not settled into cash. */
-function unsettledOf(state: ChainState, { mark }: PerpState, account: bigint): bigint {
-  const last = state.settledAt.get(account) ?? mark
-  return times(read(state, account, AT.base), mark - last)
+/** Profit and funding that an account has not settled into cash. */
+export function unsettledOf(
+  state: ChainState,
+  { mark, funding }: PerpState,
+  account: bigint,
+): bigint {
+  const now = mark - funding
+  const last = state.settledAt.get(account) ?? now
+  return times(balanceOf(state, account, AT.perpAsset), now - last)
 }
 
 function marginOf(state: ChainState, perp: PerpState, account: bigint, rate: bigint): bigint {
-  const required = times(times(sizeOf(read(state, account, AT.base)), perp.mark), rate)
-  return read(state, account, AT.quote) + unsettledOf(state, perp, account) - required
+  const position = balanceOf(state, account, AT.perpAsset)
+  const required = times(times(sizeOf(position), perp.mark), rate)
+  return balanceOf(state, account, AT.cash) + unsettledOf(state, perp, account) - required
 }
 
 /** Settles the accounts of a match at the mark and then judges each, as the manager does. */
-export function settlePerpetual(
-  state: ChainState,
-  perp: PerpState,
-  moves: readonly PerpMove[],
-): void {
+export function settlePerpetual(state: ChainState, perp: PerpState, match: MatchLegs): void {
   if (perp.isStale) throw new Revert('BLF_DataTooOld')
-  const { balances, settledAt } = state
-  const earn = (account: bigint, cash: bigint): void =>
-    void balances.set(balanceKey(account, AT.quote), read(state, account, AT.quote) + cash)
-  for (const { account, size, price, fee } of moves) {
-    earn(account, unsettledOf(state, perp, account))
-    settledAt.set(account, perp.mark)
-    const position = read(state, account, AT.base) + size
-    balances.set(balanceKey(account, AT.base), position)
+  requireUnpaused(state, AT.perpManager)
+  for (const { account, size, price, fee } of movesOf(match)) {
+    if (state.auctions.has(account)) throw new Revert('BM_AccountUnderLiquidation')
+    addBalance(state, account, AT.cash, unsettledOf(state, perp, account))
+    state.settledAt.set(account, perp.mark - perp.funding)
+    addBalance(state, account, AT.perpAsset, size)
+    const position = balanceOf(state, account, AT.perpAsset)
     const delta = -times(price - perp.mark, size) - fee
-    earn(account, delta)
-    earn(FEE_ACCOUNT, fee)
+    addBalance(state, account, AT.cash, delta)
+    addBalance(state, FEE_ACCOUNT, AT.cash, fee)
     const grows = position !== 0n && position > 0n === size > 0n
     if (delta >= 0n && !grows) continue
-    if (delta < 0n && read(state, account, AT.quote) < 0n) throw new Revert('SRM_NoNegativeCash')
+    if (delta < 0n && balanceOf(state, account, AT.cash) < 0n) {
+      throw new Revert('SRM_NoNegativeCash')
+    }
     if (marginOf(state, perp, account, INITIAL_RATE) < 0n) {
       throw new Revert('SRM_PortfolioBelowMargin')
     }
   }
 }
+
+/** The taker pays its fee with its first fill. */
+const movesOf = ({ taker, takerIsBid, takerFee, fills }: MatchLegs): PerpMove[] =>
+  fills.flatMap(({ maker, amount, price, fee }, i) => {
+    if (taker === maker) throw new Revert('AC_CannotTransferAssetToOneself')
+    const size = takerIsBid ? amount : -amount
+    return [
+      { account: maker, size: -size, price, fee },
+      { account: taker, size, price, fee: i === 0 ? takerFee : 0n },
+    ]
+  })
 
 const asset = contractInterface([...perpAssetAbi, ...spotFeedAbi])
 const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
@@ -73,7 +93,7 @@ const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
 /** Answers a read of the asset and of the feed of the stable token, which stands at the same address. */
 export function callPerpAsset(state: ChainState, perp: PerpState, data: Hex): Hex {
   const { name, args, result, results } = asset.read(data)
-  const positions = [...state.balances].filter(([key]) => key.endsWith(AT.base))
+  const positions = [...state.balances].filter(([key]) => key.endsWith(AT.perpAsset))
   const sum = (values: readonly bigint[]): bigint => values.reduce((a, b) => a + b, 0n)
   switch (name) {
     case 'getPerpPrice':
@@ -102,19 +122,20 @@ export function callPerpAsset(state: ChainState, perp: PerpState, data: Hex): He
 
 const manager = contractInterface([...managerAbi, ...perpManagerAbi])
 
-/** Answers a read of the manager: no collateral, no auction, no surcharges, no borrowing. */
+/** Answers a read of the manager: no collateral, no surcharges, no borrowing. */
 export function callPerpManager(state: ChainState, perp: PerpState, data: Hex): Hex {
   const { name, args, result, results } = manager.read(data)
   switch (name) {
     case 'adjustmentsPaused':
-      return result(state.isPaused)
+      return result(state.paused.has(AT.perpManager))
     case 'borrowingEnabled':
       return result(false)
     case 'liquidation':
+      return result(AT.auction)
     case 'assetMap':
       return result(NO_ADDRESS)
     case 'stableFeed':
-      return result(AT.base)
+      return result(AT.perpAsset)
     case 'assetDetails':
       return result({ isWhitelisted: true, assetType: 2, marketId: 1n })
     case 'perpMarginRequirements':
@@ -131,4 +152,12 @@ export function callPerpManager(state: ChainState, perp: PerpState, data: Hex): 
     default:
       throw new Error(`the simulated manager has no ${name}`)
   }
+}
+
+const auction = contractInterface(dutchAuctionAbi)
+
+export function callAuction(state: ChainState, data: Hex): Hex {
+  const { name, args, result } = auction.read(data)
+  if (name !== 'isAuctionLive') throw new Error(`the simulated auction has no ${name}`)
+  return result(state.auctions.has(args[0] as bigint))
 }

@@ -20,17 +20,22 @@ function simulator(...args: readonly string[]): Promise<{ code: number | null; s
 describe('simulator', function () {
   this.timeout(400_000)
 
-  it('finds nothing in any of the first seeds', async () => {
-    const { code, said } = await simulator('--seed', '1', '--seeds', '40', '--steps', '60')
+  it('finds nothing in any of the first seeds, with all kinds of market at once', async () => {
+    const { code, said } = await simulator('--seed', '1', '--seeds', '30', '--steps', '60')
     expect(code, said).to.equal(0)
-    expect(said).to.include('40 seeds, 0 with findings')
+    expect(said).to.include('30 seeds, 0 with findings')
+    const fills = [...said.matchAll(/^\S+: (\d+) fills$/gm)].map(([, count]) => Number(count))
+    expect(fills.length, said).to.equal(3)
+    expect(Math.min(...fills), said).to.be.above(10)
   })
 
-  it('finds nothing with a perpetual either', async () => {
-    const seeds = ['--seed', '1', '--seeds', '20', '--steps', '60']
-    const { code, said } = await simulator('--perpetual', ...seeds)
-    expect(code, said).to.equal(0)
-    expect(said).to.include('20 seeds, 0 with findings')
+  it('finds nothing with one market of each kind alone', async () => {
+    for (const kind of ['spot', 'perpetual', 'future']) {
+      const seeds = ['--seed', '1', '--seeds', '5', '--steps', '60']
+      const { code, said } = await simulator('--kind', kind, ...seeds)
+      expect(code, said).to.equal(0)
+      expect(said).to.include('5 seeds, 0 with findings')
+    }
   })
 
   it('finds nothing any more in the seeds that once found something', async () => {

@@ -10,40 +10,38 @@ import type { Logger } from '../../runtime/process/log.js'
 import { chooseTroubles, createAdversary, type Stage, type Troubles } from './adversary.js'
 import { answerRpc } from './chain-rpc.js'
 import { createChain, type SimulatedChain } from './chain.js'
-import { allow, AT, CHAIN_ID, fillKey } from './contracts.js'
+import { createBlameCheck } from './blame-check.js'
+import { allow, AT, CHAIN_ID, type ChainState } from './chain-state.js'
+import { fillKey } from './contracts.js'
 import { readJournal, type JournalReader } from './executor-journal.js'
 import { createFeedAudit, type FeedAudit } from './feed-audit.js'
-import { checkAtRest, checkReadsMeanwhile, projectedSeq } from './final-checks.js'
+import { areReadsLevel, checkAtRest, checkReadsMeanwhile } from './final-checks.js'
 import { createFollower } from './followers.js'
-import { runOn, type HttpAnswer, type HttpRequest } from './host.js'
-import { createNetwork, type Network } from './network.js'
-import { supervise, type SimulatedProcess } from './process.js'
-import { createRandom } from './random.js'
+import { runOn } from './host.js'
+import { KINDS, planMarkets, type Kind, type MarketPlan } from './markets.js'
+import { createNetwork } from './network.js'
 import { createOperator } from './operator.js'
-import { PERP_AT_START } from './perp-contract.js'
-import { createTraders, endow, makeTraders } from './traders.js'
+import { supervise, type SimulatedProcess, type SupervisorOptions } from './process.js'
+import { createRandom, type Random } from './random.js'
+import { askExecutor, askNode } from './requests.js'
+import { createTraders, endow, makeTraders, type SentOrder } from './traders.js'
 import {
   chainReaderSpec,
   EXECUTOR_KEY,
   EXECUTOR_URL,
-  executorSpecOf,
+  executorSpec,
   fanOutSpec,
   intakeSpec,
-  market,
   matcherSpec,
   projectorSpec,
-  resetMarketFile,
-  standbySpec,
-  type ExecutorFace,
-  type SimulatedType,
 } from './venue.js'
-import { createWorld, type World } from './world.js'
+import { createWorld, EPOCH_MS, type World } from './world.js'
 
 export interface SimulationOptions {
   readonly seed: number
   readonly steps: number
-  /** Of the market; spot by default. */
-  readonly contractType?: SimulatedType
+  /** One market of each of these kinds; all by default. */
+  readonly kinds?: readonly Kind[] | undefined
   /** Sees every line of the trace. */
   readonly onNote?: (line: string) => void
 }
@@ -60,11 +58,13 @@ export interface SimulationResult {
   /** Equal for equal seeds. */
   readonly hash: string
   readonly orders: number
-  readonly fills: number
+  /** By market. */
+  readonly fills: ReadonlyMap<string, number>
   readonly events: number
   readonly elapsedMs: number
 }
 
+const E18 = 10n ** 18n
 const BLOCK_TIME_MS = 2_000
 const MEAN_STEP_MS = 250
 /** How many of the deployments settle through the batch executor. */
@@ -106,14 +106,14 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
   const log = options.onNote === undefined ? silent : logTo(world)
   const troubles = chooseTroubles(random)
   world.note(`seed ${seed} ${JSON.stringify(troubles)}`)
-  const { contractType = 'spot' } = options
-  const venue = build({ world, random, directory, onFinding, log, troubles, contractType })
+  const { kinds = KINDS } = options
+  const venue = build({ world, random, directory, onFinding, log, troubles, kinds })
   try {
     const adversary = createAdversary(venue.stage, random.fork(), troubles)
     for (let step = 0; step < steps && findings.length === 0; step++) {
       adversary.step()
       await world.run(random.int(2 * MEAN_STEP_MS))
-      await venue.audit.advance()
+      for (const audit of venue.audits) await audit.advance()
       checkFilledOnChain(venue)
       if (step % READS_EVERY === 0) checkReadsMeanwhile({ ...venue, directory })
     }
@@ -128,7 +128,8 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
   }
   return {
     ...{ seed, findings, hash: world.hash(), events: world.events() },
-    ...{ orders: venue.audit.orders.size, fills: venue.audit.fills.length },
+    orders: venue.audits.reduce((sum, { orders }) => sum + orders.size, 0),
+    fills: new Map(venue.audits.map(({ market, fills }) => [market.market, fills.length])),
     elapsedMs: world.elapsedMs(),
   }
 }
@@ -165,7 +166,7 @@ interface Parts {
   readonly random: ReturnType<typeof createRandom>
   readonly directory: string
   readonly troubles: Troubles
-  readonly contractType: SimulatedType
+  readonly kinds: readonly Kind[]
   readonly log: (process: string) => Logger
   readonly onFinding: (what: string, detail: unknown) => void
 }
@@ -174,7 +175,7 @@ interface Venue {
   readonly world: World
   readonly server: MemoryBus
   readonly chain: SimulatedChain
-  readonly audit: FeedAudit
+  readonly audits: readonly FeedAudit[]
   readonly journal: JournalReader
   readonly stage: Stage
   readonly isLevel: () => Promise<boolean>
@@ -182,15 +183,44 @@ interface Venue {
   end(): void
 }
 
+/** The matcher of a market; in some seeds with a standby. */
+function startMatchers(supervisor: SupervisorOptions, plan: MarketPlan, market: string) {
+  const matchers = [supervise(supervisor, matcherSpec(plan, market, false))]
+  if (supervisor.network.random.chance(0.4)) {
+    matchers.push(supervise(supervisor, matcherSpec(plan, market, true)))
+  }
+  return matchers
+}
+
+/** Days to the series' expiry: with the widest band, in the narrowing, and so that trading ends in the simulation. */
+const EXPIRES_IN_SEC = [30 * 86_400, 30 * 86_400, 7 * 86_400, 3_600 + 40]
+
+function chooseMarkets(random: Random, kinds: readonly Kind[]): MarketPlan {
+  const expirySec = EPOCH_MS / 1_000 + random.pick(EXPIRES_IN_SEC)
+  return planMarkets({ kinds, expirySec })
+}
+
+/** What the chain begins with of these markets. */
+function foundMarkets(state: ChainState, { markets }: MarketPlan): void {
+  for (const { contractType, subId } of markets) {
+    if (contractType === 'perpetual') state.perp = { mark: E18, funding: 0n, isStale: false }
+    if (contractType === 'future') {
+      const prices = { mark: E18, index: E18, isStale: false, pool: 0n }
+      state.future = { ...prices, expirySec: Number(subId) }
+    }
+  }
+}
+
 function build({ world, random, directory, onFinding, ...parts }: Parts): Venue {
-  const { log, troubles, contractType } = parts
-  resetMarketFile(contractType)
+  const { log, troubles, kinds } = parts
   const network = createNetwork(world, random.fork(), (error) => onFinding('the wire', error))
   const server = createMemoryBus({
     nowMs: () => world.nowMs(),
     setTimer: (ms, callback) => world.after(network.wire, ms, callback),
   })
   const population = makeTraders(3 + random.int(3))
+  const plan = chooseMarkets(random, kinds)
+  const { markets } = plan
   const { address } = createTransactionSigner(EXECUTOR_KEY, CHAIN_ID)
   const batches = random.chance(BATCHES)
   const matchGas = random.pick(MATCH_GAS)
@@ -198,12 +228,13 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
   const chain = createChain({
     ...{ world, random: random.fork(), sender: address, matchGas },
     genesis: (state) => {
-      if (contractType === 'perpetual') state.perp = PERP_AT_START
+      foundMarkets(state, plan)
       endow(state, population)
       allow(state, batches ? AT.batchExecutor : AT.matching, address)
       if (batches) allow(state, AT.matching, AT.batchExecutor)
     },
   })
+  const blame = createBlameCheck(chain, onFinding)
   const journal = readJournal(join(directory, 'executor', 'executor.db'))
   const processes: SimulatedProcess[] = []
   const points = random.fork()
@@ -225,7 +256,7 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
     ...{ world, random: random.fork() },
     http: (request) =>
       request.url.href.startsWith(EXECUTOR_URL)
-        ? askExecutor(network, executor, request)
+        ? askExecutor(network, executor, request, blame.judge)
         : askNode(network, request, (text) => answerRpc(rpc, text)),
     onDatabase: (actor, database) => {
       processes.find((one) => one.actor() === actor)?.ownDatabase(database)
@@ -236,46 +267,45 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
   runs += 1
   const nodeUrl = `http://node.sim/${runs}/`
   const supervisor = { network, server, directory, nodeUrl, log, onFinding }
-  const executor = supervise(supervisor, executorSpecOf(batches))
-  const matchers = [supervise(supervisor, matcherSpec)]
-  if (random.chance(0.4)) matchers.push(supervise(supervisor, standbySpec))
-  const projector = supervise(supervisor, projectorSpec)
-  const fanOut = supervise(supervisor, fanOutSpec)
-  processes.push(
-    executor,
-    ...matchers,
-    supervise(supervisor, chainReaderSpec),
-    supervise(supervisor, intakeSpec),
-    projector,
-    fanOut,
-  )
+  const executor = supervise(supervisor, executorSpec(plan, batches))
+  const matchers = markets.map(({ market }) => startMatchers(supervisor, plan, market))
+  const fanOut = supervise(supervisor, fanOutSpec(plan))
+  processes.push(executor, ...matchers.flat(), fanOut)
+  for (const spec of [chainReaderSpec, intakeSpec, projectorSpec]) {
+    processes.push(supervise(supervisor, spec(plan)))
+  }
   const { shortLives } = troubles
-  const people = { traders: population, shortLives }
-  const onAnswered = (orderId: string, feedSeq: number): void => {
-    void isStored(server, feedSeq).then((stored) => {
+  const people = { traders: population, markets, shortLives }
+  const onAnswered = ({ orderId, market }: SentOrder, feedSeq: number): void => {
+    void isStored(server, market, feedSeq).then((stored) => {
       if (!stored) onFinding(`${orderId} was answered before ${feedSeq} was stored`, feedSeq)
     })
   }
   const traders = createTraders({ network, server, ...people, onAnswered, onFinding })
-  const operator = createOperator(network, server, onFinding)
-  const followers = ['follower-1', 'follower-2'].map((name) =>
-    createFollower({ name, network, fanOut, onFinding }),
+  const operator = createOperator({ network, server, plan, onFinding })
+  const followed = markets.length > 1 ? markets : [...markets, ...markets]
+  const followers = followed.map(({ market }, i) =>
+    createFollower({ name: `follower-${i + 1}`, market, network, fanOut, onFinding }),
   )
-  const audit = createFeedAudit(server, market.market, onFinding)
+  const audits = markets.map((market) => createFeedAudit(server, market, onFinding))
   const mineAlways = (): void => {
     chain.mine()
     world.after(network.wire, BLOCK_TIME_MS, mineAlways)
   }
   world.after(network.wire, BLOCK_TIME_MS, mineAlways)
-  const isLevel = async (): Promise<boolean> => {
-    const { lastSeq } = await server.streamState(commandsStream(market.market))
-    const leader = matchers.map((matcher) => matcher.face()).find((face) => face?.isLive())
+  const isMarketLevel = async (audit: FeedAudit, i: number): Promise<boolean> => {
+    const { market } = audit.market
+    const { lastSeq } = await server.streamState(commandsStream(market))
+    const leader = matchers[i]?.map((matcher) => matcher.face()).find((face) => face?.isLive())
     return (
       leader?.positions().command_seq === lastSeq &&
-      fanOut.face()?.headSeq() === audit.seq() &&
-      followers.every((follower) => follower.seq() === audit.seq()) &&
-      projectedSeq(directory) === audit.seq()
+      fanOut.face()?.headSeq(market) === audit.seq() &&
+      followers.every((one) => one.market !== market || one.seq() === audit.seq())
     )
+  }
+  const isLevel = async (): Promise<boolean> => {
+    const levels = await Promise.all(audits.map(isMarketLevel))
+    return levels.every((level) => level) && areReadsLevel(directory, audits)
   }
   const stage = { network, chain, processes, traders, operator, followers }
   const end = (): void => {
@@ -283,104 +313,57 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
     for (const process of processes) process.crash('the simulation ends')
     journal.close()
   }
-  return { world, server, chain, audit, journal, stage, isLevel, onFinding, end }
+  return { world, server, chain, audits, journal, stage, isLevel, onFinding, end }
 }
 
 /** Durable before visible: whether the feed has reached the seq. */
-async function isStored(server: MemoryBus, feedSeq: number): Promise<boolean> {
-  const last = await server.lastMessage(feedStream(market.market))
+async function isStored(server: MemoryBus, market: string, feedSeq: number): Promise<boolean> {
+  const last = await server.lastMessage(feedStream(market))
   if (last === undefined) return false
   const { firstSeq, changes } = decodeBlock(last.data)
   return firstSeq + changes.length > feedSeq
 }
 
-/** A request to the node: it may be lost on the way there or back, or refused. */
-function askNode(
-  { world, random, weather, wire, carry }: Network,
-  { from, body }: HttpRequest,
-  answer: (text: string) => string,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const refused = random.chance(weather.refusedCalls)
-    const lost = random.chance(weather.lostCalls)
-    const lostThere = random.chance(0.5)
-    if (lost && lostThere) return
-    carry(wire, undefined, () => {
-      if (refused) {
-        carry(from, undefined, () => reject(new TypeError('fetch failed')))
-        return
-      }
-      const text = answer(body)
-      if (!lost) carry(from, undefined, () => resolve({ status: 200, text }))
-      else world.note('an answer of the node is lost')
-    })
-  })
-}
-
-/** A request to the executor, which may be down or go down before it answers. */
-function askExecutor(
-  { carry, world }: Network,
-  executor: SimulatedProcess<ExecutorFace>,
-  { from, url, body, headers }: HttpRequest,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const broken = (): void => carry(from, undefined, () => reject(new TypeError('fetch failed')))
-    const [process, face] = [executor.actor(), executor.face()]
-    if (process === undefined || face === undefined) return broken()
-    let isOpen = true
-    executor.onEnd(() => {
-      if (isOpen) broken()
-      isOpen = false
-    })
-    carry(process, undefined, () => {
-      face(url, body, headers['idempotency-key'] ?? '').then(
-        (answer) => {
-          isOpen = false
-          carry(from, undefined, () => resolve(answer))
-        },
-        (error: unknown) => process.onFailure(error),
-      )
-    })
-    const { 'idempotency-key': key } = headers
-    world.note(key === undefined ? `${url.pathname} asked` : `settlement ${key} asked`)
-  })
-}
-
-/** I-16 while it goes on: nothing is filled on chain beyond what the feed has matched. */
-function checkFilledOnChain({ chain, audit, onFinding }: Venue): void {
+/** I-16 while it goes on: nothing is filled on chain beyond what the feeds have matched. */
+function checkFilledOnChain({ chain, audits, onFinding }: Venue): void {
   const { state } = chain.head()
-  for (const { order, filled, pending } of audit.orders.values()) {
-    const onChain = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
-    const late = audit.undoneOf(order.orderId)
-    if (onChain > filled - order.initialFilled + pending + late) {
-      onFinding(`I-16 ${order.orderId} is filled on chain beyond its matches`, order)
+  for (const audit of audits) {
+    for (const { order, filled, pending } of audit.orders.values()) {
+      const signed = state.filled.get(fillKey(order.owner, order.nonce)) ?? 0n
+      const onChain = (signed * E18) / audit.market.amountScale
+      const late = audit.undoneOf(order.orderId)
+      if (onChain > filled - order.initialFilled + pending + late) {
+        onFinding(`I-16 ${order.orderId} is filled on chain beyond its matches`, order)
+      }
     }
   }
 }
 
 /** Lets time run until nothing is under way (I-22). */
 async function comeToRest(venue: Venue): Promise<void> {
-  const { world, audit, stage, chain, journal, onFinding } = venue
+  const { world, audits, stage, chain, journal, onFinding } = venue
   const since = world.elapsedMs()
   for (;;) {
     await world.run(REST_SLICE_MS)
-    await audit.advance()
-    const open = journal.open()
-    const standing = new Set(audit.standing().map(({ settlementId }) => settlementId))
+    for (const audit of audits) await audit.advance()
+    const standing = new Set(
+      audits.flatMap((audit) => audit.standing().map(({ settlementId }) => settlementId)),
+    )
     const turned = journal
       .turned()
       .filter(({ intent, success, final }) => !final || success !== standing.has(intent))
     const waits = {
       turned: turned.length,
       unanswered: stage.traders.unanswered(),
-      pending: audit.pending.size,
-      ...{ open, pooled: chain.poolSize(), level: await venue.isLevel() },
+      pending: audits.reduce((sum, audit) => sum + audit.pending.size, 0),
+      ...{ open: journal.open(), pooled: chain.poolSize(), level: await venue.isLevel() },
     }
-    const { unanswered, pending, pooled, level } = waits
+    const { unanswered, pending, open, pooled, level } = waits
     const isIdle = turned.length + unanswered + pending + open + pooled === 0 && level
     if (isIdle && world.elapsedMs() - since >= LEAST_REST_MS) return
     if (world.elapsedMs() - since > REST_WITHIN_MS) {
-      onFinding(`I-22 not at rest: ${JSON.stringify(waits)}`, [...audit.pending.keys()])
+      const left = audits.flatMap((audit) => [...audit.pending.keys()])
+      onFinding(`I-22 not at rest: ${JSON.stringify(waits)}`, left)
       return
     }
   }

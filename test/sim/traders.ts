@@ -13,22 +13,32 @@ import { encodeTradeData } from '../../core/entry/read-action.js'
 import { E18 } from '../../core/money.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { connectLine, type BusLine } from './bus-line.js'
-import { AT, balanceKey, digestOf, walletSignature, type ChainState } from './contracts.js'
+import type { Market } from '../../core/contracts/market.js'
+import { AT, setBalance, type ChainState } from './chain-state.js'
+import { digestOf, walletSignature } from './contracts.js'
+import type { Kind } from './markets.js'
 import type { Network } from './network.js'
-import { market } from './venue.js'
 import type { Actor } from './world.js'
 
 /** A trader: a plain key, or a wallet contract, whose signature costs a simulation nothing. */
 export interface Trader {
   readonly owner: Address
   readonly key: Uint8Array | undefined
-  readonly accounts: readonly bigint[]
+  /** By manager; those of spot and of the future are the same. */
+  readonly accounts: ReadonlyMap<Address, readonly bigint[]>
 }
+
+/** Accounts of a trader that may trade in a market. */
+export const accountsIn = (
+  { accounts }: Trader,
+  { marginManagerAddress }: Market,
+): readonly bigint[] => accounts.get(marginManagerAddress) ?? []
 
 /** An order as its trader sent it, and what became known of it. */
 export interface SentOrder {
   readonly body: Readonly<Record<string, unknown>>
   readonly orderId: string
+  readonly market: string
   readonly owner: Address
   readonly nonce: bigint
   /** Without a valid signature: must never be accepted. */
@@ -63,17 +73,21 @@ export interface TradersOptions {
   readonly network: Network
   readonly server: MemoryBus
   readonly traders: readonly Trader[]
+  readonly markets: readonly Market[]
   /** Whether some orders expire soon. */
   readonly shortLives: boolean
   /** Told of each answer that shows an order, and the seq that it says the feed has reached. */
-  readonly onAnswered: (orderId: string, feedSeq: number) => void
+  readonly onAnswered: (order: SentOrder, feedSeq: number) => void
   readonly onFinding: (what: string, error: unknown) => void
 }
 
 /** A few traders, the last of them with a plain key. */
 export function makeTraders(count: number): Trader[] {
   return Array.from({ length: count }, (_, index) => {
-    const accounts = [BigInt(10 + 2 * index), BigInt(11 + 2 * index)]
+    const accounts = new Map([
+      [AT.manager, [BigInt(10 + 2 * index), BigInt(11 + 2 * index)]],
+      [AT.perpManager, [BigInt(50 + 2 * index), BigInt(51 + 2 * index)]],
+    ])
     if (index < count - 1) {
       return { owner: `0x${`${50 + index}`.repeat(20)}`, key: undefined, accounts }
     }
@@ -90,17 +104,19 @@ const FAIR_CASH = 3n * E18
 export function endow(state: ChainState, people: readonly Trader[]): void {
   for (const { owner, key, accounts } of people) {
     if (key === undefined) state.wallets.set(owner, true)
-    for (const account of accounts) {
-      state.owners.set(account, owner)
-      const [base, quote] = state.perp ? [0n, FAIR_CASH] : [FAIR_BALANCE, FAIR_BALANCE]
-      state.balances.set(balanceKey(account, AT.base), base)
-      state.balances.set(balanceKey(account, AT.quote), quote)
+    for (const [manager, ids] of accounts) {
+      for (const account of ids) {
+        state.owners.set(account, owner)
+        state.managers.set(account, manager)
+        if (manager === AT.perpManager) setBalance(state, account, AT.cash, FAIR_CASH)
+        else for (const at of [AT.cngn, AT.usdc]) setBalance(state, account, at, FAIR_BALANCE)
+      }
     }
   }
 }
 
 export function createTraders(options: TradersOptions): Traders {
-  const { network, server, traders, shortLives } = options
+  const { network, server, traders, markets, shortLives } = options
   const livesSec = shortLives ? [...SHORT_LIVES_SEC, ...LIVES_SEC] : LIVES_SEC
   const { world, random } = network
   const actor: Actor = {
@@ -133,7 +149,7 @@ export function createTraders(options: TradersOptions): Traders {
     ask(askPlaceOrder, order.body, (answer) => {
       const repeated = answer.kind === 'refused' && answer.refusal.existingOrderId !== undefined
       if (answer.kind === 'order' || repeated) order.accepted = true
-      if (answer.kind === 'order') options.onAnswered(order.orderId, answer.feed_seq)
+      if (answer.kind === 'order') options.onAnswered(order, answer.feed_seq)
       const said = answer.kind === 'order' ? 'accepted' : answer.refusal.code
       world.note(`${order.orderId} ${said}`)
     })
@@ -141,20 +157,22 @@ export function createTraders(options: TradersOptions): Traders {
 
   const makeOrder = (): SentOrder => {
     const trader = random.pick(traders)
+    const market = random.pick(markets)
     const nonce = (nonces.get(trader.owner) ?? 0n) + 1n
     nonces.set(trader.owner, nonce)
     const orderId = `o${sent.length + 1}`
     const expirySec = Math.floor(world.nowMs() / 1_000) + random.pick(livesSec)
     const side: Side = random.chance(0.5) ? 'buy' : 'sell'
     const forged = random.chance(0.04)
-    const reduceOnly = market.contractType === 'perpetual' && random.chance(0.15)
+    const reduceOnly = market.contractType !== 'spot' && random.chance(0.15)
+    const account = random.pick(accountsIn(trader, market))
     const body = signedBody(trader, {
-      reduceOnly,
-      ...{ orderId, nonce, side, expirySec, forged, account: random.pick(trader.accounts) },
+      ...{ market, reduceOnly, orderId, nonce, side, expirySec, forged, account },
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
-      amount: BigInt(1 + random.int(20)) * E18,
+      amount: BigInt(1 + random.int(20)) * LOTS[market.contractType as Kind],
     })
-    return { body, orderId, owner: trader.owner, nonce, forged, accepted: false }
+    const { owner } = trader
+    return { body, orderId, market: market.market, owner, nonce, forged, accepted: false }
   }
 
   return {
@@ -176,20 +194,25 @@ export function createTraders(options: TradersOptions): Traders {
     },
     cancel() {
       if (sent.length === 0) return
-      const { owner, nonce, orderId } = random.pick(sent.slice(-30))
+      const order = random.pick(sent.slice(-30))
+      const { owner, nonce, orderId } = order
       world.note(`cancel ${orderId}`)
       world.after(actor, 0, () => {
         ask(askCancelOrder, { owner_address: owner, nonce: `${nonce}` }, (answer) => {
           if (answer.kind !== 'order') return
           cancelled.add(orderId)
-          options.onAnswered(orderId, answer.feed_seq)
+          options.onAnswered(order, answer.feed_seq)
         })
       })
     },
   }
 }
 
+/** What sizes are multiples of: of a future, enough to need a good part of an account's margin. */
+const LOTS: Readonly<Record<Kind, bigint>> = { spot: E18, perpetual: E18, future: 10n * E18 }
+
 interface Terms {
+  readonly market: Market
   readonly orderId: string
   readonly nonce: bigint
   readonly side: Side
@@ -204,23 +227,26 @@ interface Terms {
 /** A body of `POST /v1/orders` in engine terms, signed as the trader signs. */
 function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
   const { owner } = trader
-  const { account, nonce, side, price, amount, expirySec } = terms
-  const worstFee = (price * 30n) / 10_000n
+  const { market, account, nonce, side, price, amount, expirySec } = terms
+  const { assetAddress: asset, subId, tradeModuleAddress: module } = market
+  const unit = market.contractType === 'future' ? market.contractMultiplier * E18 : price
+  const worstFee = (unit * 30n) / 10_000n
+  const desiredAmount = (amount * market.amountScale) / E18
   const data = encodeTradeData({
-    ...{ asset: AT.base, subId: 0n, limitPrice: price, desiredAmount: amount, worstFee },
+    ...{ asset, subId, limitPrice: price, desiredAmount, worstFee },
     ...{ recipientId: account, isBid: side === 'buy' },
   })
   const action: Action = {
-    ...{ subaccountId: account, nonce, module: AT.tradeModule, data },
+    ...{ subaccountId: account, nonce, module, data },
     ...{ expiry: BigInt(expirySec), owner, signer: owner },
   }
   return {
     order_id: terms.orderId,
     ...{ owner_address: owner, signer_address: owner },
     ...{ subaccount_id: `${account}`, recipient_id: `${account}`, nonce: `${nonce}` },
-    ...{ asset_address: AT.base, sub_id: '0', worst_fee: `${worstFee}`, expiry: expirySec },
+    ...{ asset_address: asset, sub_id: `${subId}`, worst_fee: `${worstFee}`, expiry: expirySec },
     action_json: {
-      ...{ subaccount_id: `${account}`, nonce: `${nonce}`, module: AT.tradeModule, data },
+      ...{ subaccount_id: `${account}`, nonce: `${nonce}`, module, data },
       ...{ expiry: `${expirySec}`, owner, signer: owner },
     },
     signature: signatureOf(trader, digestOf(action), terms.forged),

@@ -21,8 +21,7 @@ import { createSession, openAuthenticate, type Session } from '../../actors/ws-f
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
-import type { ContractType, Market } from '../../core/contracts/market.js'
-import type { MarketTerms } from '../../core/contracts/market-terms.js'
+import type { Market } from '../../core/contracts/market.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
@@ -34,41 +33,14 @@ import { getFaults } from '../../executor/routes/get-faults.js'
 import { getReversals } from '../../executor/routes/get-reversals.js'
 import { postExecute } from '../../executor/routes/post-execute.js'
 import { type HttpState, handleRequests } from '../../runtime/http/server.js'
-import { aMarket, aPerp } from '../support/builders.js'
-import { AT, CHAIN_ID } from './contracts.js'
+import { AT, CHAIN_ID } from './chain-state.js'
+import type { MarketPlan } from './markets.js'
 import type { ProcessSpec } from './process.js'
 
 /** The key of the only account that settles. */
 export const EXECUTOR_KEY: Hex = `0x${'e7'.repeat(32)}`
 export const EXECUTOR_URL = 'http://executor.sim/'
 export const FRAME_WORDS = { domain: 'venue.test', product: 'service' }
-
-const ADDRESSES = {
-  tradeModuleAddress: AT.tradeModule,
-  assetAddress: AT.base,
-  quoteAssetAddress: AT.quote,
-  marginManagerAddress: AT.manager,
-}
-
-/** What may be simulated. */
-export type SimulatedType = Extract<ContractType, 'spot' | 'perpetual'>
-
-/** The market of this simulation. */
-export let market: Market = aMarket(ADDRESSES)
-
-/** The market's row of the market file, which an operator rewrites. */
-let row = market
-
-/** Puts back the row with which a simulation of this type begins. */
-export function resetMarketFile(type: SimulatedType): void {
-  market = type === 'spot' ? aMarket(ADDRESSES) : aPerp(ADDRESSES)
-  row = market
-}
-
-/** Writes what the log says into the row. */
-export const writeMarketFile = ({ rules, enabled }: MarketTerms): void => {
-  row = { ...market, ...rules, enabled } as Market
-}
 
 const elsewhere: Hex = `0x${'99'.repeat(20)}`
 export const deployment: Deployment = {
@@ -79,9 +51,9 @@ export const deployment: Deployment = {
   withdrawalModule: elsewhere,
   usdc: elsewhere,
   cngn: elsewhere,
-  wrappedUsdc: AT.quote,
-  wrappedCngn: AT.base,
-  cashAsset: elsewhere,
+  wrappedUsdc: AT.usdc,
+  wrappedCngn: AT.cngn,
+  cashAsset: AT.cash,
 }
 
 const TICK_MS = 1_000
@@ -92,14 +64,15 @@ const READ_MS = 1_500
 const EXECUTE_TIMEOUT_MS = 4_000
 const ASK_TIMEOUT_MS = 9_000
 
-export const intakeSpec: ProcessSpec<object> = {
+export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> => ({
   name: 'intake',
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, log, nodeUrl, dataDir, fail }) => {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
     const chain = await openChain(nodeUrl, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
-      ...{ bus, registry, markets: [row], readRow: () => row, nowMs: Date.now, log, onFatal: fail },
+      ...{ bus, registry, nowMs: Date.now, log, onFatal: fail },
+      ...{ markets: markets.map(({ market }) => rowOf(market)), readRow: rowOf },
       ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
       readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
       recheckEveryMs: RECHECK_MS,
@@ -113,7 +86,7 @@ export const intakeSpec: ProcessSpec<object> = {
       },
     }
   },
-}
+})
 
 /** What the host of the simulation carries; it has no sockets. */
 const postByFetch =
@@ -137,13 +110,19 @@ const executorAddress = { url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_T
 /** Often, so that each seed goes on from some; nothing is trimmed, since the log is replayed whole at the end. */
 const CHECKPOINTS = { everyCommands: 60, everyMs: 20_000, keepCommandsMs: Number.MAX_SAFE_INTEGER }
 
-const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => ({
-  name,
+/** The matcher of one market, or another that stands by. */
+export const matcherSpec = (
+  { rowOf }: MarketPlan,
+  market: string,
+  standby: boolean,
+): ProcessSpec<Matcher> => ({
+  name: `matcher-${market}${standby ? '-standby' : ''}`,
   // Another one leads, or has come to lead: what the fence is for.
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, name: leaderId, fail }) => {
     const matcher = await startMatcher({
-      ...{ bus, market: row, readRow: () => row, facts: observeMatcher(log), standby },
+      ...{ bus, market: rowOf(market), readRow: () => rowOf(market), standby },
+      facts: observeMatcher(log),
       ...{ nowMs: Date.now, tickMs: TICK_MS },
       ask: askExecutorAt(executorAddress, postByFetch),
       faults: { ask: askFaultsAt(executorAddress), everyMs: FAULTS_EVERY_MS },
@@ -160,11 +139,10 @@ const matcherSpecOf = (name: string, standby: boolean): ProcessSpec<Matcher> => 
   },
 })
 
-export const chainReaderSpec: ProcessSpec<object> = {
+export const chainReaderSpec = ({ markets }: MarketPlan): ProcessSpec<object> => ({
   name: 'chain-reader',
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, log, nodeUrl: rpcUrl, fail }) => {
-    const markets = [market]
     const running = await startChainReader({
       ...{ bus, markets, log, nowMs: Date.now, pollMs: READ_MS, onFatal: fail },
       ...openChainSource({ rpcUrl, deployment, markets }),
@@ -177,19 +155,16 @@ export const chainReaderSpec: ProcessSpec<object> = {
       },
     }
   },
-}
+})
 
-export const matcherSpec = matcherSpecOf('matcher', false)
-export const standbySpec = matcherSpecOf('matcher-standby', true)
-
-export const projectorSpec: ProcessSpec<object> = {
+export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => ({
   name: 'projector',
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, log, dataDir, fail }) => {
     const path = historyPath(dataDir)
     const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
-      ...{ bus, projection: createProjection(db, []), markets: [market] },
+      ...{ bus, projection: createProjection(db, []), markets },
       ...{ log, onFatal: fail },
     })
     return {
@@ -201,41 +176,43 @@ export const projectorSpec: ProcessSpec<object> = {
       },
     }
   },
-}
+})
 
 /** A client's socket at a fan-out. */
 export interface FanOutFace {
-  headSeq(): number
+  headSeq(market: string): number
   isReady(): boolean
   converse(connection: Connection): Session
 }
 
-export const fanOutSpec: ProcessSpec<FanOutFace> = {
+export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => ({
   name: 'ws-fanout',
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, fail }) => {
     const authenticate = await openAuthenticate({ bus, words: FRAME_WORDS, nowMs: Date.now })
     // A small ring, so that a resume has to read the stream as well.
-    const feed = await openMarketFeed({ bus, market, ringChanges: 24, onFailure: fail })
+    const open = (market: Market) =>
+      openMarketFeed({ bus, market, ringChanges: 24, onFailure: fail })
+    const feeds = await Promise.all(markets.map(open))
     const replayer = createReplayer(bus)
-    const findFeed = (name: string) => (name === market.market ? feed : undefined)
+    const findFeed = (name: string) => feeds[markets.findIndex(({ market }) => market === name)]
     return {
       face: {
-        headSeq: () => feed.headSeq(),
-        isReady: () => feed.isCaughtUp(),
+        headSeq: (market) => findFeed(market)?.headSeq() ?? 0,
+        isReady: () => feeds.every((feed) => feed.isCaughtUp()),
         converse: (connection) =>
           createSession({
-            ...{ connection, authenticate, findFeed, listedFeeds: () => [feed], replayer },
+            ...{ connection, authenticate, findFeed, listedFeeds: () => feeds, replayer },
             limits: SESSION_LIMITS,
           }),
       },
       stop: async () => {
-        await feed.stop()
+        await Promise.all(feeds.map((feed) => feed.stop()))
         await bus.close()
       },
     }
   },
-}
+})
 
 type SimContext = Parameters<Koa.Middleware<HttpState>>[0]
 
@@ -249,7 +226,10 @@ export type ExecutorFace = (
 const batching: Deployment = { ...deployment, batchExecutor: AT.batchExecutor }
 
 /** The executor of a deployment with or without a batch executor. */
-export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => ({
+export const executorSpec = (
+  { markets }: MarketPlan,
+  batches: boolean,
+): ProcessSpec<ExecutorFace> => ({
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
   mayFailWith: ['ChainUnreachable'],
@@ -264,11 +244,11 @@ export const executorSpecOf = (batches: boolean): ProcessSpec<ExecutorFace> => (
       ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
       deployment: batches ? batching : deployment,
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
-      ...{ markets: [market], gasReserveWei: 0n },
+      ...{ markets, gasReserveWei: 0n },
     })
     const reversals = getReversals(executor.readReversals)
     const faults = getFaults(executor.faults)
-    const execute = postExecute({ ...executor, checkTerms: createTermsCheck([market]) })
+    const execute = postExecute({ ...executor, checkTerms: createTermsCheck(markets) })
     const handle = handleRequests({ refuse, log, onFatal: fail })
     return {
       face: async (url, body, key) => {
