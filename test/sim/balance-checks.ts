@@ -64,6 +64,26 @@ export function checkBalances({ chain, audits, onFinding }: Audited): void {
   checkSums(state, onFinding)
 }
 
+/** A fill of a future states the mark at which the chain has booked it; one that the chain moved to another block may not. */
+export function checkMarks({ chain, audits, onFinding }: Audited): void {
+  if (chain.wasReorganised()) return
+  const booked = new Set<string>()
+  for (let number = chain.head().number; number >= 0; number--) {
+    for (const fill of chain.block(number)?.receipts.flatMap((receipt) => receipt.booked) ?? []) {
+      booked.add([fill.taker, fill.maker, fill.amount, fill.price, fill.mark].join())
+    }
+  }
+  for (const audit of audits.filter(({ market }) => market.contractType === 'future')) {
+    for (const fill of audit.standing()) {
+      const taker = audit.orders.get(fill.takerOrderId)?.order.subaccountId
+      const maker = audit.orders.get(fill.makerOrderId)?.order.subaccountId
+      const amount = fill.amount / 1_000n
+      const key = [taker, maker, amount, fill.price, fill.markPrice].join()
+      if (!booked.has(key)) onFinding(`F11 ${fill.settlementId} states another mark`, fill)
+    }
+  }
+}
+
 const legsOf = (audit: FeedAudit): Leg[] =>
   audit.standing().flatMap((fill) => {
     const maker = audit.orders.get(fill.makerOrderId)

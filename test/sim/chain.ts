@@ -84,6 +84,8 @@ export interface SimulatedChain {
   mine(): void
   /** Replaces the newest blocks by as many and one more. */
   reorganise(depth: number): void
+  /** Whether the chain has ever lost a block. */
+  wasReorganised(): boolean
   /** Happens in the next block. */
   happen(happening: Happening): void
   /** Drops what waits, each with this probability; answers how many. */
@@ -233,6 +235,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
     pooled: (hash) => [...pool.values()].find((transaction) => transaction.hash === hash),
     mine,
     reorganise,
+    wasReorganised: () => forks > 0,
     happen: (happening) => void waiting.push(happening),
     dropPooled(probability) {
       let dropped = 0

@@ -16,7 +16,7 @@ import { openDatabase } from '../../data/open.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { wentThrough, type SimulatedChain } from './chain.js'
-import { checkBalances } from './balance-checks.js'
+import { checkBalances, checkMarks } from './balance-checks.js'
 import { fillKey } from './contracts.js'
 import type { JournalReader } from './executor-journal.js'
 import type { AuditedOrder, FeedAudit } from './feed-audit.js'
@@ -43,6 +43,7 @@ export async function checkAtRest(venue: RestingVenue): Promise<void> {
   checkAccepted(venue)
   checkChain(venue)
   checkBalances(venue)
+  checkMarks(venue)
   const logs: BusMessage[] = []
   for (const audit of venue.audits) {
     const feed = feedStream(audit.market.market)
