@@ -74,10 +74,13 @@ function report(results: Record<'venue' | 'whole' | 'peer', readonly Figures[]>)
       { what: 'venue: with the claims in the registry', unit: 'orders/s', values: rates('whole') },
       { what: 'window of js.publish', unit: 'orders/s', values: rates('peer') },
       ratio('grouped append / js.publish', [rates('venue'), rates('peer')], { atLeast: 5 }),
-      ratio('with the registry / js.publish', [rates('whole'), rates('peer')]),
+      ratio('with the registry / js.publish', [rates('whole'), rates('peer')], { atLeast: 5 }),
       { what: 'venue: processor time of an order', unit: 'µs', values: cpu('venue') },
       { what: 'venue: with the registry', unit: 'µs', values: cpu('whole') },
       { what: 'js.publish', unit: 'µs', values: cpu('peer') },
+      ratio('processor time, with the registry / js.publish', [cpu('whole'), cpu('peer')], {
+        atMost: 0.5,
+      }),
       ratio('processor time, grouped / js.publish', [cpu('venue'), cpu('peer')], { atMost: 0.2 }),
     ],
     notes: [

@@ -162,7 +162,10 @@ export async function saturate(
   return { wallMs, latenciesMs }
 }
 
-/** Sends the requests at a constant rate, without waiting for answers; each is timed from its scheduled time. */
+/**
+ * Sends the requests at a constant rate, without waiting for answers; each is timed from its scheduled time. The durations
+ * are in the order of the requests.
+ */
 export async function atPace(
   load: HttpLoad,
   requests: readonly RequestBytes[],
@@ -175,8 +178,9 @@ export async function atPace(
     const due = Math.min(requests.length, ((performance.now() - start) * perSecond) / 1000)
     while (sending.length < due) {
       const dueAt = start + (sending.length * 1000) / perSecond
-      const sent = load.send(requests[sending.length] as RequestBytes)
-      sending.push(sent.then(() => void latenciesMs.push(performance.now() - dueAt)))
+      const at = sending.length
+      const sent = load.send(requests[at] as RequestBytes)
+      sending.push(sent.then(() => void (latenciesMs[at] = performance.now() - dueAt)))
     }
   }
   while (sending.length < requests.length) {

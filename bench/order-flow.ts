@@ -1,8 +1,8 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import { createRestClient } from '../client/index.js'
 import type { MarketEntry, OrderBody } from '../client/index.js'
 import { signOrder } from '../client/sign-order.js'
 import type { Hex } from '../core/action.js'
+import { fastSigner } from './fast-signer.js'
 import { postOf, type RequestBytes } from './http-load.js'
 import type { OwnDevnet } from './own-venue.js'
 
@@ -40,7 +40,10 @@ export interface Signers {
   readonly market: MarketEntry
 }
 
-/** Default: the devnet's own traders, with their accounts under the market's manager: `perp` accounts on the perpetual. */
+/**
+ * Default: the devnet's own traders, with their accounts under the market's manager: `perp` accounts on the
+ * perpetual.
+ */
 export async function signersOf(
   devnet: OwnDevnet,
   { name, accounts: kind }: TradedMarket = SPOT,
@@ -54,10 +57,10 @@ export async function signersOf(
   if (market === undefined) throw new Error(`the venue has no ${name}`)
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
   const accounts = traders.map(({ private_key: key, subaccountId }) => ({
-    signer: privateKeyToAccount(key),
+    signer: fastSigner(key),
     subaccountId,
   }))
-  const run = Date.now().toString(36)
+  const run = `${Date.now().toString(36)}-${accounts.length}`
   let count = 0
   return {
     market,
@@ -87,24 +90,27 @@ export const restingTerms: Terms = (number) => {
 /** Endless requests that never match: two orders of all accounts in turn, then the cancel of an earlier one. */
 export interface OrderFlow {
   next(count: number): Promise<RequestBytes[]>
+  /** Cancels of all its orders but the newest `kept`. */
+  cancelAllBut(kept: number): RequestBytes[]
 }
 
 export function orderFlow({ sign }: Signers): OrderFlow {
   const placed: OrderBody[] = []
   let number = 0
-  let cancelled = 0
+  const cancelOldest = (): RequestBytes => {
+    const { owner_address, nonce } = placed.shift() as OrderBody
+    return postOf('/v1/orders/cancel', { owner_address, nonce })
+  }
   const request = async (): Promise<RequestBytes> => {
     number += 1
-    if (number % CANCELS_EACH === 0 && placed.length - cancelled > CANCEL_LAG) {
-      const { owner_address, nonce } = placed[cancelled] as OrderBody
-      cancelled += 1
-      return postOf('/v1/orders/cancel', { owner_address, nonce })
-    }
+    if (number % CANCELS_EACH === 0 && placed.length > CANCEL_LAG) return cancelOldest()
     const body = await sign(restingTerms(number), number)
     placed.push(body)
     return postOf('/v1/orders', body)
   }
   return {
+    cancelAllBut: (kept) =>
+      Array.from({ length: Math.max(0, placed.length - kept) }, () => cancelOldest()),
     next: async (count) => {
       const requests: RequestBytes[] = []
       while (requests.length < count) requests.push(await request())

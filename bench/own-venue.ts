@@ -19,7 +19,13 @@ export interface OwnDevnet {
   readonly gateway_url: string
   readonly auth_domain: string
   readonly matching: Address
+  readonly deployer: Address
+  readonly seeder: Address
   readonly spot_manager: Address
+  readonly usdc: Address
+  readonly cngn: Address
+  readonly wrapped_usdc: Address
+  readonly wrapped_cngn: Address
   readonly futures_manager: Address
   readonly future_asset: Address
   readonly accounts: readonly {
