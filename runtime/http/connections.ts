@@ -14,6 +14,8 @@ export interface ConnectionLimits {
   /** A client that takes an answer slower than this, after the grace period, is disconnected. */
   readonly minBytesPerMs: number
   readonly graceMs: number
+  /** A connection that has sent nothing for so long is closed. */
+  readonly silentMs: number
   /** Interval of the check for slow clients. */
   readonly checkEveryMs: number
 }
@@ -21,6 +23,8 @@ export interface ConnectionLimits {
 /** Connections above the bound that wait for the client to read why; any more are closed without an answer. */
 const MAX_REFUSED = 500
 const LINGER_MS = 1_000
+const CLOSE_SILENT_EVERY_MS = 100
+const CLOSED_AT_ONCE = 250
 
 const tooMany = refuse(503)('too_many_connections', 'too many connections')
 const tooManyOfAddress = refuse(429)(
@@ -32,8 +36,8 @@ const tooManyOfAddress = refuse(429)(
 export function boundConnections(server: Server, limits: ConnectionLimits): void {
   const open = new Set<Socket>()
   const perAddress = new Map<string, number>()
-  /** Those that had sent nothing when last looked at, the oldest first. */
-  const silent = new Set<Socket>()
+  /** Those that had sent nothing when last looked at, the oldest first, and when they came. */
+  const silent = new Map<Socket, number>()
   /** Those that had unsent bytes at the last check. */
   const lagging = new Map<Socket, Lag>()
   server.maxConnections = limits.maxConnections + MAX_REFUSED
@@ -50,7 +54,7 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
       turnAway(oldest, tooMany)
     }
     open.add(socket)
-    silent.add(socket)
+    silent.set(socket, performance.now())
     if (counted !== undefined) perAddress.set(counted, ofAddress + 1)
     socket.once('close', () => {
       open.delete(socket)
@@ -71,8 +75,23 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
       else if (isTooSlow(lag, { nowMs, sent, unsent }, limits)) socket.destroy()
     }
   }
-  const timer = setInterval(check, limits.checkEveryMs).unref()
-  server.once('close', () => clearInterval(timer))
+  const timers = [
+    setInterval(check, limits.checkEveryMs).unref(),
+    setInterval(() => closeSilent(silent, limits.silentMs), CLOSE_SILENT_EVERY_MS).unref(),
+  ]
+  server.once('close', () => timers.forEach(clearInterval))
+}
+
+/** Few at a time: thousands that came together would otherwise be closed in one long turn of the event loop. */
+function closeSilent(silent: Map<Socket, number>, silentMs: number): void {
+  const dueMs = performance.now() - silentMs
+  for (let closed = 0; closed < CLOSED_AT_ONCE; closed += 1) {
+    const [oldest] = silent
+    if (oldest === undefined || oldest[1] > dueMs) return
+    const [socket] = oldest
+    silent.delete(socket)
+    if (socket.bytesRead === 0) socket.destroy()
+  }
 }
 
 interface Lag {
@@ -90,8 +109,8 @@ function isTooSlow(
 }
 
 /** Removes and returns the oldest connection that has sent nothing yet, and forgets those that have. */
-function oldestSilent(silent: Set<Socket>): Socket | undefined {
-  for (const socket of silent) {
+function oldestSilent(silent: Map<Socket, number>): Socket | undefined {
+  for (const socket of silent.keys()) {
     silent.delete(socket)
     if (socket.bytesRead === 0) return socket
   }

@@ -33,6 +33,7 @@ export const SERVER_LIMITS: ServerLimits = {
   maxConnectionsPerAddress: 256,
   minBytesPerMs: 64,
   graceMs: 10_000,
+  silentMs: 5_000,
   checkEveryMs: 1_000,
 }
 

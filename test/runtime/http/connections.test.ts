@@ -114,7 +114,7 @@ describe('the bound of connections', () => {
     const server = createHttpServer(
       ({ url }, response) => void response.end(url === '/large' ? large : 'small'),
       {
-        ...{ graceMs: 100, minBytesPerMs: large.length, checkEveryMs: 20 },
+        ...{ graceMs: 100, minBytesPerMs: large.length, checkEveryMs: 20, silentMs: 600_000 },
         headersTimeoutMs: 600_000,
         requestTimeoutMs: 600_000,
       },
@@ -139,6 +139,20 @@ describe('the bound of connections', () => {
     const [answer] = (await once(busy, 'data')) as [Buffer]
     expect(answer.toString()).to.match(/^HTTP\/1.1 200 /)
     for (const socket of [idle, lazy, busy]) socket.destroy()
+    await closeServer(server, 0)
+  })
+
+  it('closes one that sends nothing, and leaves one that has sent something', async () => {
+    const server = createHttpServer(() => undefined, { silentMs: 50 })
+    const port = await listen(server, 0, '127.0.0.1')
+    const silent = connect(port, '127.0.0.1').resume()
+    const busy = connect(port, '127.0.0.1').resume()
+    busy.write('GET / HTTP/1.1\r\nHost: venue\r\n\r\n')
+    await once(silent, 'close')
+    const later = connect(port, '127.0.0.1').resume()
+    await once(later, 'close')
+    expect(busy.destroyed).to.equal(false)
+    busy.destroy()
     await closeServer(server, 0)
   })
 
