@@ -1,10 +1,11 @@
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '../../runtime/process/command-line.js'
 import { kindOf } from './markets.js'
 import { REGRESSIONS } from './regressions.js'
 import { reportOf } from './report.js'
 import { simulate, type SimulationOptions } from './simulate.js'
 
-const { values } = parseArgs({
+const USAGE = 'usage: npm run sim -- [options]; docs/HACKING.md has the table of them'
+const { values } = readCommandLine(USAGE, {
   options: {
     seed: { type: 'string', default: '1' },
     seeds: { type: 'string', default: '1' },
