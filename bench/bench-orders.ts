@@ -15,7 +15,8 @@ import {
 import { benchMarket } from './bench-market.js'
 
 const market = benchMarket()
-const FAR_FUTURE_SEC = 4_000_000_000
+/** Of the length that expiries have until 2038: V8 keeps a greater number in an object of its own. */
+const FAR_FUTURE_SEC = 2_100_000_000
 const START_MS = 1_790_000_000_000
 /** Price and size of one unit of a walk: close to the market's real ones, so that the numbers have the same length. */
 const PRICE_STEP = 10n ** 11n

@@ -4,6 +4,7 @@ import type { Bench } from './bench.js'
 export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   verify: async () => (await import('./verify.bench.js')).verify,
   match: async () => (await import('./match.bench.js')).match,
+  memory: async () => (await import('./memory.bench.js')).memory,
   append: async () => (await import('./append.bench.js')).append,
   project: async () => (await import('./project.bench.js')).project,
   read: async () => (await import('./read.bench.js')).read,

@@ -165,11 +165,12 @@ async function createOrders(bus: Bus, firstNo: number): Promise<Orders> {
   }
   const startedAt = performance.now()
   let sent = 0
-  /** Everything that is due goes into one message when the one before is acknowledged, as the intake does it. */
+  /** What is due goes into one message when the one before is acknowledged, as the intake does it. */
   const send = async (): Promise<void> => {
     const dueAt: number[] = []
     const commands: LoggedCommand[] = []
-    for (; sent < ((performance.now() - startedAt) * PACE) / 1000; sent += 1) {
+    const due = ((performance.now() - startedAt) * PACE) / 1000
+    for (; sent < due && commands.length < BATCH; sent += 1) {
       no += 1
       commands.push(logged(next(), no))
       dueAt.push(startedAt + (sent * 1000) / PACE)

@@ -5,6 +5,7 @@ import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import { logged, placing, restingOrder } from './bench-orders.js'
 import type { Row, Size } from './bench.js'
+import { heapBytes } from './heap.js'
 import { decodeCommands, encodeCommands } from './bench-market.js'
 
 /** A market holds at most LIVE_ORDERS_MAX orders; a million takes five markets in one process. */
@@ -30,16 +31,6 @@ export async function memoryAtRest(size: Size): Promise<{ rows: Row[]; note: str
     ],
     note: `Memory is the heap's, once, after collecting garbage, in ${states.length} market${states.length === 1 ? '' : 's'}: one keeps at most ${LIVE_ORDERS_MAX} orders.`,
   }
-}
-
-/** An incremental collection is not complete when the call returns. */
-async function heapBytes(): Promise<number> {
-  for (let pass = 0; pass < 3; pass += 1) {
-    globalThis.gc?.()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }
 
 function filledMarket(orders: number): MatcherState {

@@ -4,6 +4,7 @@ import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/
 import type { Refusal } from '../core/entry/refusals.js'
 import {
   address,
+  bigintOf,
   flag,
   hex,
   jsonObject,
@@ -68,7 +69,7 @@ export const order = struct<Order>({
   signatureStatus: oneOf<Order['signatureStatus']>({ checked: true, unchecked: true }),
   signer: usually(address, ({ owner }) => owner),
   expirySec: whole,
-  actionExpirySec: usually(uint, ({ expirySec }) => BigInt(expirySec)),
+  actionExpirySec: usually(uint, ({ expirySec }) => bigintOf(expirySec)),
   signature: hex,
   uiIntent: optional(struct<UiIntent>({ side, price: text, size: text })),
   ownTexts: optional(

@@ -18,6 +18,8 @@ export interface AccountWatch {
   /** Whether the feed has a recent fill of this transaction. */
   hasFill(txHash: Hex): boolean
   size(): number
+  /** Live orders. */
+  orders(): number
 }
 
 /** An empty watch. It holds the accounts of live orders, whose number the matcher bounds. */
@@ -60,6 +62,7 @@ export function createAccountWatch(): AccountWatch {
     takePlaced: (account) => placed.delete(account),
     hasFill: (txHash) => fills.has(txHash),
     size: () => liveOrders.size + idle.size,
+    orders: () => accountOfOrder.size,
   }
 }
 

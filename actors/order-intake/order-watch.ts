@@ -13,16 +13,22 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import type { MarketGate } from './market-gate.js'
 
-/** The signature of a live order and its state. */
+/** What was signed, and the signature. */
+export interface Proof {
+  /** The signed digest; computed at first use, because a plain key's signature is seldom verified again. */
+  readonly digest: () => Hex
+  readonly signature: Hex
+}
+
+/** The signer of a live order and the state of its signature. */
 export interface WatchedOrder {
   readonly market: string
   readonly orderId: string
   readonly owner: Address
   readonly signer: Address
-  /** The signed digest; computed at first use, because a plain key's signature is seldom verified again. */
-  readonly digest: () => Hex
-  readonly signature: Hex
-  /** Message of its placement in the feed. */
+  /** Not kept once a plain key's signature was recovered: the order is most of what the watch would hold. */
+  proof: Proof | undefined
+  /** Message of its placement in the feed, from which the proof can be read again. */
   readonly placedAt: number
   /** The market holds it out of the book until its signature is checked. */
   unchecked: boolean
@@ -54,6 +60,8 @@ export interface OrderWatch {
   readonly reserve: UncheckedCount['reserve']
   /** Live orders. */
   size(): number
+  /** What was signed, hashed when it is asked for. */
+  readonly proofOf: (order: Order) => Proof
 }
 
 /** An empty watch. It holds the live orders, whose number the matchers bound. */
@@ -66,6 +74,10 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const isLive = (order: WatchedOrder): boolean =>
     markets.get(order.market)?.live.get(order.orderId) === order
 
+  const proofOf = (order: Order): Proof => {
+    let known: Hex | undefined
+    return { digest: () => (known ??= digestOf(order)), signature: order.signature }
+  }
   const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
     const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
     from.delete(order)
@@ -83,7 +95,8 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     if (!isLiving(change.status)) return drop(live, change, placed.market)
     if (change.kind === 'OrderPlaced') {
       const ofThisRun = recovered.take(change.orderId)
-      const order = watched(change.order, { ...placed, recovered: ofThisRun }, digestOf)
+      const proof = ofThisRun ? undefined : proofOf(change.order)
+      const order = watched(change.order, { ...placed, recovered: ofThisRun, proof })
       live.set(order.orderId, order)
       prioritise(order, order.signer !== order.owner)
       return noteHold(order, change)
@@ -125,6 +138,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     recovered: (orderId) => recovered.add(orderId),
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
     size: () => priority.size + plain.size,
+    proofOf,
   }
 }
 
@@ -154,20 +168,17 @@ interface MarketWatch {
 type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
 /** An order that this process has placed was recovered then. */
-type Entered = Placed & Pick<WatchedOrder, 'recovered'>
+type Entered = Placed & Pick<WatchedOrder, 'recovered' | 'proof'>
 
-function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex): WatchedOrder {
-  const { orderId, owner, signer, signature, goodUntilSec } = order
-  let known: Hex | undefined
-  const digest = (): Hex => (known ??= digestOf(order))
+function watched(order: Order, entered: Entered): WatchedOrder {
+  const { orderId, owner, signer, goodUntilSec } = order
   return {
     market: entered.market,
     placedAt: entered.placedAt,
     orderId,
     owner,
     signer,
-    digest,
-    signature,
+    proof: entered.proof,
     unchecked: false,
     logged: undefined,
     goodUntilSec,
@@ -248,6 +259,22 @@ export function digestOfOrder(
   const market = markets.find((each) => each.market === order.market)
   assert(market !== undefined, `order ${order.orderId} is of ${order.market}, which is not known`)
   return verifier.digest(actionOf(market, order))
+}
+
+/** Reads the proof of an order from its placement in the feed, where it is while the order lives. */
+export async function readProof(
+  bus: Pick<Bus, 'read'>,
+  { market, orderId, placedAt }: WatchedOrder,
+  proofOf: OrderWatch['proofOf'],
+): Promise<Proof> {
+  const [message] = await bus.read(feedStream(market), placedAt, 1)
+  const changes = message === undefined ? [] : decodeBlock(message.data).changes
+  const placed = changes.find((each) => each.orderId === orderId && each.kind === 'OrderPlaced')
+  assert(
+    placed?.kind === 'OrderPlaced',
+    `message ${placedAt} of ${feedStream(market)} does not place ${orderId}`,
+  )
+  return proofOf(placed.order)
 }
 
 /** Messages between two updates of the stored resume position. */

@@ -8,7 +8,13 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { LogMismatch, type CommandLog } from './command-log.js'
 import type { MarketGate } from './market-gate.js'
-import { type OrderWatch, type WatchedOrder, followOrders } from './order-watch.js'
+import {
+  followOrders,
+  readProof,
+  type OrderWatch,
+  type Proof,
+  type WatchedOrder,
+} from './order-watch.js'
 
 export interface SignatureWatchOptions {
   readonly bus: Bus
@@ -39,6 +45,7 @@ export function watchSignatures(options: SignatureWatchOptions): SignatureWatch 
   const feeds: Running[] = []
   const rounds = repeatRechecks(options, {
     ...options,
+    readProof: (order) => readProof(options.bus, order, options.watch.proofOf),
     submit: async (market, command) => {
       const commandLog = commandLogs.get(market)
       assert(commandLog !== undefined, `an order of ${market}, which has no command log`)
@@ -91,6 +98,8 @@ export interface RecheckDeps {
   readonly watch: OrderWatch
   readonly verifier: Pick<SignatureVerifier, 'hasCode' | 'verifyDigest'>
   readonly accounts: Pick<AccountReader, 'readSessionKeyExpiry'>
+  /** Reads what was signed of an order that does not keep it. */
+  readonly readProof: (order: WatchedOrder) => Promise<Proof>
   /** Submits a command to a market's log; false when it was refused. */
   readonly submit: (market: string, command: Command) => Promise<boolean>
   /** Unix milliseconds. */
@@ -130,16 +139,21 @@ async function recheck(deps: RecheckDeps, order: WatchedOrder): Promise<void> {
 type Judgement = 'valid' | 'invalid' | 'unknown'
 
 async function judgeSignature(
-  { verifier, watch }: RecheckDeps,
+  { verifier, watch, readProof }: RecheckDeps,
   order: WatchedOrder,
 ): Promise<Judgement> {
-  const { signer, owner, digest, signature } = order
+  const { signer, owner } = order
   const contract = await verifier.hasCode(signer)
   if (contract === undefined) return 'unknown'
   watch.prioritise(order, contract || order.unchecked || signer !== owner)
   if (!contract && order.recovered) return 'valid'
+  order.proof ??= await readProof(order)
+  const { digest, signature } = order.proof
   const verdict = await verifier.verifyDigest(signer, digest(), signature)
-  if (verdict.kind === 'valid' && verdict.path === 'ecdsa') order.recovered = true
+  if (verdict.kind === 'valid' && verdict.path === 'ecdsa') {
+    order.recovered = true
+    order.proof = undefined
+  }
   return verdict.kind
 }
 

@@ -91,7 +91,8 @@ function applyToOrder(view: MarketView, change: Change): void {
     status: change.status,
     filled: change.filled,
     pending: change.pending,
-    open: change.open,
+    // Usually all of it, as one value in memory.
+    open: change.open === order.desiredAmount ? order.desiredAmount : change.open,
     createdAtMs: known?.progress.createdAtMs ?? change.atMs,
     updatedAtMs: change.atMs,
   }

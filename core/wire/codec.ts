@@ -65,6 +65,22 @@ const CANONICAL = 'an integer in canonical decimal text'
 /** So many digits are exact as a number, which costs less than parsing a bigint. */
 const EXACT_DIGITS = 15
 
+const SHARED_INTEGERS = 4_096
+/** The small integers read last, by their last digits: an account's orders then share its id. */
+const sharedNumbers: number[] = []
+const sharedBigints: bigint[] = []
+
+/** The bigint of an exact, non-negative number; equal ones often are one value in memory. */
+export function bigintOf(number: number): bigint {
+  const place = number % SHARED_INTEGERS
+  const known = sharedBigints[place]
+  if (known !== undefined && sharedNumbers[place] === number) return known
+  const made = BigInt(number)
+  sharedNumbers[place] = number
+  sharedBigints[place] = made
+  return made
+}
+
 /** A non-negative integer of any size up to uint256, as decimal text without leading zeros. */
 export const uint: Codec<bigint> = {
   form: 'quoted',
@@ -97,7 +113,7 @@ function readDigits(digits: string, from: number): bigint | undefined {
     if (digit < 0 || digit > 9) return undefined
     number = number * 10 + digit
   }
-  if (count <= EXACT_DIGITS) return BigInt(number)
+  if (count <= EXACT_DIGITS) return bigintOf(number)
   return BigInt(from === 0 ? digits : digits.slice(from))
 }
 

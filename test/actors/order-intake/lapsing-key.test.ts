@@ -11,7 +11,7 @@ async function judged(
   keyEndsSec: number | undefined = undefined,
 ): Promise<Command[]> {
   const order: WatchedOrder = {
-    ...{ market: 'cNGN-USDC', orderId: 'a', signature: '0x', digest: () => '0x', placedAt: 1 },
+    ...{ market: 'cNGN-USDC', orderId: 'a', proof: undefined, placedAt: 1 },
     owner: `0x${'aa'.repeat(20)}`,
     signer: `0x${'bb'.repeat(20)}`,
     ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec },
@@ -27,6 +27,7 @@ async function judged(
     watch: watch as OrderWatch,
     verifier: { hasCode: () => false, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
     accounts: { readSessionKeyExpiry: () => Promise.resolve(expirySec) },
+    readProof: () => Promise.resolve({ digest: () => '0x', signature: '0x' }),
     submit: (_, command) => {
       commands.push(command)
       return Promise.resolve(true)

@@ -33,7 +33,7 @@ describe('the watch over live orders', () => {
     watch.apply(1, placementOf('a'))
     expect(hashed).to.deep.equal([])
     const [order] = watch.next(1) as [WatchedOrder]
-    expect([order.digest(), order.digest()]).to.deep.equal(['0xd1', '0xd1'])
+    expect([order.proof?.digest(), order.proof?.digest()]).to.deep.equal(['0xd1', '0xd1'])
     expect(hashed).to.deep.equal(['a'])
   })
 
@@ -42,10 +42,13 @@ describe('the watch over live orders', () => {
     watch.recovered('a')
     watch.apply(1, placementOf('a'))
     watch.apply(2, placementOf('b'))
-    const known = watch.next(1).map(({ orderId, recovered }) => [orderId, recovered])
+    const kept = watch.next(1)
+    const known = kept.map(({ orderId, recovered }) => [orderId, recovered])
     expect(known).to.deep.equal([
       ['a', true],
       ['b', false],
     ])
+    const proofs = kept.map(({ proof }) => proof?.digest())
+    expect(proofs, 'only what is verified again is kept').to.deep.equal([undefined, '0xd1'])
   })
 })
