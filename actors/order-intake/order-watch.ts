@@ -74,10 +74,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const isLive = (order: WatchedOrder): boolean =>
     markets.get(order.market)?.live.get(order.orderId) === order
 
-  const proofOf = (order: Order): Proof => {
-    let known: Hex | undefined
-    return { digest: () => (known ??= digestOf(order)), signature: order.signature }
-  }
+  const proofOf = (order: Order): Proof => lazyProof(order, digestOf)
   const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
     const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
     from.delete(order)
@@ -140,6 +137,11 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     size: () => priority.size + plain.size,
     proofOf,
   }
+}
+
+function lazyProof(order: Order, digestOf: (order: Order) => Hex): Proof {
+  let known: Hex | undefined
+  return { digest: () => (known ??= digestOf(order)), signature: order.signature }
 }
 
 /** Most recovered signatures of orders on their way into the log; a dropped one is recovered again later. */
