@@ -27,6 +27,7 @@ import type { Market } from '../../core/contracts/market.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { crash } from '../../core/crash-point.js'
 import type { Command } from '../../core/engine/command.js'
+import type { Hex } from '../../core/action.js'
 import type { Order } from '../../core/engine/order.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { LogEntry, IntakeRegistry } from '../../data/intake-registry.js'
@@ -240,8 +241,16 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   const { markets } = gate
   const { readWiring = () => Promise.resolve(undefined) } = options
   const wirings = checkWirings({ readWiring, gate, log })
-  const watch = createOrderWatch((order) => digestOfOrder(verifier, markets, order))
-  const signatures = watchSignatures({ ...options, recheckEveryMs, commandLogs, watch, gate })
+  const digestOf = (order: Order): Hex => digestOfOrder(verifier, markets, order)
+  const watch = createOrderWatch(digestOf)
+  const signatures = watchSignatures({
+    ...options,
+    recheckEveryMs,
+    commandLogs,
+    watch,
+    digestOf,
+    gate,
+  })
   const missingLogs = createMissingLogs({ bus, onError: options.onFatal })
   const open = async (row: Market): Promise<void> => {
     const { market, contractType } = row

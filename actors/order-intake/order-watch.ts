@@ -60,8 +60,6 @@ export interface OrderWatch {
   readonly reserve: UncheckedCount['reserve']
   /** Live orders. */
   size(): number
-  /** What was signed, hashed when it is asked for. */
-  readonly proofOf: (order: Order) => Proof
 }
 
 /** An empty watch. It holds the live orders, whose number the matchers bound. */
@@ -74,7 +72,6 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const isLive = (order: WatchedOrder): boolean =>
     markets.get(order.market)?.live.get(order.orderId) === order
 
-  const proofOf = (order: Order): Proof => lazyProof(order, digestOf)
   const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
     const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
     from.delete(order)
@@ -92,8 +89,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     if (!isLiving(change.status)) return drop(live, change, placed.market)
     if (change.kind === 'OrderPlaced') {
       const ofThisRun = recovered.take(change.orderId)
-      const proof = ofThisRun ? undefined : proofOf(change.order)
-      const order = watched(change.order, { ...placed, recovered: ofThisRun, proof })
+      const order = watched(change.order, { ...placed, recovered: ofThisRun }, digestOf)
       live.set(order.orderId, order)
       prioritise(order, order.signer !== order.owner)
       return noteHold(order, change)
@@ -135,7 +131,6 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     recovered: (orderId) => recovered.add(orderId),
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
     size: () => priority.size + plain.size,
-    proofOf,
   }
 }
 
@@ -170,9 +165,9 @@ interface MarketWatch {
 type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
 /** An order that this process has placed was recovered then. */
-type Entered = Placed & Pick<WatchedOrder, 'recovered' | 'proof'>
+type Entered = Placed & Pick<WatchedOrder, 'recovered'>
 
-function watched(order: Order, entered: Entered): WatchedOrder {
+function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex): WatchedOrder {
   const { orderId, owner, signer, goodUntilSec } = order
   return {
     market: entered.market,
@@ -180,7 +175,7 @@ function watched(order: Order, entered: Entered): WatchedOrder {
     orderId,
     owner,
     signer,
-    proof: entered.proof,
+    proof: entered.recovered ? undefined : lazyProof(order, digestOf),
     unchecked: false,
     logged: undefined,
     goodUntilSec,
@@ -267,7 +262,7 @@ export function digestOfOrder(
 export async function readProof(
   bus: Pick<Bus, 'read'>,
   { market, orderId, placedAt }: WatchedOrder,
-  proofOf: OrderWatch['proofOf'],
+  digestOf: (order: Order) => Hex,
 ): Promise<Proof> {
   const [message] = await bus.read(feedStream(market), placedAt, 1)
   const changes = message === undefined ? [] : decodeBlock(message.data).changes
@@ -276,7 +271,7 @@ export async function readProof(
     placed?.kind === 'OrderPlaced',
     `message ${placedAt} of ${feedStream(market)} does not place ${orderId}`,
   )
-  return proofOf(placed.order)
+  return lazyProof(placed.order, digestOf)
 }
 
 /** Messages between two updates of the stored resume position. */

@@ -1,7 +1,9 @@
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
+import type { Hex } from '../../core/action.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import type { Command } from '../../core/engine/command.js'
+import type { Order } from '../../core/engine/order.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -20,6 +22,8 @@ export interface SignatureWatchOptions {
   readonly bus: Bus
   readonly registry: IntakeRegistry
   readonly watch: OrderWatch
+  /** The signed digest of an order. */
+  readonly digestOf: (order: Order) => Hex
   readonly verifier: SignatureVerifier
   readonly accounts: AccountReader
   /** By market. */
@@ -45,7 +49,7 @@ export function watchSignatures(options: SignatureWatchOptions): SignatureWatch 
   const feeds: Running[] = []
   const rounds = repeatRechecks(options, {
     ...options,
-    readProof: (order) => readProof(options.bus, order, options.watch.proofOf),
+    readProof: (order) => readProof(options.bus, order, options.digestOf),
     submit: async (market, command) => {
       const commandLog = commandLogs.get(market)
       assert(commandLog !== undefined, `an order of ${market}, which has no command log`)
