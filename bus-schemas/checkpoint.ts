@@ -131,6 +131,7 @@ const listsOf = (wire: ContractWire): Lists => ({
   idleAccounts: uint,
   reviews: uint,
   refusedPrices: priceE18,
+  refusedOrderIds: text,
   keyEnds: mapped(
     struct<{ readonly orderId: string; readonly endsSec: number }>({
       orderId: text,

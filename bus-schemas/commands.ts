@@ -6,6 +6,7 @@ import type { AccountObservation } from '../core/engine/accounts.js'
 import type {
   Command,
   LoggedCommand,
+  RepeatedBy,
   ReversedLeg,
   SettlementOutcome,
   SettlementReversal,
@@ -109,6 +110,7 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       MarketDisabled: byOperator,
       MarketEnabled: byOperator,
       PlaceOrder: { order, account: optional(account) },
+      RepeatOrder: { orderId: text, by: oneOf<RepeatedBy>({ order_id: true, nonce: true }) },
       CancelOrder: { owner: address, nonce: uint, reason: text },
       Tick: {},
       ContinueOrder: { orderId: text },

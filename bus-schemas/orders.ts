@@ -1,6 +1,14 @@
 import type { ActionJson } from '../core/action.js'
 import type { HoldReason } from '../core/engine/change.js'
-import type { Order, OrderProgress, OrderStatus, Side, UiIntent } from '../core/engine/order.js'
+import type {
+  Order,
+  OrderProgress,
+  OrderStatus,
+  PostOnly,
+  Side,
+  TimeInForce,
+  UiIntent,
+} from '../core/engine/order.js'
 import type { Refusal } from '../core/entry/refusals.js'
 import {
   address,
@@ -85,6 +93,9 @@ export const order = struct<Order>({
   ),
   warnings: optional(list(text)),
   reduceOnly: appended(always),
+  timeInForce: appended(oneOf<TimeInForce>({ IOC: true, FOK: true })),
+  postOnly: appended(oneOf<PostOnly>({ reject: true, slide: true })),
+  signedLimitPrice: appended(priceE18),
   // A market whose trading ends may end the order before both expiries do.
   goodUntilSec: appendedUnless(whole, ({ expirySec, actionExpirySec }) =>
     actionExpirySec < expirySec ? Number(actionExpirySec) : expirySec,

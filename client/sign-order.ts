@@ -36,6 +36,10 @@ export interface OrderFrame {
   readonly owner?: Address
   /** Only shrink the position of the account: fills never cross zero. Not on spot. */
   readonly reduceOnly?: boolean
+  /** Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled. */
+  readonly timeInForce?: 'GTC' | 'IOC' | 'FOK'
+  /** Never take: be refused instead, or be booked one tick behind the other side. Not with `IOC` or `FOK`. */
+  readonly postOnly?: 'reject' | 'slide'
 }
 
 /** Terms as the engine states them: price in quote per base, both plain decimal text. */
@@ -144,6 +148,8 @@ export async function signOrder(
     desired_amount: order.amount,
     limit_price: order.price,
     ...(order.reduceOnly === true && { reduce_only: true }),
+    ...(order.timeInForce !== undefined && { time_in_force: order.timeInForce }),
+    ...(order.postOnly !== undefined && { post_only: order.postOnly }),
   }
 }
 

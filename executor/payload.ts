@@ -1,5 +1,5 @@
 import type { MatchCall } from '../chain/contracts/calldata.js'
-import type { Action, Address, Hex } from '../core/action.js'
+import type { Action, Address, Hex, TradeData } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { decodeTradeData } from '../core/entry/read-action.js'
 import type { FillTerms } from '../core/contracts/claims.js'
@@ -173,16 +173,20 @@ function wrongInstrument(payload: ExecutePayload, market: Market): Objection | u
   return { field: `actions.${at}.data`, message: `must name sub id ${market.subId}` }
 }
 
-/** Each fill is made at the limit that its maker signed. */
+/** Each fill is made at the maker's limit: the signed one, or a better one for the maker at which it was booked. */
 function wrongPrice({ match }: ExecutePayload): Objection | undefined {
   for (const [i, { price }] of match.orderData.fillDetails.entries()) {
-    const limit = tradeOf(match.actions[i + 1]?.data ?? '0x')?.limitPrice
-    if (price === limit) continue
+    const maker = tradeOf(match.actions[i + 1]?.data ?? '0x')
+    const limit = maker?.limitPrice
+    if (maker !== undefined && isWithinLimit(price, maker)) continue
     const field = `order_data.fill_details.${i}.price`
-    return { field, message: `must be the maker's signed limit price ${limit}` }
+    return { field, message: `must be within the maker's signed limit price ${limit}` }
   }
   return undefined
 }
+
+const isWithinLimit = (price: bigint, { isBid, limitPrice }: TradeData): boolean =>
+  isBid ? price <= limitPrice : price >= limitPrice
 
 /**
  * Makers pay their schedule. The taker's fee is the sum over its fills at one rate, rounded down for each: the rate of the

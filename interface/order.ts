@@ -68,6 +68,13 @@ export const OrderStatus = z.enum(['active', 'matching', 'filled', 'cancelled', 
 })
 export type OrderStatus = Shape<typeof OrderStatus>
 
+/** What becomes of an order that may not take and would. */
+export const PostOnly = z.enum(['reject', 'slide']).meta({
+  id: 'PostOnly',
+  description:
+    '`reject`: refused with 422 `post_only_would_cross`. `slide`: booked once, one tick behind the best price of the other side.',
+})
+
 const signedFields = {
   order_id: orderId,
   owner_address: address,
@@ -91,7 +98,17 @@ const signedFields = {
     .literal(true)
     .optional()
     .describe('It only shrinks the position of its account; absent otherwise.'),
-  warnings: z.array(z.string()).optional().describe('What will keep it from taking liquidity.'),
+  time_in_force: z.enum(['IOC', 'FOK']).optional().describe('Absent: `GTC`.'),
+  post_only: PostOnly.optional().describe('It never takes; absent otherwise.'),
+  signed_limit_price: decimal
+    .optional()
+    .describe('The signed limit, where the order was booked at another `limit_price`.'),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .describe(
+      '`worst_fee_below_taker_schedule`: it will not take liquidity. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
+    ),
 }
 
 const progressFields = {
@@ -229,6 +246,13 @@ export const NewOrder = z
       .optional()
       .describe('The order in trader terms; flat fields that are sent too must agree.'),
     reduce_only: z.boolean().optional().describe('Only shrink a position; not on spot.'),
+    time_in_force: z
+      .enum(['GTC', 'IOC', 'FOK'])
+      .optional()
+      .describe(
+        'Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled.',
+      ),
+    post_only: PostOnly.optional().describe('Never take; not with `IOC` or `FOK`.'),
   })
   .meta({
     id: 'NewOrder',

@@ -6,9 +6,10 @@ import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import { marketVersions } from '../../bus-schemas/stream-versions.js'
 import { askLeader, feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import type { CommandAnswer } from '../../core/engine/apply-command.js'
+import type { CommandAnswer, RefusedCode } from '../../core/engine/apply-command.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { Block, Leader } from '../../core/engine/change.js'
+import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import {
   AppendRefused,
@@ -167,18 +168,22 @@ async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): 
   }
 }
 
-type RefusedCode = Extract<CommandAnswer, { kind: 'refused' }>['code']
-
 const REFUSAL_OF: Record<RefusedCode, Refusal> = {
   active_order_not_found: refusals.activeOrderNotFound,
   duplicate_order_id: refusals.duplicateOrderId,
   duplicate_nonce: refusals.duplicateNonce,
+  post_only_would_cross: controlRefusals.postOnlyWouldCross,
 }
 
 /** The step's answer to a caller; `feedSeq` is the last seq that the caller may wait for. */
 function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: number): Uint8Array {
   if (answer.kind === 'refused') {
-    return encodeOrderAnswer({ kind: 'refused', refusal: REFUSAL_OF[answer.code] })
+    const { repeated } = answer
+    const refusal = REFUSAL_OF[answer.code]
+    return encodeOrderAnswer({
+      kind: 'refused',
+      refusal: repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated },
+    })
   }
   if (answer.kind === 'market') {
     return encodeMarketAnswer({ kind: 'terms', feed_seq: feedSeq, terms: answer.terms })

@@ -49,7 +49,7 @@ import { checkWirings, type ReadWiring } from './check-wiring.js'
 import { openIndexGate } from './index-gate.js'
 import { createMarketGate, type MarketGate } from './market-gate.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
-import { checkPlacement, duplicate, type PlaceOrderDeps } from './place-order.js'
+import { checkPlacement, type PlaceOrderDeps, type Refused, repeatOf } from './place-order.js'
 import { createValidation } from './validate.js'
 import { watchSignatures } from './watch-signatures.js'
 
@@ -135,7 +135,7 @@ function placeDecision(deps: IntakeDeps): Decide {
     const checking = checkPlacement(deps, body)
     // Without a question to the chain, the order enters the log in the same turn of the event loop.
     const checked = checking instanceof Promise ? await checking : checking
-    if ('refusal' in checked) return checked.refusal
+    if ('refusal' in checked) return passRepeat(deps, checked, origin)
     const { order, claim, recovered, account, keyEndsSec } = checked
     const refusal = deps.gate.refusalOf(order.market)
     if (refusal !== undefined) return refusal
@@ -153,7 +153,10 @@ function placeDecision(deps: IntakeDeps): Decide {
       if (outcome?.kind !== 'logged') release()
     }
     if (outcome.kind === 'busy') return refusals.overloaded
-    if (outcome.kind === 'taken') return duplicate(outcome.by, outcome.holder, claim.fingerprint)
+    if (outcome.kind === 'taken') {
+      const repeated = { ...outcome, fingerprint: claim.fingerprint }
+      return passRepeat(deps, repeatOf(repeated, order.postOnly), origin)
+    }
     if (keyEndsSec !== undefined) {
       await logOf(deps, order.market).submit({ command: keyEndOf(order, keyEndsSec) })
     }
@@ -161,6 +164,20 @@ function placeDecision(deps: IntakeDeps): Decide {
     if (recovered) deps.watch.recovered(order.orderId)
     return undefined
   }
+}
+
+/** Refuses a placement, or asks its market what it answered before. */
+async function passRepeat(
+  deps: IntakeDeps,
+  { refusal, repeat }: Refused,
+  { replyTo, requestId }: Origin,
+): Promise<Refusal | undefined> {
+  if (repeat === undefined) return refusal
+  const { market, command } = repeat
+  const stopped = deps.gate.cancelRefusalOf(market)
+  if (stopped !== undefined) return stopped
+  const outcome = await logOf(deps, market).submit({ command, replyTo, requestId })
+  return outcome.kind === 'busy' ? refusals.overloaded : undefined
 }
 
 const keyEndOf = ({ orderId }: Order, endsSec: number): Command => ({

@@ -11,6 +11,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
+import type { Command, RepeatedBy } from '../../core/engine/command.js'
 import { EXPIRY_MARGIN_MS } from '../../core/engine/limits.js'
 import type { Order } from '../../core/engine/order.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
@@ -57,17 +58,26 @@ export interface Placeable {
   readonly account?: AccountObservation
 }
 
+/** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
+export interface Refused {
+  readonly refusal: Refusal
+  readonly repeat?: {
+    readonly market: string
+    readonly command: Extract<Command, { kind: 'RepeatOrder' }>
+  }
+}
+
 /**
  * Every check before uniqueness, in the order of decision C8: fields, the early answer to a repeat, the body's checks,
  * custody, signature. When the chain does not answer, the order is not refused: it enters unchecked, which keeps it out
  * of the book.
  */
-export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Checked<Placeable>> {
+export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Placeable | Refused> {
   const submitted = readSubmittedOrder(body)
   if ('refusal' in submitted) return submitted
   const fingerprint = fingerprintOf(submitted.identity)
   const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
-  if (repeated !== undefined) return { refusal: repeated }
+  if (repeated !== undefined) return repeatOf(repeated, submitted.fields.postOnly)
 
   const nowMs = deps.nowMs()
   const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
@@ -187,28 +197,42 @@ function findRepeated(
   registry: PlaceOrderDeps['registry'],
   { orderId, owner, nonce, signedText }: ClaimedIdentity,
   fingerprint: Uint8Array,
-): Refusal | undefined {
+): Repeated | undefined {
   if (signedText === undefined) return undefined
   const sameId = registry.findOrder(orderId)
   if (sameId !== undefined && isRepeat(fingerprint, sameId)) {
-    return duplicate('order_id', sameId, fingerprint)
+    return { by: 'order_id', holder: sameId, fingerprint }
   }
   const sameNonce = registry.findNonce(owner, nonce)
   if (sameNonce !== undefined && isRepeat(fingerprint, sameNonce)) {
-    return duplicate('nonce', sameNonce, fingerprint)
+    return { by: 'nonce', holder: sameNonce, fingerprint }
   }
   return undefined
+}
+
+/** A placement whose id or nonce is taken. */
+interface Repeated {
+  readonly by: RepeatedBy
+  readonly holder: TakenOrder
+  readonly fingerprint: Uint8Array
+}
+
+/**
+ * The answer to a placement whose id or nonce is taken. The book may have refused a post-only order: its market answers a
+ * repeat of one.
+ */
+export function repeatOf({ by, holder, fingerprint }: Repeated, postOnly: unknown): Refused {
+  const refusal = duplicate(by, holder, fingerprint)
+  if (postOnly === undefined || !isRepeat(fingerprint, holder)) return { refusal }
+  const { market, orderId } = holder
+  return { refusal, repeat: { market, command: { kind: 'RepeatOrder', orderId, by } } }
 }
 
 const isRepeat = (fingerprint: Uint8Array, holder: TakenOrder): boolean =>
   Buffer.compare(fingerprint, holder.fingerprint) === 0
 
 /** The refusal of an order whose id or nonce is taken; it names the stored order only to a repeat of that order. */
-export function duplicate(
-  by: 'order_id' | 'nonce',
-  holder: TakenOrder,
-  fingerprint: Uint8Array,
-): Refusal {
+export function duplicate(by: RepeatedBy, holder: TakenOrder, fingerprint: Uint8Array): Refusal {
   const refusal = by === 'order_id' ? refusals.duplicateOrderId : refusals.duplicateNonce
   return isRepeat(fingerprint, holder) ? { ...refusal, existingOrderId: holder.orderId } : refusal
 }

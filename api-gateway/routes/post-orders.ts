@@ -31,6 +31,9 @@ export const postOrders: Route = {
           'Malformed, inconsistent, not authorized by its signature, or the market takes no new orders; nothing was placed.',
         body: OrderError,
       },
+      422: refused(
+        'A post-only order that would take: nothing was placed, its id and nonce are used. A repeat gets the same answer.',
+      ),
       409: { description: 'The id or the nonce is taken.', body: DuplicateError },
       ...bodyRefusals,
       500: refused('Not known, or not placed: safe to retry with the same `order_id`.'),

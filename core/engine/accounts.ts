@@ -41,6 +41,13 @@ export function accountFor(state: MatcherState, subaccountId: bigint): Account {
   return account
 }
 
+/** Forgets an account that was created for an order which did not enter the market. */
+export function forgetUnused(state: MatcherState, { subaccountId, orders }: Account): void {
+  if (orders.size === 0 && !state.idleAccounts.has(subaccountId)) {
+    state.accounts.delete(subaccountId)
+  }
+}
+
 /** An account without observation and orders. */
 export const newAccount = (subaccountId: bigint, purse: Purse): Account => ({
   subaccountId,

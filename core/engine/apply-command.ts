@@ -1,6 +1,6 @@
 import { unreachable } from '../assert.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
-import { accountFor, joinAccount } from './accounts.js'
+import { accountFor, forgetUnused, joinAccount } from './accounts.js'
 import { applyReversal, forgetReversals } from './apply-reversal.js'
 import {
   applyMarketCommand,
@@ -36,6 +36,9 @@ import {
 } from './live-order.js'
 import { followHolds, holdExpiring, isReopening, matchIncoming, releaseHold } from './match.js'
 import { refreshHolds } from './market-holds.js'
+import { bookedOrder, POST_ONLY_WOULD_CROSS, rememberRefused } from './post-only.js'
+import { endImmediate } from './time-in-force.js'
+import { whyNotWhole } from './fill-or-kill.js'
 import type { Order, OrderProgress } from './order.js'
 import { continueReviews, observeAccount, observeIfNewer, observeMarket } from './review-account.js'
 import { joinOwner, nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
@@ -46,8 +49,13 @@ export type CommandAnswer =
   | { readonly kind: 'market'; readonly terms: MarketTerms }
   | {
       readonly kind: 'refused'
-      readonly code: 'active_order_not_found' | 'duplicate_order_id' | 'duplicate_nonce'
+      readonly code: RefusedCode
+      /** The order that a repeat has repeated. */
+      readonly repeated?: string
     }
+
+export type RefusedCode =
+  'active_order_not_found' | 'duplicate_order_id' | 'duplicate_nonce' | typeof POST_ONLY_WOULD_CROSS
 
 export interface AppliedCommand {
   readonly changes: readonly Change[]
@@ -93,6 +101,8 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
   switch (command.kind) {
     case 'PlaceOrder':
       return applyPlacement(step, command)
+    case 'RepeatOrder':
+      return answerRepeat(step, command)
     case 'CancelOrder':
       return applyCancel(step, command)
     case 'SettlementReported':
@@ -145,6 +155,13 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
 function setEngineVersion(state: MatcherState, version: number): void {
   assertEngineVersion(state.identity.market, version)
   state.engineVersion = Math.max(state.engineVersion, version)
+}
+
+type Repeat = Extract<Command, { kind: 'RepeatOrder' }>
+
+function answerRepeat({ state }: Step, { orderId, by }: Repeat): CommandAnswer {
+  if (state.refusedOrderIds.has(orderId)) return { kind: 'refused', code: POST_ONLY_WOULD_CROSS }
+  return { kind: 'refused', code: `duplicate_${by}`, repeated: orderId }
 }
 
 type Cancel = Extract<Command, { kind: 'CancelOrder' }>
@@ -209,11 +226,20 @@ export function applyPlacement(step: Step, { order, account }: Placement): Comma
   // The account's other orders follow what came with the order before the order is one of them.
   const itsAccount = accountFor(state, order.subaccountId)
   if (account !== undefined) observeIfNewer(step, itsAccount, account)
-  const live = join(state, order, { account: itsAccount, own: own ?? new Map<bigint, LiveOrder>() })
+  const booked = bookedOrder(state, order)
+  if (booked === undefined) {
+    rememberRefused(state, orderId)
+    forgetUnused(state, itsAccount)
+    return { kind: 'refused', code: POST_ONLY_WOULD_CROSS }
+  }
+  const live = join(state, booked, {
+    account: itsAccount,
+    own: own ?? new Map<bigint, LiveOrder>(),
+  })
   enter(step, live)
   emitPlaced(step, live)
   scheduleOrder(state, live)
-  return { kind: 'order', order, progress: progressOf(live) }
+  return { kind: 'order', order: booked, progress: progressOf(live) }
 }
 
 /** Makes a new order known under its id, its owner and its account. */
@@ -231,8 +257,13 @@ function join(
 }
 
 function enter(step: Step, live: LiveOrder): void {
-  const { state } = step
   if (live.unmatched === 0n) return
+  meetBook(step, live)
+  endImmediate(step, live)
+}
+
+function meetBook(step: Step, live: LiveOrder): void {
+  const { state } = step
   const pointless = state.trading.means.endOf?.(live.account.purse, live)
   if (isExpired(live, state.nowMs)) {
     markEnded(step, live)
@@ -247,7 +278,9 @@ function enter(step: Step, live: LiveOrder): void {
   } else if (isExpiring(live, state.nowMs)) {
     live.hold = { reason: 'expiring' }
   } else {
-    matchIncoming(step, live)
+    const unfillable = live.order.timeInForce === 'FOK' ? whyNotWhole(step, live) : undefined
+    if (unfillable === undefined) matchIncoming(step, live)
+    else markCancelled(step, live, unfillable)
   }
 }
 

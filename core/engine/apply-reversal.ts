@@ -2,12 +2,20 @@ import { assert } from '../assert.js'
 import { amountE18 } from '../money.js'
 import { fillsOf, type Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
-import { emitChange, emitEnded, markEnded, standing, type Step } from './emit-change.js'
+import {
+  emitChange,
+  emitEnded,
+  markCancelled,
+  markEnded,
+  standing,
+  type Step,
+} from './emit-change.js'
 import { REVERSALS_BEYOND_MAX } from './limits.js'
 import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { releaseHold } from './match.js'
 import { releaseWaiting } from './review-account.js'
 import { scheduleOrder, type MatcherState } from './state.js'
+import { isImmediate } from './time-in-force.js'
 
 /** The `cancel_reason` of an order that was filled by a settlement which the chain has lost. */
 export const REVERSED_REASON = 'settlement_reversed'
@@ -149,6 +157,7 @@ const pairs = (legs: Legs, ofMaker: Fill, ofTaker: Fill) =>
 function prepareReturn(step: Step, live: LiveOrder): void {
   const { nowMs } = step.state
   if (live.gone !== undefined) return
+  if (isImmediate(live)) return markCancelled(step, live, REVERSED_REASON)
   if (isExpired(live, nowMs)) {
     markEnded(step, live)
   } else if (isExpiring(live, nowMs)) {

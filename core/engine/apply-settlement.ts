@@ -15,6 +15,7 @@ import {
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { knownOrder, scheduleOrder } from './state.js'
+import { isImmediate, SETTLEMENT_FAILED } from './time-in-force.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
 export function applySettlement(
@@ -97,7 +98,9 @@ function returnOrder(
   refused: Legs<'reverted'>['outcome'] | undefined,
 ): void {
   const { nowMs } = step.state
-  if (refused !== undefined && isRefusal(step, refused) && isRefusedForGood(live, nowMs)) {
+  if (isImmediate(live)) {
+    markCancelled(step, live, SETTLEMENT_FAILED)
+  } else if (refused !== undefined && isRefusal(step, refused) && isRefusedForGood(live, nowMs)) {
     markCancelled(step, live, step.state.trading.cancelReason(refused.revert))
   } else if (isExpired(live, nowMs)) {
     markEnded(step, live)

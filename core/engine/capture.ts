@@ -104,6 +104,7 @@ function restOf(state: MatcherState) {
     idleAccounts: [...state.idleAccounts],
     reviews: [...state.reviews],
     lastSourceNo: [...state.lastSourceNo],
+    refusedOrderIds: [...state.refusedOrderIds],
     reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
   } satisfies Omit<MatcherSnapshot, 'orders' | 'accounts' | 'keyEnds'>
 }

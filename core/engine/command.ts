@@ -21,6 +21,8 @@ export type Command =
       /** The order's subaccount as read at intake; absent when the chain could not be read. */
       readonly account?: AccountObservation
     }
+  /** A placement that may have been refused by the book was sent again; it gets the same answer. */
+  | { readonly kind: 'RepeatOrder'; readonly orderId: string; readonly by: RepeatedBy }
   | {
       readonly kind: 'CancelOrder'
       readonly owner: Address
@@ -55,6 +57,9 @@ export type Command =
   | { readonly kind: 'ReversalsRead'; readonly upTo: number }
   /** From here on the log is applied by this version of the step (engine-version.ts). It never goes back. */
   | { readonly kind: 'EngineVersionSet'; readonly version: number }
+
+/** By what a repeat was recognised. */
+export type RepeatedBy = 'order_id' | 'nonce'
 
 /** Who changes a market, and why; both are kept in the log, and the reason of a pause is public. */
 interface ByOperator {

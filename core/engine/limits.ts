@@ -29,6 +29,8 @@ export const CONGESTION_HOLD_MS = 1_000
 export const REVIEWED_MAX_PER_STEP = 50
 /** Orders that one step cancels because their market was disabled; the shell sends the next tick at once. */
 export const CANCELLED_MAX_PER_STEP = 200
+/** Refused orders of a market whose repeat gets the same answer; the oldest are forgotten first. */
+export const REFUSED_ORDERS_MAX = 10_000
 /** Reversals applied while an earlier one is not. */
 export const REVERSALS_BEYOND_MAX = 1_000
 /** Accounts without live orders that are remembered. */

@@ -18,7 +18,9 @@ import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './li
 import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
 import { refreshHolds } from './market-holds.js'
 import type { Side } from './order.js'
+import { POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { scheduleOrder, type MatcherState } from './state.js'
+import { endExpiring, endImmediate, isImmediate } from './time-in-force.js'
 
 /**
  * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
@@ -39,6 +41,8 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
   while (incoming.unmatched > 0n) {
     const resting = state.closed ? undefined : nextResting(state, incoming, opposite)
     if (resting === undefined) {
+      // Nothing of an IOC or FOK order rests.
+      if (isImmediate(incoming)) return
       const unfit = whyNotOpen(state, incoming)
       if (unfit !== undefined) holdUnfit(step, incoming, unfit)
       return
@@ -80,24 +84,30 @@ function nextResting(
   incoming: LiveOrder,
   opposite: Side,
 ): LiveOrder | undefined {
-  const range = state.trading.fillRange?.(state.observed, state.nowMs)
-  if (range === undefined) {
+  if (state.trading.fillRange === undefined) {
     const best = bestOf(state.book, opposite)
     return best !== undefined && crosses(incoming, best) ? best : undefined
   }
+  for (const resting of crossingOrders(state, incoming)) return resting
+  return undefined
+}
+
+/** The orders that the incoming one would meet one after the other, those out of reach left out. */
+export function* crossingOrders(state: MatcherState, incoming: LiveOrder): Generator<LiveOrder> {
+  const { book, trading, refusedPrices } = state
+  const range = trading.fillRange?.(state.observed, state.nowMs)
   const isReachable = (price: PriceE18): boolean =>
-    isWithin(range, price) && !state.refusedPrices.has(price)
+    range === undefined || (isWithin(range, price) && !refusedPrices.has(price))
   const asMaker = isReachable(incoming.limitPrice)
-  for (const level of levelsOf(state.book, opposite)) {
-    if (!crosses(incoming, { limitPrice: level.price })) return undefined
+  for (const level of levelsOf(book, incoming.side === 'buy' ? 'sell' : 'buy')) {
+    if (!crosses(incoming, { limitPrice: level.price })) return
     const asTaker = isReachable(level.price)
     // The price is that of the earlier order.
     if (!asTaker && (!asMaker || level.last.rank < incoming.rank)) continue
     for (let live: LiveOrder | undefined = level.first; live !== undefined; live = live.next) {
-      if (live.rank < incoming.rank ? asTaker : asMaker) return live
+      if (live.rank < incoming.rank ? asTaker : asMaker) yield live
     }
   }
-  return undefined
 }
 
 const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>
@@ -118,10 +128,40 @@ export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
 /** Matches two crossing orders, or takes the one that may not be matched out of the way. */
 function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
   const { state } = step
-  const { trading } = state
   if (isExpiring(resting, state.nowMs)) {
     holdExpiring(step, resting)
     return
+  }
+  const proposal = proposeMatch(step, incoming, resting)
+  if ('aside' in proposal) {
+    stepAside(step, incoming, proposal)
+    return
+  }
+  state.capture?.keep(resting)
+  reserveMatch(state, incoming, resting, proposal)
+  state.matches.set(proposal.match.settlementId, proposal.match)
+  emitMatched(step, resting, proposal.match)
+}
+
+/** A match that both accounts carry, with what it takes from each. */
+export interface Proposal {
+  readonly match: Match
+  readonly ofIncoming: Cost
+  readonly ofResting: Cost
+}
+
+/** What two crossing orders may match now, or which of them steps aside. Changes nothing. */
+export function proposeMatch(
+  step: Step,
+  incoming: LiveOrder,
+  resting: LiveOrder,
+): Proposal | Aside {
+  const { state } = step
+  const { trading } = state
+  // The later placement is the taker, whichever of the two comes back from a hold.
+  const later = resting.rank > incoming.rank ? resting : incoming
+  if (later.order.postOnly !== undefined) {
+    return { aside: later, cancelReason: POST_ONLY_WOULD_CROSS }
   }
   const offered = openAmount(resting)
   const crossing = incoming.unmatched < offered ? incoming.unmatched : offered
@@ -129,32 +169,35 @@ function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
     { incoming, resting, amount: crossing, awaiting: state.awaiting },
     state.observed,
   )
-  if (pairing !== undefined && 'aside' in pairing) {
-    stepAside(step, incoming, pairing)
-    return
-  }
-  const match = proposeMatch(step, { incoming, resting }, pairing?.amount ?? crossing)
+  if (pairing !== undefined && 'aside' in pairing) return pairing
+  const match = matchOf(step, { incoming, resting }, pairing?.amount ?? crossing)
   const taker = match.takerOrderId === incoming.orderId ? incoming : resting
   if (trading.feePerUnit(match.takerFee, match.amount) > taker.order.worstFee) {
-    stepAside(step, incoming, { aside: taker, cancelReason: 'fee_bound_too_low' })
-    return
+    return { aside: taker, cancelReason: 'fee_bound_too_low' }
   }
   const { means } = trading
   const ofIncoming = means.costOf(incoming, match)
   const ofResting = means.costOf(resting, match)
-  const unfit = findUnfit(step, { incoming, resting, ofIncoming, ofResting, match })
-  if (unfit !== undefined) {
-    stepAside(step, incoming, unfit)
-    return
-  }
-  state.capture?.keep(resting)
+  const hold = whyNotMatched(state, incoming, ofIncoming, match)
+  if (hold !== undefined) return { aside: incoming, hold }
+  const holdOfResting = whyNotMatched(state, resting, ofResting, match)
+  if (holdOfResting !== undefined) return { aside: resting, hold: holdOfResting }
+  return { match, ofIncoming, ofResting }
+}
+
+/** Counts a match as pending on both orders and accounts. */
+export function reserveMatch(
+  state: MatcherState,
+  incoming: LiveOrder,
+  resting: LiveOrder,
+  { match, ofIncoming, ofResting }: Proposal,
+): void {
+  const { means } = state.trading
   addPending(incoming, match.amount)
   addPending(resting, match.amount)
   means.reserve(incoming.account.purse, incoming, ofIncoming)
   means.reserve(resting.account.purse, resting, ofResting)
-  state.matches.set(match.settlementId, match)
   state.awaiting = amountE18(state.awaiting + match.amount)
-  emitMatched(step, resting, match)
 }
 
 type Aside = Extract<Pairing, { readonly aside: LiveOrder }>
@@ -179,29 +222,13 @@ export function emitAside(step: Step, live: LiveOrder): void {
     emitChange(step, live, { kind: 'OrderCancelled', cancelReason })
 }
 
-/** The incoming order, or else the resting one, when its account is known not to carry the match. */
-function findUnfit({ state }: Step, pair: CostedPair): Aside | undefined {
-  const { incoming, resting, ofIncoming, ofResting, match } = pair
-  const hold = whyNotMatched(state, incoming, ofIncoming, match)
-  if (hold !== undefined) return { aside: incoming, hold }
-  const holdOfResting = whyNotMatched(state, resting, ofResting, match)
-  return holdOfResting === undefined ? undefined : { aside: resting, hold: holdOfResting }
-}
-
 interface Crossing {
   readonly incoming: LiveOrder
   readonly resting: LiveOrder
 }
 
-interface CostedPair extends Crossing {
-  readonly match: Match
-  /** What the match takes from each. */
-  readonly ofIncoming: Cost
-  readonly ofResting: Cost
-}
-
 /** The match of two orders: the earlier one is the maker and gives the price (decision B3). */
-function proposeMatch(step: Step, { incoming, resting }: Crossing, amount: AmountE18): Match {
+function matchOf(step: Step, { incoming, resting }: Crossing, amount: AmountE18): Match {
   const { identity, rules, seq, trading } = step.state
   const isMaker = resting.rank < incoming.rank
   const maker = isMaker ? resting : incoming
@@ -246,6 +273,7 @@ export function followHolds(step: Step): void {
 
 /** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
 export function holdExpiring(step: Step, live: LiveOrder): void {
+  if (endExpiring(step, live)) return
   step.state.capture?.keep(live)
   live.hold = { reason: 'expiring' }
   if (live.shownOpen > 0n) emitChange(step, live, { kind: 'OrderHeld', hold: 'expiring' })
@@ -268,6 +296,7 @@ export function releaseHold(step: Step, live: LiveOrder): void {
     return
   }
   matchIncoming(step, live)
+  endImmediate(step, live)
   const now = standing(live)
   const waitsOn = now.hold !== undefined && now.hold === before?.reason
   if (!waitsOn || live.pending !== pending) {

@@ -12,6 +12,11 @@ export interface UiIntent {
   readonly size: string
 }
 
+/** `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled. */
+export type TimeInForce = 'IOC' | 'FOK'
+/** What becomes of an order that may not take and would: it is refused, or booked one tick behind the other side. */
+export type PostOnly = 'reject' | 'slide'
+
 /**
  * What a trader signed and the venue accepted. It never changes; progress is kept beside it. The signed action is not here:
  * it follows from these terms and the market (core/entry/signed-action.ts).
@@ -34,6 +39,12 @@ export interface Order {
   readonly uiIntent?: UiIntent
   /** Present when fills may only shrink the account's position. */
   readonly reduceOnly?: true
+  /** Absent: it may rest until it expires (GTC). */
+  readonly timeInForce?: TimeInForce
+  /** Present when it may never take. */
+  readonly postOnly?: PostOnly
+  /** What was signed as limit, where the market has booked the order at another `limitPrice`. */
+  readonly signedLimitPrice?: PriceE18
   /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (C9). */
   readonly signatureStatus: 'checked' | 'unchecked'
   /** Who signed: the owner, or a session key of the owner. */

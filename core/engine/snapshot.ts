@@ -77,6 +77,7 @@ export interface MatcherSnapshot {
   /** Ends of the session keys that end before the orders that they signed. */
   readonly keyEnds: Iterable<readonly [orderId: string, endsSec: number]>
   readonly lastSourceNo: Iterable<readonly [source: string, sourceNo: number]>
+  readonly refusedOrderIds: Iterable<string>
   readonly reversals: { readonly upTo: number; readonly beyond: readonly number[] }
 }
 
@@ -145,6 +146,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     idleAccounts: new Set(snapshot.idleAccounts),
     reviews: new Set(snapshot.reviews),
     lastSourceNo: new Map(snapshot.lastSourceNo),
+    refusedOrderIds: new Set(snapshot.refusedOrderIds),
     reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
     capture: undefined,
   }

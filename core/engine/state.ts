@@ -71,6 +71,8 @@ export interface MatcherState {
   readonly reversals: ReversalsDone
   /** Present while the state is being captured (capture.ts). */
   capture: Capture | undefined
+  /** Orders that the market has refused by a rule of its book, the oldest first. */
+  readonly refusedOrderIds: Set<string>
 }
 
 /** The executor's reversals that were applied: all up to a number, and some beyond it. */
@@ -109,6 +111,7 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     lastSourceNo: new Map(),
     reversals: { upTo: 0, beyond: new Set() },
     capture: undefined,
+    refusedOrderIds: new Set(),
   }
 }
 

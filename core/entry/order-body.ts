@@ -11,6 +11,7 @@ import {
   refusals,
   type Refusal,
 } from './refusals.js'
+import { ignoredInstructions } from './order-controls.js'
 import { isSignatureText } from './read-action.js'
 
 /** A body whose required fields are there and well-formed; what later checks judge is still as it came. */
@@ -35,6 +36,10 @@ export interface OrderBody {
   readonly orderEntrySpec: unknown
   readonly uiIntent: unknown
   readonly reduceOnly: unknown
+  readonly timeInForce: unknown
+  readonly postOnly: unknown
+  /** Names of fields that look like trading instructions and are none. */
+  readonly ignored: readonly string[]
 }
 
 /** Required always, in the order in which their absence is answered; the second group stands behind the first. */
@@ -98,6 +103,9 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
     orderEntrySpec: fieldOf(fields, 'order_entry_spec'),
     uiIntent: fieldOf(fields, 'ui_intent'),
     reduceOnly: fieldOf(fields, 'reduce_only'),
+    timeInForce: fieldOf(fields, 'time_in_force'),
+    postOnly: fieldOf(fields, 'post_only'),
+    ignored: ignoredInstructions(fields),
   }
 }
 

@@ -64,7 +64,8 @@ function isCanonical(text: string, action: Action, name: keyof ActionJson): bool
 /** The seven words of the order's data (interface 2.9). */
 function tradeDataOf(market: Market, order: Order): Hex {
   const amount = signedAmount(market, order.desiredAmount)
-  const terms = wordOf(order.limitPrice) + wordOf(amount) + wordOf(order.worstFee)
+  const limitPrice = order.signedLimitPrice ?? order.limitPrice
+  const terms = wordOf(limitPrice) + wordOf(amount) + wordOf(order.worstFee)
   const flag = order.side === 'buy' ? 1n : 0n
   return `0x${instrumentWords(market)}${terms}${wordOf(order.subaccountId)}${wordOf(flag)}`
 }

@@ -2,7 +2,7 @@ import type { Action, ActionJson, Address, TradeData } from '../action.js'
 import type { Market } from '../contracts/market.js'
 import { tradingOf } from '../contracts/registry.js'
 import { exactNumber } from '../decimal.js'
-import type { Order, Side, UiIntent } from '../engine/order.js'
+import type { Order, PostOnly, Side, TimeInForce, UiIntent } from '../engine/order.js'
 import { parseAddress } from '../json.js'
 import { feePerUnitE18, type AmountE18, type PriceE18 } from '../money.js'
 import { type Checked, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
@@ -10,6 +10,7 @@ import { decodeTradeData, readAction, signedOrderText, type ReadAction } from '.
 import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
 import { findInstrument } from './find-market.js'
 import { readOrderBody, type OrderBody } from './order-body.js'
+import { readControls, type OrderControls } from './order-controls.js'
 import { ownTextsOf } from './signed-action.js'
 
 /** What the checks need to know besides the body. */
@@ -95,10 +96,12 @@ export function judgeOrder(
   if (wrongWord !== undefined) return { refusal: wrongWord }
   const unaccepted = refuseByContract(market, fields.reduceOnly)
   if (unaccepted !== undefined) return { refusal: unaccepted }
+  const controls = readControls(fields.timeInForce, fields.postOnly)
+  if ('refusal' in controls) return controls
 
   const limitPrice = decoded.data.limitPrice as PriceE18
   const expirySec = expiry.value
-  const order = buildOrder(market, fields, { terms, signed, limitPrice, expirySec })
+  const order = buildOrder(market, fields, { terms, signed, controls, limitPrice, expirySec })
   return { order, market, action }
 }
 
@@ -184,6 +187,7 @@ function refuseByContract(market: Market, reduceOnly: unknown): Refusal | undefi
 interface CheckedTerms {
   readonly terms: OrderTerms
   readonly signed: ReadAction
+  readonly controls: OrderControls
   readonly limitPrice: PriceE18
   readonly expirySec: number
 }
@@ -218,10 +222,13 @@ function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): U
     signature: fields.signature,
   }
   const ownTexts = ownTextsOf(checked.signed)
-  const warnings = feeWarnings(market, fields, checked.limitPrice, terms.desired)
+  const warnings = warningsOf(market, fields, checked.limitPrice, terms.desired)
+  const { timeInForce, postOnly } = checked.controls
   if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
   if (ownTexts !== undefined) order.ownTexts = ownTexts
   if (fields.reduceOnly === true) order.reduceOnly = true
+  if (timeInForce !== undefined) order.timeInForce = timeInForce
+  if (postOnly !== undefined) order.postOnly = postOnly
   if (warnings.length > 0) order.warnings = warnings
   return order
 }
@@ -232,10 +239,15 @@ interface Seldom {
   ownTexts?: Partial<ActionJson>
   warnings?: readonly string[]
   reduceOnly?: true
+  timeInForce?: TimeInForce
+  postOnly?: PostOnly
 }
 
-/** An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). */
-function feeWarnings(
+/**
+ * An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). A field that looks
+ * like a trading instruction and is none did nothing.
+ */
+function warningsOf(
   market: Market,
   fields: OrderBody,
   price: PriceE18,
@@ -243,5 +255,6 @@ function feeWarnings(
 ): readonly string[] {
   const { takerFee, feePerUnit } = tradingOf(market)
   const schedule = feePerUnit(takerFee(market, price, amount), amount)
-  return fields.worstFee < schedule ? ['worst_fee_below_taker_schedule'] : []
+  const ignored = fields.ignored.map((name) => `ignored_field:${name}`)
+  return fields.worstFee < schedule ? ['worst_fee_below_taker_schedule', ...ignored] : ignored
 }

@@ -60,7 +60,15 @@ function recordMembers(market: Market, order: Order, progress: OrderProgress): M
   const limit = formatDecimal(order.limitPrice, 18)
   const terms = `"order_id":${jsonText(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
   const reduces = order.reduceOnly === true ? '"reduce_only":true,' : ''
-  return `${terms}${reduces}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
+  return `${terms}${reduces}${controlMembers(order)}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
+}
+
+/** Usually empty. */
+function controlMembers({ timeInForce, postOnly, signedLimitPrice }: Order): Members {
+  const inForce = timeInForce === undefined ? '' : `"time_in_force":"${timeInForce}",`
+  const only = postOnly === undefined ? '' : `"post_only":"${postOnly}",`
+  if (signedLimitPrice === undefined) return inForce + only
+  return `${inForce}${only}"signed_limit_price":"${formatDecimal(signedLimitPrice, 18)}",`
 }
 
 function progressMembers(order: Order, progress: OrderProgress, desired: string): Members {

@@ -71,7 +71,16 @@ describe('sign order', () => {
     expect(body.action_json.module).to.equal(perp.trade_module_address)
     const terms = { side: 'buy', price: '0.00065', amount: '1' } as const
     const plain = await signOrder(signer, domain, { ...frame, ...terms, reduceOnly: false })
-    expect(plain).not.to.have.property('reduce_only')
+    expect(plain).not.to.have.any.keys('reduce_only', 'time_in_force', 'post_only')
+  })
+
+  it('states time in force and post-only beside what is signed', async () => {
+    const terms = { ...frame, side: 'buy', price: '0.00065', amount: '1' } as const
+    const plain = await signOrder(signer, domain, terms)
+    const immediate = await signOrder(signer, domain, { ...terms, timeInForce: 'IOC' })
+    expect(immediate).to.deep.equal({ ...plain, time_in_force: 'IOC' })
+    const slides = await signOrder(signer, domain, { ...terms, postOnly: 'slide' })
+    expect(slides).to.deep.equal({ ...plain, post_only: 'slide' })
   })
 
   it('signs exactly what the text says, for any decimal', async () => {

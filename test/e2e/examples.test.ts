@@ -47,6 +47,10 @@ const examples: Readonly<Record<string, Expected>> = {
     prints:
       /^cNGN counts at 0\.8 of its index value\nposted 1000 cNGN, \d+ in all\nworth \S+ USD, as margin \S+ USD\n$/,
   },
+  '13-order-controls': {
+    prints:
+      /^the post-only bid is active\na post-only offer below it is refused: post_only_would_cross\nsent again: post_only_would_cross\none that slides is active at \S+, not \S+\nan IOC order that meets nothing is cancelled: ioc_remainder\n$/,
+  },
   '11-be-liquidated': {
     prints:
       /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,

@@ -113,10 +113,10 @@ describe('terms of a settlement', () => {
       field: 'actions.1.data',
       message: 'must name sub id 0',
     },
-    'a price between the limits': {
-      spoil: (b) => (b.actions[1] = action('8', false, { limitPrice: PRICE - 1n })),
+    'a price beyond the limit of the maker': {
+      spoil: (b) => (b.actions[1] = action('8', false, { limitPrice: PRICE + 1n })),
       field: 'order_data.fill_details.0.price',
-      message: `must be the maker's signed limit price ${PRICE - 1n}`,
+      message: `must be within the maker's signed limit price ${PRICE + 1n}`,
     },
     'a fee for the maker': {
       spoil: (b) => (b.order_data.fill_details[0]!.fee = '1'),

@@ -155,6 +155,25 @@ const scaling: readonly OrderRule[] = [
     ['invalid_reduce_only', 'reduce_only must be a boolean', 'reduce_only'],
     valuesOf('reduce_only', ['yes', 1]),
   ),
+  rule(
+    ['invalid_time_in_force', 'time_in_force must be GTC, IOC or FOK', 'time_in_force'],
+    valuesOf('time_in_force', ['ioc', 'GTD', 1, false]),
+  ),
+  rule(
+    ['invalid_post_only', 'post_only must be "reject" or "slide"', 'post_only'],
+    valuesOf('post_only', [true, false, 'Slide', 1]),
+  ),
+  rule(
+    [
+      'post_only_immediate',
+      'post_only cannot be combined with time_in_force IOC or FOK',
+      'post_only',
+    ],
+    {
+      'with IOC': set({ time_in_force: 'IOC', post_only: 'reject' }),
+      'with FOK': set({ time_in_force: 'FOK', post_only: 'slide' }),
+    },
+  ),
 ]
 
 /** The signed action against the body and the market. */

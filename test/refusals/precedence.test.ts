@@ -58,6 +58,8 @@ describe('of several faults of an order the first station answers', () => {
       ['recipient_not_subaccount', { recipient_id: '8' }],
       ['data_worst_fee_mismatch', { worst_fee: '8' }],
       ['reduce_only_unsupported', { reduce_only: true }],
+      ['invalid_time_in_force', { time_in_force: 'GTD' }],
+      ['invalid_post_only', { post_only: true }],
     ],
     answer,
   )

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { readCancel } from '../../core/entry/read-cancel.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
@@ -140,7 +141,7 @@ describe('the table of refusals', () => {
 
   it('has every fixed text of core/entry', () => {
     const fixed = [
-      ...[refusals, marketRefusals, readRefusals, transferRefusals, indexRefusals],
+      ...[refusals, controlRefusals, marketRefusals, readRefusals, transferRefusals, indexRefusals],
     ].flatMap((of) => Object.values(of))
     const known = new Set(table.map(({ code, error }) => `${code}: ${error}`))
     const missing = fixed.filter(({ code, message }) => !known.has(`${code}: ${message}`))
@@ -156,7 +157,7 @@ describe('the table of refusals', () => {
   })
 
   it('gives no code to two fixed texts', () => {
-    const codes = [refusals, marketRefusals, readRefusals, indexRefusals]
+    const codes = [refusals, controlRefusals, marketRefusals, readRefusals, indexRefusals]
       .flatMap((of) => Object.values(of))
       .map((it) => it.code)
     expect(new Set(codes).size).to.equal(codes.length)

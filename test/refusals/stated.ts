@@ -4,6 +4,7 @@ import {
   authRequired,
   readRefusals,
 } from '../../core/entry/read-refusals.js'
+import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { indexLagRefusal } from '../../core/contracts/index-lag.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
@@ -27,6 +28,12 @@ export type Stated = readonly [
 export const statedOfOrders: readonly Stated[] = [
   [refusals.upgradeRequired, 426, 'upgrade_required', 'this endpoint speaks WebSocket'],
   [refusals.internal, 500, 'internal', 'internal error'],
+  [
+    controlRefusals.postOnlyWouldCross,
+    422,
+    'post_only_would_cross',
+    'post_only order would take liquidity: its order_id and nonce are used',
+  ],
   [
     refusals.outcomeUnknown,
     500,

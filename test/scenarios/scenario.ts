@@ -6,7 +6,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ordersOf } from '../../core/engine/book.js'
 import { openAmount, statusOf, type LiveOrder } from '../../core/engine/live-order.js'
-import type { Side } from '../../core/engine/order.js'
+import type { PostOnly, Side } from '../../core/engine/order.js'
 import { createSettlementTrail, type SettlementTruth } from '../../core/engine/settlement-trail.js'
 import { readRules } from '../../core/entry/read-rules.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
@@ -120,6 +120,7 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
     run.matcher.advance(Number(seconds.replace('s', '')) * 1000)
     apply(run, { kind: 'Tick' })
   },
+  repeat: (run, [orderId = '']) => apply(run, { kind: 'RepeatOrder', orderId, by: 'order_id' }),
   continue: (run, [orderId = '']) => apply(run, { kind: 'ContinueOrder', orderId }),
   signature: (run, [orderId = '', verdict]) =>
     apply(run, { kind: 'SignatureChecked', orderId, valid: verdict === 'valid' }),
@@ -200,7 +201,7 @@ function reverse(run: Run, pair: string, truth: SettlementTruth): void {
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 
-/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [unchecked]` */
+/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [ioc] [fok] [post-only slide] [unchecked]` */
 function readOrder(run: Run, words: string[]) {
   const [name = '', , trader = '', side, amount = '', , price = '', ...options] = words
   const option = (key: string) => optionOf(options, key)
@@ -217,6 +218,9 @@ function readOrder(run: Run, words: string[]) {
     goodUntilSec: nowSec + expires,
     initialFilled: amountE18(options.includes('filled') ? e18(option('filled')) : 0n),
     ...(options.includes('worst-fee') ? { worstFee: feePerUnitE18(e18(option('worst-fee'))) } : {}),
+    ...(options.includes('ioc') ? { timeInForce: 'IOC' as const } : {}),
+    ...(options.includes('fok') ? { timeInForce: 'FOK' as const } : {}),
+    ...(options.includes('post-only') ? { postOnly: option('post-only') as PostOnly } : {}),
     ...(options.includes('reduce-only') ? { reduceOnly: true as const } : {}),
     signatureStatus: options.includes('unchecked') ? 'unchecked' : 'checked',
   })

@@ -259,6 +259,9 @@ export function createFeedAudit(
     if (change.kind !== 'MatchReverted' || !isVenueFault(change.revert)) return
     const isHeldForIt = change.hold === 'settlement_refused' && it.hold !== change.hold
     expectThat(!isHeldForIt, 'I-24 held for a fault of the venue', change)
+    // Of an IOC or FOK order nothing comes back, whatever has failed; a post-only order must not take when it does.
+    const { timeInForce, postOnly } = it.order
+    if (timeInForce !== undefined || postOnly !== undefined) return
     const isEnded = isLiving(it.status) && change.status === 'cancelled' && status() !== 'disabled'
     expectThat(!isEnded, 'I-24 cancelled for a fault of the venue', change)
   }

@@ -85,8 +85,9 @@ const auditOf = ({ audits }: RestingVenue, orderId: string): AuditedOrder | unde
 function checkAccepted(venue: RestingVenue): void {
   const { traders, audits, onFinding } = venue
   const known = new Set(traders.sent.map(({ orderId }) => orderId))
-  for (const { orderId, accepted, forged } of traders.sent) {
+  for (const { orderId, accepted, refused, forged } of traders.sent) {
     const it = auditOf(venue, orderId)
+    if (refused && it !== undefined) onFinding(`${orderId} was refused and is in the log`, it)
     if (accepted && it === undefined) onFinding(`I-15 ${orderId} was accepted and is lost`, orderId)
     if (forged && it !== undefined && it.filled > 0n) onFinding(`forged ${orderId} traded`, it)
     if (forged && accepted && it?.order.signatureStatus === 'checked') {

@@ -9,6 +9,7 @@ import { addressOfPublicKey, bytesToHex, hexToBytes } from '../../chain/signing/
 import type { Action, Address, Hex } from '../../core/action.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/engine/order.js'
+import type { OrderControls } from '../../core/entry/order-controls.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { E18 } from '../../core/money.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
@@ -45,6 +46,8 @@ export interface SentOrder {
   readonly forged: boolean
   /** The venue said that it has the order. */
   accepted: boolean
+  /** The venue said that its book refuses the order. */
+  refused: boolean
 }
 
 /** The clients of the venue behind its gateway. */
@@ -80,6 +83,16 @@ export interface TradersOptions {
   readonly onAnswered: (order: SentOrder, feedSeq: number) => void
   readonly onFinding: (what: string, error: unknown) => void
 }
+
+const NOT_ANSWERED = { accepted: false, refused: false }
+
+/** Of every thirteen orders four never rest or never take. */
+const CONTROLS: readonly OrderControls[] = [
+  { timeInForce: 'IOC' },
+  { timeInForce: 'FOK' },
+  { postOnly: 'reject' },
+  { postOnly: 'slide' },
+]
 
 /** A few traders, the last of them with a plain key. */
 export function makeTraders(count: number): Trader[] {
@@ -149,6 +162,9 @@ export function createTraders(options: TradersOptions): Traders {
     ask(askPlaceOrder, order.body, (answer) => {
       const repeated = answer.kind === 'refused' && answer.refusal.existingOrderId !== undefined
       if (answer.kind === 'order' || repeated) order.accepted = true
+      if (answer.kind === 'refused' && answer.refusal.status === 422) order.refused = true
+      if (order.accepted && order.refused)
+        options.onFinding(`${order.orderId} got two answers`, order)
       if (answer.kind === 'order') options.onAnswered(order, answer.feed_seq)
       const said = answer.kind === 'order' ? 'accepted' : answer.refusal.code
       world.note(`${order.orderId} ${said}`)
@@ -168,11 +184,12 @@ export function createTraders(options: TradersOptions): Traders {
     const account = random.pick(accountsIn(trader, market))
     const body = signedBody(trader, {
       ...{ market, reduceOnly, orderId, nonce, side, expirySec, forged, account },
+      controls: CONTROLS[sent.length % 13] ?? {},
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
       amount: BigInt(1 + random.int(20)) * LOTS[market.contractType as Kind],
     })
     const { owner } = trader
-    return { body, orderId, market: market.market, owner, nonce, forged, accepted: false }
+    return { body, orderId, market: market.market, owner, nonce, forged, ...NOT_ANSWERED }
   }
 
   return {
@@ -219,6 +236,7 @@ interface Terms {
   readonly expirySec: number
   readonly forged: boolean
   readonly reduceOnly: boolean
+  readonly controls: OrderControls
   readonly account: bigint
   readonly price: bigint
   readonly amount: bigint
@@ -253,6 +271,8 @@ function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
     ...{ side, desired_amount: formatDecimal(amount, 18), limit_price: formatDecimal(price, 18) },
     market: market.market,
     ...(terms.reduceOnly && { reduce_only: true }),
+    time_in_force: terms.controls.timeInForce,
+    post_only: terms.controls.postOnly,
   }
 }
 

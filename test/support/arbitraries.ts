@@ -1,6 +1,5 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
-import type { ActionJson } from '../../core/action.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type {
   Block,
@@ -18,14 +17,14 @@ import type {
   SettlementReversal,
   PublishedFill,
 } from '../../core/engine/command.js'
-import type { Order, OrderProgress, UiIntent } from '../../core/engine/order.js'
-import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
+import type { OrderProgress } from '../../core/engine/order.js'
+import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
+import { anyOrder } from './arbitrary-orders.js'
 import { anyOpening, anyRulesChange, anyTerms } from './arbitrary-markets.js'
 import {
   anyAddress,
   anyAmount,
   anyHash,
-  anyHex,
   anyMarketName,
   anyMs,
   anySec,
@@ -38,63 +37,10 @@ import {
   withOptional,
 } from './arbitrary-values.js'
 
+export * from './arbitrary-orders.js'
 export * from './arbitrary-values.js'
 
 /** fast-check generators of the venue's vocabulary: every kind of command and change, with values of every size. */
-
-const anyUiIntent: fc.Arbitrary<UiIntent> = fc.record({
-  side: anySide,
-  price: anyText,
-  size: anyText,
-})
-
-const anyOwnTexts: fc.Arbitrary<Partial<ActionJson>> = fc.record(
-  {
-    subaccount_id: anyText,
-    nonce: anyText,
-    module: anyText,
-    data: anyText,
-    expiry: anyText,
-    owner: anyText,
-    signer: anyText,
-  },
-  { requiredKeys: [] },
-)
-
-/** An order of any content; it need not be one that the venue would accept. */
-export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbitrary<Order> =>
-  withOptional<Omit<Order, 'goodUntilSec'>, 'uiIntent' | 'ownTexts' | 'warnings' | 'reduceOnly'>(
-    {
-      orderId: anyText,
-      market,
-      owner: anyAddress,
-      subaccountId: anyUint,
-      nonce: anyUint,
-      side: anySide,
-      desiredAmount: anyAmount.map(amountE18),
-      initialFilled: anyAmount.map(amountE18),
-      limitPrice: anyAmount.map(priceE18),
-      worstFee: anyAmount.map(feePerUnitE18),
-      uiIntent: anyUiIntent,
-      signatureStatus: fc.constantFrom('checked', 'unchecked'),
-      signer: anyAddress,
-      expirySec: anySec,
-      actionExpirySec: fc.oneof(anySec.map(BigInt), anyUint),
-      signature: anyHex,
-      ownTexts: anyOwnTexts,
-      warnings: fc.array(anyText, { maxLength: 3 }),
-      reduceOnly: fc.constant(true as const),
-    },
-    ['uiIntent', 'ownTexts', 'warnings', 'reduceOnly'],
-  ).chain((order) =>
-    // A market whose trading ends may end it earlier.
-    fc
-      .oneof(fc.constant(0), fc.nat())
-      .map((sec) => ({ ...order, goodUntilSec: Math.max(earlierExpiry(order) - sec, 0) })),
-  )
-
-const earlierExpiry = ({ expirySec, actionExpirySec }: Omit<Order, 'goodUntilSec'>): number =>
-  actionExpirySec < BigInt(expirySec) ? Number(actionExpirySec) : expirySec
 
 const anyHold = fc.constantFrom<HoldReason>(
   'signature_unchecked',
@@ -222,6 +168,11 @@ const commandOfKind: {
   readonly [K in SpotCommandKind]: fc.Arbitrary<Extract<Command, { kind: K }>>
 } = {
   MarketOpened: fc.record({ kind: fc.constant('MarketOpened'), opening: anyOpening }),
+  RepeatOrder: fc.record({
+    kind: fc.constant('RepeatOrder'),
+    orderId: anyText,
+    by: fc.constantFrom('order_id', 'nonce'),
+  }),
   MarketRulesSet: fc.record({
     kind: fc.constant('MarketRulesSet'),
     rules: anyRulesChange,

@@ -2,12 +2,13 @@ import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
+import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { progressOf } from './builders.js'
 import { decodeCommands } from './spot-log.js'
 
-/** Follows a command log and answers as a matcher whose book never crosses; remembers what it took. */
+/** Follows a command log and answers as a matcher that refuses what is repeated, and whose book never crosses; remembers what it took. */
 export interface FakeMatcher {
   /** The intake's commands in the order of the log, each source_no once. */
   readonly taken: LoggedCommand[]
@@ -68,6 +69,9 @@ function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book)
     const { order } = command
     active.set(`${order.owner} ${order.nonce}`, order)
     return answer(order, 'active')
+  }
+  if (command.kind === 'RepeatOrder') {
+    return { kind: 'refused', refusal: controlRefusals.postOnlyWouldCross }
   }
   if (command.kind !== 'CancelOrder') throw new Error(`unexpected ${command.kind}`)
   const key = `${command.owner} ${command.nonce}`

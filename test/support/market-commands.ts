@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Change } from '../../core/engine/change.js'
 import type { Command, MarketCommand } from '../../core/engine/command.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
+import type { OrderControls } from '../../core/entry/order-controls.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { matcherOrder, START_MS } from './matching.js'
 
@@ -15,6 +16,7 @@ export type MarketAct =
       readonly trader: number
       readonly livesSec: number
       readonly unchecked: boolean
+      readonly controls?: OrderControls
     }
   | { readonly act: 'signature'; readonly pick: number; readonly valid: boolean }
   | { readonly act: 'cancel'; readonly pick: number }
@@ -33,6 +35,13 @@ export type MarketAct =
       readonly takerFeeBps: number
     }
 
+/** Mostly none. */
+export const anyControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
+  ...Array<OrderControls>(8).fill({}),
+  ...([{ timeInForce: 'IOC' }, { timeInForce: 'FOK' }] as const),
+  ...([{ postOnly: 'reject' }, { postOnly: 'slide' }] as const),
+)
+
 const place = fc.record({
   act: fc.constant('place' as const),
   buy: fc.boolean(),
@@ -41,6 +50,7 @@ const place = fc.record({
   trader: fc.integer({ min: 1, max: 5 }),
   livesSec: fc.constantFrom(5, 15, 60, 200, 86_400),
   unchecked: fc.integer({ min: 1, max: 8 }).map((eighth) => eighth === 1),
+  controls: anyControls,
 })
 
 const operator = fc.record({
@@ -123,6 +133,7 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
           desiredAmount: amountE18(BigInt(act.size) * E18),
           goodUntilSec: context.nowMs / 1000 + act.livesSec,
           signatureStatus: act.unchecked ? 'unchecked' : 'checked',
+          ...act.controls,
         }),
       }
     case 'cancel': {

@@ -181,6 +181,22 @@ describe('order intake', () => {
     expect(matcher.taken).to.have.length(1)
   })
 
+  it('lets the market answer the repeat of a post-only order, behind the first', async () => {
+    const body = { ...(await signedBody()), post_only: 'reject' }
+    await place(body)
+    stage.chain.inCustody = false
+    const code = 'post_only_would_cross'
+    expect(refusalOf(await place(body))).to.include({ status: 422, code })
+    const asAnother = { ...body, order_id: 'another' }
+    expect(refusalOf(await place(asAnother))).to.include({ status: 422, code })
+    const { order_id: orderId } = body
+    expect(matcher.taken.slice(1).map(({ command }) => command)).to.deep.equal([
+      { kind: 'RepeatOrder', orderId, by: 'order_id' },
+      { kind: 'RepeatOrder', orderId, by: 'nonce' },
+    ])
+    expect(refusalOf(await place({ ...body, post_only: undefined })).status).to.equal(409)
+  })
+
   it('judges a different order with a taken id or nonce last, and does not show the other', async () => {
     const taken = await signedBody()
     await place(taken)

@@ -10,7 +10,7 @@ import { naiveSpot } from './naive-rules.js'
 /** Plays acts on the real step and on the naive market, and compares every order and match after each act. */
 function playBoth(acts: readonly MarketAct[]): void {
   const real = testMatcher()
-  const naive = naiveMarket(naiveSpot)
+  const naive = naiveMarket(naiveSpot, real.state.rules.tickSize)
   const settlementIds: string[] = []
   let placed = 0
   for (const act of acts) {

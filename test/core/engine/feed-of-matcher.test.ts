@@ -8,6 +8,7 @@ import { E18, priceE18 } from '../../../core/money.js'
 import { aMarket } from '../../support/builders.js'
 import { fundedActs, fundedCommandOf, type FundedAct } from '../../support/funded-acts.js'
 import { testMatcher } from '../../support/matching.js'
+import { e18 } from '../../support/perpetual.js'
 import { shownBook } from '../../support/shown-book.js'
 
 const market = aMarket({ tickSize: priceE18(E18 / 100n) })
@@ -55,7 +56,7 @@ describe('feed of the matcher', () => {
           expect(asks.map((order) => order.order_id)).to.deep.equal(own('sell'))
           const [bid, ask] = [bids[0], asks[0]]
           if (bid === undefined || ask === undefined) continue
-          expect(Number(bid.limit_price)).to.be.lessThan(Number(ask.limit_price))
+          expect(e18(bid.limit_price) < e18(ask.limit_price), 'not crossed').to.equal(true)
         }
       }),
       { numRuns: 60, examples: [[expiresWhileMatching]] },

@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { hideFuture, hideFutureAccount } from '../../../core/contracts/future-facts.js'
 import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import type { AccountFacts, MarketFacts } from '../../../core/contracts/contract.js'
+import type { OrderControls } from '../../../core/entry/order-controls.js'
 import { amountE18, E18, priceE18, type PriceE18 } from '../../../core/money.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { START_MS } from '../../support/matching.js'
+import { anyControls } from '../../support/market-commands.js'
 import { e18, perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 
 /** A step of a random day of a market with margin; small numbers, which each kind of market scales. */
@@ -20,6 +22,7 @@ export type MarginAct =
       readonly livesSec: number
       readonly unchecked: boolean
       readonly reduceOnly: boolean
+      readonly controls: OrderControls
       /** What intake read of its account, if it did. */
       readonly account: AccountAct | undefined
     }
@@ -102,6 +105,7 @@ const anyAct: fc.Arbitrary<MarginAct> = fc.oneof<fc.WeightedArbitrary<MarginAct>
       livesSec: fc.constantFrom(5, 15, 60, 600, DAY, DAY, DAY),
       unchecked: oneIn(20),
       reduceOnly: oneIn(7),
+      controls: anyControls,
       account: fc.option(accountAct, { nil: undefined, freq: 1 }),
     }),
   },

@@ -53,7 +53,7 @@ class Both {
   constructor(kind: keyof typeof KINDS) {
     this.real = testMatcher(25, kind)
     this.scale = KINDS[kind].scale
-    this.naive = naiveMarket(KINDS[kind].rules)
+    this.naive = naiveMarket(KINDS[kind].rules, this.real.state.rules.tickSize)
     this.observe()
   }
 
@@ -119,6 +119,7 @@ class Both {
       goodUntilSec: this.real.nowMs() / 1000 + act.livesSec,
       signatureStatus: act.unchecked ? 'unchecked' : 'checked',
       ...(act.reduceOnly && { reduceOnly: true }),
+      ...act.controls,
     })
     const account = act.account && this.accountOf(act.trader, act.account)
     return { kind: 'PlaceOrder', order, ...(account && { account }) }
@@ -216,6 +217,8 @@ function liveShown(live: LiveOrder) {
   return { status, filled, pending, open: openAmount(live), why: cancelReason ?? held }
 }
 
+const IMMEDIATE = ['ioc_remainder', 'fok_unfillable', 'settlement_failed']
+
 describe('a market with margin', function () {
   this.timeout(60_000)
 
@@ -239,6 +242,7 @@ describe('a market with margin', function () {
     agrees('perpetual', [
       ...['open', 'chain_stale', 'trading_paused', 'prices_stale', 'insufficient_margin'],
       ...['open_interest_cap', 'reduce_only_no_position', 'under_liquidation', 'not_in_custody'],
+      ...IMMEDIATE,
     ])
   })
 
@@ -246,6 +250,7 @@ describe('a market with margin', function () {
     agrees('future', [
       ...['open', 'band_stale', 'trading_paused', 'index_stale', 'trading_ended'],
       ...['insufficient_margin', 'open_interest_cap', 'reduce_only_no_position'],
+      ...IMMEDIATE,
     ])
   })
 })

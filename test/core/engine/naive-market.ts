@@ -30,6 +30,7 @@ export interface NaiveHold {
 
 export interface NaiveMarket {
   readonly rules: NaiveRules
+  readonly tick: bigint
   readonly orders: NaiveOrder[]
   readonly matches: (Match & { done: boolean; block?: bigint })[]
   /** All observations of accounts, the newest last. */
@@ -44,8 +45,8 @@ export interface NaiveMarket {
   nowMs: number
 }
 
-export const naiveMarket = (rules: NaiveRules): NaiveMarket => ({
-  ...{ rules, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
+export const naiveMarket = (rules: NaiveRules, tick: bigint): NaiveMarket => ({
+  ...{ rules, tick, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
   ...{ toReview: [], refusedPrices: [], held: undefined, closed: false },
 })
 
@@ -113,6 +114,7 @@ function passTime(market: NaiveMarket): void {
 function release(market: NaiveMarket, it: NaiveOrder): void {
   delete it.hold
   if (market.nowMs < expiringAt(it)) enter(market, it)
+  endAtOnce(it)
 }
 
 /** After a hold of the market the best pairs meet first, the later order as the incoming one. */
@@ -133,16 +135,69 @@ function place(market: NaiveMarket, { order, account }: Placed): void {
   const isNews = account !== undefined && (known?.blockNumber ?? -1n) < account.blockNumber
   if (isNews) market.seen.push(account)
   if (isNews) review(market, order.subaccountId)
+  const booked = asBooked(market, order)
+  if (booked === undefined) {
+    const isKnown = market.orders.some((one) => one.order.subaccountId === order.subaccountId)
+    if (isNews && !isKnown) market.seen.pop()
+    return
+  }
   const it: NaiveOrder = {
-    ...{ order, rank: market.orders.length + 1, filled: order.initialFilled, pending: 0n },
+    ...{ order: booked, rank: market.orders.length + 1, filled: order.initialFilled, pending: 0n },
     refusals: [],
   }
   market.orders.push(it)
   if (market.nowMs >= order.goodUntilSec * 1000) expire(it)
   else if (isSpent(market, it)) cancel(it, 'reduce_only_no_position')
   else if (order.signatureStatus === 'unchecked') hold(it, 'signature_unchecked')
-  else if (market.nowMs >= expiringAt(it)) return
+  else if (market.nowMs >= expiringAt(it)) endAtOnce(it, 'expiring')
+  else if (order.timeInForce === 'FOK') fillOrKill(market, it)
   else enter(market, it)
+  endAtOnce(it)
+}
+
+/** A post-only order as it is booked; nothing when it is refused. */
+function asBooked(market: NaiveMarket, order: Order): Order | undefined {
+  const waits = order.signatureStatus === 'unchecked' || order.initialFilled === order.desiredAmount
+  const isLate = market.nowMs >= order.goodUntilSec * 1000 - 10_000
+  const touch = order.postOnly === undefined ? undefined : touched(market, order)
+  if (touch === undefined || waits || isLate) return order
+  const { tick } = market
+  let price = touch
+  // To the next price on the tick that is not the touch or beyond.
+  do price += order.side === 'buy' ? -1n : 1n
+  while (price % tick !== 0n)
+  if (order.postOnly === 'reject' || price <= 0n) return undefined
+  return { ...order, limitPrice: price as Order['limitPrice'] }
+}
+
+/** The best price of the other side, if the order crosses it. */
+function touched(market: NaiveMarket, { side, limitPrice }: Order): bigint | undefined {
+  const [best] = open(market, side === 'buy' ? 'sell' : 'buy')
+  if (best === undefined) return undefined
+  const price = best.order.limitPrice
+  return side === 'buy'
+    ? price <= limitPrice
+      ? price
+      : undefined
+    : price >= limitPrice
+      ? price
+      : undefined
+}
+
+/** Nothing of an IOC or FOK order waits. */
+function endAtOnce(it: NaiveOrder, reason = 'ioc_remainder'): void {
+  if (it.order.timeInForce === undefined || naiveStatus(it) !== 'active') return
+  cancel(it, it.hold?.reason ?? reason)
+}
+
+/** Tries the order on a copy of the market. */
+function fillOrKill(market: NaiveMarket, it: NaiveOrder): void {
+  const orders = market.orders.map((each) => ({ ...each, refusals: [...each.refusals] }))
+  const copy = { ...market, orders, matches: [...market.matches] }
+  const tried = orders.at(-1) as NaiveOrder
+  enter(copy, tried)
+  if (rest(tried) === 0n) enter(market, it)
+  else cancel(it, tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable')
 }
 
 function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
@@ -233,6 +288,7 @@ function enter(market: NaiveMarket, incoming: NaiveOrder): void {
   while (rest(incoming) > 0n) {
     const best = market.closed ? undefined : bestFor(market, incoming)
     if (best === undefined) {
+      if (incoming.order.timeInForce !== undefined) return
       const why = whyShort(market, incoming, { counted: 'with_flight' })
       if (why !== undefined) stepAside(market, incoming, why)
       return
@@ -247,6 +303,8 @@ function enter(market: NaiveMarket, incoming: NaiveOrder): void {
 }
 
 function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void {
+  const later = best.rank > incoming.rank ? best : incoming
+  if (later.order.postOnly !== undefined) return cancel(later, 'post_only_would_cross')
   const offered = naiveOpen(market, best)
   let amount = offered < rest(incoming) ? offered : rest(incoming)
   for (const it of [incoming, best]) {
@@ -321,7 +379,8 @@ function settle(
 
 function comeBack(market: NaiveMarket, it: NaiveOrder, innocent: boolean): void {
   const { nowMs } = market
-  if (!innocent && isRefusedForGood(market, it)) cancel(it, 'insufficient_margin')
+  if (it.order.timeInForce !== undefined) cancel(it, 'settlement_failed')
+  else if (!innocent && isRefusedForGood(market, it)) cancel(it, 'insufficient_margin')
   else if (nowMs >= it.order.goodUntilSec * 1000) it.gone = 'expired'
   else if (nowMs >= expiringAt(it)) return
   else if (!innocent) hold(it, 'settlement_refused', nowMs + 30_000)

@@ -79,7 +79,7 @@ const good = [
 const names = [
   ...new Set(good.flatMap((body) => Object.keys(body))),
   'filled_amount',
-  'reduce_only',
+  ...['reduce_only', 'time_in_force', 'post_only'],
 ]
 const values = fc.oneof(
   fc.jsonValue(),

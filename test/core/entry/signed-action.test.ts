@@ -4,6 +4,7 @@ import { readAction } from '../../../core/entry/read-action.js'
 import { actionJsonOf, actionOf } from '../../../core/entry/signed-action.js'
 import { validateOrder } from '../../../core/entry/validate-order.js'
 import { amountE18, E18 } from '../../../core/money.js'
+import { priceE18 } from '../../../core/money.js'
 import { NOW_MS } from '../../refusals/good-orders.js'
 import { aMarket, signedOrderBody } from '../../support/builders.js'
 
@@ -69,5 +70,16 @@ describe('the signed action of an order', () => {
     expect('order' in canonical && canonical.order).not.to.have.property('ownTexts')
     const spelledOut = validateOrder({ ...body, action_json: { ...action, nonce: '01' } }, context)
     expect('order' in spelledOut && spelledOut.order.ownTexts).to.deep.equal({ nonce: '01' })
+  })
+
+  it('has the signed limit of an order that was booked at another price', async () => {
+    const market = aMarket()
+    const body = await signedOrderBody({ market })
+    const valid = validateOrder(body, { markets: [market], nowMs: NOW_MS })
+    if ('refusal' in valid) throw new Error(valid.refusal.message)
+    const { order } = valid
+    const limitPrice = priceE18(order.limitPrice - 1n)
+    const booked = { ...order, limitPrice, signedLimitPrice: order.limitPrice }
+    expect(actionOf(market, booked)).to.deep.equal(actionOf(market, order))
   })
 })

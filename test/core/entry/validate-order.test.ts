@@ -9,7 +9,7 @@ import { refusals, type Refusal } from '../../../core/entry/refusals.js'
 import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { readSubmittedOrder, validateOrder } from '../../../core/entry/validate-order.js'
 import { E18 } from '../../../core/money.js'
-import { NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
+import { engine as goodOrder, NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
 import {
   aFuture,
   aMarket,
@@ -325,5 +325,33 @@ describe('validateOrder on a perpetual', () => {
       'refusal.message',
       'order_entry_spec must be "cngn_usdc_perp_v1" for this market\'s ui_intent',
     )
+  })
+})
+
+describe('controls of an order', () => {
+  const orderOf = (fields: object): Order => accepted({ ...goodOrder, ...fields })
+
+  it('keeps time in force and post-only on the order, and only where they are not as usual', () => {
+    expect(orderOf({ time_in_force: 'IOC' })).to.have.property('timeInForce', 'IOC')
+    expect(orderOf({ post_only: 'slide' })).to.have.property('postOnly', 'slide')
+    const usual = orderOf({ time_in_force: 'GTC', post_only: '' })
+    expect(usual).to.have.property('orderId')
+    expect(usual).not.to.have.any.keys('timeInForce', 'postOnly', 'warnings')
+  })
+
+  it('warns of fields that look like trading instructions and are none', () => {
+    const warned = orderOf({
+      tif: 'IOC',
+      type: 'market',
+      stop_price: '1',
+      leverage: null,
+      note: 'x',
+    })
+    expect(warned).to.have.deep.property('warnings', [
+      'ignored_field:tif',
+      'ignored_field:type',
+      'ignored_field:stop_price',
+    ])
+    expect(orderOf({ type: 'LIMIT' })).not.to.have.property('warnings')
   })
 })

@@ -211,6 +211,17 @@ describe('order record', () => {
     expect(record.warnings).to.deep.equal(warnings)
   })
 
+  it('states time in force, post-only and the signed limit where they are not as usual', () => {
+    const progress = progressOf(order)
+    const booked = { postOnly: 'slide', signedLimitPrice: priceE18(10n ** 18n) } as const
+    expect(orderRecord(market, { ...order, ...booked }, progress)).to.include({
+      ...{ post_only: 'slide', signed_limit_price: '1' },
+    })
+    const immediate = orderRecord(market, { ...order, timeInForce: 'FOK' }, progress)
+    expect(immediate).to.include({ time_in_force: 'FOK' })
+    expect(immediate).not.to.have.any.keys('post_only', 'signed_limit_price')
+  })
+
   it('carries reason and time of a cancel', () => {
     const progress = progressOf(order, {
       status: 'cancelled',
