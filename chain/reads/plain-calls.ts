@@ -45,7 +45,7 @@ export function plainCalls(client: ChainClient, at: BlockId): PlainCalls {
 /** By client; as many as there are contracts in market data. */
 const constants = new WeakMap<ChainClient, Map<string, bigint | undefined>>()
 
-/** A contract without the function reverts, or answers what is no word. */
+/** A contract without the function reverts, or answers what is no word. An address without code may have one later. */
 async function readConstant(
   client: ChainClient,
   to: Address,
@@ -58,7 +58,7 @@ async function readConstant(
   if (known.has(key)) return known.get(key)
   const answer = await call(to, selector, []).catch(undefinedOnRevert)
   const [value] = (answer && readWords(answer, 1)) ?? []
-  known.set(key, value)
+  if (answer !== '0x') known.set(key, value)
   return value
 }
 

@@ -88,8 +88,10 @@ export function callFuturesManager(state: ChainState, data: Hex): Hex {
   const { future } = state
   if (name === 'adjustmentsPaused') return result(state.paused.has(AT.manager))
   if (future === undefined) {
-    // It is no manager of futures.
-    if (['futureAsset', 'wrappedUsdc', 'wrappedCngn'].includes(name)) return '0x'
+    // It is no manager of futures: a function that it lacks reverts.
+    if (['futureAsset', 'wrappedUsdc', 'wrappedCngn'].includes(name)) {
+      throw new Revert('SRM_UnsupportedAsset')
+    }
     throw new Error(`the simulated manager of balances has no ${name}`)
   }
   switch (name) {
