@@ -225,12 +225,20 @@ export const refusals = {
 
   // Reads.
   depth: badRequest('invalid_depth', 'depth must be a positive integer', { field: 'depth' }),
-  listedDepth: badRequest('invalid_depth', `depth must be between 0 and ${MAX_LISTED_LEVELS}`, {
-    field: 'depth',
-  }),
-  listedLimit: badRequest('invalid_limit', `limit must be between 0 and ${MAX_LISTED_TRADES}`, {
-    field: 'limit',
-  }),
+  listedDepth: badRequest(
+    'invalid_listed_depth',
+    `depth must be between 0 and ${MAX_LISTED_LEVELS}`,
+    {
+      field: 'depth',
+    },
+  ),
+  listedLimit: badRequest(
+    'invalid_listed_limit',
+    `limit must be between 0 and ${MAX_LISTED_TRADES}`,
+    {
+      field: 'limit',
+    },
+  ),
   listedType: badRequest('invalid_type', 'type must be buy or sell', { field: 'type' }),
   pageLimit: badRequest('invalid_limit', `limit must be between 1 and ${MAX_PAGE_LIMIT}`, {
     field: 'limit',

@@ -42,11 +42,11 @@ const parameters: readonly RequestRule[] = [
     wrong('/v1/trades', 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
   ),
   refusedReads(
-    ['invalid_depth', 'depth must be between 0 and 1000', 'depth'],
+    ['invalid_listed_depth', 'depth must be between 0 and 1000', 'depth'],
     listed('orderbook', 'depth', ['-1', '1001', '1.5', 'abc', '', '1&depth=2']),
   ),
   refusedReads(
-    ['invalid_limit', 'limit must be between 0 and 500', 'limit'],
+    ['invalid_listed_limit', 'limit must be between 0 and 500', 'limit'],
     listed('historical_trades', 'limit', ['-1', '501', 'abc', '']),
   ),
   refusedReads(
@@ -128,6 +128,12 @@ const asSuch: readonly RequestRule[] = [
       { method: 'TRACE', path: '/v1/markets' },
       { method: 'PUT', path: '/v1/orders/cancel' },
     ],
+  },
+  {
+    ...{ status: 403, code: 'origin_not_allowed', error: 'origin is not allowed' },
+    requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
+      (path) => ({ method: 'POST', path, headers: { origin: 'https://elsewhere.example' } }),
+    ),
   },
   {
     ...{ status: 413, code: 'body_too_large', error: 'request body too large' },

@@ -160,6 +160,12 @@ export const statedOfCancels: readonly Stated[] = [
 
 export const statedOfReads: readonly Stated[] = [
   [
+    readRefusals.tooManyReads,
+    503,
+    'too_many_reads',
+    'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
+  ],
+  [
     readRefusals.historyBefore,
     400,
     'invalid_before',
