@@ -1,3 +1,4 @@
+import { readRefusals } from '../../core/entry/read-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { listedBook } from '../../core/records/listing-record.js'
 import { MAX_LISTED_LEVELS } from '../../core/limits.js'
@@ -37,7 +38,7 @@ export const getListedBook: Route = {
     return async (ctx) => {
       const asked = askedTicker(ctx, deps)
       if ('refusal' in asked) return refuse(ctx, asked.refusal)
-      const query = readQuery(ctx, PAGE, { depth: refusals.listedDepth })
+      const query = readQuery(ctx, PAGE, { depth: readRefusals.listedDepth })
       if ('refusal' in query) return refuse(ctx, query.refusal)
       const { market } = asked
       if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)

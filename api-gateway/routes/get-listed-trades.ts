@@ -1,3 +1,4 @@
+import { readRefusals } from '../../core/entry/read-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { listedTrades } from '../../core/records/listing-record.js'
 import { MAX_LISTED_TRADES } from '../../core/limits.js'
@@ -32,8 +33,8 @@ export const getListedTrades: Route = {
     const asked = askedTicker(ctx, deps)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     const query = readQuery(ctx, PAGE, {
-      type: refusals.listedType,
-      limit: refusals.listedLimit,
+      type: readRefusals.listedType,
+      limit: readRefusals.listedLimit,
     })
     if ('refusal' in query) return refuse(ctx, query.refusal)
     const { market } = asked.market

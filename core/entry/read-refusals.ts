@@ -1,4 +1,4 @@
-import { MAX_CANDLES_LIMIT } from '../limits.js'
+import { MAX_CANDLES_LIMIT, MAX_LISTED_LEVELS, MAX_LISTED_TRADES } from '../limits.js'
 import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 
@@ -38,6 +38,21 @@ export const readRefusals = {
     'too_many_reads',
     'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
   ),
+  listedDepth: badRequest(
+    'invalid_listed_depth',
+    `depth must be between 0 and ${MAX_LISTED_LEVELS}`,
+    {
+      field: 'depth',
+    },
+  ),
+  listedLimit: badRequest(
+    'invalid_listed_limit',
+    `limit must be between 0 and ${MAX_LISTED_TRADES}`,
+    {
+      field: 'limit',
+    },
+  ),
+  listedType: badRequest('invalid_type', 'type must be buy or sell', { field: 'type' }),
   positionsUnreadable: refuse(502)('positions_unreadable', 'could not read positions from chain'),
 } as const satisfies Record<string, Refusal>
 

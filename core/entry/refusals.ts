@@ -1,4 +1,4 @@
-import { MAX_ECHO_LENGTH, MAX_LISTED_LEVELS, MAX_LISTED_TRADES, MAX_PAGE_LIMIT } from '../limits.js'
+import { MAX_ECHO_LENGTH, MAX_PAGE_LIMIT } from '../limits.js'
 
 /**
  * A refusal is a value: what the venue answers to a request it will not carry out. Every message of the interface's
@@ -225,21 +225,6 @@ export const refusals = {
 
   // Reads.
   depth: badRequest('invalid_depth', 'depth must be a positive integer', { field: 'depth' }),
-  listedDepth: badRequest(
-    'invalid_listed_depth',
-    `depth must be between 0 and ${MAX_LISTED_LEVELS}`,
-    {
-      field: 'depth',
-    },
-  ),
-  listedLimit: badRequest(
-    'invalid_listed_limit',
-    `limit must be between 0 and ${MAX_LISTED_TRADES}`,
-    {
-      field: 'limit',
-    },
-  ),
-  listedType: badRequest('invalid_type', 'type must be buy or sell', { field: 'type' }),
   pageLimit: badRequest('invalid_limit', `limit must be between 1 and ${MAX_PAGE_LIMIT}`, {
     field: 'limit',
   }),
