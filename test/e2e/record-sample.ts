@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
 import {
   checkpointsStream,
   checkpointsSubject,
@@ -10,6 +11,7 @@ import {
   transfersStream,
   transfersSubjects,
 } from '../../bus-schemas/subjects.js'
+import { createRestClient, randomNonce, signOrder } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
@@ -17,6 +19,7 @@ import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { readAnswers, SAMPLES, withStore, writeFiles, writeStreams } from './stage/sample.js'
+import { PERP } from './stage/perp-trader.js'
 import { createTrader, SPOT } from './stage/trader.js'
 import { createTransferUser } from './stage/transfer-user.js'
 
@@ -54,6 +57,35 @@ async function trade({ devnet }: TestVenue) {
   return { start, end }
 }
 
+interface MarginTrade {
+  readonly market: string
+  readonly accounts: 'perp_subaccount_id' | 'spot_subaccount_id'
+  readonly price: string
+  readonly amount: string
+}
+
+/** A trade with margin, all of it filled: what rests would end with a series. */
+async function tradeWithMargin({ devnet }: TestVenue, trade: MarginTrade): Promise<void> {
+  const venue = createRestClient(devnet.gateway_url)
+  const market = (await venue.markets()).find((each) => each.market === trade.market)
+  if (market === undefined) throw new Error(`${trade.market} is not listed`)
+  const domain = { chainId: devnet.chain_id, matching: devnet.matching }
+  const place = async (index: number, side: 'buy' | 'sell', controls: object) => {
+    const account = devnet.accounts[index]
+    if (account === undefined) throw new Error(`no account ${index}`)
+    const { price, amount } = trade
+    const body = await signOrder(privateKeyToAccount(account.private_key), domain, {
+      ...{ market, side, price, amount, orderId: `${trade.market}-${side}` },
+      ...{ subaccountId: account[trade.accounts], nonce: randomNonce() },
+      expirySec: Math.floor(Date.now() / 1_000) + LIVES_SEC,
+    })
+    return venue.placeOrder({ ...body, ...controls })
+  }
+  const maker = await place(0, 'sell', { post_only: 'reject' })
+  await place(1, 'buy', { time_in_force: 'IOC' })
+  await eventually(async () => (await venue.order(maker.order_id)).status === 'filled', 60_000)
+}
+
 async function transfer({ devnet }: TestVenue) {
   const dave = createTransferUser(devnet, 3)
   const deposit = await dave.deposit('25', { permit: await dave.permit('25') })
@@ -76,7 +108,8 @@ async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
   }
 }
 
-const MARKETS = [SPOT]
+const FUTURE = 'USDC-cNGN-30NOV26'
+const MARKETS = [SPOT, PERP, FUTURE]
 const STREAMS = [
   ...MARKETS.flatMap((market) => [
     { stream: commandsStream(market), subject: commandsSubject(market) },
@@ -91,6 +124,10 @@ const venue = await startVenue({
   env: { CHECKPOINT_COMMANDS: '40' },
 })
 try {
+  const usdcPerCngn = { accounts: 'perp_subaccount_id', price: '0.00065', amount: '1000' } as const
+  const cngnPerUsdc = { accounts: 'spot_subaccount_id', price: '1538', amount: '10' } as const
+  await tradeWithMargin(venue, { market: PERP, ...usdcPerCngn })
+  await tradeWithMargin(venue, { market: FUTURE, ...cngnPerUsdc })
   const noted = { ...(await trade(venue)), ...(await transfer(venue)) }
   await untilCheckpoint(venue)
   const answers = await readAnswers(venue.devnet, noted)

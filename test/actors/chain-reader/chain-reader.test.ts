@@ -365,7 +365,7 @@ describe('following accounts on a chain', () => {
     const facts: FollowedMarket['facts'] = {
       observe: ({ number }, readAtMs) =>
         Promise.resolve({
-          ...{ facts: {} as MarketFacts, blockNumber: number, blockTimeSec: 0, readAtMs },
+          ...{ facts: {}, blockNumber: number, blockTimeSec: 0, readAtMs },
         }),
       publish: () => Promise.resolve(),
       outdate: () => false,

@@ -42,7 +42,7 @@ export interface Manifest {
 }
 
 /** Files of a data directory that are kept as they are. The keys are those of a development chain. */
-const KEPT = ['deployment.json', 'keys.json'] as const
+const KEPT = ['deployment.json', 'keys.json', 'markets.json'] as const
 const CHAIN = 'chain-state.json'
 const STOP_GRACE_MS = 5_000
 
