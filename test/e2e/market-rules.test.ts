@@ -122,6 +122,8 @@ describe('the rules of a live market', function () {
     const row: Row = {
       ...{ ...spot, market: OTHER, ordinal: 9, aliases: [], asset: 'wrapped_usdc' },
       ...{ quote_asset: 'wrapped_cngn', order_entry: undefined },
+      // The futures manager counts cNGN as base and USDC as quote.
+      margin_manager: 'earlier_spot_manager',
     }
     await writeFile(file, JSON.stringify([row]))
     const added = await market('add', file)

@@ -60,6 +60,7 @@ async function trade({ devnet }: TestVenue) {
 interface MarginTrade {
   readonly market: string
   readonly accounts: 'perp_subaccount_id' | 'spot_subaccount_id'
+  readonly traders: readonly [maker: number, taker: number]
   readonly price: string
   readonly amount: string
 }
@@ -81,8 +82,8 @@ async function tradeWithMargin({ devnet }: TestVenue, trade: MarginTrade): Promi
     })
     return venue.placeOrder({ ...body, ...controls })
   }
-  const maker = await place(0, 'sell', { post_only: 'reject' })
-  await place(1, 'buy', { time_in_force: 'IOC' })
+  const maker = await place(trade.traders[0], 'sell', { post_only: 'reject' })
+  await place(trade.traders[1], 'buy', { time_in_force: 'IOC' })
   await eventually(async () => (await venue.order(maker.order_id)).status === 'filled', 60_000)
 }
 
@@ -124,10 +125,15 @@ const venue = await startVenue({
   env: { CHECKPOINT_COMMANDS: '40' },
 })
 try {
-  const usdcPerCngn = { accounts: 'perp_subaccount_id', price: '0.00065', amount: '1000' } as const
-  const cngnPerUsdc = { accounts: 'spot_subaccount_id', price: '1538', amount: '10' } as const
-  await tradeWithMargin(venue, { market: PERP, ...usdcPerCngn })
-  await tradeWithMargin(venue, { market: FUTURE, ...cngnPerUsdc })
+  await tradeWithMargin(venue, {
+    ...{ market: PERP, accounts: 'perp_subaccount_id', traders: [0, 1] },
+    ...{ price: '0.00065', amount: '1000' },
+  })
+  // Spot orders of an account with a position in futures wait while the index is stale, as it is in a sample.
+  await tradeWithMargin(venue, {
+    ...{ market: FUTURE, accounts: 'spot_subaccount_id', traders: [4, 5] },
+    ...{ price: '1538', amount: '10' },
+  })
   const noted = { ...(await trade(venue)), ...(await transfer(venue)) }
   await untilCheckpoint(venue)
   const answers = await readAnswers(venue.devnet, noted)
