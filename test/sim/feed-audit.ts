@@ -262,6 +262,8 @@ export function createFeedAudit(
     // Of an IOC or FOK order nothing comes back, whatever has failed; a post-only order must not take when it does.
     const { timeInForce, postOnly } = it.order
     if (timeInForce !== undefined || postOnly !== undefined) return
+    // What returns goes on matching, and meets an order of its own account (decision B7).
+    if (change.status === 'cancelled' && change.cancelReason === 'self_trade') return
     const isEnded = isLiving(it.status) && change.status === 'cancelled' && status() !== 'disabled'
     expectThat(!isEnded, 'I-24 cancelled for a fault of the venue', change)
   }
