@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -37,6 +38,10 @@ export function fileAsset(path: string, type: string): Asset {
     read: async () => (content ??= await readFile(path)),
   }
 }
+
+/** A file of the market page, which the build puts beside this program. */
+export const builtFile = (name: string): string =>
+  fileURLToPath(new URL(`../web/${name}`, import.meta.url))
 
 /** What the answer of a page says in the document. */
 export const pageAnswer = (description: string) => ({

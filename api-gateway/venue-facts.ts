@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Deployment } from '../chain/reads/deployment.js'
-import { matchingDomain, permitDomain, typeString } from '../chain/signing/vectors.js'
+import { matchingDomain, permitDomain } from '../chain/signing/vectors.js'
 import type { Market } from '../core/contracts/market.js'
 import {
   frameMessage,
@@ -8,6 +8,7 @@ import {
   SOCKET_FRAME_MAX_SEC,
   type FramePurpose,
 } from '../core/entry/auth-frame.js'
+import { typeString } from '../core/entry/signed-structs.js'
 import {
   MAX_CANCEL_REASON_LENGTH,
   MAX_ORDER_ID_LENGTH,

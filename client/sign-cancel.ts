@@ -1,16 +1,10 @@
 import type { TypedDataDomain } from 'viem'
 import type { Address, Hex } from '../core/action.js'
+import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
 import type { CancelOrder } from '../interface/order.js'
 import { signingDomain, type SigningDomain } from './sign-order.js'
 
-const cancelTypes = {
-  Cancel: [
-    { name: 'owner', type: 'address' },
-    { name: 'signer', type: 'address' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'expiry', type: 'uint256' },
-  ],
-} as const
+const cancelTypes = { Cancel: SIGNED_STRUCTS.Cancel } as const
 
 /** A cancel as EIP-712 typed data on the matching contract's domain. */
 export interface CancelTypedData {

@@ -3,6 +3,7 @@ import type { Action, Address, Hex } from '../core/action.js'
 import { intentToEngine } from '../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
 import { encodeTradeData } from '../core/entry/read-action.js'
+import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
 import { amountE18, E18, mulDivCeil, priceE18 } from '../core/money.js'
 import type { MarketEntry } from '../interface/market.js'
 import type { ActionJson, NewOrder } from '../interface/order.js'
@@ -75,17 +76,7 @@ export class BadOrderTerms extends Error {
 
 const DEFAULT_WORST_FEE_BPS = 30n
 
-const actionTypes = {
-  Action: [
-    { name: 'subaccountId', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'module', type: 'address' },
-    { name: 'data', type: 'bytes' },
-    { name: 'expiry', type: 'uint256' },
-    { name: 'owner', type: 'address' },
-    { name: 'signer', type: 'address' },
-  ],
-} as const
+const actionTypes = { Action: SIGNED_STRUCTS.Action } as const
 
 /** An action as EIP-712 typed data on the matching contract's domain. */
 export interface ActionTypedData {

@@ -2,6 +2,7 @@ import type { TypedDataDomain } from 'viem'
 import type { Action, ActionJson, Address, Hex } from '../core/action.js'
 import { parseDecimal } from '../core/decimal.js'
 import { encodeDepositData, encodeWithdrawalData } from '../core/entry/read-action.js'
+import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
 import { UINT256_MAX } from '../core/limits.js'
 import type { NewDeposit, NewWithdrawal, Permit } from '../interface/transfer.js'
 import {
@@ -120,15 +121,7 @@ async function signAction(
   }
 }
 
-const permitTypes = {
-  Permit: [
-    { name: 'owner', type: 'address' },
-    { name: 'spender', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-  ],
-} as const
+const permitTypes = { Permit: SIGNED_STRUCTS.Permit } as const
 
 /** An EIP-2612 permit as EIP-712 typed data on the token's own domain. */
 export interface PermitTypedData {

@@ -31,7 +31,12 @@ export function accountsOf(
   text: string,
   venue: { readonly chain_id: number; readonly matching: string },
 ): Account[] {
-  let devnet: { chain_id?: number; matching?: string; accounts?: DevnetAccount[] }
+  let devnet: {
+    chain_id?: number
+    matching?: string
+    perp_manager?: string
+    accounts?: DevnetAccount[]
+  }
   try {
     devnet = JSON.parse(text) as typeof devnet
   } catch {
@@ -44,19 +49,16 @@ export function accountsOf(
     name: account.name,
     signer: privateKeyToAccount(account.private_key),
     subaccountOf: (market) =>
-      textOf(account[subaccountField(market)]) ?? textOf(account.spot_subaccount_id),
+      textOf(
+        market.margin_manager_address === devnet.perp_manager
+          ? account.perp_subaccount_id
+          : account.spot_subaccount_id,
+      ),
   }))
 }
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined
-
-const subaccountField = ({ perp, future }: MarketEntry): string =>
-  perp !== undefined
-    ? 'perp_subaccount_id'
-    : future !== undefined
-      ? 'future_subaccount_id'
-      : 'spot_subaccount_id'
 
 interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>

@@ -40,7 +40,7 @@ export const postOrdersValidate: Route = {
     const body = jsonObjectOf(read.body.toString())
     if (body === undefined) return refuse(ctx, refusals.invalidJsonBody)
     const verdict = await ask(deps, { request_id: ctx.state.requestId, body: read.body })
-    if (verdict === undefined) return refuse(ctx, refusals.outcomeUnknown)
+    if (verdict === undefined) return refuse(ctx, refusals.overloaded)
     if (verdict.kind === 'valid') return void (ctx.body = validVerdict(deps, verdict.order))
     const mistake =
       verdict.refusal.code === refusals.signature.code ? mistakeOf(deps, body) : undefined

@@ -10,6 +10,7 @@ import {
   encodeTradeData,
   encodeWithdrawalData,
 } from '../../core/entry/read-action.js'
+import { SIGNED_STRUCTS, typeString, type SignedStruct } from '../../core/entry/signed-structs.js'
 import { MIN_DEPOSIT_UNITS_6 } from '../../core/limits.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import type { Deployment } from '../reads/deployment.js'
@@ -38,29 +39,6 @@ const ISSUED_SEC = EXPIRY_SEC - 240
 const SUBACCOUNT = 7n
 /** 0.01 USDC for each unit signed, at 1e18. */
 const WORST_FEE = 10n ** 16n
-
-type Fields = readonly { readonly name: string; readonly type: string }[]
-
-const uint = (name: string) => ({ name, type: 'uint256' })
-const address = (name: string) => ({ name, type: 'address' })
-
-/** The structs that clients sign. */
-export const SIGNED_STRUCTS = {
-  Action: [
-    ...[uint('subaccountId'), uint('nonce'), address('module')],
-    ...[{ name: 'data', type: 'bytes' }, uint('expiry'), address('owner'), address('signer')],
-  ],
-  Cancel: [address('owner'), address('signer'), uint('nonce'), uint('expiry')],
-  Permit: [
-    ...[address('owner'), address('spender'), uint('value'), uint('nonce'), uint('deadline')],
-  ],
-} as const satisfies Readonly<Record<string, Fields>>
-
-type Struct = keyof typeof SIGNED_STRUCTS
-
-/** The type string of a struct, as EIP-712 writes it. */
-export const typeString = (struct: Struct): string =>
-  `${struct}(${SIGNED_STRUCTS[struct].map(({ name, type }) => `${type} ${name}`).join(',')})`
 
 type Domain = NonNullable<SigningVector['domain']> & { readonly verifyingContract: Hex }
 
@@ -150,7 +128,7 @@ type BodyOf = (json: ReturnType<typeof actionJson>, signature: string) => Body
 interface TypedMessage {
   readonly name: string
   readonly domain: Domain
-  readonly struct: Struct
+  readonly struct: SignedStruct
   readonly message: Readonly<Record<string, bigint | Hex>>
 }
 

@@ -2,6 +2,7 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
+import { typeString } from '../../core/entry/signed-structs.js'
 import { revertOf } from '../abi/errors.js'
 import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
@@ -204,9 +205,6 @@ export interface ActionHasher {
 
 const DOMAIN_TYPE =
   'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
-const ACTION_TYPE =
-  'Action(uint256 subaccountId,uint256 nonce,address module,bytes data,uint256 expiry,address owner,address signer)'
-const CANCEL_TYPE = 'Cancel(address owner,address signer,uint256 nonce,uint256 expiry)'
 
 const WORD = 32
 const PREFIX = Buffer.from('1901', 'hex')
@@ -221,9 +219,9 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
     signed.set(hash, signed.length - WORD)
     return keccak256(signed)
   }
-  struct.set(keccakText(ACTION_TYPE), 0)
+  struct.set(keccakText(typeString('Action')), 0)
   const cancel = Buffer.alloc(5 * WORD)
-  cancel.set(keccakText(CANCEL_TYPE), 0)
+  cancel.set(keccakText(typeString('Cancel')), 0)
   return {
     digest(action) {
       writeWord(struct, 1, action.subaccountId)
