@@ -21,5 +21,9 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
     if (method === 'GET') router.get(path, answer)
     else router.post(path, answer)
   }
-  return createHttpApp({ router, refuse, log: deps.log, before: judgeOrigins(deps) })
+  const { log, onAnswer } = deps
+  return createHttpApp({
+    ...{ router, refuse, log, before: judgeOrigins(deps) },
+    ...(onAnswer !== undefined && { onAnswer }),
+  })
 }

@@ -15,9 +15,18 @@ const DESCRIPTION = `
 One WebSocket, JSON text frames. Connect once and subscribe as often as needed; every stream begins with a snapshot and goes on with one
 update per change, never batched or dropped.
 
-\`seq\` numbers the changes of a market. On \`book\` it has no gaps; on \`trades\` and \`orders\` it skips what concerns others, so compare \`prev_seq\`: a client
+On \`book\`, \`trades\` and \`orders\`, \`seq\` numbers the changes of a market; every other channel numbers its own events, so never compare the numbers of two
+channels. On \`book\` it has no gaps; on the others it skips what does not concern you, so compare \`prev_seq\`: a client
 that applied everything up to \`prev_seq\` has missed nothing. To go on after a reconnect, subscribe with \`since_seq\`, the last \`seq\` that was
 applied.
+
+\`levels\`, \`candles\`, \`ticker\` and \`status\` carry absolute values: what changes together shares an update, and a frame replaces what it names. \`levels\` has the number of the
+market's newest change that it reflects; a resume sends one update with what differs, as far back as 16,384 changes. \`candles\` numbers its own updates, the same after a restart; a resume sends
+each candle that was changed since, once. \`status\` counts its changes and \`ticker\` has the milliseconds of its clock: an earlier number is answered by \`resume_too_old\` and the
+snapshot, which is the whole state. \`depth\` and \`interval\` tell the streams of a market apart.
+
+\`place\` and \`cancel\` frames enter orders as REST does; each is answered by one \`result\` frame with its \`req_id\`, in the order of the decisions. At most 64 may be
+unanswered, one more is refused.
 
 Fields may be added at any time, so ignore what you do not know. The server pings every 15 seconds and closes a connection that does not pong within ten. It closes
 1003 on binary frames, 1007 on invalid UTF-8, 1008 beyond 2,000 messages in ten seconds, 64 subscriptions or 64 fragments a message, 1009 on more than 64 KiB,
@@ -45,7 +54,7 @@ export function asyncApiDocument(): AsyncApiDocument {
     channels: {
       feed: {
         address: '/v1/ws',
-        description: 'The one WebSocket; `book`, `trades` and `orders` are subscribed to over it.',
+        description: 'The one WebSocket; every channel is subscribed to over it.',
         messages: Object.fromEntries(
           Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
         ),

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createPositionsReader } from '../chain/contracts/positions-reader.js'
 import { createMarketReader } from '../chain/contracts/market-reader.js'
 import { createChainClient, type ClientPurpose } from '../chain/reads/client.js'
+import { createPermitNonceReader } from '../chain/reads/read-permit-nonce.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
 import type { Market } from '../core/contracts/market.js'
 import type { ShownOfMarket } from '../core/records/market-entry.js'
@@ -17,7 +18,7 @@ const CACHE_MS = 10_000
  */
 export async function openChainReads(
   config: Pick<GatewayConfig, 'RPC_URL' | 'DEPLOYMENT_FILE'>,
-): Promise<Pick<GatewayDeps, 'chainMarkets' | 'positions' | 'deployment'>> {
+): Promise<Pick<GatewayDeps, 'chainMarkets' | 'positions' | 'permitNonce' | 'deployment'>> {
   const { RPC_URL: rpcUrl } = config
   const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
   if (rpcUrl === undefined) return { deployment }
@@ -29,6 +30,7 @@ export async function openChainReads(
     deployment,
     chainMarkets: createMarketReader({ ...clientFor('probe'), cacheMs: CACHE_MS }),
     positions: createPositionsReader(clientFor('read')),
+    permitNonce: createPermitNonceReader(createChainClient(rpcUrl, 'read'), deployment.usdc),
   }
 }
 

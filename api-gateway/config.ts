@@ -4,6 +4,7 @@ import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
+import { createOrderRate } from './order-rate.js'
 
 const MAX_PORT = 65_535
 
@@ -26,6 +27,8 @@ export const gatewayEnv = z.object({
     .int()
     .min(1)
     .default(LARGE_READ_LIMITS.maxPerAddress),
+  /** Orders a second of one owner, ten seconds' worth at once; 0: any number. Cancels are never limited. */
+  GATEWAY_ORDERS_PER_SECOND_PER_OWNER: z.coerce.number().int().min(0).max(100_000).default(0),
   ...originsEnv.shape,
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
@@ -75,7 +78,13 @@ export const wordsOf = (
   config: GatewayConfig,
 ): Pick<
   GatewayDeps,
-  'aliasCutoffMs' | 'isAllowedOrigin' | 'auth' | 'indexToken' | 'trustedProxies' | 'largeReads'
+  | 'aliasCutoffMs'
+  | 'isAllowedOrigin'
+  | 'auth'
+  | 'indexToken'
+  | 'trustedProxies'
+  | 'largeReads'
+  | 'orderRate'
 > => ({
   aliasCutoffMs: config.ALIAS_CUTOFF,
   isAllowedOrigin: allowedOrigins(config),
@@ -88,6 +97,7 @@ export const wordsOf = (
       ? undefined
       : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
   trustedProxies: config.TRUSTED_PROXIES,
+  orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
 })
 

@@ -1,12 +1,13 @@
 import type { PositionsReader } from '../chain/contracts/positions-reader.js'
 import type { MarketReader } from '../chain/contracts/market-reader.js'
+import type { PermitNonceReader } from '../chain/reads/read-permit-nonce.js'
 import type { Deployment } from '../chain/reads/deployment.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
 import { refusalBody } from '../core/entry/refusals.js'
 import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
-import { refuseWith, type HttpContext } from '../runtime/http/server.js'
+import { refuseWith, type Answered, type HttpContext } from '../runtime/http/server.js'
 import type { BodyLimits } from '../runtime/http/read-body.js'
 import type { IsAllowed } from '../runtime/http/origins.js'
 import type { Logger } from '../runtime/process/log.js'
@@ -14,6 +15,7 @@ import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
 import type { LargeReadLimits } from './large-reads.js'
+import type { OrderRate } from './order-rate.js'
 import type { OwnWrites } from './own-writes.js'
 
 /** Dependencies of the routes. */
@@ -30,6 +32,8 @@ export interface GatewayDeps {
   readonly chainMarkets?: MarketReader | undefined
   /** What accounts hold on the chain; absent without a node. */
   readonly positions?: PositionsReader | undefined
+  /** How many permits on USDC an owner has used; absent without a node. */
+  readonly permitNonce?: PermitNonceReader | undefined
   readonly readiness: Readiness
   readonly deployment: Deployment
   /** Header and token of reports on the index; absent: none are taken. */
@@ -44,10 +48,16 @@ export interface GatewayDeps {
   readonly trustedProxies: number
   /** Bounds of large reads other than the default ones. */
   readonly largeReads?: Partial<LargeReadLimits>
+  /** How many orders an owner may send; absent: any number. */
+  readonly orderRate?: OrderRate | undefined
   /** Which pages of browsers may use the venue. */
   readonly isAllowedOrigin: IsAllowed
   /** Unix milliseconds. */
   readonly nowMs: () => number
+  /** Called with each answer of HTTP; nothing is measured by default. */
+  readonly onAnswer?: (answer: Answered) => void
+  /** Called with the seconds that each placed or refused order took; nothing is measured by default. */
+  readonly onOrder?: (seconds: number) => void
   readonly log: Logger
 }
 

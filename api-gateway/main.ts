@@ -13,6 +13,7 @@ import { connectionLimits, readGatewayConfig, relayed, wordsOf } from './config.
 import { createReadiness } from './health.js'
 import { openReadModelWhenCreated, refreshMarkets } from './reads.js'
 import { createIndexGate } from './index-lag.js'
+import { measureGateway } from './measure.js'
 import { createOwnWrites } from './own-writes.js'
 import { relayUpgrades } from './ws-upgrade.js'
 
@@ -21,9 +22,8 @@ const STOP_GRACE_MS = 3_500
 const config = orExit(readGatewayConfig)
 
 runProcess({
-  name: 'gateway',
-  level: config.LOG_LEVEL,
-  start: async ({ log, fail }) => {
+  ...{ name: 'gateway', level: config.LOG_LEVEL },
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const [list, path] = [createMarketList(file.markets), historyPath(config.DATA_DIR)]
     const readModel = await openReadModelWhenCreated(path, log)
@@ -41,12 +41,12 @@ runProcess({
       ownWrites: createOwnWrites({ readModel }),
       ...(await openChainReads(config)),
       readiness: createReadiness({ ...parts, executorUrl: config.EXECUTOR_URL }),
-      ...{ ...wordsOf(config), nowMs: Date.now, log },
+      ...{ ...wordsOf(config), nowMs: Date.now, log, ...measureGateway(metrics) },
     })
     const server = createHttpServer(app.callback(), connectionLimits(config))
     const relay = relayUpgrades({ server, ...relayed(config), log })
-    const port = await listen(server, config.GATEWAY_PORT, config.GATEWAY_HOST)
-    log.info({ port, host: config.GATEWAY_HOST }, 'listening')
+    const host = config.GATEWAY_HOST
+    log.info({ port: await listen(server, config.GATEWAY_PORT, host), host }, 'listening')
     const watch = file.watch((row) => list.add(row), fail)
     return {
       stop: async () => {

@@ -19,6 +19,9 @@ An order book settled on chain. Orders, deposits and withdrawals are signed acti
 Amounts, prices, nonces and account ids are text; \`expiry\`, \`trade_id\` and unix times are integers. Fields, headers and
 optional parameters may be added at any time, so ignore what you do not know. Every refusal is \`{error, code, ...}\`.
 
+The feed is described at [docs/feed](docs/feed), every code with its cause and cure at [docs/codes](docs/codes), the way to a first fill at
+[docs/first-fill](docs/first-fill).
+
 Any path may answer 405 to another method, 404 when it does not exist, and 400, 408 or 431 when the request is no proper
 HTTP, too slow or has headers that are too large; all with the same error body. The feed is a WebSocket at \`/v1/ws\`.
 `.trim()
@@ -73,6 +76,9 @@ const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
   Sunset: text('When that identifier stops resolving.'),
   'X-Canonical-Market': text('The identifier to use instead.'),
   'Cache-Control': text('How long the answer may be kept.'),
+  'RateLimit-Limit': text('Orders that an owner may send at once, where the operator limits them.'),
+  'RateLimit-Remaining': text('How many of them are left to the owner.'),
+  'RateLimit-Reset': text('Seconds until all of them are left again.'),
   'Retry-After': text('Seconds after which the same request may be sent again.'),
   Upgrade: text('The protocol to upgrade to: `websocket`.'),
   ETag: text('Changes with the answer; sent back as `If-None-Match` it saves an unchanged one.'),

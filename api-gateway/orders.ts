@@ -1,39 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  decodeOrderAnswer,
-  encodeOrderRequest,
-  type OrderAnswer,
-  type OrderQuestion,
-} from '../bus-schemas/orders.js'
+import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/contracts/market.js'
 import type { Refusal } from '../core/entry/refusals.js'
 import { orderRecordJson } from '../core/records/order-record.js'
-import { NoAnswer, type Bus } from '../runtime/bus/bus.js'
 import { answerJson } from '../runtime/http/server.js'
 import { refuse, type GatewayContext, type GatewayDeps } from './context.js'
-
-/** Longest wait for an order's outcome (decision B15). */
-export const ANSWER_TIMEOUT_MS = 3_000
-
-/**
- * Passes a request to the intake and returns the answer of the intake or the matcher; undefined without an answer in
- * time, which leaves the order's outcome unknown. Without a bus connection nothing is sent: the client library would
- * buffer the request and send it long after the answer that invites a retry.
- */
-export async function askIntake(
-  bus: Pick<Bus, 'ask' | 'isConnected'>,
-  subject: string,
-  request: OrderQuestion,
-): Promise<OrderAnswer | undefined> {
-  if (!bus.isConnected()) return undefined
-  try {
-    return decodeOrderAnswer(await bus.ask(subject, encodeOrderRequest(request), ANSWER_TIMEOUT_MS))
-  } catch (error) {
-    if (error instanceof NoAnswer) return undefined
-    throw error
-  }
-}
 
 /** Longest wait of a duplicate's answer for the stored order. */
 const REPEAT_WAIT_MS = 500
@@ -43,12 +15,19 @@ type Taken = Extract<OrderAnswer, { readonly kind: 'order' }>
 
 /** Answers `{order}` and notes the feed position, so that later reads include the order. */
 export function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
-  deps.ownWrites.answered(answer.market, answer.feed_seq)
-  const { order, progress } = answer
-  const market = marketNamed(deps, answer.market)
-  ctx.state.logged.order_id = order.orderId
+  ctx.state.logged.order_id = answer.order.orderId
   ctx.state.logged.market = answer.market
-  answerJson(ctx, `{"order":${orderRecordJson(market, order, progress)}}`)
+  answerJson(ctx, `{${orderMembers(deps, answer)}}`)
+}
+
+/** The members of an answer that shows an order; later reads include it. */
+export function orderMembers(deps: GatewayDeps, answer: Taken): string {
+  deps.ownWrites.answered(answer.market, answer.feed_seq)
+  const { order, progress, replaced } = answer
+  const market = marketNamed(deps, answer.market)
+  const members = `"order":${orderRecordJson(market, order, progress)}`
+  if (replaced === undefined) return members
+  return `${members},"replaced":${orderRecordJson(market, replaced.order, replaced.progress)}`
 }
 
 /** Answers the refusal; an identical resubmission is answered with the stored order beside it. */
@@ -57,9 +36,16 @@ export async function refuseOrder(
   deps: GatewayDeps,
   refusal: Refusal,
 ): Promise<void> {
-  const { existingOrderId } = refusal
-  const existing = existingOrderId && (await waitForStored(deps, existingOrderId))
-  refuse(ctx, refusal, existing ? { order: existing } : {})
+  refuse(ctx, refusal, await storedBeside(deps, refusal))
+}
+
+/** What stands beside a refusal: the stored order, if it is one of a repeat. */
+export async function storedBeside(
+  deps: GatewayDeps,
+  { existingOrderId }: Refusal,
+): Promise<{ readonly order?: object }> {
+  const order = existingOrderId && (await waitForStored(deps, existingOrderId))
+  return order ? { order } : {}
 }
 
 /** The stored order of a duplicate. The first submission may still be in flight, so this waits for its projection. */

@@ -10,6 +10,8 @@ export interface OwnWrites {
   answered(market: string, feedSeq: number): void
   /** Waits until the projection includes what was answered of the market, or of all; false after 2 s. */
   shown(market?: string): Promise<boolean>
+  /** What was answered of each market. */
+  answeredSeqs(): readonly { readonly market: string; readonly seq: number }[]
 }
 
 export interface OwnWritesOptions {
@@ -31,6 +33,7 @@ export function createOwnWrites({
     answered: (market, feedSeq) => {
       answeredSeq.set(market, Math.max(feedSeq, answeredSeq.get(market) ?? 0))
     },
+    answeredSeqs: () => Array.from(answeredSeq, ([market, seq]) => ({ market, seq })),
     shown: async (market) => {
       const wanted = [...answeredSeq].filter(([name]) => market === undefined || name === market)
       const targets = new Map(wanted)

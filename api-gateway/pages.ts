@@ -59,7 +59,12 @@ export function answerPage(ctx: GatewayContext, html: Buffer): void {
   ctx.body = html
 }
 
-const ASSET_HEADERS = ['Cache-Control', 'Vary', 'Content-Encoding'] as const
+const ASSET_HEADERS = [
+  'Cache-Control',
+  'Vary',
+  'Content-Encoding',
+  'Content-Security-Policy',
+] as const
 
 /** What an endpoint that serves the files of a page takes and answers. */
 export const assetOperation = (id: string, summary: string): Operation => ({
@@ -81,6 +86,9 @@ export const serveAssets =
     if (asset === undefined) return refuse(ctx, refusals.pathNotFound)
     ctx.set('Cache-Control', cacheSec === 0 ? 'no-cache' : `public, max-age=${cacheSec}`)
     ctx.set('X-Content-Type-Options', 'nosniff')
+    if (asset.type.startsWith('text/html')) {
+      ctx.set('Content-Security-Policy', CONTENT_SECURITY_POLICY)
+    }
     const content = await asset.read()
     ctx.type = asset.type
     ctx.set('Vary', 'Accept-Encoding')

@@ -114,8 +114,8 @@ export function serviceAuth(
   return { refusal: read.isMalformed ? authMalformed(auth.header) : authFailed(read.reason) }
 }
 
-/** The two histories; a cursor of one is invalid in the other. */
-export type HistoryKind = 'orders' | 'fills'
+/** The histories; a cursor of one is invalid in the others. */
+export type HistoryKind = 'orders' | 'fills' | 'marks' | 'funding'
 
 /** Reads `limit` and `before` of a history's query. */
 export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {

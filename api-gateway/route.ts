@@ -46,6 +46,9 @@ export type ResponseHeader =
   | 'X-Canonical-Market'
   | 'Cache-Control'
   | 'Content-Security-Policy'
+  | 'RateLimit-Limit'
+  | 'RateLimit-Remaining'
+  | 'RateLimit-Reset'
   | 'Retry-After'
   | 'Upgrade'
   | 'ETag'
@@ -73,6 +76,9 @@ export const tooManyReads: Answer = {
   ),
   headers: ['Retry-After'],
 }
+
+/** What is left to the owner, where the operator limits the orders of an owner. */
+export const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const
 
 /** What every endpoint that reads a body may answer before it reads the body's content. */
 export const bodyRefusals = {

@@ -1,21 +1,26 @@
 import type { Route } from './route.js'
 import { getAsyncapi } from './routes/get-asyncapi.js'
+import { getBalances } from './routes/get-balances.js'
 import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
 import { getDeposit } from './routes/get-deposit.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
 import { getDocs } from './routes/get-docs.js'
 import { getFills } from './routes/get-fills.js'
+import { getFunding } from './routes/get-funding.js'
 import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getListedBook } from './routes/get-listed-book.js'
 import { getListedTrades } from './routes/get-listed-trades.js'
 import { getMarkets } from './routes/get-markets.js'
+import { getMarks } from './routes/get-marks.js'
 import { getOpenapi } from './routes/get-openapi.js'
 import { getOrder } from './routes/get-order.js'
+import { getOrderExplanation } from './routes/get-order-explanation.js'
 import { getOrders } from './routes/get-orders.js'
 import { getPageAsset } from './routes/get-page-asset.js'
 import { getPage } from './routes/get-page.js'
+import { getPermitNonce } from './routes/get-permit-nonce.js'
 import { getPositions } from './routes/get-positions.js'
 import { getReadyz } from './routes/get-readyz.js'
 import { getTickers } from './routes/get-tickers.js'
@@ -26,8 +31,14 @@ import { getVenue } from './routes/get-venue.js'
 import { getWithdrawal } from './routes/get-withdrawal.js'
 import { getWs } from './routes/get-ws.js'
 import { postDeposits } from './routes/post-deposits.js'
+import { postOrdersBatch } from './routes/post-orders-batch.js'
+import { postOrdersCancelAllAfter } from './routes/post-orders-cancel-all-after.js'
+import { postOrdersCancelAll } from './routes/post-orders-cancel-all.js'
+import { postOrdersCancelList } from './routes/post-orders-cancel-list.js'
 import { postOrdersCancel } from './routes/post-orders-cancel.js'
 import { postIndexStatus } from './routes/post-index-status.js'
+import { postOrdersReduce } from './routes/post-orders-reduce.js'
+import { postOrdersReplace } from './routes/post-orders-replace.js'
 import { postOrdersValidate } from './routes/post-orders-validate.js'
 import { postOrders } from './routes/post-orders.js'
 import { postWithdrawals } from './routes/post-withdrawals.js'
@@ -36,18 +47,29 @@ import { postWithdrawals } from './routes/post-withdrawals.js'
 export const routes: readonly Route[] = [
   postOrders,
   postOrdersCancel,
+  postOrdersReplace,
+  postOrdersReduce,
+  postOrdersBatch,
+  postOrdersCancelAll,
+  postOrdersCancelList,
+  postOrdersCancelAllAfter,
   postOrdersValidate,
   getOrders,
   getOrder,
+  getOrderExplanation,
+  getPermitNonce,
   postDeposits,
   getDeposit,
   postWithdrawals,
   getWithdrawal,
   getFills,
+  getBalances,
   getMarkets,
   getBook,
   getTrades,
   getCandles,
+  getMarks,
+  getFunding,
   getTickers,
   getListedBook,
   getListedTrades,

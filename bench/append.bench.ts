@@ -1,9 +1,10 @@
 import { connect } from 'nats'
 import { join } from 'node:path'
-import { createCommandLog } from '../actors/order-intake/command-log.js'
+import { createCommandLog, type LogEntry } from '../actors/order-intake/command-log.js'
 import { commandsStream, commandsSubject } from '../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../core/engine/command.js'
-import { openIntakeRegistry, type LogEntry } from '../data/intake-registry.js'
+import { createNumbering } from '../core/engine/numbering.js'
+import { openIntakeRegistry } from '../data/intake-registry.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 import { createGroupCommit } from '../runtime/process/group-commit.js'
@@ -47,7 +48,7 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
     const stream = commandsStream(market.market)
     await bus.declareStream({ stream, subject, description: 'bench' })
     const commands = placements(ORDERS[size])
-    const whole = intakeLog(bus, dir, commands)
+    const whole = await intakeLog(bus, dir, commands)
     const js = connection.jetstream()
     const submitOne: Submit = (number) =>
       js.publish(subject, encodeCommands([commands[number] as LoggedCommand]))
@@ -111,12 +112,16 @@ function groupedAppend(bus: Bus, subject: string, commands: readonly LoggedComma
 }
 
 /** Everything that the intake does with an order after its checks. */
-function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
+async function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
   const registry = openIntakeRegistry(join(dir, 'intake.db'))
   const commandLog = createCommandLog({
     ...{ market: benchMarket().market, contractType: benchMarket().contractType },
     ...{ bus, registry, nowMs: Date.now, log: createLog('bench', 'silent') },
+    claimOf: () => {
+      throw new Error('nothing is read from the log')
+    },
   })
+  await commandLog.begin({ numbers: createNumbering(1), id: 'bench' })
   let submitted = 0
   return {
     submit: async (number: number) => {

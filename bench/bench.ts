@@ -8,6 +8,8 @@ export interface BenchContext {
   readonly rounds: number
   /** An empty directory, deleted afterwards. */
   readonly dir: string
+  /** How long a bench lasts that is bounded by time alone; absent: as its size says. */
+  readonly hours?: number
   /** Prints progress. */
   readonly say: (line: string) => void
 }

@@ -16,5 +16,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   event: async () => (await import('./event.bench.js')).event,
   hostile: async () => (await import('./hostile.bench.js')).hostile,
   sockets: async () => (await import('./sockets.bench.js')).sockets,
+  start: async () => (await import('./start.bench.js')).start,
+  soak: async () => (await import('./soak.bench.js')).soak,
   'fan-out': async () => (await import('./fan-out.bench.js')).fanOut,
 }

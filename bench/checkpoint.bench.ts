@@ -35,6 +35,7 @@ const PACE = 400
 /** A window without a checkpoint lasts as long as the one with it before; the first has this length. */
 const FIRST_WINDOW_MS = { tiny: 100, usual: 4_000, full: 8_000 }
 const TURN_RESOLUTION_MS = 1
+const SETTLED_MS = 500
 const { market } = benchMarket()
 
 interface Window {
@@ -60,9 +61,9 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     const across: Window[] = []
     let lastsMs = FIRST_WINDOW_MS[size]
     for (let round = 0; round <= rounds; round += 1) {
-      globalThis.gc?.()
+      await collectGarbage()
       const quiet = await observed(orders, delay(lastsMs))
-      globalThis.gc?.()
+      await collectGarbage()
       const writing = written.next()
       settings.everyCommands = 1
       const busy = await observed(orders, writing)
@@ -195,6 +196,12 @@ async function createOrders(bus: Bus, firstNo: number): Promise<Orders> {
       await following.stop()
     },
   }
+}
+
+/** Ends when the commands are answered that a collection has held up. */
+async function collectGarbage(): Promise<void> {
+  globalThis.gc?.()
+  await delay(SETTLED_MS)
 }
 
 /** The orders during some work. */

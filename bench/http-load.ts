@@ -23,6 +23,13 @@ export function postOf(path: string, body: unknown): RequestBytes {
   return Buffer.from(`${lines.join('\r\n')}${END_OF_HEAD}${text}`)
 }
 
+/** The same request under an id of the caller's. */
+export function withRequestId(request: RequestBytes, id: string): RequestBytes {
+  const end = request.indexOf('\r\n') + 2
+  const header = Buffer.from(`X-Request-Id: ${id}\r\n`)
+  return Buffer.concat([request.subarray(0, end), header, request.subarray(end)])
+}
+
 interface Answer {
   readonly status: number
   readonly closes: boolean
@@ -133,6 +140,8 @@ function answerOf(socket: Socket): Promise<Answer> {
 
 /** Result of a load: its duration and that of each request. */
 export interface Loaded {
+  /** When it began, unix milliseconds with fractions. */
+  readonly startedAtMs: number
   readonly wallMs: number
   readonly latenciesMs: readonly number[]
 }
@@ -159,7 +168,7 @@ export async function saturate(
   await Promise.all(Array.from({ length: atOnce }, worker))
   const wallMs = performance.now() - start
   load.closeIdle()
-  return { wallMs, latenciesMs }
+  return { startedAtMs: performance.timeOrigin + start, wallMs, latenciesMs }
 }
 
 /**
@@ -190,5 +199,5 @@ export async function atPace(
   await Promise.all(sending)
   const wallMs = performance.now() - start
   load.closeIdle()
-  return { wallMs, latenciesMs }
+  return { startedAtMs: performance.timeOrigin + start, wallMs, latenciesMs }
 }

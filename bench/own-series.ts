@@ -25,7 +25,7 @@ export async function listSeries({ devnet }: OwnVenue, dir: string): Promise<str
   const file = join(dir, 'series.json')
   await writeJsonDurably(file, [row])
   const operator = fileURLToPath(new URL('../actors/operator/main.js', import.meta.url))
-  await promisify(execFile)(process.execPath, [operator, 'add', file], {
+  await promisify(execFile)(process.execPath, [operator, 'market', 'add', file], {
     env: { ...inheritedEnvironment(), DATA_DIR: dir },
   })
   const rest = createRestClient(devnet.gateway_url)

@@ -1,8 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Bench, KeptReport, Size } from './bench.js'
+import type { Bench, BenchContext, KeptReport, Size } from './bench.js'
 import { describeMachine } from './machine.js'
+
+export interface RunOptions extends Pick<BenchContext, 'hours'> {
+  /** Prints progress. */
+  readonly say?: BenchContext['say']
+}
 
 const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 
@@ -10,7 +15,7 @@ const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 export async function runBench(
   bench: Bench,
   size: Size,
-  say: (line: string) => void = () => undefined,
+  { say = () => undefined, hours }: RunOptions = {},
 ): Promise<KeptReport> {
   const { name, title } = bench
   const machine = describeMachine(bench.versionsOf)
@@ -18,7 +23,8 @@ export async function runBench(
   const start = performance.now()
   try {
     const at = new Date().toISOString()
-    const report = await bench.run({ size, rounds: ROUNDS[size], dir, say })
+    const context = { size, rounds: ROUNDS[size], dir, say, ...(hours !== undefined && { hours }) }
+    const report = await bench.run(context)
     const tookSec = (performance.now() - start) / 1000
     return { name, title, at, size, tookSec, machine, ...report }
   } finally {

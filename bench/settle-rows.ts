@@ -18,12 +18,20 @@ export interface Together {
   readonly cpuUs: Readonly<Record<keyof typeof TIMED, number>>
 }
 
+/** Matches of which each is sent when the one before has its receipt. */
+export interface Alone {
+  readonly perBlock: number
+  /** From sending the taker's order to the fill in the feed. */
+  readonly settledSec: number
+}
+
 export const NOTES = [
   'Makers rest, then orders that each fill twenty of them arrive at once. Only blocks under load count: at least a full block of matches was pending as their interval began. Blocks have 240M gas, transactions at most 16.7M. The chain is anvil on the same processors, which simulates every match before it is sent and executes it again in the block; it does not save its state meanwhile.',
 ]
 
-export function rowsOf(rounds: readonly Together[], alone: readonly number[]): Row[] {
+export function rowsOf(rounds: readonly Together[], single: readonly Alone[]): Row[] {
   const perBlock = rounds.map((each) => each.perBlock)
+  const alone = single.map((each) => each.perBlock)
   const gasShare = rounds.map((each) => 100 * each.gasShare)
   const cpu = Object.keys(TIMED) as (keyof typeof TIMED)[]
   return [
@@ -34,6 +42,11 @@ export function rowsOf(rounds: readonly Together[], alone: readonly number[]): R
     { what: 'gas of a match', unit: 'gas', values: gasOf(rounds) },
     { what: 'settled in a block, receipt by receipt', unit: 'matches', values: alone },
     ratio('venue / receipt by receipt', [perBlock, alone], { atLeast: 100 }),
+    {
+      what: 'receipt by receipt: order sent to settled',
+      unit: 's',
+      values: single.map((each) => each.settledSec),
+    },
     ...cpu.map((name) => {
       const values = rounds.map(({ cpuUs }) => cpuUs[name])
       return { what: `processor time of a match, ${name}`, unit: 'µs', values }
@@ -47,6 +60,11 @@ export function pairRowsOf(rounds: readonly Together[], spot: readonly Together[
   const what = 'makers and takers of their own: settled in a block'
   return [
     { what, unit: 'matches', values: perBlock(rounds) },
+    {
+      what: 'makers and takers of their own: gas of the block they use',
+      unit: '%',
+      values: rounds.map((each) => 100 * each.gasShare),
+    },
     { what: 'makers and takers of their own: gas of a match', unit: 'gas', values: gasOf(rounds) },
     ratio('of their own / six accounts', [perBlock(rounds), perBlock(spot)]),
   ]

@@ -8,7 +8,7 @@ import { PERP, signersOf, SPOT, type Signers } from './order-flow.js'
 import { listSeries } from './own-series.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
 import { cpuMsOf } from './process-usage.js'
-import { interleaved } from './rounds.js'
+import { interleaved, median } from './rounds.js'
 import {
   futureRowsOf,
   NOTES,
@@ -17,6 +17,7 @@ import {
   rowsOf,
   TAKERS,
   TIMED,
+  type Alone,
   type Together,
 } from './settle-rows.js'
 import {
@@ -68,23 +69,22 @@ const FUTURE_BLOCK = 500
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const counts = MATCHES[size]
-  const measure = async (into: Together[], load: Promise<Together>): Promise<number> => {
+  const measure = async (into: Together[], load: Promise<Together>): Promise<void> => {
     const result = await load
     say(`${Math.round(result.perBlock)} a block in ${result.blocks} blocks`)
     into.push(result)
-    return result.perBlock
   }
   const results: Record<'spot' | 'pairs' | 'perp' | 'future', Together[]> = {
     ...{ spot: [], pairs: [], perp: [], future: [] },
   }
   const { spot, pairs, perp, future } = results
   const alone = await onVenue(join(dir, 'spot'), onSpot(counts.pairs), async ([six, many]) => {
-    const { single: values } = await interleaved(rounds, {
+    const values = await interleaved<string, Alone | void>(rounds, {
       together: () => measure(spot, together(six, swept(counts.together))),
       pairs: () => measure(pairs, together(many, paired(counts.together / 2, counts.pairs))),
       single: () => single(six, counts.single),
     })
-    return values
+    return (values['single'] ?? []).flatMap((each) => each ?? [])
   })
   await onVenue(join(dir, 'margin'), onMargin, ([ofPerp, ofFuture]) =>
     interleaved(rounds, {
@@ -243,22 +243,27 @@ async function cpuMs(venue: OwnVenue): Promise<Record<keyof typeof TIMED, number
   return { executor: of('executor'), matcher: of('matcher'), chain: of('chain') }
 }
 
-/** Sequential matches, each sent when the one before is filled; returns matches by block. */
+/** Sequential matches, each sent when the one before is filled. */
 async function single(
   { venue, signers, settlements, price }: Stand,
   matches: number,
-): Promise<number> {
+): Promise<Alone> {
   settlements.forget()
+  const settledSec: number[] = []
   const load = createHttpLoad(portOf(venue), 1)
   for (let number = 1; number <= matches; number += 1) {
     const terms = { price, amount: String(MAKER_AMOUNT) }
     const maker = await signers.sign({ side: 'sell', ...terms }, 0)
     const taker = await signers.sign({ side: 'buy', ...terms }, TAKER)
-    await saturate(load, [postOf('/v1/orders', maker), postOf('/v1/orders', taker)], 1)
+    await saturate(load, [postOf('/v1/orders', maker)], 1)
+    const sentAt = performance.now()
+    await saturate(load, [postOf('/v1/orders', taker)], 1)
     await untilSettled(settlements, number)
+    settledSec.push((performance.now() - sentAt) / 1000)
   }
   const numbers = [...settlements.settled.keys()].map(Number)
-  return matches / (Math.max(...numbers) - Math.min(...numbers) + 1)
+  const perBlock = matches / (Math.max(...numbers) - Math.min(...numbers) + 1)
+  return { perBlock, settledSec: median(settledSec) }
 }
 
 async function untilSettled({ settled }: Settlements, matches: number): Promise<void> {

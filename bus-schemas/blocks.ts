@@ -81,6 +81,7 @@ const change = union<Change>({
   FillReversed: { ...base, fill, revert: text, ...reasons },
   OrderHeld: { ...base, hold: holdReason },
   OrderReleased: { ...base, ...reasons },
+  OrderResized: { ...base, ...reasons },
   OrderCancelled: { ...base, cancelReason: text },
   OrderExpired: base,
 })
@@ -122,8 +123,11 @@ function assertPurpose({ changes, terms, leader }: Block): void {
   assert(says !== (leader !== undefined), 'a block has changes or terms, or it names a leader')
 }
 
-/** The versions of a message of the feed. */
-export const blockVersions = since(WIRE_VERSION, block)
+/**
+ * The versions of a message of the feed. Version 5 has more kinds of changes and more fields of an order, which no block of
+ * version 4 has.
+ */
+export const blockVersions = since(WIRE_VERSION, block).next(block, (older) => older)
 
 /** The messages of a feed. */
 export interface BlockMessages {

@@ -2,9 +2,10 @@ import { createHash, type Hash } from 'node:crypto'
 import { assert } from '../core/assert.js'
 import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
 import type { ChainFault } from '../core/engine/chain-fault.js'
+import type { RefusedByMarket } from '../core/engine/refused-orders.js'
 import type { Deadline } from '../core/engine/deadlines.js'
-import type { Hold } from '../core/engine/live-order.js'
 import type { HoldCause } from '../core/engine/market-holds.js'
+import { POST_ONLY_WOULD_CROSS } from '../core/engine/post-only.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
 import {
   flag,
@@ -17,13 +18,14 @@ import {
   whole,
   type Codec,
 } from '../core/wire/codec.js'
-import { list, mapped, optional, struct } from '../core/wire/compound.js'
+import { appended, list, mapped, optional, struct } from '../core/wire/compound.js'
 import { amountE18, priceE18 } from '../core/wire/money.js'
 import { match } from './blocks.js'
+import { endReason, lease, massCancel } from './cancels.js'
 import { accountObservation, marketObservation, perContract, type LogMarket } from './commands.js'
 import { assertKnownVersion, MAX_MESSAGE_BYTES, since, textOf, type Form } from './envelope.js'
 import { marketIdentity, marketRules } from './markets.js'
-import { holdReason, order } from './orders.js'
+import { hold, order, refusedByMarket } from './orders.js'
 
 /** The version with which the declaration of checkpoints begins; older ones are not used. */
 const CHECKPOINT_VERSION = 7
@@ -76,8 +78,6 @@ export class CheckpointUnusable extends Error {
   override readonly name = 'CheckpointUnusable'
 }
 
-const hold = struct<Hold>({ reason: holdReason, untilMs: optional(whole), needed: optional(uint) })
-
 /** An order as it is kept. Nothing else of a checkpoint has as many rows. */
 const keptOrder = struct<OrderSnapshot>({
   order,
@@ -93,6 +93,7 @@ const keptOrder = struct<OrderSnapshot>({
   hold: optional(hold),
   refusals: whole,
   firstRefusedAtMs: whole,
+  cancelOnReturn: appended(endReason),
 })
 
 type Part = keyof MatcherSnapshot
@@ -117,7 +118,17 @@ const marketHold = mapped(
   ({ cause, ...hold }) => [cause, hold] as const,
 )
 
-const listsOf = (wire: ContractWire): Lists => ({
+const refusedOrder = mapped(
+  struct<{ readonly orderId: string; readonly code: RefusedByMarket }>({
+    orderId: text,
+    code: refusedByMarket,
+  }),
+  ([orderId, code]: Item<'refusedOrders'>) => ({ orderId, code }),
+  ({ orderId, code }) => [orderId, code] as const,
+)
+
+/** The lists that every version has. */
+const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders'> => ({
   holds: marketHold,
   orders: keptOrder,
   matches: match,
@@ -131,7 +142,8 @@ const listsOf = (wire: ContractWire): Lists => ({
   idleAccounts: uint,
   reviews: uint,
   refusedPrices: priceE18,
-  refusedOrderIds: text,
+  leases: lease,
+  massCancels: massCancel,
   keyEnds: mapped(
     struct<{ readonly orderId: string; readonly endsSec: number }>({
       orderId: text,
@@ -146,6 +158,14 @@ const listsOf = (wire: ContractWire): Lists => ({
     ({ source, no }) => [source, no] as const,
   ),
 })
+
+const listsOf = (wire: ContractWire): Lists => ({
+  ...sameLists(wire),
+  refusedOrders: refusedOrder,
+})
+
+/** Only post-only orders were refused. */
+const listsOfVersion7 = (wire: ContractWire) => ({ ...sameLists(wire), refusedOrderIds: text })
 
 /** Scalars of the state; the market's observation and its fault are left out while there is none. */
 interface Scalars extends Omit<MatcherSnapshot, ListPart | 'observed' | 'fault'> {
@@ -228,7 +248,16 @@ export function checkpointForm<H, L extends object>(
  * and lists, and an upcast of the content.
  */
 export const checkpointVersions = perContract((wire) =>
-  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOf(wire))),
+  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOfVersion7(wire))).next(
+    checkpointForm(headOf(wire), listsOf(wire)),
+    ({ head, lists: { refusedOrderIds, ...lists } }) => ({
+      head,
+      lists: {
+        ...lists,
+        refusedOrders: refusedOrderIds.map((id) => [id, POST_ONLY_WOULD_CROSS] as const),
+      },
+    }),
+  ),
 )
 
 /** The version of checkpoints that is written. */
@@ -328,8 +357,7 @@ function readFirstLine<T>(line: Codec<T>, data: Uint8Array): T | undefined {
 
 /**
  * The inverse of encodeCheckpoint, for every known version. Throws CheckpointUnusable unless the messages are a whole
- * checkpoint of this market, to the bit. One of a newer version breaks an invariant: what stands behind it in the log may
- * be newer too.
+ * checkpoint of this market, to the bit. One of a newer version breaks an invariant, as the log behind it may.
  */
 export function decodeCheckpoint(
   messages: readonly Uint8Array[],

@@ -71,6 +71,7 @@ const leg = struct<ReversedLeg>({
   ended: optional(
     struct<NonNullable<ReversedLeg['ended']>>({ status: orderStatus, filled: amountE18 }),
   ),
+  reducedFrom: appended(amountE18),
 })
 
 const reversal = struct<SettlementReversal>({
@@ -109,9 +110,19 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       MarketResumed: byOperator,
       MarketDisabled: byOperator,
       MarketEnabled: byOperator,
-      PlaceOrder: { order, account: optional(account) },
+      PlaceOrder: { order, account: optional(account), replaces: appended(uint) },
       RepeatOrder: { orderId: text, by: oneOf<RepeatedBy>({ order_id: true, nonce: true }) },
       CancelOrder: { owner: address, nonce: uint, reason: text },
+      ReduceOrder: { owner: address, nonce: uint, desired: amountE18, reason: text },
+      CancelAll: {
+        owner: address,
+        side: optional(side),
+        subaccountId: optional(uint),
+        reason: text,
+      },
+      CancelOrders: { owner: address, orderIds: list(text), reason: text },
+      SetLease: { owner: address, leaseId: optional(text), seconds: position, opens: flag },
+      EndLease: { owner: address, leaseId: optional(text), cancels: flag },
       Tick: {},
       ContinueOrder: { orderId: text },
       SignatureChecked: { orderId: text, valid: flag },
@@ -189,7 +200,9 @@ export const commandMessages = perContract(declareMessages)
 
 function declareMessages(wire: ContractWire): CommandMessages {
   const loggedCommand = loggedCommandOf(wire)
-  const versions = since(WIRE_VERSION, list(loggedCommand, 1, MAX_COMMANDS_PER_MESSAGE))
+  const form = list(loggedCommand, 1, MAX_COMMANDS_PER_MESSAGE)
+  // Version 5 has more kinds of commands and more fields of an order, which no message of version 4 has.
+  const versions = since(WIRE_VERSION, form).next(form, (older) => older)
   const { version, decode } = message('command message', versions)
   const encodeGroup = (commands: readonly LoggedCommand[]): CommandGroup => {
     const texts: string[] = []

@@ -7,8 +7,8 @@ import type {
   MarketTerms,
 } from '../core/contracts/market-terms.js'
 import { address, flag, oneOf, text, uint, whole, type Codec } from '../core/wire/codec.js'
-import { dictionary, mapped, optional, struct, union } from '../core/wire/compound.js'
-import { amountE18, priceE18 } from '../core/wire/money.js'
+import { appended, dictionary, mapped, optional, struct, union } from '../core/wire/compound.js'
+import { amountE18, priceE18, quoteE18 } from '../core/wire/money.js'
 import { message, since, storedText, WIRE_VERSION } from './envelope.js'
 
 /** Markets as logs, feeds, checkpoints and stored positions hold them. */
@@ -32,6 +32,8 @@ export const marketRules: Codec<MarketRules> = struct<MarketRules>({
   tickSize: priceE18,
   minSize: amountE18,
   amountStep: optional(amountE18),
+  minNotional: appended(quoteE18),
+  openOrderLimit: appended(whole),
 })
 
 /** Rules of which only those that change are stated. */
@@ -40,6 +42,8 @@ export const rulesChange = struct<Partial<MarketRules>>({
   tickSize: optional(priceE18),
   minSize: optional(amountE18),
   amountStep: optional(amountE18),
+  minNotional: appended(quoteE18),
+  openOrderLimit: appended(whole),
 })
 
 export const marketOpening = struct<MarketOpening>({

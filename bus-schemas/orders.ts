@@ -1,10 +1,14 @@
 import type { ActionJson } from '../core/action.js'
 import type { HoldReason } from '../core/engine/change.js'
+import type { StandingOrder } from '../core/engine/command-answer.js'
+import type { RefusedByMarket } from '../core/engine/refused-orders.js'
+import type { Hold } from '../core/engine/live-order.js'
 import type {
   Order,
   OrderProgress,
   OrderStatus,
   PostOnly,
+  SelfTradePrevention,
   Side,
   TimeInForce,
   UiIntent,
@@ -56,6 +60,22 @@ export const holdReason = oneOf<HoldReason>({
   under_liquidation: true,
 })
 
+export const refusedByMarket = oneOf<RefusedByMarket>({
+  post_only_would_cross: true,
+  open_order_limit: true,
+  active_order_not_found: true,
+  replacement_differs: true,
+  replacement_too_small: true,
+  replacement_ends: true,
+})
+
+/** Why an order is held, as checkpoints keep it. */
+export const hold = struct<Hold>({
+  reason: holdReason,
+  untilMs: optional(whole),
+  needed: optional(uint),
+})
+
 /** A flag that is present or absent, never false. */
 export const always: Codec<true> = {
   ...flag,
@@ -100,6 +120,11 @@ export const order = struct<Order>({
   goodUntilSec: appendedUnless(whole, ({ expirySec, actionExpirySec }) =>
     actionExpirySec < expirySec ? Number(actionExpirySec) : expirySec,
   ),
+  stp: appended(oneOf<SelfTradePrevention>({ cancel_oldest: true, cancel_both: true })),
+  stpScope: appended(oneOf<'owner'>({ owner: true })),
+  signedDesiredAmount: appended(amountE18),
+  replaces: appended(text),
+  leaseId: appended(text),
 })
 
 /** An order as the history stores it. */
@@ -167,11 +192,13 @@ export type OrderAnswer =
       readonly market: string
       readonly order: Order
       readonly progress: OrderProgress
+      /** The order that it has replaced, as that left it. */
+      readonly replaced?: StandingOrder
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /** A refusal; its `detail` and `extra` must be plain JSON. */
-const refusal = struct<Refusal>({
+export const refusal = struct<Refusal>({
   code: text,
   status: whole,
   message: text,
@@ -186,7 +213,10 @@ export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
   since(
     WIRE_VERSION,
     union<OrderAnswer>({
-      order: { feed_seq: whole, market: text, order, progress: orderProgress },
+      order: {
+        ...{ feed_seq: whole, market: text, order, progress: orderProgress },
+        replaced: appended(struct<StandingOrder>({ order, progress: orderProgress })),
+      },
       refused: { refusal },
     }),
   ),

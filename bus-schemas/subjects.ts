@@ -17,6 +17,11 @@ export const checkpointsSubject = (market: string): string => `checkpoints.${mar
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
 export const askCancelOrder = 'ask.order.cancel'
+/** A new order in the place of another one. */
+export const askReplaceOrder = 'ask.order.replace'
+export const askReduceOrder = 'ask.order.reduce'
+/** A cancel of many orders of one market, or a change of a lease. */
+export const askCancels = 'ask.order.cancels'
 /** The checks of an order that is not placed. */
 export const askValidateOrder = 'ask.order.validate'
 /** A signed deposit or withdrawal to be carried out; answered by the submitter of that kind. */
@@ -25,6 +30,10 @@ export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
 export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.look_up`
 /** A sample of the index, reported to the order intake, and how its gate stands. */
 export const askIndexLag = 'ask.index_lag'
+/** What an owner's accounts hold; answered by the fan-out. */
+export const askBalances = 'ask.balances'
+/** What the newest blocks touched, told to the order intake by the chain reader in each of its rounds. */
+export const tellTouched = 'ask.touched_accounts'
 /** How a submitter's gas wallet stands. */
 export const askGasStanding = (kind: TransferKind): string => `ask.${kind}.gas`
 /** What the submitters record of every deposit and withdrawal, in the order in which they wrote it. */
@@ -35,6 +44,8 @@ export const transferSubject = (kind: TransferKind, actionHash: Hex): string =>
   `transfers.${kind}.${actionHash.slice(2)}`
 /** Auth frames that opened a socket: a nonce opens one once. */
 export const socketNonces = 'socket_nonces'
+/** Signed cancels of many orders: one cancels once in a market. */
+export const cancelProofs = 'cancel_proofs'
 /** A bucket of claims, as the server's key-value tools name it, and one claim in it. */
 export const claimsStream = (bucket: string): string => `KV_${bucket}`
 export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')

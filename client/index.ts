@@ -1,4 +1,20 @@
 /** The venue's client: signs orders, deposits and withdrawals, calls REST, follows the WebSocket. Runs in Node and browsers; needs viem. */
+export type { Explanation, LifeEvent } from '../interface/explanation.js'
+export type {
+  AccountBalances,
+  BalancesBody,
+  MarginBalance,
+  TokenBalance,
+} from '../interface/balances.js'
+export type { FillEvent } from '../interface/fill-event.js'
+export type {
+  CancelAll,
+  CancelAllAfter,
+  CancelledOrder,
+  CancelList,
+  CancelsAnswer,
+  LeaseAnswer,
+} from '../interface/cancels.js'
 export type { MarketEntry } from '../interface/market.js'
 export type {
   ActionJson,
@@ -11,7 +27,23 @@ export type {
   OrderStatus,
   SpotContract,
 } from '../interface/order.js'
+export type {
+  CandleState,
+  LevelDepth,
+  LevelRecord,
+  LevelsSnapshot,
+  LevelsUpdate,
+  StatusState,
+  TickerState,
+} from '../interface/market-data.js'
+export type {
+  BatchAnswer,
+  ReduceOrder,
+  ReplaceAnswer,
+  ReplaceOrder,
+} from '../interface/order-changes.js'
 export type { PerpState } from '../interface/perpetual.js'
+export type { FundingPage, FundingRecord, MarkRecord, MarksPage } from '../interface/prices.js'
 export type { MarginAccount, PositionRecord, PositionsBody } from '../interface/position.js'
 export type { BookDelta, OrderDelta, TradeDelta } from '../interface/socket.js'
 export type {
@@ -37,13 +69,20 @@ export type {
 export type { Side } from '../interface/values.js'
 export type { Health } from '../interface/venue.js'
 export { OutcomeUnknown, VenueRefused } from './request.js'
+export * from './follow-levels.js'
 export * from './future-position.js'
 export * from './local-book.js'
+export * from './local-fills.js'
+export * from './local-levels.js'
 export * from './margin-collateral.js'
 export * from './rest.js'
+export * from './sign-cancel-all.js'
 export * from './sign-cancel.js'
 export * from './sign-frame.js'
 export * from './sign-order.js'
 export * from './sign-transfer.js'
+export * from './socket-lease.js'
 export * from './socket.js'
+export type { SocketOrders } from './socket-orders.js'
 export * from './transfers.js'
+export * from './units.js'

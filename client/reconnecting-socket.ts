@@ -38,6 +38,8 @@ export interface ReconnectingSocketOptions {
   readonly timing?: Partial<Timing> | undefined
   readonly onOpen: () => void
   readonly onText: (text: string) => void
+  /** The connection is gone: no answer comes by it any more. */
+  readonly onLost?: (() => void) | undefined
 }
 
 export interface ReconnectingSocket {
@@ -82,6 +84,7 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
 
   function connectLater(): void {
     socket = undefined
+    options.onLost?.()
     if (closed) return
     // Half of the delay is random, so that clients disconnected together do not reconnect together.
     retry = setTimeout(connect, backoffMs * (0.5 + Math.random() / 2))

@@ -1,3 +1,12 @@
+import type { BalancesBody } from '../interface/balances.js'
+import type { Explanation } from '../interface/explanation.js'
+import type {
+  CancelAll,
+  CancelAllAfter,
+  CancelList,
+  CancelsAnswer,
+  LeaseAnswer,
+} from '../interface/cancels.js'
 import type { MarketEntry } from '../interface/market.js'
 import type {
   BookRecord,
@@ -8,6 +17,12 @@ import type {
   OrderLookup,
   OrderRecord,
 } from '../interface/order.js'
+import type {
+  BatchAnswer,
+  ReduceOrder,
+  ReplaceAnswer,
+  ReplaceOrder,
+} from '../interface/order-changes.js'
 import type { PositionsBody } from '../interface/position.js'
 import type {
   CandleInterval,
@@ -16,6 +31,7 @@ import type {
   TickerRecord,
   TradesPage,
 } from '../interface/trade.js'
+import type { FundingPage, MarksPage } from '../interface/prices.js'
 import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
 import { jsonBody, OutcomeUnknown, request, urlOf, VenueRefused, type Query } from './request.js'
@@ -48,9 +64,18 @@ export interface RestClient {
     interval: CandleInterval,
     options?: { readonly limit?: number; readonly start?: string; readonly end?: string },
   ): Promise<CandlesPage>
+  /** Mark and index of a perpetual or a future as the chain showed them, newest first. */
+  marks(market: string, query?: HistoryQuery): Promise<MarksPage>
+  /** The hourly funding rates of a perpetual, newest first. */
+  funding(market: string, query?: HistoryQuery): Promise<FundingPage>
   tickers(): Promise<TickerRecord[]>
   /** An account of perpetual markets as one block of the chain shows it; needs no signature. */
   positions(subaccountId: string): Promise<PositionsBody>
+  /**
+   * What the accounts of the frame's owner hold, and what orders and matches have reserved; those that have placed an order,
+   * or those named. The frame is signed with the purpose `history`.
+   */
+  balances(frame: SignedFrame, subaccountIds?: readonly string[]): Promise<BalancesBody>
   /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
   orderHistory(frame: SignedFrame, query?: HistoryQuery): Promise<OrderHistoryPage>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
@@ -64,7 +89,27 @@ export interface RestClient {
   validateOrder(body: NewOrder): Promise<OrderVerdict>
   /** Cancels an active order and returns it; signCancel makes the body for venues that require a proof. */
   cancelOrder(body: CancelOrder): Promise<OrderRecord>
+  /**
+   * Replaces an active order by a signed one, in one step of the market; returns both. The body is that of a new order with
+   * `replaces_nonce`. Where it throws VenueRefused the other order stays.
+   */
+  replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer>
+  /** Shrinks an active order to `desired_amount` and returns it; the body is that of a cancel beside. */
+  reduceOrder(body: ReduceOrder): Promise<OrderRecord>
+  /** Places up to 20 signed orders, each by itself; the results have their order. Sends none again. */
+  placeOrders(bodies: readonly NewOrder[]): Promise<BatchAnswer['results']>
+  /**
+   * Cancels all orders of an owner, or those of one market, side or subaccount. Proven by the signature in the body, or by a
+   * frame of the purpose `history`.
+   */
+  cancelAll(body: CancelAll, frame?: SignedFrame): Promise<CancelsAnswer>
+  /** Cancels orders by their ids, each for itself; proven in the same way. */
+  cancelList(body: CancelList, frame?: SignedFrame): Promise<CancelsAnswer>
+  /** Cancels all orders of an owner unless it is called again in time; `seconds` 0 disarms. Proven in the same way. */
+  cancelAllAfter(body: CancelAllAfter, frame?: SignedFrame): Promise<LeaseAnswer>
   order(orderId: string): Promise<OrderLookup>
+  /** What became of an order and why, in codes and in sentences. */
+  explainOrder(orderId: string): Promise<Explanation>
   health(): Promise<Health>
 }
 
@@ -76,10 +121,19 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
   const { timeoutMs = TIMEOUT_MS, resends = RESENDS } = options
   const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
     request<T>(urlOf(baseUrl, path, query), { headers, signal: AbortSignal.timeout(timeoutMs) })
-  const getOwn = <T>(path: string, frame: SignedFrame, query: HistoryQuery = {}): Promise<T> =>
-    get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
+  const getOwn = <T>(
+    path: string,
+    frame: SignedFrame,
+    query: HistoryQuery | Query = {},
+  ): Promise<T> => get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
   const post = <T>(path: string, body: object): Promise<T> =>
     request<T>(urlOf(baseUrl, path), { ...jsonBody(body), signal: AbortSignal.timeout(timeoutMs) })
+  const postOwn = <T>(path: string, body: object, frame?: SignedFrame): Promise<T> => {
+    const { headers, ...sent } = jsonBody(body)
+    const own = frame === undefined ? {} : { 'X-Service-Auth': frameHeader(frame) }
+    const signal = AbortSignal.timeout(timeoutMs)
+    return request<T>(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own }, signal })
+  }
 
   async function placeOrder(body: NewOrder): Promise<OrderRecord> {
     for (let left = resends; ; left--) {
@@ -100,14 +154,26 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       get('/v1/trades', { symbol: market, limit, before_trade_id: beforeTradeId }),
     candles: (market, interval, options = {}) =>
       get('/v1/candles', { symbol: market, interval, ...options }),
+    marks: (market, query) => get('/v1/marks', { symbol: market, ...query }),
+    funding: (market, query) => get('/v1/funding', { symbol: market, ...query }),
     tickers: () => get('/v1/integrations/tickers'),
     positions: (subaccountId) => get('/v1/positions', { subaccount_id: subaccountId }),
+    balances: (frame, subaccountIds) =>
+      getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     placeOrder,
     validateOrder: (body) => post('/v1/orders/validate', body),
     cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,
+    replaceOrder: (body) => post('/v1/orders/replace', body),
+    reduceOrder: async (body) => (await post<OrderAnswer>('/v1/orders/reduce', body)).order,
+    placeOrders: async (orders) =>
+      (await post<BatchAnswer>('/v1/orders/batch', { orders })).results,
+    cancelAll: (body, frame) => postOwn('/v1/orders/cancel-all', body, frame),
+    cancelList: (body, frame) => postOwn('/v1/orders/cancel-list', body, frame),
+    cancelAllAfter: (body, frame) => postOwn('/v1/orders/cancel-all-after', body, frame),
     order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
+    explainOrder: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}/explain`),
     health: () => get('/v1/health'),
   }
 }

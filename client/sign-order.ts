@@ -41,6 +41,12 @@ export interface OrderFrame {
   readonly timeInForce?: 'GTC' | 'IOC' | 'FOK'
   /** Never take: be refused instead, or be booked one tick behind the other side. Not with `IOC` or `FOK`. */
   readonly postOnly?: 'reject' | 'slide'
+  /** Which order is cancelled where this one comes and meets an own one; default `cancel_newest`, this one. */
+  readonly stp?: 'cancel_newest' | 'cancel_oldest' | 'cancel_both'
+  /** Default `subaccount`. `owner`: it trades with no order of any subaccount of its owner. */
+  readonly stpScope?: 'subaccount' | 'owner'
+  /** Ends with the socket that has this lease: openSocketLease. */
+  readonly leaseId?: string
 }
 
 /** Terms as the engine states them: price in quote per base, both plain decimal text. */
@@ -141,6 +147,9 @@ export async function signOrder(
     ...(order.reduceOnly === true && { reduce_only: true }),
     ...(order.timeInForce !== undefined && { time_in_force: order.timeInForce }),
     ...(order.postOnly !== undefined && { post_only: order.postOnly }),
+    ...(order.stp !== undefined && { stp: order.stp }),
+    ...(order.stpScope !== undefined && { stp_scope: order.stpScope }),
+    ...(order.leaseId !== undefined && { lease_id: order.leaseId }),
   }
 }
 

@@ -1,6 +1,16 @@
+import type { AccountBalances } from '../interface/balances.js'
+import type { FillEvent } from '../interface/fill-event.js'
 import type { BookRecord, OrderRecord } from '../interface/order.js'
+import type {
+  CandleState,
+  LevelDepth,
+  LevelsSnapshot,
+  LevelsUpdate,
+  StatusState,
+  TickerState,
+} from '../interface/market-data.js'
 import type { BookDelta, OrderDelta, TradeDelta } from '../interface/socket.js'
-import type { TradeRecord } from '../interface/trade.js'
+import type { CandleInterval, TradeRecord } from '../interface/trade.js'
 import {
   createReconnectingSocket,
   type ReconnectingSocket,
@@ -9,13 +19,37 @@ import {
 } from './reconnecting-socket.js'
 import type { SignedFrame } from './sign-frame.js'
 import { createSocketAuth } from './socket-auth.js'
+import { createPendingOrders, type ResultFrame, type SocketOrders } from './socket-orders.js'
 
-/** What each channel delivers; `orders` are those of the address that the client authenticates. */
+/** What each channel delivers; the private ones show what concerns the address that the client authenticates. */
 export interface ChannelData {
   readonly book: { readonly snapshot: BookRecord; readonly update: BookDelta }
   readonly trades: { readonly snapshot: readonly TradeRecord[]; readonly update: TradeDelta }
   readonly orders: { readonly snapshot: readonly OrderRecord[]; readonly update: OrderDelta }
+  readonly fills: { readonly snapshot: readonly FillEvent[]; readonly update: FillEvent }
+  /** Of no market: all accounts of the owner in each frame. */
+  readonly balances: {
+    readonly snapshot: readonly AccountBalances[]
+    readonly update: readonly AccountBalances[]
+  }
+  readonly levels: { readonly snapshot: LevelsSnapshot; readonly update: LevelsUpdate }
+  readonly candles: { readonly snapshot: readonly CandleState[]; readonly update: CandleState }
+  readonly ticker: { readonly snapshot: TickerState; readonly update: TickerState }
+  readonly status: { readonly snapshot: StatusState; readonly update: StatusState }
 }
+
+/** What else a subscription names; each depth and each interval is a subscription of its own. */
+export interface ChannelOptions {
+  /** Of `levels`: levels of each side, 25 by default. */
+  readonly depth?: LevelDepth
+  /** Of `candles`: 1h by default. */
+  readonly interval?: CandleInterval
+}
+
+const PRIVATE: ReadonlySet<keyof ChannelData> = new Set(['orders', 'fills', 'balances'])
+
+/** The channels of markets. */
+export type OfMarkets = Exclude<keyof ChannelData, 'balances'>
 
 /** Receives one channel of one market: a snapshot first, then every later change once and in order. */
 export interface ChannelHandler<Channel extends keyof ChannelData> {
@@ -26,13 +60,19 @@ export interface ChannelHandler<Channel extends keyof ChannelData> {
   onRefused?(code: string, message: string): void
 }
 
-export interface SocketClient {
-  /** Follows a channel through reconnects until the returned function is called. One handler per channel and market. */
-  subscribe<Channel extends keyof ChannelData>(
+export interface SocketClient extends SocketOrders {
+  /**
+   * Follows a channel through reconnects until the returned function is called. One handler per channel, market, depth and
+   * interval.
+   */
+  subscribe<Channel extends OfMarkets>(
     channel: Channel,
     market: string,
     handler: ChannelHandler<Channel>,
+    options?: ChannelOptions,
   ): () => void
+  /** The same of the balances of the address that the client authenticates. */
+  subscribeBalances(handler: ChannelHandler<'balances'>): () => void
   isOpen(): boolean
   close(): void
 }
@@ -42,35 +82,42 @@ export interface SocketClientOptions {
   readonly url: string
   /** Default: the platform's own. */
   readonly WebSocket?: WebSocketConstructor
-  /** Signs a new frame for each connection that follows `orders`; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
+  /** Signs a new frame for each connection that follows a private channel; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
   readonly authenticate?: () => Promise<SignedFrame>
   readonly timing?: Partial<Timing>
+  /** How long to wait for the answer to an order or a cancel; default ten seconds. */
+  readonly timeoutMs?: number
 }
 
 interface Stream {
   readonly id: string
   readonly channel: keyof ChannelData
   /** As the caller named it; frames carry the canonical name. */
-  readonly market: string
+  readonly market: string | undefined
+  readonly options: ChannelOptions
   readonly handler: ChannelHandler<never>
   canonical: string | undefined
   /** Sequence of what was applied last; undefined before the first snapshot. */
   seq: number | undefined
 }
 
-interface ServerFrame {
-  readonly type: string
+interface ServerFrame extends ResultFrame {
   readonly channel?: string
   readonly market?: string
+  readonly depth?: number
+  readonly interval?: string
   readonly seq?: number
   readonly prev_seq?: number
   readonly data?: never
-  readonly code?: string
-  readonly message?: string
-  readonly req_id?: string
 }
 
 const RESET_DELAY_MS = 500
+
+/** Named in every subscription, because its frames name them. */
+const DEFAULTS: { readonly [Channel in keyof ChannelData]?: ChannelOptions } = {
+  levels: { depth: 25 },
+  candles: { interval: '1h' },
+}
 
 /**
  * A client of the venue's WebSocket. It reconnects, authenticates and resumes each subscription from the last applied
@@ -85,9 +132,18 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
       auth.onOpen()
       streams.forEach(request)
     },
+    onLost: () => orders.onLost(),
     onText(text) {
       const frame = JSON.parse(text) as ServerFrame
+      if (orders.onFrame(frame)) return
       if (!auth.onFrame(frame)) receive({ streams, socket, request }, frame)
+    },
+  })
+  const orders = createPendingOrders({
+    ...options,
+    send(frame) {
+      if (socket.isOpen()) socket.send(frame)
+      return socket.isOpen()
     },
   })
   const auth = createSocketAuth({
@@ -98,33 +154,44 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
       privateStreams().forEach((stream) => refuse(streams, stream, ['auth_failed', message])),
   })
   const privateStreams = (): Stream[] =>
-    [...streams.values()].filter(({ channel }) => channel === 'orders')
+    [...streams.values()].filter(({ channel }) => PRIVATE.has(channel))
 
-  function request({ id, channel, market, seq }: Stream): void {
+  function request({ id, channel, market, options, seq }: Stream): void {
     if (!socket.isOpen()) return
-    if (channel === 'orders' && !auth.isReady()) return auth.start()
-    socket.send({ op: 'subscribe', channel, market, since_seq: seq, req_id: id })
+    if (PRIVATE.has(channel) && !auth.isReady()) return auth.start()
+    socket.send({ op: 'subscribe', channel, market, ...options, since_seq: seq, req_id: id })
   }
 
-  function subscribe<Channel extends keyof ChannelData>(
+  function follow<Channel extends keyof ChannelData>(
     channel: Channel,
-    market: string,
+    market: string | undefined,
     handler: ChannelHandler<Channel>,
+    asked: ChannelOptions = {},
   ): () => void {
-    if ([...streams.values()].some((one) => one.channel === channel && one.market === market)) {
-      throw new Error(`${channel} of ${market} is followed already`)
+    const options = { ...DEFAULTS[channel], ...asked }
+    const isSame = (one: Stream): boolean =>
+      one.channel === channel && one.market === market && isOf(one, options)
+    if ([...streams.values()].some(isSame)) {
+      throw new Error(`${channel} of ${market ?? 'the owner'} is followed already`)
     }
     const id = `${++streamCount}`
-    const stream = { id, channel, market, handler, canonical: undefined, seq: undefined }
+    const stream = { id, channel, market, options, handler, canonical: undefined, seq: undefined }
     streams.set(id, stream)
     request(stream)
     return () => {
       if (!streams.delete(id)) return
-      socket.send({ op: 'unsubscribe', channel, market })
+      socket.send({ op: 'unsubscribe', channel, market, ...options })
     }
   }
 
-  return { subscribe, isOpen: () => socket.isOpen(), close: () => socket.close() }
+  return {
+    subscribe: follow,
+    subscribeBalances: (handler) => follow('balances', undefined, handler),
+    placeOrder: (body) => orders.placeOrder(body),
+    cancelOrder: (body) => orders.cancelOrder(body),
+    isOpen: () => socket.isOpen(),
+    close: () => socket.close(),
+  }
 }
 
 interface Receiver {
@@ -176,12 +243,14 @@ function refuse(
 }
 
 /** By `req_id` when the frame answers a request, otherwise by channel and market. */
-function streamOf(
-  streams: readonly Stream[],
-  { req_id, channel, market }: ServerFrame,
-): Stream | undefined {
+function streamOf(streams: readonly Stream[], frame: ServerFrame): Stream | undefined {
+  const { req_id, channel, market } = frame
   return (
     streams.find((one) => one.id === req_id) ??
-    streams.find((one) => one.channel === channel && one.canonical === market)
+    streams.find((one) => one.channel === channel && one.canonical === market && isOf(one, frame))
   )
 }
+
+/** Whether a stream has this depth and interval. */
+const isOf = ({ options }: Stream, { depth, interval }: Pick<ServerFrame, 'depth' | 'interval'>) =>
+  options.depth === depth && options.interval === interval

@@ -3,11 +3,12 @@ import type {
   DepositRecord,
   NewDeposit,
   NewWithdrawal,
+  PermitNonce,
   TransferStatus,
   WithdrawalReceipt,
   WithdrawalRecord,
 } from '../interface/transfer.js'
-import { jsonBody, OutcomeUnknown, request, urlOf } from './request.js'
+import { jsonBody, OutcomeUnknown, request, urlOf, type Query } from './request.js'
 
 export interface TransferClientOptions {
   /** How long to wait for one answer; the venue waits for a receipt before it answers. */
@@ -34,6 +35,8 @@ export interface TransferClient {
   deposit(body: NewDeposit): Promise<DepositReceipt | DepositRecord>
   /** The same for a withdrawal. */
   withdraw(body: NewWithdrawal): Promise<WithdrawalReceipt | WithdrawalRecord>
+  /** The `tokenNonce` of the owner's next permit on USDC, for signPermit. */
+  permitNonce(owner: string): Promise<bigint>
   depositRecord(actionHash: string): Promise<DepositRecord>
   withdrawalRecord(actionHash: string): Promise<WithdrawalRecord>
   /** Polls until the deposit is confirmed, reverted or rejected; throws OutcomeUnknown when time runs out. */
@@ -53,8 +56,8 @@ export function createTransferClient(
   { timeoutMs = TIMEOUT_MS, resends = RESENDS }: TransferClientOptions = {},
 ): TransferClient {
   const signal = (): AbortSignal => AbortSignal.timeout(timeoutMs)
-  const get = <T>(path: string): Promise<T> =>
-    request<T>(urlOf(baseUrl, path), { signal: signal() })
+  const get = <T>(path: string, query: Query = {}): Promise<T> =>
+    request<T>(urlOf(baseUrl, path, query), { signal: signal() })
 
   async function send<T>(path: string, body: object): Promise<T> {
     for (let sent = 0; ; sent++) {
@@ -77,6 +80,10 @@ export function createTransferClient(
   return {
     deposit: (body) => send('/v1/deposits', body),
     withdraw: (body) => send('/v1/withdrawals', body),
+    permitNonce: async (owner) => {
+      const { nonce } = await get<PermitNonce>('/v1/permit-nonce', { owner_address: owner })
+      return BigInt(nonce)
+    },
     depositRecord,
     withdrawalRecord,
     settledDeposit: (hash, options) => settled(() => depositRecord(hash), options),

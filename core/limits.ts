@@ -1,5 +1,8 @@
+import type * as balances from '../interface/balances.js'
+import type * as cancels from '../interface/cancels.js'
 import type * as listing from '../interface/listing.js'
 import type * as order from '../interface/order.js'
+import type * as changes from '../interface/order-changes.js'
 import type * as trade from '../interface/trade.js'
 import type * as values from '../interface/values.js'
 
@@ -9,11 +12,18 @@ import type * as values from '../interface/values.js'
 export const MAX_NUMBER_DIGITS: typeof values.MAX_NUMBER_DIGITS = 78
 export const MAX_ORDER_ID_LENGTH: typeof values.MAX_ORDER_ID_LENGTH = 128
 export const MAX_CANCEL_REASON_LENGTH: typeof order.MAX_CANCEL_REASON_LENGTH = 128
+export const MAX_BATCH_ORDERS: typeof changes.MAX_BATCH_ORDERS = 20
 export const MAX_SIGNATURE_BYTES: typeof values.MAX_SIGNATURE_BYTES = 4096
 export const MAX_LISTED_LEVELS: typeof listing.MAX_LISTED_LEVELS = 1_000
 export const MAX_LISTED_TRADES: typeof listing.MAX_LISTED_TRADES = 500
 export const MAX_PAGE_LIMIT: typeof values.MAX_PAGE_LIMIT = 100
+export const MAX_BALANCE_ACCOUNTS: typeof balances.MAX_BALANCE_ACCOUNTS = 20
 export const MAX_CANDLES_LIMIT: typeof trade.MAX_CANDLES_LIMIT = 1000
+
+export const MAX_CANCELLED_IDS: typeof cancels.MAX_CANCELLED_IDS = 200
+export const LEASE_MIN_SEC: typeof cancels.LEASE_MIN_SEC = 10
+export const LEASE_MAX_SEC: typeof cancels.LEASE_MAX_SEC = 86_400
+export const MAX_CANCEL_PROOF_SEC: typeof cancels.MAX_CANCEL_PROOF_SEC = 60
 
 // Bounds of our own.
 

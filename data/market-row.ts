@@ -5,7 +5,8 @@ import type { ContractType, Market, MarketPresentation } from '../core/contracts
 import { OPEN } from '../core/contracts/market-terms.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
 import { parseDecimal, parseInteger } from '../core/decimal.js'
-import { amountE18, priceE18 } from '../core/money.js'
+import { amountE18, priceE18, quoteE18 } from '../core/money.js'
+import { MAX_OPEN_ORDER_LIMIT } from '../core/entry/read-rules.js'
 
 /** The market file, or the deployment it is joined with, is invalid. */
 export class MarketFileError extends CannotStart {
@@ -24,6 +25,17 @@ const integer = z.string().transform((text, context) => {
   if (value !== undefined) return value
   context.addIssue({ code: 'custom', message: 'must be base-10 digits' })
   return z.NEVER
+})
+/** The same, or 0. */
+const anyDecimalE18 = z.string().transform((text, context) => {
+  const value = parseDecimal(text, 18)
+  if (value !== undefined) return value
+  context.addIssue({ code: 'custom', message: 'must be decimal text' })
+  return z.NEVER
+})
+/** Most live orders of an account, 0 for any number. */
+const orderLimit = integer.refine((limit) => limit <= BigInt(MAX_OPEN_ORDER_LIMIT), {
+  message: `must be at most ${MAX_OPEN_ORDER_LIMIT}`,
 })
 const feeBps = z.number().int().min(0).max(10_000)
 
@@ -54,6 +66,8 @@ export const marketSchema = z.strictObject({
   tick_size: decimalE18,
   min_size: decimalE18,
   amount_step: decimalE18.optional(),
+  min_notional: anyDecimalE18.optional(),
+  open_order_limit: orderLimit.optional(),
   contract_multiplier: integer,
   amount_scale: integer,
   taker_fee_bps: feeBps,
@@ -130,6 +144,7 @@ export function joinMarket(row: MarketRow, addresses: AddressBook): Market {
     tickSize: priceE18(row.tick_size),
     minSize: amountE18(row.min_size),
     ...(row.amount_step === undefined ? {} : { amountStep: amountE18(row.amount_step) }),
+    ...limitsOf(row),
     contractMultiplier: row.contract_multiplier,
     amountScale: row.amount_scale,
     takerFeeBps: row.taker_fee_bps,
@@ -144,6 +159,11 @@ export function joinMarket(row: MarketRow, addresses: AddressBook): Market {
   }
   return market as Market
 }
+
+const limitsOf = ({ min_notional = 0n, open_order_limit }: MarketRow) => ({
+  ...(min_notional !== 0n && { minNotional: quoteE18(min_notional) }),
+  ...(open_order_limit !== undefined && { openOrderLimit: Number(open_order_limit) }),
+})
 
 function joinPresentation(row: MarketRow['presentation']): MarketPresentation {
   return {

@@ -34,27 +34,36 @@ export interface ClaimTable {
   findNonce(owner: Address, nonce: bigint): TakenOrder | undefined
 }
 
-/** Every claim: first those that are durable in their messages but not yet in the table, then the table. */
+/** Every claim: first those of orders on their way into a log or not yet in the table, then the table. */
 export interface RecentClaims extends ClaimTable {
   /** Takes id and nonce, checking the id first; undefined when both were free and are now taken. */
   take(market: string, claim: Claim): ClaimTaken | undefined
-  /** Releases what `take` took, because its message was not stored. */
+  /** Releases what `take` took, because its order enters no log. */
   giveBack(claim: Claim): void
-  /** Claims that are not yet in the table, oldest first. */
-  waiting(): MarketClaim[]
-  size(): number
-  /** Call when the table holds all of them. */
+  /**
+   * The market's log holds the order: its claim may go into the table. It is taken if it was free; the same claim may land
+   * more than once. Returns the other order that holds its id or nonce.
+   */
+  land(market: string, claim: Claim): TakenOrder | undefined
+  /** Claims that have landed and are not in the table, oldest first. */
+  landed(): readonly MarketClaim[]
+  /** Call when the table holds all that have landed. */
   moved(): void
 }
 
 /** Most ids, and as many nonces, that are cached as free between the first check of an order and its claim. */
 const MAX_KNOWN_FREE = 8_192
 
+interface RecentClaim extends MarketClaim {
+  hasLanded: boolean
+}
+
 export function createRecentClaims(table: ClaimTable): RecentClaims {
-  const orders = new Map<string, MarketClaim>()
-  const nonces = new Map<string, MarketClaim>()
+  const orders = new Map<string, RecentClaim>()
+  const nonces = new Map<string, RecentClaim>()
   const freeIds = createFreeKeys()
   const freeNonces = createFreeKeys()
+  let landed: RecentClaim[] = []
 
   const findOrder = (orderId: string): TakenOrder | undefined => {
     const recent = orders.get(orderId)
@@ -66,32 +75,45 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
     if (recent !== undefined) return holderOf(recent)
     return freeNonces.find(key, () => table.findNonce(owner, nonce))
   }
+  const take = (market: string, claim: Claim): ClaimTaken | undefined => {
+    const { orderId } = claim
+    const sameId = findOrder(orderId)
+    if (sameId !== undefined) return { kind: 'taken', by: 'order_id', holder: sameId }
+    const key = nonceKey(claim)
+    const sameNonce = findBy(key, claim)
+    if (sameNonce !== undefined) return { kind: 'taken', by: 'nonce', holder: sameNonce }
+    const made = { market, claim, hasLanded: false }
+    orders.set(orderId, made)
+    nonces.set(key, made)
+    freeIds.forget(orderId)
+    freeNonces.forget(key)
+    return undefined
+  }
+  const giveBack = (claim: Claim): void => {
+    orders.delete(claim.orderId)
+    nonces.delete(nonceKey(claim))
+  }
   return {
     findOrder,
     findNonce: (owner, nonce) => findBy(nonceKey({ owner, nonce }), { owner, nonce }),
-    take(market, claim) {
-      const { orderId } = claim
-      const sameId = findOrder(orderId)
-      if (sameId !== undefined) return { kind: 'taken', by: 'order_id', holder: sameId }
-      const key = nonceKey(claim)
-      const sameNonce = findBy(key, claim)
-      if (sameNonce !== undefined) return { kind: 'taken', by: 'nonce', holder: sameNonce }
-      const made = { market, claim }
-      orders.set(orderId, made)
-      nonces.set(key, made)
-      freeIds.forget(orderId)
-      freeNonces.forget(key)
+    take,
+    giveBack,
+    land(market, claim) {
+      const own = orders.get(claim.orderId)
+      if (own?.claim !== claim) {
+        const holder = take(market, claim)?.holder
+        if (holder !== undefined && !isOf(holder, market, claim)) return holder
+      }
+      const made = orders.get(claim.orderId)
+      if (made === undefined || made.hasLanded) return undefined
+      made.hasLanded = true
+      landed.push(made)
       return undefined
     },
-    giveBack(claim) {
-      orders.delete(claim.orderId)
-      nonces.delete(nonceKey(claim))
-    },
-    waiting: () => [...orders.values()],
-    size: () => orders.size,
+    landed: () => landed,
     moved() {
-      orders.clear()
-      nonces.clear()
+      for (const { claim } of landed) giveBack(claim)
+      landed = []
     },
   }
 }
@@ -103,6 +125,11 @@ const holderOf = ({ market, claim }: MarketClaim): TakenOrder => ({
   market,
   fingerprint: claim.fingerprint,
 })
+
+const isOf = (holder: TakenOrder, market: string, claim: Claim): boolean =>
+  holder.orderId === claim.orderId &&
+  holder.market === market &&
+  Buffer.compare(holder.fingerprint, claim.fingerprint) === 0
 
 /** Keys that were not found in the table; they are not queried a second time when the order claims them. */
 function createFreeKeys() {
@@ -121,19 +148,7 @@ function createFreeKeys() {
   }
 }
 
-/** Claims as a message of the outbox carries them. */
-export function encodeClaims(claims: readonly Claim[]): string {
-  return JSON.stringify(
-    claims.map(({ orderId, owner, nonce, fingerprint }) => [
-      orderId,
-      owner,
-      String(nonce),
-      Buffer.from(fingerprint).toString('base64'),
-    ]),
-  )
-}
-
-/** The inverse of encodeClaims. */
+/** Claims as release 0.2.0 kept them with a message of its outbox. */
 export function decodeClaims(text: string): Claim[] {
   const claims = JSON.parse(text) as [string, Address, string, string][]
   return claims.map(([orderId, owner, nonce, fingerprint]) => ({

@@ -9,7 +9,8 @@ import { getReversals } from './routes/get-reversals.js'
 import { postExecute, type PostExecuteDeps } from './routes/post-execute.js'
 import type { FaultWatch } from './watch-faults.js'
 
-export interface AppDeps extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal'> {
+export interface AppDeps
+  extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
   readonly readReversals: ReadReversals
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match could be settled now; undefined when one could. */

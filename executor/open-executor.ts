@@ -59,6 +59,8 @@ export interface Executor extends Executions {
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match can be settled now; undefined when one can. */
   readonly trouble: () => string | undefined
+  /** Funds of the signer, in wei, at most a block old; rejects with ChainUnreachable. */
+  readonly readBalance: () => Promise<bigint>
   /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
   stop(): Promise<void>
   /** Closes the journal; call it when no execution is running. */
@@ -145,7 +147,8 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     await Promise.all([queue.stop(), lane.stop(), faults.stop()])
   }
   const trouble = () => troubleOf(lane) ?? faults.trouble()
-  return { ...executions, readReversals, faults, trouble, stop }
+  const readBalance = async () => (await lane.readGas()).balance
+  return { ...executions, readReversals, faults, trouble, readBalance, stop }
 }
 
 /** The markets whose trade modules are there; the others alone are not settled (watch-faults.ts). */

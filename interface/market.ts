@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FutureState } from './future.js'
 import { PerpState } from './perpetual.js'
+import { describeReasons, marketReasons } from './reasons.js'
 import {
   address,
   decimal,
@@ -96,7 +97,11 @@ export const TradingStatus = z.object({
     .describe(
       '`open`: orders are taken and match. `paused`: new orders are refused (`trading_paused`). `held`: orders rest, and nothing matches.',
     ),
-  trading_status_reason: text.optional().describe('Why; absent while it is open.'),
+  trading_status_reason: text
+    .optional()
+    .describe(
+      `Why; absent while it is open. Of a paused market the operator's words; of a held one the name of the revert with which the chain refuses every match, or one of these.\n${describeReasons(marketReasons)}`,
+    ),
 })
 export type TradingStatus = Shape<typeof TradingStatus>
 
@@ -111,6 +116,18 @@ export const MarketEntry = z
     ...TradingStatus.shape,
     min_size: decimal.describe('The smallest size, of which sizes are whole multiples.'),
     amount_step: decimal.optional().describe('Step of sizes; only on dated contracts.'),
+    min_notional: decimal
+      .optional()
+      .describe(
+        'Least worth of an order at its limit, in the unit of `filled_quote`; absent where any is taken.',
+      ),
+    open_order_limit: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'Most orders of one account that are open, held or in settlement at once; absent where they are not limited.',
+      ),
     contract_multiplier: decimal.describe('Units of the base asset per contract.'),
     settlement_note: text,
     asset_address: address.describe('With `sub_id`, the instrument as signed data names it.'),

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { MarketEntry, MarketFields } from './market.js'
+import { cancelReasons, describeReasons, holdReasons, type HoldReason } from './reasons.js'
 import {
   address,
   decimal,
   delta,
   integer,
+  leaseId,
   orderId,
   pageLimit,
   sentAddress,
@@ -75,6 +77,13 @@ export const PostOnly = z.enum(['reject', 'slide']).meta({
     '`reject`: refused with 422 `post_only_would_cross`. `slide`: booked once, one tick behind the best price of the other side.',
 })
 
+/** Which order is cancelled where one meets an order that it may not trade with. */
+export const SelfTradePrevention = z.enum(['cancel_newest', 'cancel_oldest', 'cancel_both']).meta({
+  id: 'SelfTradePrevention',
+  description:
+    'Which order is cancelled, with `cancel_reason` `self_trade`, where this one comes and would trade with an own order: this one (`cancel_newest`), the resting one (`cancel_oldest`; this one goes on), or both. Matches that it made before stand.',
+})
+
 const signedFields = {
   order_id: orderId,
   owner_address: address,
@@ -100,9 +109,25 @@ const signedFields = {
     .describe('It only shrinks the position of its account; absent otherwise.'),
   time_in_force: z.enum(['IOC', 'FOK']).optional().describe('Absent: `GTC`.'),
   post_only: PostOnly.optional().describe('It never takes; absent otherwise.'),
+  lease_id: leaseId.optional().describe('The lease with which it ends.'),
+  stp: SelfTradePrevention.exclude(['cancel_newest'])
+    .optional()
+    .describe('Which order leaves where it meets an own one. Absent: `cancel_newest`.'),
+  stp_scope: z
+    .literal('owner')
+    .optional()
+    .describe('It trades with no order of its owner; absent: with none of its subaccount.'),
   signed_limit_price: decimal
     .optional()
     .describe('The signed limit, where the order was booked at another `limit_price`.'),
+  signed_desired_amount: decimal
+    .optional()
+    .describe('The signed amount, where the order was reduced to another `desired_amount`.'),
+  replaces_order_id: orderId
+    .optional()
+    .describe(
+      'The order that it replaced, whose filled and pending amounts count in its `filled_amount`.',
+    ),
   warnings: z
     .array(z.string())
     .optional()
@@ -110,6 +135,11 @@ const signedFields = {
       '`worst_fee_below_taker_schedule`: it will not take liquidity. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
     ),
 }
+
+/** Why an order waits out of the book. */
+const HoldReasonName = z
+  .enum(Object.keys(holdReasons) as [HoldReason, ...HoldReason[]])
+  .meta({ id: 'HeldReason', description: describeReasons(holdReasons) })
 
 const progressFields = {
   status: OrderStatus,
@@ -119,24 +149,15 @@ const progressFields = {
   remaining_amount: decimal.describe('Desired less filled.'),
   created_at: time,
   updated_at: time,
-  held_reason: z
-    .enum([
-      'signature_unchecked',
-      'settlement_refused',
-      'expiring',
-      'continuing',
-      'insufficient_balance',
-      'insufficient_margin',
-      'open_interest_cap',
-      'reduce_only',
-      'under_liquidation',
-      'not_in_custody',
-    ])
+  held_reason: HoldReasonName.optional().describe(
+    'Present while the order waits out of the book, where its `open_amount` is `0`; it returns by itself.',
+  ),
+  cancel_reason: z
+    .string()
     .optional()
     .describe(
-      'Present while the order waits out of the book, where its `open_amount` is `0`; it returns by itself. `insufficient_balance`: its subaccount, as the chain was last seen, cannot pay for it. `not_in_custody`: the matching contract does not hold its subaccount for the owner, or is about to give it back. `insufficient_margin`: the margin of its subaccount does not carry it. `open_interest_cap`: a match would raise the positions of the market above their cap. `reduce_only`: what it may reduce is in flight. `under_liquidation`: an auction of its subaccount runs. `settlement_refused`: the chain refused a match of it. `signature_unchecked`: the chain has yet to be asked about the signature. `expiring`: its last seconds. `continuing`: it matches on in a moment.',
+      `Present when cancelled: the reason of the cancel, or one of the venue's own, or, of an IOC or FOK order, the reason of the hold that it would have got.\n${describeReasons(cancelReasons)}`,
     ),
-  cancel_reason: z.string().optional().describe('Present when cancelled.'),
   cancelled_at: time.optional(),
 }
 
@@ -210,7 +231,7 @@ export const BookQuery = z.object({
 })
 
 /** Trader terms or engine terms: the fields of at least one alternative are required. */
-const EITHER_TERMS = [
+export const EITHER_TERMS = [
   { required: ['order_entry_spec', 'ui_intent'] },
   { required: ['side', 'limit_price', 'desired_amount'] },
 ]
@@ -252,7 +273,19 @@ export const NewOrder = z
       .describe(
         'Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled.',
       ),
+    lease_id: leaseId
+      .optional()
+      .describe('Ends with the socket that `cancel_on_disconnect` gave this lease.'),
     post_only: PostOnly.optional().describe('Never take; not with `IOC` or `FOK`.'),
+    stp: SelfTradePrevention.optional().describe(
+      'Default `cancel_newest`. The order that comes to the book decides, not the one that rests.',
+    ),
+    stp_scope: z
+      .enum(['subaccount', 'owner'])
+      .optional()
+      .describe(
+        'Which orders are its own: those of its subaccount (default), or of all subaccounts of its owner. It is enough that one of the two orders asks for `owner`.',
+      ),
   })
   .meta({
     id: 'NewOrder',

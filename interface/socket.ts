@@ -1,6 +1,19 @@
 import { z } from 'zod'
+import { FillEvent } from './fill-event.js'
+import { AccountBalances } from './balances.js'
+import {
+  CandleState,
+  LevelDepth,
+  LevelsSnapshot,
+  LevelsUpdate,
+  StatusState,
+  TickerState,
+} from './market-data.js'
+import { cancelAllAfter, cancelOnDisconnect, LeaseFrame } from './lease-frames.js'
 import { BookRecord, OrderRecord, OrderStatus } from './order.js'
-import { markPrice, tradeId, TradeRecord } from './trade.js'
+import { reqId } from './req-id.js'
+import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
+import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
   decimal,
   integer,
@@ -14,31 +27,49 @@ import {
   unixSeconds,
 } from './values.js'
 
+export { reqId } from './req-id.js'
+export { LeaseFrame } from './lease-frames.js'
+
 /** The frames of the WebSocket (sections 6.2 to 6.4): what a client may send, and what the venue sends. */
 
-export const reqId = z
-  .string()
-  .max(128)
-  .optional()
-  .describe('Chosen by the client; every reply to the frame repeats it.')
-
-export const Channel = z.enum(['book', 'trades', 'orders']).meta({ id: 'Channel' })
+export const Channel = z
+  .enum([
+    ...(['book', 'trades', 'orders', 'fills', 'balances'] as const),
+    ...(['levels', 'candles', 'ticker', 'status'] as const),
+  ])
+  .meta({ id: 'Channel' })
 export type Channel = Shape<typeof Channel>
 
 const named = z.string().describe('A symbol, an alias, or `asset_address:sub_id`.')
 const market = z.string().describe('Canonical identifier, whichever the subscription used.')
-const seq = z.int().min(0).describe('Number of a change in its market, from 1 without gaps.')
+const seq = z
+  .int()
+  .min(0)
+  .describe(
+    'On `book`, `trades` and `orders` the number of a change in its market, from 1 without gaps; on `levels` that of the newest change that it shows; every other channel of a market numbers its own events.',
+  )
+
+/** What only one channel reads. A depth or an interval of its own is a subscription of its own. */
+const options = {
+  depth: LevelDepth.optional(),
+  interval: CandleInterval.optional().describe('Of `candles`, which needs one.'),
+}
 
 const subscribe = z
   .object({
     op: z.literal('subscribe'),
     channel: Channel,
-    market: named.optional().describe('On `orders` absent for all markets; else required.'),
+    market: named
+      .optional()
+      .describe(
+        'On private channels, `ticker` and `status` absent for all markets; else required.',
+      ),
+    ...options,
     since_seq: z.int().min(0).optional().describe('Replay what followed instead of a snapshot.'),
     since: z
       .record(z.string(), z.int().min(0))
       .optional()
-      .describe('The same by market, for `orders` of several.'),
+      .describe('The same by market, for a private channel of several.'),
     req_id: reqId,
   })
   .meta({ id: 'Subscribe', description: 'Follow a channel: a snapshot, then every change.' })
@@ -48,6 +79,7 @@ const unsubscribe = z
     op: z.literal('unsubscribe'),
     channel: Channel,
     market: named.optional(),
+    ...options,
     req_id: reqId,
   })
   .meta({ id: 'Unsubscribe', description: 'Stop following; answered by an `ack`.' })
@@ -62,7 +94,10 @@ const auth = z
     expiry: unixSeconds.describe('At most 300 seconds after `issued_at`.'),
     req_id: reqId,
   })
-  .meta({ id: 'Auth', description: 'Prove an address by an EIP-191 signature; before `orders`.' })
+  .meta({
+    id: 'Auth',
+    description: 'Prove an address by an EIP-191 signature; before a private channel.',
+  })
 
 const ping = z
   .object({ op: z.literal('ping'), req_id: reqId })
@@ -89,6 +124,11 @@ const tradesSnapshot = snapshotOf('trades', z.array(TradeRecord).max(50)).meta({
 const ordersSnapshot = snapshotOf('orders', z.array(OrderRecord)).meta({
   id: 'OrdersSnapshot',
   description: 'Your active and matching orders at `seq`, newest first.',
+})
+
+const fillsSnapshot = snapshotOf('fills', z.array(FillEvent)).meta({
+  id: 'FillsSnapshot',
+  description: 'Your matches that await settlement, and the newest with an outcome; newest first.',
 })
 
 const updateOf = <Name extends Channel, Data extends z.ZodType>(name: Name, data: Data) =>
@@ -161,6 +201,82 @@ export const OrdersUpdate = updateOf('orders', OrderDelta).meta({
 })
 export type OrdersUpdate = Shape<typeof OrdersUpdate>
 
+export const FillsUpdate = updateOf('fills', FillEvent).meta({
+  id: 'FillsUpdate',
+  description: 'A match of one of your orders was proposed, settled, failed or was reversed.',
+})
+export type FillsUpdate = Shape<typeof FillsUpdate>
+
+const balancesSeq = z
+  .int()
+  .min(0)
+  .describe('Number of an update of your balances, without gaps while you are connected.')
+
+const balancesSnapshot = z
+  .object({
+    type: z.literal('snapshot'),
+    channel: z.literal('balances'),
+    seq: balancesSeq,
+    req_id: reqId,
+    data: z.array(AccountBalances),
+  })
+  .meta({
+    id: 'BalancesSnapshot',
+    description: 'What your accounts hold at `seq`, as `GET /v1/balances` shows it.',
+  })
+
+export const BalancesUpdate = z
+  .object({
+    type: z.literal('update'),
+    channel: z.literal('balances'),
+    seq: balancesSeq,
+    prev_seq: z.int().min(0),
+    ts: time.describe('When the change was seen.'),
+    data: z.array(AccountBalances),
+  })
+  .meta({
+    id: 'BalancesUpdate',
+    description:
+      'What your accounts hold now, all of them: it replaces what came before. Changes within 50 milliseconds are one update; a new block without another amount is none.',
+  })
+export type BalancesUpdate = Shape<typeof BalancesUpdate>
+
+const depth = { depth: LevelDepth }
+const levelsSnapshot = snapshotOf('levels', LevelsSnapshot).extend(depth).meta({
+  id: 'LevelsSnapshot',
+  description: 'The best levels of the market at `seq`, the number of its newest change.',
+})
+const levelsUpdate = updateOf('levels', LevelsUpdate).extend(depth).meta({
+  id: 'LevelsUpdate',
+  description: 'The levels that changes up to `seq` have made others.',
+})
+
+const interval = { interval: CandleInterval }
+const candlesSnapshot = snapshotOf('candles', z.array(CandleState).max(200))
+  .extend(interval)
+  .meta({ id: 'CandlesSnapshot', description: 'The newest candles, oldest first.' })
+const candlesUpdate = updateOf('candles', CandleState).extend(interval).meta({
+  id: 'CandlesUpdate',
+  description: 'A candle as it is now; it replaces that of the same `bucket_start`.',
+})
+
+const tickerSnapshot = snapshotOf('ticker', TickerState).meta({
+  id: 'TickerSnapshot',
+  description: 'The ticker. A number of an earlier connection is answered by a snapshot.',
+})
+const tickerUpdate = updateOf('ticker', TickerState).meta({
+  id: 'TickerUpdate',
+  description: 'The whole ticker, of which something is another than before.',
+})
+const statusSnapshot = snapshotOf('status', StatusState).meta({
+  id: 'StatusSnapshot',
+  description: 'How the market trades.',
+})
+const statusUpdate = updateOf('status', StatusState).meta({
+  id: 'StatusUpdate',
+  description: 'How the market trades from now on, and why.',
+})
+
 export const Ack = z
   .object({
     type: z.literal('ack'),
@@ -194,6 +310,8 @@ export const SocketError = z
       'stream_reset',
       'snapshot_failed',
       'slow_consumer',
+      'lease_failed',
+      'lease_ended',
     ]),
     message: z.string(),
     field: z.string().optional().describe('The field at fault.'),
@@ -209,17 +327,41 @@ export const SocketError = z
 export type SocketError = Shape<typeof SocketError>
 
 /** What a client may send, by its `op`. */
-export const clientFrames = { subscribe, unsubscribe, auth, ping } as const
+export const clientFrames = {
+  subscribe,
+  unsubscribe,
+  auth,
+  ping,
+  place,
+  cancel,
+  cancel_on_disconnect: cancelOnDisconnect,
+  cancel_all_after: cancelAllAfter,
+} as const
 
 /** What the venue sends, by the names of the document. */
 export const serverFrames = {
   bookSnapshot,
   tradesSnapshot,
   ordersSnapshot,
+  fillsSnapshot,
+  balancesSnapshot,
   bookUpdate: BookUpdate,
   tradesUpdate: TradesUpdate,
   ordersUpdate: OrdersUpdate,
+  fillsUpdate: FillsUpdate,
+  balancesUpdate: BalancesUpdate,
+  levelsSnapshot,
+  levelsUpdate,
+  candlesSnapshot,
+  candlesUpdate,
+  tickerSnapshot,
+  tickerUpdate,
+  statusSnapshot,
+  statusUpdate,
   ack: Ack,
   pong,
+  lease: LeaseFrame,
   error: SocketError,
+  orderTaken: OrderTaken,
+  orderRefused: OrderRefused,
 } as const

@@ -168,3 +168,18 @@ export const WithdrawalRecord = z
   })
   .meta({ id: 'Withdrawal', description: 'A withdrawal wherever it stands.' })
 export type WithdrawalRecord = Shape<typeof WithdrawalRecord>
+
+/** Query of the nonce of permits. */
+export const PermitNonceQuery = z.object({
+  owner_address: sentAddress.describe('Whose permit it will be.'),
+})
+
+/** The body of `GET /v1/permit-nonce`. */
+export const PermitNonce = z
+  .object({
+    owner_address: address,
+    token_address: address.describe('USDC, on which the permit is signed.'),
+    nonce: integer.describe('Of the next permit; it counts up with each one that was used.'),
+  })
+  .meta({ id: 'PermitNonce', description: 'What the next permit of an owner is signed with.' })
+export type PermitNonce = Shape<typeof PermitNonce>

@@ -174,6 +174,12 @@ export const orderId = z
     examples: ['order-1'],
   })
 
+/** Of a socket: what its orders end with. */
+export const leaseId = z
+  .string()
+  .regex(/^[0-9a-f]{32}$/)
+  .meta({ id: 'LeaseId', description: 'Made by the venue for one socket.' })
+
 // Query parameters arrive as text.
 
 /** A whole number in a query, of at most so many digits; `schema` checks it once it is read. */

@@ -1,12 +1,18 @@
 import { serializeTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { MarketEntry, MessageSigner, TypedDataSigner, CancelSigner } from '../client/index.js'
+import type {
+  CancelSigner,
+  MarketEntry,
+  MessageSigner,
+  PermitSigner,
+  TypedDataSigner,
+} from '../client/index.js'
 
 /** Who signs: an account of a devnet, held in memory only, or a wallet in the browser. No key can be typed in. */
 
 type Address = `0x${string}`
 
-export type Signer = TypedDataSigner & MessageSigner & CancelSigner
+export type Signer = TypedDataSigner & MessageSigner & CancelSigner & PermitSigner
 
 export interface Account {
   readonly name: string

@@ -4,6 +4,7 @@ import { createBookView, type BookView } from './book-view.js'
 import { createChartView, type ChartView } from './chart-view.js'
 import { byId, el } from './dom.js'
 import { createFactsView } from './facts-view.js'
+import { createFundsView } from './funds-view.js'
 import { followHealth } from './health.js'
 import { createOrdersView } from './orders-view.js'
 import type { Session } from './session.js'
@@ -31,15 +32,17 @@ export function showMarket(
   facts.update(market)
   const parts = { market, venue, domain, account: accounts.account }
   const orders = createOrdersView(parts)
+  const funds = createFundsView({ ...parts, ...session })
   const readOwn = soon(async () => {
     const own = await session.readOwn()
     const here = (record: { readonly market: string }): boolean => record.market === market.market
     if (own !== undefined) orders.show(own.orders.filter(here), own.fills.filter(here))
+    await funds.refresh()
   })
   const ticket = createTicketView({ ...parts, onPlaced: readOwn })
   byId('page').replaceChildren(
     ...[chart.section, book.section, trades.section, facts.section],
-    ...[ticket.section, accounts.section, orders.section],
+    ...[ticket.section, accounts.section, orders.section, funds.section],
   )
   book.section.append(unitsButton(market, views))
   const seq = followPublic(market, socket, { ...views, onTrade: readOwn })

@@ -16,6 +16,9 @@ const OWN_ROWS = 50
 
 /** The venue as this page uses it: its client, what to sign on, and what belongs to the account. */
 export interface Session {
+  /** Where the page came from. */
+  readonly base: string
+  readonly facts: VenueFacts
   readonly venue: RestClient
   readonly domain: SigningDomain
   /** A socket; it authenticates for the account's own channels. */
@@ -49,7 +52,7 @@ export function createSession(
     return signed.frame
   }
   return {
-    venue,
+    ...{ base, facts, venue },
     domain: {
       chainId: facts.chain_id,
       matching: facts.domains.actions.verifyingContract as `0x${string}`,

@@ -41,6 +41,7 @@ interface Known {
   open: bigint
   /** Amount of its matches without an outcome. */
   pending: bigint
+  readonly limitPrice: bigint
 }
 
 interface Proposed {
@@ -109,7 +110,7 @@ function applyToLedger(ledger: Ledger, change: Change): void {
   ledger.seq = change.seq
   const before = knownBefore(ledger, change)
   if (before === undefined) return
-  const filledNow = applyMatches(ledger, change, before)
+  const filledNow = applyMatches(ledger, change)
   checkAmounts(ledger, change, { before, filledNow })
   Object.assign(before, { status: change.status, filled: change.filled, open: change.open })
   // No further change can follow for an ended order without a pending match.
@@ -142,29 +143,31 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
   const pending = [...ledger.proposed.values()]
     .filter(({ match }) => match.takerOrderId === orderId)
     .reduce((sum, { match }) => sum + match.amount, 0n)
-  const placed: Known = { status: 'active', filled: initialFilled, open: 0n, pending }
+  const { limitPrice } = change
+  const placed: Known = { status: 'active', filled: initialFilled, open: 0n, pending, limitPrice }
   known.set(orderId, placed)
   ledger.orders += 1
   return placed
 }
 
-/** A reversal, or a late fill, may concern an ended order. */
-const mayBeEnded = ({ kind }: Change): boolean => kind === 'FillReversed' || kind === 'OrderFilled'
+/** A reversal, or a late fill, may concern an ended order, which may have to grow for it. */
+const mayBeEnded = ({ kind }: Change): boolean =>
+  kind === 'FillReversed' || kind === 'OrderFilled' || kind === 'OrderResized'
 
 /** The last state of an ended order; derived from the change itself when it is no longer held. */
 function knownEnded({ ended }: Ledger, change: Change): Known {
   const known = ended.get(change.orderId)
   if (known !== undefined) return known
-  const { filled, status } = change
+  const { filled, status, limitPrice } = change
   const moved = change.kind === 'FillReversed' ? 0n - change.fill.amount : 0n
-  return { status, filled: filled - moved, open: 0n, pending: 0n }
+  return { status, filled: filled - moved, open: 0n, pending: 0n, limitPrice }
 }
 
 /** Applies the change to its match and returns the amount that it settled of the order. */
-function applyMatches(ledger: Ledger, change: Change, before: Known): bigint {
+function applyMatches(ledger: Ledger, change: Change): bigint {
   switch (change.kind) {
     case 'OrderMatched':
-      propose(ledger, change, before)
+      propose(ledger, change)
       return 0n
     case 'OrderFilled':
       if (!isLate(ledger, change.fill.settlementId)) closeLeg(ledger, change.fill, change.seq)
@@ -186,23 +189,24 @@ type Reversed = Extract<Change, { kind: 'FillReversed' }>
 type Matched = Extract<Change, { kind: 'OrderMatched' }>
 type Filled = Extract<Change, { kind: 'OrderFilled' }>
 
-function propose(
-  { find, known, proposed, market, rules }: Ledger,
-  change: Matched,
-  maker: Known,
-): void {
+/** The change is of the order that rested: the maker, unless an earlier order has come back and met it. */
+function propose({ find, known, proposed, market, rules }: Ledger, change: Matched): void {
   const { match, seq, orderId } = change
+  const { makerOrderId, takerOrderId, takerFee, price, amount } = match
   const id = `${market.market}:${seq}`
   if (match.settlementId !== id) find('fills', `change ${seq} proposes ${match.settlementId}`)
-  if (match.makerOrderId !== orderId) find('fills', `${id} names another maker than its change`)
-  if (match.price !== change.limitPrice) find('fills', `${id} is not at its maker's price`)
-  const { takerFee, price, amount } = match
+  const legs = [makerOrderId, takerOrderId]
+  if (!legs.includes(orderId)) find('fills', `${id} is of other orders than its change`)
+  if (price !== known.get(makerOrderId)?.limitPrice)
+    find('fills', `${id} is not at its maker's price`)
   if (takerFee !== tradingOf(market).takerFee(rules, price, amount))
     find('fills', `${id}: a fee of ${takerFee} is not the schedule's`)
   proposed.set(match.settlementId, { match, legs: 0 })
-  maker.pending += match.amount
-  const taker = known.get(match.takerOrderId)
-  if (taker !== undefined) taker.pending += match.amount
+  // A taker that is placed in a later change is not known yet.
+  for (const leg of legs) {
+    const order = known.get(leg)
+    if (order !== undefined) order.pending += amount
+  }
 }
 
 /** Whether the fill is of a match that was reverted or reversed before. */
@@ -275,7 +279,8 @@ function checkAmounts(
 ): void {
   const { orderId, seq, status, filled, pending, open, desired, openDelta } = change
   const wrong = (what: string) => find('orders', `${orderId} at change ${seq}: ${what}`)
-  const next = change.kind === 'FillReversed' ? AFTER_REVERSAL : NEXT
+  const mayReopen = change.kind === 'FillReversed' || change.kind === 'OrderResized'
+  const next = mayReopen ? AFTER_REVERSAL : NEXT
   if (!next[before.status].includes(status)) wrong(`${before.status} became ${status}`)
   if (filled !== before.filled + filledNow)
     wrong(`filled went from ${before.filled} to ${filled}, by fills of ${filledNow}`)

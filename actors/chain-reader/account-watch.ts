@@ -22,8 +22,11 @@ export interface AccountWatch {
   orders(): number
 }
 
-/** An empty watch. It holds the accounts of live orders, whose number the matcher bounds. */
-export function createAccountWatch(): AccountWatch {
+/**
+ * An empty watch. It holds the accounts of live orders, whose number the matcher bounds, and at most `idleMax` without: an
+ * account that is watched when its next order comes need not be read for it.
+ */
+export function createAccountWatch(idleMax = IDLE_ACCOUNTS_MAX): AccountWatch {
   const accountOfOrder = new Map<string, bigint>()
   const liveOrders = new Map<bigint, number>()
   const idle = new Set<bigint>()
@@ -44,7 +47,7 @@ export function createAccountWatch(): AccountWatch {
     if (left > 0) return void liveOrders.set(account, left)
     liveOrders.delete(account)
     placed.delete(account)
-    addBounded(idle, account, IDLE_ACCOUNTS_MAX)
+    addBounded(idle, account, idleMax)
   }
   const fold = (change: Change): void => {
     if (change.kind === 'OrderPlaced') place(change.orderId, change.order.subaccountId)

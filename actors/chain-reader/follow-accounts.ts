@@ -10,8 +10,9 @@ import type {
   MarketObservation,
 } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
+import type { TouchedAccounts } from '../../core/touched-accounts.js'
 import type { AccountWatch } from './account-watch.js'
-import { createChainPosition, type ChainPosition } from './chain-position.js'
+import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'
 import type { PublishFacts } from './publish-facts.js'
 
 /** Accounts read concurrently; their chain reads share batches. */
@@ -22,6 +23,10 @@ const REFRESHED_PER_BLOCK = 10
 const PRICED_PER_BLOCK = 40
 /** Failed reads of events in succession after which every account is read instead. */
 const FAILED_ROUNDS_MAX = 3
+/** A round reads accounts for so long: the next one tells what later blocks touched. */
+const READ_FOR_MS = 500
+/** More accounts than this are announced as all. */
+const ANNOUNCED_MAX = 5_000
 /** How long an account that traded waits for its fill in the feed, in milliseconds. */
 export const AWAIT_FILL_MS = 5_000
 
@@ -66,6 +71,8 @@ export interface FollowedFacts {
 export interface FollowAccountsOptions {
   readonly chain: ChainSource
   readonly markets: readonly FollowedMarket[]
+  /** Called in each round with what the blocks since the round before touched. */
+  readonly announce?: (touched: TouchedAccounts) => void
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Milliseconds of a monotonic clock. */
@@ -86,6 +93,8 @@ export interface AccountFollower {
 /** What a round has processed. */
 export interface Round {
   readonly head: ChainHead
+  /** Whether accounts are due that there was no time for. */
+  readonly isUnfinished: boolean
   /** The markets for which the chain did not answer. */
   readonly unanswered: ReadonlyMap<string, ChainUnreachable>
 }
@@ -106,13 +115,13 @@ type Due =
   | { readonly kind: 'after_fill'; readonly txHash: Hex; readonly atMs: number }
 
 export function createAccountFollower(options: FollowAccountsOptions): AccountFollower {
-  const { chain, elapsedMs, nowMs } = options
+  const { chain, elapsedMs, nowMs, announce = () => undefined } = options
   const followed = (market: FollowedMarket): Followed => ({
     ...market,
     ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
   })
   const follower: Follower = {
-    chain,
+    ...{ chain, announce },
     position: createChainPosition({ hashAt: (number) => chain.readBlockHash(number), elapsedMs }),
     markets: options.markets.map(followed),
     failedRounds: 0,
@@ -124,7 +133,9 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
       const head = await chain.readHead()
       const unanswered = new Map<string, ChainUnreachable>()
       const isProcessed = await noteChanges(follower, head, elapsedMs())
-      if (!isProcessed) return { head, unanswered }
+      if (!isProcessed) return { head, unanswered, isUnfinished: false }
+      const readUntilMs = elapsedMs() + READ_FOR_MS
+      let isUnfinished = false
       const publish = async (what: (market: Followed) => Promise<void>): Promise<void> => {
         for (const market of follower.markets) {
           if (unanswered.has(market.market)) continue
@@ -136,16 +147,21 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
       }
       // The facts of the markets first: they are good for seconds only, and many accounts take long.
       await publish((market) => publishMarket(market, head, readAtMs))
-      await publish((market) => publishDue(market, head, elapsedMs()))
+      await publish(async (market) => {
+        const isTimeLeft = (): boolean => elapsedMs() < readUntilMs
+        const isDone = await publishDue(market, head, { nowMs: elapsedMs(), isTimeLeft })
+        isUnfinished ||= !isDone
+      })
       const [first] = unanswered.values()
       if (first !== undefined && unanswered.size === follower.markets.length) throw first
-      return { head, unanswered }
+      return { head, unanswered, isUnfinished }
     },
   }
 }
 
 interface Follower {
   readonly chain: ChainSource
+  readonly announce: (touched: TouchedAccounts) => void
   readonly position: ChainPosition
   readonly markets: Followed[]
   /** Rounds in succession in which reading the events failed. */
@@ -170,7 +186,20 @@ async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): 
     noteNew(market)
   }
   position.advance(head)
+  follower.announce(touchedBy(advance, head, touches))
   return true
+}
+
+function touchedBy(
+  advance: Advance,
+  { number: head }: ChainHead,
+  touches: readonly Touch[] | undefined,
+): TouchedAccounts {
+  if (advance.kind === 'same') return { first: head + 1n, head, accounts: [] }
+  const first = advance.kind === 'ahead' ? advance.first : head
+  const accounts = touches && new Set(touches.map(({ subaccountId }) => subaccountId))
+  if (accounts === undefined || accounts.size > ANNOUNCED_MAX) return { first, head }
+  return { first, head, accounts: [...accounts] }
 }
 
 /** The changes up to the head; undefined after FAILED_ROUNDS_MAX failures, when all accounts are read instead. */
@@ -252,12 +281,24 @@ async function publishMarket(market: Followed, head: ChainHead, readAtMs: number
   for (const subaccountId of watch.accounts()) due.set(subaccountId, { kind: 'now' })
 }
 
-async function publishDue(market: Followed, head: ChainHead, nowMs: number): Promise<void> {
+interface ReadingTime {
+  /** Milliseconds of a monotonic clock. */
+  readonly nowMs: number
+  readonly isTimeLeft: () => boolean
+}
+
+/** Reads the accounts that are due, some at least; false when there was no time for all. */
+async function publishDue(
+  market: Followed,
+  head: ChainHead,
+  { nowMs, isTimeLeft }: ReadingTime,
+): Promise<boolean> {
   const { due, watch } = market
   const isReady = (it: Due): boolean =>
     it.kind === 'now' || watch.hasFill(it.txHash) || nowMs - it.atMs >= AWAIT_FILL_MS
   const ready = [...due].filter(([, it]) => isReady(it))
   for (let at = 0; at < ready.length; at += CONCURRENT_READS) {
+    if (at > 0 && !isTimeLeft()) return false
     const group = ready.slice(at, at + CONCURRENT_READS)
     const observations = await Promise.all(
       group.map(([id]) => market.observe(id, head, market.seen)),
@@ -266,6 +307,7 @@ async function publishDue(market: Followed, head: ChainHead, nowMs: number): Pro
     await publishChanged(market, observations)
     for (const [id, it] of group) if (due.get(id) === it) due.delete(id)
   }
+  return true
 }
 
 function notePriced(

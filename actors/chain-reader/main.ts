@@ -8,6 +8,7 @@ import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
+import { sampleChain } from './measure.js'
 import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
 
 const config = orExit(readChainReaderConfig)
@@ -15,7 +16,7 @@ const config = orExit(readChainReaderConfig)
 runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail }) => {
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(file.markets.filter(isRead))
@@ -33,6 +34,7 @@ runProcess({
       ...{ bus, markets, log, nowMs: Date.now, onFatal: fail },
       ...source,
     })
+    sampleChain(metrics, reader)
     const watch = file.watch(async (row) => {
       if (!isRead(row)) return
       list.add(row)

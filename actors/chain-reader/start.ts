@@ -1,6 +1,7 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
+import { encodeTouched } from '../../bus-schemas/touched-accounts.js'
 import {
   observeAccount,
   observeMarket,
@@ -16,13 +17,15 @@ import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
+import type { TouchedAccounts } from '../../core/touched-accounts.js'
+import { NoAnswer, StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
 import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
-import { createAccountWatch, type AccountWatch } from './account-watch.js'
+import { createAccountWatch, IDLE_ACCOUNTS_MAX, type AccountWatch } from './account-watch.js'
 import {
   createAccountFollower,
   type AccountFollower,
@@ -67,6 +70,9 @@ export interface ChainReaderOptions {
 export interface ChainReader extends Running {
   /** Follows the accounts of one market more. */
   follow(market: Market): Promise<void>
+  standing(): Standing
+  /** Since the last round that succeeded, or the start. */
+  silentMs(): number
 }
 
 interface FollowedFeed {
@@ -84,7 +90,8 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const stopped = new Map<string, string>()
   const elapsedMs = () => performance.now()
   const { chain, nowMs } = options
-  const follower = createAccountFollower({ chain, markets: [], elapsedMs, nowMs })
+  const announce = announceTo(bus)
+  const follower = createAccountFollower({ chain, markets: [], announce, elapsedMs, nowMs })
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
   const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
@@ -107,12 +114,11 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   }
   for (const market of markets) await follow(market)
   const rounds = repeatRounds(options, follower, stopping.signal)
-  const pings = await answerPing(bus, PROCESS_NAME, () =>
-    standing(feeds, [...stopped.values()], rounds.last()),
-  )
+  const standing = () => standingOf(feeds, [...stopped.values()], rounds.last())
+  const pings = await answerPing(bus, PROCESS_NAME, standing)
   log.info({ markets: markets.map(({ market }) => market) }, 'following accounts')
   return {
-    follow,
+    ...{ follow, standing, silentMs: () => rounds.last().silentMs },
     stop: async () => {
       await pings.stop()
       await missingLogs.stop()
@@ -120,6 +126,16 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
       await rounds.stopped()
       await Promise.all(feeds.map(({ subscription }) => subscription.stop()))
     },
+  }
+}
+
+/** Tells the order intake what blocks touched; without an intake, nothing. */
+function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedAccounts) => void {
+  return (touched) => {
+    bus.ask(tellTouched, encodeTouched(touched), POLL_MS).catch((error: unknown) => {
+      // A gap shows in the next announcement.
+      if (!(error instanceof NoAnswer)) throw error
+    })
   }
 }
 
@@ -183,9 +199,12 @@ function factsOf(
   }
 }
 
-async function followFeed({ bus, onFatal }: ChainReaderOptions, { market }: Market) {
+async function followFeed({ bus, onFatal }: ChainReaderOptions, row: Market) {
+  const { market } = row
   const stream = feedStream(market)
-  const watch = createAccountWatch()
+  // Facts of a market outdate those of all its accounts at once.
+  const isCheap = chainContractOf(row)?.readMarketFacts === undefined
+  const watch = createAccountWatch(isCheap ? ACCOUNTS_IDLE_MAX : IDLE_ACCOUNTS_MAX)
   const { firstSeq, lastSeq } = await bus.streamState(stream).catch((error: unknown) => {
     // The market's matcher has not run yet; `follow` waits for the stream.
     if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
@@ -244,7 +263,8 @@ function repeatRounds(
     if (trouble === undefined) log.warn({ err: error }, 'the chain does not answer')
     trouble = error.message
   }
-  const round = async (): Promise<void> => {
+  /** Whether there is more to read at once. */
+  const round = async (): Promise<boolean> => {
     try {
       const processed = await follower.round()
       head = processed.head
@@ -253,15 +273,17 @@ function repeatRounds(
       if (trouble !== undefined)
         log.info({ block_number: String(head.number) }, 'the chain answers')
       trouble = undefined
+      return processed.isUnfinished
     } catch (error) {
       failed(error)
+      return false
     }
   }
   let running = Promise.resolve()
   const schedule = (ms: number): void => {
     if (signal.aborted) return
     timer = setTimeout(() => {
-      running = round().then(() => schedule(pollMs))
+      running = round().then((isUnfinished) => schedule(isUnfinished ? 0 : pollMs))
     }, ms)
   }
   schedule(0)
@@ -278,7 +300,7 @@ function repeatRounds(
   }
 }
 
-function standing(
+function standingOf(
   feeds: readonly FollowedFeed[],
   stopped: readonly string[],
   last: LastRound,

@@ -80,8 +80,9 @@ type RestoredState = Pick<Restored, 'state' | 'commandSeq' | 'term' | 'checkpoin
 }
 
 async function restoreState({ bus, market, facts }: RestoreOptions): Promise<RestoredState> {
-  const commands = await bus.streamState(commandsStream(market.market))
   const checkpoints = await listCheckpoints(bus, market.market)
+  // Read afterwards, so that the log covers them: a leader may write one meanwhile.
+  const commands = await bus.streamState(commandsStream(market.market))
   for (const stored of checkpoints) {
     try {
       const checkpoint = await loadCheckpoint(bus, market, stored)
@@ -203,6 +204,8 @@ export interface CheckpointerOptions {
   readonly stored: readonly StoredCheckpoint[]
   /** From when on the age of the last one counts, in monotonic milliseconds. */
   readonly sinceMs: number
+  /** The last message of the log whose claims the intake has stored; 0 while that is not known. */
+  readonly claimsStoredTo: () => Promise<number>
   readonly facts: Pick<MatcherFacts, 'checkpointWritten' | 'checkpointFailed' | 'commandsTrimmed'>
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number
@@ -265,7 +268,10 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   }
 }
 
-/** Deletes older checkpoints, and the commands that no checkpoint needs and that have been kept for long enough. */
+/**
+ * Deletes older checkpoints, and the commands that neither a checkpoint nor the intake needs and that have been kept for long
+ * enough.
+ */
 async function trimBehind(
   options: CheckpointerOptions,
   kept: readonly StoredCheckpoint[],
@@ -278,7 +284,8 @@ async function trimBehind(
   const stream = commandsStream(market)
   const { firstSeq } = await bus.streamState(stream)
   const beforeMs = newest.storedAtMs - settings.keepCommandsMs
-  const range = { firstSeq, endSeq: oldest.commandSeq + 1 }
+  const neededFrom = Math.min(oldest.commandSeq, await options.claimsStoredTo()) + 1
+  const range = { firstSeq, endSeq: neededFrom }
   const trimTo = await firstNotBefore(bus, stream, range, beforeMs)
   if (trimTo <= firstSeq) return
   await bus.trim(stream, trimTo)

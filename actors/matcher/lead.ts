@@ -1,14 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeBlock } from '../../bus-schemas/blocks.js'
+import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
 import type { OnClockAhead } from '../../bus-schemas/commands.js'
 import { encodeMarketAnswer } from '../../bus-schemas/markets.js'
 import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import { marketVersions } from '../../bus-schemas/stream-versions.js'
 import { askLeader, feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import type { CommandAnswer, RefusedCode } from '../../core/engine/apply-command.js'
+import type {
+  CommandAnswer,
+  RefusedCommand,
+  RefusedOrder,
+} from '../../core/engine/command-answer.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { Block, Leader } from '../../core/engine/change.js'
+import { termOf } from '../../core/engine/numbering.js'
+import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
+import {
+  changeRefusals,
+  reductionNotSmaller,
+  reductionTooSmall,
+} from '../../core/entry/change-refusals.js'
 import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import {
@@ -18,12 +30,13 @@ import {
   WrongLastSequence,
   type Bus,
 } from '../../runtime/bus/bus.js'
+import { pass } from '../../runtime/process/stations.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { FeedEnd } from './checkpoints.js'
 import { standBy, type Compared, type StandingBy } from './compare.js'
 import type { MatcherSettings } from './config.js'
 import type { CommandLog, LoggedMessage } from './log.js'
-import { MATCHER_SOURCE, termOf } from './own-commands.js'
+import { MATCHER_SOURCE } from './own-commands.js'
 
 /** How long a leader may be silent, in its ticks or when it is asked, until it counts as gone. */
 export const LEADER_SILENCE_MS = 3_000
@@ -150,6 +163,7 @@ export async function publishNext(
 async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): Promise<void> {
   const { bus, market, facts } = settings
   const { block, results } = step
+  pass('matched', commandsOf(results))
   if (block === undefined) {
     const isAsked = results.some(
       ({ logged, applied }) => logged.replyTo !== undefined && applied.answer !== undefined,
@@ -160,6 +174,7 @@ async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): 
     await feed.append(block, 'block')
     crash('matcher.after_ack_before_answer')
   }
+  pass('durable', commandsOf(results))
   for (const result of results) {
     const { logged, applied } = result
     facts.applied(result)
@@ -168,28 +183,49 @@ async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): 
   }
 }
 
-const REFUSAL_OF: Record<RefusedCode, Refusal> = {
+function* commandsOf(results: BlockOfCommands['results']) {
+  for (const { logged } of results) yield logged
+}
+
+const REFUSAL_OF: Record<RefusedOrder, Refusal> = {
   active_order_not_found: refusals.activeOrderNotFound,
   duplicate_order_id: refusals.duplicateOrderId,
   duplicate_nonce: refusals.duplicateNonce,
   post_only_would_cross: controlRefusals.postOnlyWouldCross,
+  open_order_limit: controlRefusals.openOrderLimit,
+  replacement_differs: changeRefusals.replacementDiffers,
+  replacement_too_small: changeRefusals.replacementTooSmall,
+  replacement_ends: changeRefusals.replacementEnds,
+  lease_ended: cancelsRefusals.leaseEnded,
+  too_many_leases: cancelsRefusals.tooManyLeases,
+}
+
+const REFUSED_REDUCTION = {
+  reduction_too_small: reductionTooSmall,
+  reduction_not_smaller: reductionNotSmaller,
+} as const
+
+/** The words of a refusal. */
+function refusalOf(answer: RefusedCommand): Refusal {
+  if ('amount' in answer) return REFUSED_REDUCTION[answer.code](answer.amount)
+  const refusal = REFUSAL_OF[answer.code]
+  const { repeated } = answer
+  return repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated }
 }
 
 /** The step's answer to a caller; `feedSeq` is the last seq that the caller may wait for. */
 function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: number): Uint8Array {
   if (answer.kind === 'refused') {
-    const { repeated } = answer
-    const refusal = REFUSAL_OF[answer.code]
-    return encodeOrderAnswer({
-      kind: 'refused',
-      refusal: repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated },
-    })
+    return encodeOrderAnswer({ kind: 'refused', refusal: refusalOf(answer) })
   }
   if (answer.kind === 'market') {
     return encodeMarketAnswer({ kind: 'terms', feed_seq: feedSeq, terms: answer.terms })
   }
-  const { order, progress } = answer
-  return encodeOrderAnswer({ kind: 'order', feed_seq: feedSeq, market, order, progress })
+  if (answer.kind === 'cancels') return encodeCancelsAnswer({ ...answer, feed_seq: feedSeq })
+  if (answer.kind === 'lease') {
+    return encodeCancelsAnswer({ kind: 'lease', ends_at_ms: answer.endsAtMs })
+  }
+  return encodeOrderAnswer({ ...answer, feed_seq: feedSeq, market })
 }
 
 /** Writes the feed, each block fenced by the one before. Only a leader has one. */

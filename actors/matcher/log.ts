@@ -4,9 +4,10 @@ import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
+import { termOf } from '../../core/engine/numbering.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
-import { MATCHER_SOURCE, termOf } from './own-commands.js'
+import { MATCHER_SOURCE } from './own-commands.js'
 
 /** Messages that are read ahead. */
 const AHEAD_MAX = 64

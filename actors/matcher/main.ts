@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadMarket } from '../../data/markets.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { alongside } from '../../runtime/metrics/metrics.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { askExecutorAt } from './ask-executor.js'
@@ -9,6 +10,7 @@ import { checkpointsOf, executorOf, readMatcherConfig } from './config.js'
 import { runEveryMarket } from './every-market.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
 import { startMatcher } from './matcher.js'
+import { measureMatcher, sampleMatcher } from './measure.js'
 import { answerPings, observeMatcher } from './observe.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
 
@@ -19,9 +21,9 @@ function runMarket(name: string): void {
   const process = `matcher-${name}`
   const standby = config.STANDBY === '1'
   runProcess({
-    name: process,
-    level: config.LOG_LEVEL,
-    start: async ({ log, fail }) => {
+    ...{ name: process, level: config.LOG_LEVEL },
+    ...(standby && { instance: `${process}-standby` }),
+    start: async ({ log, fail, metrics }) => {
       const readRow = () => loadMarket(config, name)
       const market = readRow()
       const bus = await connectVenueBus({
@@ -30,8 +32,9 @@ function runMarket(name: string): void {
         onWarning: (message) => log.warn(message),
       })
       const executor = executorOf(config)
+      const facts = alongside(observeMatcher(log), measureMatcher(metrics, name, Date.now))
       const matcher = await startMatcher({
-        ...{ bus, market, readRow, standby, facts: observeMatcher(log), onFatal: fail },
+        ...{ bus, market, readRow, standby, facts, onFatal: fail },
         ask: askExecutorAt(executor),
         faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
         reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
@@ -39,6 +42,7 @@ function runMarket(name: string): void {
         ...{ nowMs: Date.now, tickMs: TICK_MS },
         ...{ checkpoints: checkpointsOf(config), engineVersion: config.ENGINE_VERSION },
       })
+      sampleMatcher(metrics, name, () => matcher.standing())
       const pings = await answerPings(bus, { process, standby }, matcher)
       return {
         async stop() {

@@ -1,5 +1,6 @@
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
+import { INTAKE_SOURCE } from '../../core/engine/numbering.js'
 import { declareCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { openMarketLog } from '../../runtime/bus/market-log.js'
 import type { Standing } from '../../runtime/process/process.js'
@@ -119,6 +120,9 @@ const positionsOf = ({ log, feed }: Phase) => ({
   feed_seq: feed.end.changeSeq,
 })
 
+/** The last command of the intake that the market has taken: the intake learns of a newer one from it. */
+const intakeNoOf = ({ log }: Phase): number => log.state.lastSourceNo.get(INTAKE_SOURCE) ?? 0
+
 const NONE_UNANSWERED: UnansweredStanding = { pending: 0, oldestMs: 0, late: 0 }
 
 function standingOf(phase: Phase): Standing {
@@ -130,6 +134,7 @@ function standingOf(phase: Phase): Standing {
     detail: trouble ?? 'live',
     positions: {
       ...positionsOf(phase),
+      intake_no: intakeNoOf(phase),
       pending_settlements: pending,
       /** Whole seconds, rounded down. */
       oldest_pending_settlement_s: Math.floor(oldestMs / 1_000),

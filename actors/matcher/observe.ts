@@ -57,6 +57,8 @@ export function observeMatcher(log: Logger) {
         { settlement_id: settlementId, age_ms: ageMs },
         'settlement without an outcome for long',
       ),
+    settled: (settlementId: string, ageMs: number) =>
+      log.debug({ settlement_id: settlementId, age_ms: ageMs }, 'settlement has its outcome'),
     lateSettled: (settlementId: string, ageMs: number) =>
       log.warn({ settlement_id: settlementId, age_ms: ageMs }, 'late settlement has its outcome'),
     reversalsUnread: (why: string) =>
@@ -104,6 +106,7 @@ const WORDS: Record<Change['kind'], string> = {
   FillReversed: 'fill reversed',
   OrderHeld: 'order held',
   OrderReleased: 'order released',
+  OrderResized: 'order resized',
   OrderCancelled: 'order cancelled',
   OrderExpired: 'order expired',
 }

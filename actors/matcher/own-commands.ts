@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsSubject } from '../../bus-schemas/subjects.js'
-import { assert } from '../../core/assert.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
 import { PENDING_MATCHES_MAX } from '../../core/engine/limits.js'
+import { createNumbering } from '../../core/engine/numbering.js'
 import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'
 import { createGroupCommit } from '../../runtime/process/group-commit.js'
 
@@ -87,27 +87,3 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
 
 /** Source of everything that a market's matcher itself puts into the log. */
 export const MATCHER_SOURCE = 'matcher'
-
-/** Numbers of one term, enough for 49 days of a thousand commands a second. A restart begins another term. */
-const NUMBERS_PER_TERM = 2 ** 32
-/** Terms whose numbers are exact. */
-const TERMS_MAX = 2 ** 21
-
-/** The term that a number of a matcher's command belongs to. */
-export const termOf = (sourceNo: number): number => Math.floor(sourceNo / NUMBERS_PER_TERM)
-
-/**
- * Counts the commands of a term. All numbers are above those of any earlier term, so that a command of a former leader
- * that reaches the log late is skipped, whatever their clocks show.
- */
-export function createNumbering(term: number): { next(): number } {
-  assert(term < TERMS_MAX, `there is no term ${term}`)
-  let last = term * NUMBERS_PER_TERM
-  return {
-    next: () => {
-      last += 1
-      assert(termOf(last) === term, `the numbers of term ${term} are used up`)
-      return last
-    },
-  }
-}

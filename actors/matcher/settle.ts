@@ -27,6 +27,8 @@ export interface SettlerOptions {
     readonly settlementRefused: (settlementId: string, why: string) => void
     /** Has had no outcome for too long; called once for each. */
     readonly settlementLate: (settlementId: string, ageMs: number) => void
+    /** One has its outcome, so long after its match. */
+    readonly settled: (settlementId: string, ageMs: number) => void
     /** One that was reported as late has its outcome. */
     readonly lateSettled: (settlementId: string, ageMs: number) => void
   }
@@ -91,6 +93,7 @@ function reportLate({ unanswered, facts }: SettlerOptions): void {
 
 function reportSettled({ unanswered, facts }: SettlerOptions, { settlementId }: Match): void {
   const { wasLate, ageMs } = unanswered.answered(settlementId)
+  facts.settled(settlementId, ageMs)
   if (wasLate) facts.lateSettled(settlementId, ageMs)
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../../data/markets.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import type { OperatorConfig } from './config.js'
-import type { MarketOrder } from './read-arguments.js'
+import type { MarketOrder } from './command-line.js'
 
 /** The order cannot be carried out; the message is one line. */
 export class OrderRefused extends Error {

@@ -1,16 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
-/** Settings of `./venue market`, by the names of its environment. */
+/** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
   /** Directory of the venue; the next three default to those of ./venue up in it. */
   DATA_DIR: z.string().min(1).default('./var'),
   NATS_URL: z.string().min(1).optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   MARKETS_FILE: z.string().min(1).optional(),
+  GATEWAY_URL: z.url().optional(),
+  RPC_URL: z.url().optional(),
+  EXECUTOR_PRIVATE_KEY: z.string().optional(),
+  DEPOSIT_SUBMITTER_PRIVATE_KEY: z.string().optional(),
+  WITHDRAWAL_SUBMITTER_PRIVATE_KEY: z.string().optional(),
 })
 
 export interface OperatorConfig {
@@ -37,6 +43,66 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Operat
     deploymentFile: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
     marketsFile,
     user: userInfo().username,
+  }
+}
+
+/** Where a venue is, as far as it is known. */
+export interface VenuePlaces {
+  readonly dataDir: string
+  readonly gatewayUrl: string | undefined
+  readonly rpcUrl: string | undefined
+}
+
+const devnetFile = z.object({ gateway_url: z.string(), rpc_url: z.string() })
+const gatewayPort = z.object({ gateway: z.int() })
+
+/** The venue in DATA_DIR; what the environment does not set is read from the files of its launcher. Throws BadConfiguration. */
+export async function readVenuePlaces(env: NodeJS.ProcessEnv = process.env): Promise<VenuePlaces> {
+  const { DATA_DIR: dataDir, GATEWAY_URL, RPC_URL } = parseEnv(operatorEnv, env)
+  if (!existsSync(dataDir))
+    throw new BadConfiguration(`there is no venue in ${dataDir}: set DATA_DIR`)
+  const read = async (file: string): Promise<unknown> =>
+    JSON.parse(await readFile(join(dataDir, file), 'utf8').catch(() => 'null'))
+  const devnet = devnetFile.safeParse(await read('devnet.json')).data
+  const port = gatewayPort.safeParse(await read('ports.json')).data?.gateway
+  const here = port === undefined ? undefined : `http://127.0.0.1:${port}`
+  return {
+    dataDir,
+    gatewayUrl: GATEWAY_URL ?? here ?? devnet?.gateway_url,
+    rpcUrl: RPC_URL ?? devnet?.rpc_url,
+  }
+}
+
+/** The deployment to be checked, and the keys whose addresses are not given on the command line. */
+export interface CheckConfig {
+  readonly rpcUrl: string
+  readonly deploymentFile: string
+  readonly marketsFile: string | undefined
+  readonly keys: Readonly<
+    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter', string | undefined>
+  >
+}
+
+/** Throws BadConfiguration, in one line. */
+export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Promise<CheckConfig> {
+  const given = parseEnv(operatorEnv, env)
+  const devnet = join(given.DATA_DIR, 'devnet.json')
+  const deploymentFile = given.DEPLOYMENT_FILE ?? (existsSync(devnet) ? devnet : undefined)
+  const rpcUrl =
+    given.RPC_URL ?? (existsSync(devnet) ? (await readVenuePlaces(env)).rpcUrl : undefined)
+  if (deploymentFile === undefined || rpcUrl === undefined)
+    throw new BadConfiguration(
+      'set RPC_URL and DEPLOYMENT_FILE, or DATA_DIR to a venue on a local chain',
+    )
+  const marketsFile = given.MARKETS_FILE ?? join(given.DATA_DIR, 'markets.json')
+  return {
+    ...{ rpcUrl, deploymentFile },
+    marketsFile: existsSync(marketsFile) ? marketsFile : undefined,
+    keys: {
+      executor: given.EXECUTOR_PRIVATE_KEY,
+      depositSubmitter: given.DEPOSIT_SUBMITTER_PRIVATE_KEY,
+      withdrawalSubmitter: given.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    },
   }
 }
 

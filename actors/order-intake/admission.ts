@@ -1,5 +1,6 @@
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
+import type { LogPosition } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 
@@ -29,14 +30,19 @@ export interface AdmissionOptions {
 /** Whether new orders are accepted. Cancels always are: they free resources. */
 export interface Admission {
   /** Why the market accepts no orders now; undefined when it does, or when the state is not known. */
-  trouble(market: string): string | undefined
+  readonly trouble: (market: string) => string | undefined
+  /** From now on, calls back with what a market's matcher has taken of its log, at each look. */
+  listen(onTaken: OnTaken): void
   stop(): Promise<void>
 }
+
+export type OnTaken = (market: string, taken: LogPosition) => void
 
 /** Checks the storage of the bus and the lag of each matcher once a second. */
 export function watchAdmission(options: AdmissionOptions): Admission {
   const { markets, log, checkEveryMs = CHECK_EVERY_MS } = options
   const reached = new Map<string, number>()
+  let onTaken: OnTaken = () => undefined
   const troubles = new Map<string, string>()
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -51,11 +57,11 @@ export function watchAdmission(options: AdmissionOptions): Admission {
       log.warn({ market, why: trouble }, 'orders are refused')
     }
   }
+  const look: Look = { reached, onTaken: (market, taken) => onTaken(market, taken) }
   const check = async (): Promise<void> => {
     const full = describeFull(await options.readStorage().catch(() => undefined))
     for (const market of markets) {
-      const trouble =
-        full ?? (await lagOf(options, market, reached).catch(() => troubles.get(market)))
+      const trouble = full ?? (await lagOf(options, market, look).catch(() => troubles.get(market)))
       report(market, trouble)
     }
   }
@@ -69,6 +75,7 @@ export function watchAdmission(options: AdmissionOptions): Admission {
   let checking = checkThenWait()
   return {
     trouble: (market) => troubles.get(market),
+    listen: (listener) => void (onTaken = listener),
     stop: async () => {
       stopped = true
       clearTimeout(timer)
@@ -84,17 +91,26 @@ function describeFull(storage: Storage | undefined): string | undefined {
   return isFull ? `the bus has stored ${usedBytes} of ${maxBytes} bytes` : undefined
 }
 
+interface Look {
+  /** By market, the last message of its log that its matcher has applied. */
+  readonly reached: Map<string, number>
+  readonly onTaken: OnTaken
+}
+
 /** For a matcher that does not answer, its last known position counts. */
 async function lagOf(
   { bus }: AdmissionOptions,
   market: string,
-  reached: Map<string, number>,
+  { reached, onTaken }: Look,
 ): Promise<string | undefined> {
   const { lastSeq } = await bus.streamState(commandsStream(market))
   try {
     const ping = await bus.ask(askPing(`matcher-${market}`), new Uint8Array(), PING_TIMEOUT_MS)
-    const { command_seq: commandSeq } = decodePingAnswer(ping).positions
-    if (commandSeq !== undefined) reached.set(market, commandSeq)
+    const { command_seq: streamSeq, intake_no: lastNo } = decodePingAnswer(ping).positions
+    if (streamSeq !== undefined) {
+      reached.set(market, streamSeq)
+      if (lastNo !== undefined) onTaken(market, { streamSeq, lastNo })
+    }
   } catch {
     // The matcher is down or late: its last known position stands.
   }

@@ -2,6 +2,7 @@ import type { Answer } from '../../chain/reads/expiring-cache.js'
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
+import type { Address, Hex } from '../../core/action.js'
 import type { Command } from '../../core/engine/command.js'
 import {
   type Checked,
@@ -67,7 +68,7 @@ export interface CancelProofDeps {
 }
 
 /** `unreadable`: the chain did not answer, and the known facts do not refuse the proof. */
-type Proven = 'proven' | 'unreadable' | { readonly refusal: Refusal }
+export type Proven = 'proven' | 'unreadable' | { readonly refusal: Refusal }
 
 /**
  * The refusal of a cancel without authority; undefined when it is authorized. A proof that is present must be valid in
@@ -100,9 +101,10 @@ async function refuseProof(
   return proven === 'proven' ? undefined : unreadable
 }
 
-function refuseFrame(
-  { readFrame }: CancelProofDeps,
-  { owner }: CancelRequest,
+/** Why a frame does not prove the owner. */
+export function refuseFrame(
+  { readFrame }: Pick<CancelProofDeps, 'readFrame'>,
+  { owner }: Pick<CancelRequest, 'owner'>,
   header: string,
 ): Refusal | undefined {
   const read = readFrame(header)
@@ -111,13 +113,29 @@ function refuseFrame(
 }
 
 async function judgeProof(
-  { verifier, accounts, nowMs }: CancelProofDeps,
+  deps: CancelProofDeps,
   { owner, nonce }: CancelRequest,
   { signer, expirySec, signature }: NonNullable<CancelRequest['proof']>,
 ): Promise<Proven> {
+  if (expirySec * 1_000n <= BigInt(deps.nowMs())) return { refusal: refusals.cancelProofExpired }
+  const digest = deps.verifier.cancelDigest({ owner, signer, nonce, expiry: expirySec })
+  return judgeSigned(deps, { owner, signer, digest, signature })
+}
+
+/** A digest that was signed to cancel, by whom and for whom. */
+export interface SignedCancel {
+  readonly owner: Address
+  readonly signer: Address
+  readonly digest: Hex
+  readonly signature: Hex
+}
+
+/** Whether the owner or a session key of the owner has signed, a contract wallet by ERC-1271. */
+export async function judgeSigned(
+  { verifier, accounts, nowMs }: CancelProofDeps,
+  { owner, signer, digest, signature }: SignedCancel,
+): Promise<Proven> {
   const now = BigInt(nowMs())
-  if (expirySec * 1_000n <= now) return { refusal: refusals.cancelProofExpired }
-  const digest = verifier.cancelDigest({ owner, signer, nonce, expiry: expirySec })
   const [verdict, keyExpirySec] = await Promise.all([
     withDeadline(verifier.verifyDigest(signer, digest, signature), VERDICT_TIMED_OUT),
     signer === owner

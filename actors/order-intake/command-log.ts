@@ -1,17 +1,13 @@
-import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
+import { commandMessages } from '../../bus-schemas/commands.js'
+import { commandsSubject } from '../../bus-schemas/subjects.js'
+import { assert, InvariantBroken } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
-import {
-  INTAKE_SOURCE,
-  type EntryOutcome,
-  type IntakeRegistry,
-  type LogEntry,
-  type OutboxMessage,
-  type PublishedPosition,
-} from '../../data/intake-registry.js'
-import type { Bus } from '../../runtime/bus/bus.js'
+import type { Command, LoggedCommand } from '../../core/engine/command.js'
+import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/engine/numbering.js'
+import type { Claim, ClaimTaken, LogPosition } from '../../data/intake-registry.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
-import type { Logger } from '../../runtime/process/log.js'
+import { pass } from '../../runtime/process/stations.js'
+import { Fenced, foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
 
 /** Most commands of one message. */
 export const MAX_GROUP = 128
@@ -23,42 +19,62 @@ export const MAX_QUEUE = 4_096
 const MAX_WAIT_MS = 2_500
 const RETRY_FIRST_MS = 50
 const RETRY_MOST_MS = 1_000
-const READ_CHUNK = 256
 
-/** Stream and registry contradict each other; going on could lose orders or accept an id twice. */
-export class LogMismatch extends Error {
-  override readonly name = 'LogMismatch'
+/** One command to be appended to the log; an order has a claim. */
+export interface LogEntry {
+  readonly command: Command
+  readonly claim?: Claim
+  /** The request that waits for the answer; absent for commands that the intake issues by itself. */
+  readonly replyTo?: string
+  readonly requestId?: string
 }
 
-/** `busy`: nothing was stored, because the queue is full or too slow. */
+/** Outcome of an entry: it is in the log, or an earlier order holds its id or nonce. */
+export type EntryOutcome = { readonly kind: 'logged' } | ClaimTaken
+
+/** `busy`: nothing was stored, because the queue is full or too slow, or the log takes no more of this process. */
 export type SubmitOutcome = EntryOutcome | { readonly kind: 'busy' }
+
+/** What an intake begins a term with. */
+export interface Term {
+  readonly numbers: Numbering
+  /** Unique to the process, so that two that begin the same term differ. */
+  readonly id: string
+}
 
 /** The intake's writer of a market's command log. */
 export interface CommandLog {
   /**
-   * Publishes, in order, the messages of the outbox that the stream does not hold. Submit nothing before it resolves.
-   * Throws LogMismatch when stream and registry contradict each other.
+   * Folds the claims of the log, and publishes what release 0.2.0 left in the outbox. Throws LogMismatch, after which the
+   * log takes nothing.
    */
   recover(): Promise<void>
   /**
-   * Resolves when the entry is refused, or when it is durable in the stream. After a rejection the outcome is unknown:
-   * the entry may be stored and published later.
+   * Appends the barrier of a term and folds the log up to it: from there on the market skips every command of an earlier
+   * term. Call it once, after all logs have recovered, and submit nothing to any log before it has resolved for each.
+   * Throws Fenced when another intake was faster.
+   */
+  begin(term: Term): Promise<void>
+  /**
+   * Resolves when the entry is refused, or when it is durable in the log. Its claim holds in every market from before
+   * the append. After a rejection the outcome is unknown, and the log takes no more.
    */
   submit(entry: LogEntry): Promise<SubmitOutcome>
+  /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
+  settled(): Promise<void>
+  /** What the market's matcher has taken. Throws Fenced when it is of a newer term. */
+  heard(taken: LogPosition): void
   /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
-  /** Accepts nothing new; stored messages that could not be published stay in the outbox. */
+  /** Accepts nothing new; what cannot be appended is given up. */
   stop(): Promise<void>
 }
 
-export interface CommandLogOptions extends LogMarket {
-  readonly bus: Pick<Bus, 'append' | 'read' | 'streamState'>
-  readonly registry: IntakeRegistry
+export interface CommandLogOptions extends FoldOptions {
   /** Unix milliseconds; stamps commands. */
   readonly nowMs: () => number
   /** Monotonic milliseconds; measures how long a command waited. */
   readonly elapsedMs?: () => number
-  readonly log: Logger
 }
 
 interface Pending {
@@ -68,31 +84,53 @@ interface Pending {
   readonly settle: (outcome: SubmitOutcome) => void
 }
 
-interface Publishing extends CommandLogOptions {
+/** A message of the log. */
+interface Message {
+  /** Number of its last command. */
+  readonly lastNo: number
+  readonly payload: Uint8Array
+}
+
+interface Writing extends CommandLogOptions {
   readonly signal: AbortSignal
-  readonly onTrouble: (trouble: string | undefined) => void
+  term: Term | undefined
+  trouble: string | undefined
+  /** What became of an append is not known, or the log is another one: later messages could not be told from it. */
+  isOver: boolean
 }
 
 /** One message is in flight at a time; the next one carries every command that arrived meanwhile. */
 export function createCommandLog(options: CommandLogOptions): CommandLog {
-  const { elapsedMs = () => performance.now() } = options
+  const { market, registry, elapsedMs = () => performance.now() } = options
   const stopping = new AbortController()
-  let trouble: string | undefined
-  const publishing: Publishing = {
-    ...options,
-    signal: stopping.signal,
-    onTrouble: (found) => (trouble = found),
+  const writing: Writing = {
+    ...{ ...options, signal: stopping.signal },
+    ...{ term: undefined, trouble: undefined, isOver: false },
   }
+  let flushing = Promise.resolve()
   const committer = createGroupCommit<Pending>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
     maxWeight: MAX_GROUP_BYTES,
     weigh: ({ entry }) => weightOf(entry),
-    flush: (group) => flush(publishing, refuseStale(group, elapsedMs())),
+    flush: (group) => (flushing = flush(writing, refuseStale(group, elapsedMs()))),
   })
   return {
-    recover: () => recover(publishing),
-    trouble: () => trouble,
+    recover: () => recover(writing),
+    begin: (term) => begin(writing, term),
+    settled: () => flushing,
+    heard({ streamSeq, lastNo }) {
+      const { term } = writing
+      if (term !== undefined && termOf(lastNo) > term.numbers.term) {
+        throw new Fenced(`${market} takes commands of term ${termOf(lastNo)} of another intake`)
+      }
+      const known = registry.folded(market)
+      // Up to there the market has taken no command that is not folded.
+      if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
+        registry.fold(market, [], { streamSeq, lastNo })
+      }
+    },
+    trouble: () => writing.trouble,
     submit: (entry) =>
       new Promise((resolve, reject) => {
         committer.submit({ entry, submittedAt: elapsedMs(), settle: resolve }).then(
@@ -113,6 +151,8 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
 
 /** An upper estimate of the encoded command's bytes; the checks bound every text of an order. */
 function weightOf({ command }: LogEntry): number {
+  // The body of a request has at most 64 KiB.
+  if (command.kind === 'CancelOrders') return 64 * 1024
   return 3_072 + (command.kind === 'PlaceOrder' ? command.order.signature.length : 0)
 }
 
@@ -123,101 +163,147 @@ function refuseStale(group: readonly Pending[], now: number): Pending[] {
   return group.filter((pending) => !isStale(pending))
 }
 
-function refuseAll(group: readonly Pending[]): void {
-  for (const pending of group) pending.settle({ kind: 'busy' })
+async function flush(writing: Writing, group: readonly Pending[]): Promise<void> {
+  const { market, registry } = writing
+  if (writing.isOver) {
+    for (const pending of group) pending.settle({ kind: 'busy' })
+    return
+  }
+  const { message, claims } = compose(writing, group)
+  if (message === undefined) return
+  const entries = group.map(({ entry }) => entry)
+  pass('claimed', entries)
+  crash('intake.before_append')
+  const streamSeq = await append(writing, message)
+  pass('logged', entries)
+  crash('intake.after_ack_before_fold')
+  await repeated(writing, () => {
+    registry.fold(market, claims, { streamSeq, lastNo: message.lastNo })
+    return Promise.resolve()
+  })
+  crash('intake.after_fold')
 }
 
-async function flush(publishing: Publishing, group: readonly Pending[]): Promise<void> {
-  const { market, registry, nowMs } = publishing
-  // An unpublished message must enter the log before later ones. The matcher skips numbers below one that it has seen,
-  // and recovery would take a later number as proof that the earlier message is in the log.
-  if (registry.outbox(market).length > 0) return refuseAll(group)
-  const entries = group.map(({ entry }) => entry)
-  crash('intake.before_commit')
-  const { outcomes, message } = registry.commit(publishing, entries, nowMs())
-  crash('intake.after_commit_before_publish')
-  for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.kind === 'taken') group[index]?.settle(outcome)
+interface Composed {
+  /** Absent when no entry remains. */
+  readonly message?: Message
+  readonly claims: readonly Claim[]
+}
+
+/** Takes the claims in order, settles the entries whose claim is not free, and makes one message of the others. */
+function compose(writing: Writing, group: readonly Pending[]): Composed {
+  const { market, registry, term, nowMs } = writing
+  assert(term !== undefined, `a command for ${market} before its term began`)
+  const atMs = nowMs()
+  const claims: Claim[] = []
+  const commands: LoggedCommand[] = []
+  try {
+    for (const { entry, settle } of group) {
+      const { claim } = entry
+      const taken = claim && registry.take(market, claim)
+      if (taken !== undefined) {
+        settle(taken)
+        continue
+      }
+      if (claim !== undefined) claims.push(claim)
+      commands.push(loggedCommand(entry, term.numbers.next(), atMs))
+    }
+    return commands.length === 0 ? { claims } : { message: messageOf(writing, commands), claims }
+  } catch (error) {
+    for (const claim of claims) registry.giveBack(claim)
+    throw error
   }
-  if (message !== undefined) await publish(publishing, message)
+}
+
+function messageOf(writing: Writing, commands: readonly LoggedCommand[]): Message {
+  const lastNo = commands.at(-1)?.sourceNo ?? 0
+  return { lastNo, payload: commandMessages(writing).encode(commands) }
+}
+
+function loggedCommand(entry: LogEntry, sourceNo: number, atMs: number): LoggedCommand {
+  const { command, replyTo, requestId } = entry
+  if (replyTo !== undefined && requestId !== undefined) {
+    return { source: INTAKE_SOURCE, sourceNo, atMs, replyTo, requestId, command }
+  }
+  const asker = {
+    ...(replyTo !== undefined && { replyTo }),
+    ...(requestId !== undefined && { requestId }),
+  }
+  return { source: INTAKE_SOURCE, sourceNo, atMs, ...asker, command }
 }
 
 /**
- * Appends a message until the stream is known to hold it. After an append with unknown outcome, the stream is read before
- * the append is repeated; if both land, the matcher skips the source_no that it has seen.
+ * Appends a message until the log is known to hold it, and resolves with its sequence. After an append with unknown outcome,
+ * the log is read before the append is repeated; if both land, the matcher skips the numbers that it has seen.
  */
-async function publish(publishing: Publishing, message: OutboxMessage): Promise<void> {
-  const { market, registry, signal, onTrouble, log } = publishing
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const position = await appendOrFind(publishing, message, attempt === 0)
-      crash('intake.after_ack_before_mark')
-      registry.markPublished(market, position)
-      crash('intake.after_mark')
-      onTrouble(undefined)
-      return
-    } catch (error) {
-      if (error instanceof LogMismatch) throw error
-      log.warn({ err: error, market, command_no: message.lastNo, attempt }, 'append failed')
-      onTrouble(error instanceof Error ? error.message : String(error))
-      await pause(Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_MOST_MS), signal)
+function append(writing: Writing, { lastNo, payload }: Message): Promise<number> {
+  const { bus, market, term } = writing
+  // Another intake may use the same numbers until it is fenced.
+  const messageId = [INTAKE_SOURCE, ...(term === undefined ? [] : [term.id]), lastNo].join(':')
+  return repeated(writing, async (attempt) => {
+    const found = attempt === 0 ? undefined : await foldSought(writing, payload)
+    if (found !== undefined) return found
+    const appending = bus.append(commandsSubject(market), payload, { messageId })
+    crash('intake.after_publish_before_ack')
+    return appending
+  })
+}
+
+const foldSought = (writing: Writing, sought: Uint8Array): Promise<number | undefined> =>
+  foldLog(writing, { term: writing.term?.numbers.term, sought })
+
+/** Repeats a step until it succeeds. A final error, or a stop in between, ends the log. */
+async function repeated<T>(writing: Writing, step: (attempt: number) => Promise<T>): Promise<T> {
+  const { market, signal, log } = writing
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const result = await step(attempt)
+        writing.trouble = undefined
+        return result
+      } catch (error) {
+        if (isFinal(error)) throw error
+        log.warn({ err: error, market, attempt }, 'append failed')
+        writing.trouble = error instanceof Error ? error.message : String(error)
+        await pause(Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_MOST_MS), signal)
+      }
     }
+  } catch (error) {
+    writing.isOver = true
+    throw error
   }
 }
 
-async function appendOrFind(
-  options: CommandLogOptions,
-  { market, lastNo, payload }: OutboxMessage,
-  isFirstAttempt: boolean,
-): Promise<PublishedPosition> {
-  if (!isFirstAttempt) {
-    const tail = await readOwnTail(options)
-    if (tail.lastNo >= lastNo) return tail
-  }
-  const messageId = `${INTAKE_SOURCE}:${lastNo}`
-  const appending = options.bus.append(commandsSubject(market), payload, { messageId })
-  crash('intake.after_publish_before_ack')
-  return { streamSeq: await appending, lastNo }
+/** No later attempt will succeed. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof LogMismatch || error instanceof Fenced || error instanceof InvariantBroken
+
+async function recover(writing: Writing): Promise<void> {
+  const { market, registry, log } = writing
+  await foldLog(writing, { term: undefined })
+  const kept = registry.unsent(market)
+  if (kept.length === 0) return
+  const { lastNo } = registry.folded(market)
+  const unsent = kept.filter((message) => message.lastNo > lastNo)
+  for (const message of unsent) await append(writing, message)
+  await foldLog(writing, { term: undefined })
+  registry.dropUnsent(market)
+  log.info({ market, messages: unsent.length }, 'outbox of an earlier release published')
 }
 
-/** The end of the stream and our highest command number up to it. Throws LogMismatch. */
-async function readOwnTail(options: CommandLogOptions): Promise<PublishedPosition> {
-  const { market, bus, registry } = options
-  const stream = commandsStream(market)
-  const known = registry.published(market)
-  const { firstSeq, lastSeq } = await bus.streamState(stream)
-  if (lastSeq < known.streamSeq) {
-    throw new LogMismatch(`${stream} ends at ${lastSeq}, but it once reached ${known.streamSeq}`)
-  }
-  let { lastNo } = known
-  let next = Math.max(firstSeq, known.streamSeq + 1)
-  while (next <= lastSeq) {
-    const messages = await bus.read(stream, next, READ_CHUNK)
-    const own = messages
-      .flatMap(({ data }) => commandMessages(options).decode(data))
-      .filter(({ source }) => source === INTAKE_SOURCE)
-    for (const { sourceNo } of own) lastNo = Math.max(lastNo, sourceNo)
-    next = (messages.at(-1)?.seq ?? lastSeq) + 1
-  }
-  return { streamSeq: next - 1, lastNo }
-}
-
-async function recover(publishing: Publishing): Promise<void> {
-  const { market, registry, log } = publishing
-  const tail = await readOwnTail(publishing)
-  if (tail.lastNo > registry.lastNo()) {
-    throw new LogMismatch(
-      `${commandsStream(market)} holds command ${tail.lastNo} of this intake, its registry only ` +
-        `${registry.lastNo()}: the registry is older than the log`,
-    )
-  }
-  registry.markPublished(market, tail)
-  const unpublished = registry.outbox(market)
-  for (const message of unpublished) {
-    crash('intake.outbox_replay_mid')
-    await publish(publishing, message)
-  }
-  if (unpublished.length > 0) log.info({ market, messages: unpublished.length }, 'outbox published')
+async function begin(writing: Writing, term: Term): Promise<void> {
+  const { market, registry, nowMs } = writing
+  const sourceNo = term.numbers.next()
+  writing.term = term
+  const command = { kind: 'Tick' } as const
+  const barrier = { source: INTAKE_SOURCE, sourceNo, atMs: nowMs(), requestId: term.id, command }
+  const message = messageOf(writing, [barrier])
+  crash('intake.before_barrier')
+  await append(writing, message)
+  crash('intake.after_barrier')
+  const streamSeq = await foldSought(writing, message.payload)
+  assert(streamSeq !== undefined, `the barrier of ${market} is not in its log`)
+  registry.fold(market, [], { streamSeq, lastNo: sourceNo })
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,3 @@
-import { commandMessages } from '../../bus-schemas/commands.js'
 import {
   decodeOrderRequest,
   encodeOrderAnswer,
@@ -7,50 +6,48 @@ import {
 import {
   askCancelOrder,
   askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
   askValidateOrder,
   commandsStream,
 } from '../../bus-schemas/subjects.js'
-import { createMarketReader, type MarketReader } from '../../chain/contracts/market-reader.js'
-import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
-import { readWiring } from '../../chain/contracts/wiring.js'
-import { checkClock, createHeadReader } from '../../chain/reads/blocks.js'
-import { createChainClient, createCircuitBreaker } from '../../chain/reads/client.js'
-import type { Deployment } from '../../chain/reads/deployment.js'
-import { createAccountReader, type AccountReader } from '../../chain/reads/read-account.js'
-import {
-  createSignatureReads,
-  createSignatureVerifier,
-  type SignatureVerifier,
-} from '../../chain/signing/verify-signature.js'
-import { InvariantBroken } from '../../core/assert.js'
+import type { Answer } from '../../chain/reads/expiring-cache.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { crash } from '../../core/crash-point.js'
 import type { Command } from '../../core/engine/command.js'
 import type { Hex } from '../../core/action.js'
+import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Order } from '../../core/engine/order.js'
-import { refusals, type Refusal } from '../../core/entry/refusals.js'
-import type { LogEntry, IntakeRegistry } from '../../data/intake-registry.js'
+import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.js'
+import type { TouchedBlocks } from '../../core/touched-accounts.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
-import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
-import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
-import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
+import { pass } from '../../runtime/process/stations.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
 import type { Admission } from './admission.js'
-import { checkCancel, type CancelOrderDeps } from './cancel-order.js'
-import {
-  LogMismatch,
-  type CommandLog,
-  type SubmitOutcome,
-  createCommandLog,
-} from './command-log.js'
+import { BLOCK_TIME_MS } from './chain-clients.js'
+import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
+import { answerCancels } from './cancels.js'
 import { checkWirings, type ReadWiring } from './check-wiring.js'
+import { type CommandLog, isFinal, type LogEntry, type SubmitOutcome } from './command-log.js'
+import { LogMismatch } from './fold-log.js'
 import { openIndexGate } from './index-gate.js'
 import { createMarketGate, type MarketGate } from './market-gate.js'
+import { createMarketLogs } from './market-logs.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
-import { checkPlacement, type PlaceOrderDeps, type Refused, repeatOf } from './place-order.js'
+import {
+  checkPlacement,
+  type Placeable,
+  type PlaceOrderDeps,
+  type Refused,
+  repeatOf,
+} from './place-order.js'
+import { checkReduction, type Reducible } from './reduce-order.js'
+import { checkReplacement, type Replacement } from './replace-order.js'
 import { createValidation } from './validate.js'
+import { takeTouched } from './take-touched.js'
 import { watchSignatures } from './watch-signatures.js'
 
 /** Most requests in flight; beyond it they are refused at once. */
@@ -63,9 +60,9 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   readonly commandLogs: ReadonlyMap<string, CommandLog>
   readonly watch: Pick<OrderWatch, 'reserve' | 'recovered'>
   /** Why a market takes no new order or no cancel. */
-  readonly gate: Pick<MarketGate, 'refusalOf' | 'cancelRefusalOf'>
+  readonly gate: Pick<MarketGate, 'refusalOf' | 'cancelRefusalOf' | 'stop'>
   /** Absent: new orders are always accepted. */
-  readonly admission?: Pick<Admission, 'trouble'>
+  readonly admission?: Pick<Admission, 'trouble' | 'listen'>
   readonly log: Logger
 }
 
@@ -73,7 +70,9 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
 export interface Intake {
   /** Resolves when the request is refused and answered, or durable in its market's log. */
   place(data: Uint8Array, replyTo: string): Promise<void>
+  replace(data: Uint8Array, replyTo: string): Promise<void>
   cancel(data: Uint8Array, replyTo: string): Promise<void>
+  reduce(data: Uint8Array, replyTo: string): Promise<void>
 }
 
 /** Resolves with a refusal, or with undefined when the request is in the log. */
@@ -95,11 +94,13 @@ export function createIntake(deps: IntakeDeps): Intake {
     try {
       const { request_id, service_auth } = request
       const origin = { replyTo, requestId: request_id }
+      pass('taken', [origin])
       const refusal = await decide(parseBody(request), origin, service_auth)
       log.debug({ request_id, code: refusal?.code ?? 'logged' }, 'request decided')
       if (refusal !== undefined) answer(refusal)
     } catch (error) {
-      if (error instanceof InvariantBroken || error instanceof LogMismatch) throw error
+      if (error instanceof LogMismatch) deps.gate.stop(error.market, error.message)
+      else if (isFinal(error)) throw error
       log.error({ err: error, request_id: request.request_id }, 'request failed')
       answer(failed)
     } finally {
@@ -107,11 +108,25 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
   }
 
-  const place: Kind = { decide: placeDecision(deps), failed: refusals.outcomeUnknown }
-  const cancel: Kind = { decide: cancelDecision(deps), failed: refusals.cancelTarget }
+  const failed = refusals.outcomeUnknown
+  const place: Kind = { decide: placeDecision(deps, (body) => checkPlacement(deps, body)), failed }
+  const replace: Kind = {
+    decide: placeDecision(deps, (body) => checkReplacement(deps, body)),
+    failed,
+  }
+  const cancel: Kind = {
+    decide: cancelDecision(deps, (body, auth) => checkCancel(deps, body, auth)),
+    failed: refusals.cancelTarget,
+  }
+  const reduce: Kind = {
+    decide: cancelDecision(deps, (body, auth) => checkReduction(deps, body, auth)),
+    failed: refusals.cancelTarget,
+  }
   return {
     place: (data, replyTo) => handle(data, replyTo, place),
+    replace: (data, replyTo) => handle(data, replyTo, replace),
     cancel: (data, replyTo) => handle(data, replyTo, cancel),
+    reduce: (data, replyTo) => handle(data, replyTo, reduce),
   }
 }
 
@@ -130,21 +145,23 @@ export function parseBody({ body }: OrderRequest): unknown {
   }
 }
 
-function placeDecision(deps: IntakeDeps): Decide {
+/** A placement that passed every check but uniqueness, alone or in the place of another order. */
+type Checking = Answer<(Placeable & Partial<Pick<Replacement, 'replaces'>>) | Refused>
+
+function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): Decide {
   return async (body, origin) => {
-    const checking = checkPlacement(deps, body)
+    const checking = check(body)
     // Without a question to the chain, the order enters the log in the same turn of the event loop.
     const checked = checking instanceof Promise ? await checking : checking
+    pass('verified', [origin])
     if ('refusal' in checked) return passRepeat(deps, checked, origin)
-    const { order, claim, recovered, account, keyEndsSec } = checked
+    const { order, claim, recovered, account, keyEndsSec, replaces } = checked
     const refusal = deps.gate.refusalOf(order.market)
     if (refusal !== undefined) return refusal
     if (deps.admission?.trouble(order.market) !== undefined) return refusals.overloaded
     const release = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
     if (release === undefined) return refusals.tooManyUnchecked
-    const kind = 'PlaceOrder'
-    const command =
-      account === undefined ? ({ kind, order } as const) : ({ kind, order, account } as const)
+    const command = placementOf(order, account, replaces)
     const { replyTo, requestId } = origin
     let outcome: SubmitOutcome | undefined
     try {
@@ -155,7 +172,8 @@ function placeDecision(deps: IntakeDeps): Decide {
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') {
       const repeated = { ...outcome, fingerprint: claim.fingerprint }
-      return passRepeat(deps, repeatOf(repeated, order.postOnly), origin)
+      const mayBeRefused = order.postOnly !== undefined || replaces !== undefined
+      return passRepeat(deps, repeatOf(deps.markets, repeated, mayBeRefused), origin)
     }
     if (keyEndsSec !== undefined) {
       await logOf(deps, order.market).submit({ command: keyEndOf(order, keyEndsSec) })
@@ -166,12 +184,25 @@ function placeDecision(deps: IntakeDeps): Decide {
   }
 }
 
+/** Written out, because spreading costs every order. */
+function placementOf(
+  order: Order,
+  account: AccountObservation | undefined,
+  replaces: bigint | undefined,
+): Command {
+  const kind = 'PlaceOrder'
+  if (replaces !== undefined) return { kind, order, ...(account && { account }), replaces }
+  return account === undefined ? { kind, order } : { kind, order, account }
+}
+
 /** Refuses a placement, or asks its market what it answered before. */
 async function passRepeat(
   deps: IntakeDeps,
-  { refusal, repeat }: Refused,
+  { refusal, holdingMarket, repeat }: Refused,
   { replyTo, requestId }: Origin,
 ): Promise<Refusal | undefined> {
+  // Until the log holds it, the first placement may still be lost.
+  if (holdingMarket !== undefined) await deps.commandLogs.get(holdingMarket)?.settled()
   if (repeat === undefined) return refusal
   const { market, command } = repeat
   const stopped = deps.gate.cancelRefusalOf(market)
@@ -192,10 +223,16 @@ const NOTHING = (): void => undefined
 const reserve = ({ watch }: IntakeDeps, { market, orderId }: Order) =>
   watch.reserve(market, orderId)
 
-function cancelDecision(deps: IntakeDeps): Decide {
+type CheckCancel = (
+  body: unknown,
+  serviceAuth: string | undefined,
+) => Answer<Checked<Cancellable | Reducible>>
+
+function cancelDecision(deps: IntakeDeps, check: CheckCancel): Decide {
   return async (body, origin, serviceAuth) => {
-    const checking = checkCancel(deps, body, serviceAuth)
+    const checking = check(body, serviceAuth)
     const checked = checking instanceof Promise ? await checking : checking
+    pass('verified', [origin])
     if ('refusal' in checked) return checked.refusal
     const { market, command } = checked
     const refusal = deps.gate.cancelRefusalOf(market)
@@ -227,14 +264,18 @@ export interface OrderIntakeOptions extends Omit<
   /** Reads a row of the market file again; by default the rows that were given. */
   readonly readRow?: (market: string) => Market | undefined
   readonly registry: IntakeRegistry
+  /** Unique to the process; random by default. */
+  readonly id?: string
   /** By default no wiring is compared. */
   readonly readWiring?: ReadWiring
   /** By default there is no gate. */
   readonly indexGate?: IndexLagGate | undefined
+  /** Takes what the newest blocks touched; absent, no facts are kept for longer than a block's time. */
+  readonly touched?: Pick<TouchedBlocks, 'take'>
   readonly log: Logger
   /** Pause between two rounds of signature checks. Defaults to the chain's block time. */
   readonly recheckEveryMs?: number
-  /** The intake cannot go on: a feed cannot be followed, or log and registry contradict each other. */
+  /** The intake cannot go on: a feed cannot be followed, or another intake has taken over. */
   readonly onFatal: (error: unknown) => void
 }
 
@@ -243,21 +284,22 @@ export interface OrderIntake extends Running {
   follow(row: Market): Promise<void>
 }
 
-/** Time between two blocks of the target chain. */
-const BLOCK_TIME_MS = 2_000
-
 /**
- * Publishes what an earlier run left in the outbox, then accepts requests. Stopping accepts nothing new, lets requests in
- * flight reach the log, and leaves bus and registry open.
+ * Folds what the logs hold beyond the registry, begins a term in each, then accepts requests. Stopping accepts nothing new,
+ * lets requests in flight reach the log, and leaves bus and registry open. Throws Fenced when another intake was faster.
  */
 export async function startOrderIntake(options: OrderIntakeOptions): Promise<OrderIntake> {
-  const { bus, registry, log, verifier, recheckEveryMs = BLOCK_TIME_MS } = options
-  const commandLogs = new Map<string, CommandLog>()
+  const { bus, log, verifier, recheckEveryMs = BLOCK_TIME_MS } = options
   const readRow = (name: string) => options.markets.find(({ market }) => market === name)
   const gate = createMarketGate({ readRow, ...options })
   const { markets } = gate
   const { readWiring = () => Promise.resolve(undefined) } = options
   const wirings = checkWirings({ readWiring, gate, log })
+  const logs = createMarketLogs({
+    ...{ ...options, gate, check: (row) => wirings.check(row) },
+    onOpen: (market) => signatures.follow(market),
+  })
+  const commandLogs = logs.open
   const digestOf = (order: Order): Hex => digestOfOrder(verifier, markets, order)
   const watch = createOrderWatch(digestOf)
   const signatures = watchSignatures({
@@ -268,57 +310,44 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     digestOf,
     gate,
   })
-  const missingLogs = createMissingLogs({ bus, onError: options.onFatal })
-  const open = async (row: Market): Promise<void> => {
-    const { market, contractType } = row
-    const onRaised = (what: string) => log.warn(what)
-    await openMarketLog(bus, row, { nowMs: options.nowMs, onRaised })
-    const { version } = commandMessages(row)
-    await recordVersions(bus, new Map([[commandsStream(market), version]]), onRaised)
-    const commandLog = createCommandLog({ ...options, market, contractType })
-    await commandLog.recover()
-    await wirings.check(row)
-    commandLogs.set(market, commandLog)
-    await signatures.follow(market)
-  }
-  const follow = async (row: Market): Promise<void> => {
-    const { market } = row
-    gate.add(row)
-    try {
-      await open(row)
-    } catch (error) {
-      if (!(error instanceof LogMissing)) throw error
-      log.error({ err: error, market }, 'the market is stopped, the others go on')
-      gate.stop(market, error.message)
-      missingLogs.await(market, async () => {
-        await open(row)
-        gate.release(market)
-        log.info({ market }, 'the log is restored, the market goes on')
-      })
-    }
-  }
-  for (const row of options.markets) await follow(row)
+  const term = await logs.begin(options.markets)
   const { lag: indexLag, ...indexGate } = await openIndexGate(bus, PROCESS_NAME, options.indexGate)
   const intake = createIntake({ ...options, markets, gate, commandLogs, watch, indexLag })
   const validate = createValidation({ ...options, markets, gate, indexLag })
-  // A rejected handler is a broken invariant: left unhandled, it ends the process.
   const subscriptions = await Promise.all([
-    bus.answer(askPlaceOrder, PROCESS_NAME, (data, to) => void intake.place(data, to)),
-    bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
+    ...answerRequests(bus, intake),
+    answerCancels({ ...options, gate, commandLogs }, PROCESS_NAME),
     bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
+    takeTouched(bus, PROCESS_NAME, options.touched),
     answerPing(bus, PROCESS_NAME, () => standing(options, gate, commandLogs)),
   ])
-  log.info({ markets: [...commandLogs.keys()], command_no: registry.lastNo() }, 'taking orders')
+  options.admission?.listen((market, taken) => {
+    try {
+      commandLogs.get(market)?.heard(taken)
+    } catch (error) {
+      options.onFatal(error)
+    }
+  })
+  log.info({ markets: [...commandLogs.keys()], term }, 'taking orders')
   return {
-    follow,
+    follow: (row) => logs.follow(row),
     stop: async () => {
-      await Promise.all([...subscriptions, indexGate, missingLogs].map((each) => each.stop()))
+      await Promise.all([...subscriptions, indexGate].map((each) => each.stop()))
+      await logs.stopLooking()
       await Promise.all([signatures.stop(), wirings.stop()])
       crash('intake.shutdown_mid_drain')
-      await Promise.all([...commandLogs.values()].map((commandLog) => commandLog.stop()))
+      await logs.stop()
     },
   }
 }
+
+/** A rejected handler is a broken invariant: left unhandled, it ends the process. */
+const answerRequests = (bus: Bus, intake: Intake) => [
+  bus.answer(askPlaceOrder, PROCESS_NAME, (data, to) => void intake.place(data, to)),
+  bus.answer(askReplaceOrder, PROCESS_NAME, (data, to) => void intake.replace(data, to)),
+  bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
+  bus.answer(askReduceOrder, PROCESS_NAME, (data, to) => void intake.reduce(data, to)),
+]
 
 function standing(
   { registry, admission }: OrderIntakeOptions,
@@ -334,41 +363,11 @@ function standing(
   return {
     ready: trouble === undefined,
     detail: trouble ?? 'taking orders',
-    positions: { command_no: registry.lastNo() },
-  }
-}
-
-/** The chain clients of order-intake. */
-export interface IntakeChain {
-  readonly accounts: AccountReader
-  readonly funds: FundsReader
-  readonly chainMarkets: MarketReader
-  readonly readWiring: ReadWiring
-  readonly verifier: SignatureVerifier
-  /** The signing domain, for the detail of a refusal. */
-  readonly domain: Readonly<Record<string, unknown>>
-}
-
-/** Throws ClockDiffers when this machine's clock is behind the chain's; a chain that does not answer is accepted. */
-export async function openChain(
-  rpcUrl: string,
-  deployment: Deployment,
-  onWarning: (message: string) => void,
-): Promise<IntakeChain> {
-  const probe = createChainClient(rpcUrl, 'probe')
-  await checkClock({ client: probe, nowMs: Date.now, onWarning })
-  const breaker = createCircuitBreaker()
-  const judge = createChainClient(rpcUrl, 'judge')
-  const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
-  const readHead = createHeadReader(probe)
-  const reads = createSignatureReads({ judge, probe, breaker, readHead })
-  const options = { client: probe, breaker, deployment, readHead, cacheMs: BLOCK_TIME_MS }
-  return {
-    accounts: createAccountReader(options),
-    funds: createFundsReader(options),
-    chainMarkets: createMarketReader({ ...options, nowMs: Date.now }),
-    readWiring: (market) => readWiring({ client: probe, deployment }, market),
-    verifier: createSignatureVerifier({ domain, ...reads }),
-    domain: { name: 'Matching', version: '1.0', ...domain },
+    positions: Object.fromEntries(
+      Array.from(commandLogs.keys(), (market) => [
+        commandsStream(market),
+        registry.stored(market).streamSeq,
+      ]),
+    ),
   }
 }

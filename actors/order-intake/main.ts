@@ -5,28 +5,28 @@ import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
-import { readStorage } from '../../runtime/bus/nats-streams.js'
+import { readStorage } from '../../runtime/bus/nats-monitor.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
+import { openChain } from './chain-clients.js'
 import { indexGateOf, readOrderIntakeConfig } from './config.js'
-import { openChain, PROCESS_NAME, startOrderIntake } from './intake.js'
+import { sampleAdmission } from './measure.js'
+import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
 const config = orExit(readOrderIntakeConfig)
 
 runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail }) => {
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const { markets } = file
     const names = markets.map(({ market }) => market)
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
     const bus = await connectVenueBus({
       versions: streamVersions(markets),
-      url: config.NATS_URL,
-      name: PROCESS_NAME,
-      monitorUrl: config.NATS_MONITOR_URL,
+      ...{ url: config.NATS_URL, name: PROCESS_NAME, monitorUrl: config.NATS_MONITOR_URL },
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
@@ -37,6 +37,7 @@ runProcess({
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
     const readStored = () => readStorage(config.NATS_MONITOR_URL)
     const admission = watchAdmission({ bus, markets: names, readStorage: readStored, log })
+    sampleAdmission(metrics, names, admission)
     const places = { bus, registry, markets, readRow: file.row, admission }
     const intake = await startOrderIntake({
       ...{ ...places, ...authority, ...chain, nowMs: Date.now, log, onFatal: fail },

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { MarketReader } from '../../chain/contracts/market-reader.js'
 import type { FundsReader } from '../../chain/contracts/observe-account.js'
 import type { Answer } from '../../chain/reads/expiring-cache.js'
@@ -29,6 +28,7 @@ import {
   type ValidOrder,
 } from '../../core/entry/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
+import { fingerprintOf } from './claim.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
@@ -61,6 +61,8 @@ export interface Placeable {
 /** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
 export interface Refused {
   readonly refusal: Refusal
+  /** The market whose order holds its id or nonce: it is refused once the log holds that order. */
+  readonly holdingMarket?: string
   readonly repeat?: {
     readonly market: string
     readonly command: Extract<Command, { kind: 'RepeatOrder' }>
@@ -70,14 +72,21 @@ export interface Refused {
 /**
  * Every check before uniqueness, in the order of decision C8: fields, the early answer to a repeat, the body's checks,
  * custody, signature. When the chain does not answer, the order is not refused: it enters unchecked, which keeps it out
- * of the book.
+ * of the book. `mayBeRefused`: the book may refuse such an order, so a repeat of it is passed on.
  */
-export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Placeable | Refused> {
+export function checkPlacement(
+  deps: PlaceOrderDeps,
+  body: unknown,
+  { mayBeRefused = false } = {},
+): Answer<Placeable | Refused> {
   const submitted = readSubmittedOrder(body)
   if ('refusal' in submitted) return submitted
-  const fingerprint = fingerprintOf(submitted.identity)
+  const fingerprint = fingerprintOf(submitted.identity.signedText)
   const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
-  if (repeated !== undefined) return repeatOf(repeated, submitted.fields.postOnly)
+  if (repeated !== undefined) {
+    const isRefusable = mayBeRefused || submitted.fields.postOnly !== undefined
+    return repeatOf(deps.markets, repeated, isRefusable)
+  }
 
   const nowMs = deps.nowMs()
   const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
@@ -187,11 +196,6 @@ function signatureStatus(
   return verdict.kind === 'valid' && isAuthorized ? 'checked' : 'unchecked'
 }
 
-/** A digest of the signed action and the signature; of the empty text when the action cannot be read. */
-function fingerprintOf({ signedText }: ClaimedIdentity): Uint8Array {
-  return hash('sha256', signedText ?? '', 'buffer')
-}
-
 /** The answer to a repeat of a stored order. A different order with its id or nonce is refused last, by its claim. */
 function findRepeated(
   registry: PlaceOrderDeps['registry'],
@@ -218,13 +222,20 @@ interface Repeated {
 }
 
 /**
- * The answer to a placement whose id or nonce is taken. The book may have refused a post-only order: its market answers a
- * repeat of one.
+/**
+ * The answer to a placement whose id or nonce is taken. The market may have refused a post-only order or a replacement, and any
+ * order if it has ever limited the live orders of an account: it answers a repeat of one.
  */
-export function repeatOf({ by, holder, fingerprint }: Repeated, postOnly: unknown): Refused {
+export function repeatOf(
+  markets: readonly Market[],
+  { by, holder, fingerprint }: Repeated,
+  isRefusable: boolean,
+): Refused {
   const refusal = duplicate(by, holder, fingerprint)
-  if (postOnly === undefined || !isRepeat(fingerprint, holder)) return { refusal }
   const { market, orderId } = holder
+  const limit = markets.find((each) => each.market === market)?.openOrderLimit
+  const mayBeRefused = isRefusable || limit !== undefined
+  if (!mayBeRefused || !isRepeat(fingerprint, holder)) return { refusal, holdingMarket: market }
   return { refusal, repeat: { market, command: { kind: 'RepeatOrder', orderId, by } } }
 }
 

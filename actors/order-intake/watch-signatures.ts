@@ -1,14 +1,15 @@
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Hex } from '../../core/action.js'
-import { assert, InvariantBroken } from '../../core/assert.js'
+import { assert } from '../../core/assert.js'
 import type { Command } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
-import { LogMismatch, type CommandLog } from './command-log.js'
+import { isFinal, type CommandLog } from './command-log.js'
+import { LogMismatch } from './fold-log.js'
 import type { MarketGate } from './market-gate.js'
 import {
   followOrders,
@@ -33,7 +34,7 @@ export interface SignatureWatchOptions {
   readonly recheckEveryMs: number
   readonly log: Logger
   /** Takes the terms that the feeds state. */
-  readonly gate: Pick<MarketGate, 'state' | 'caughtUp'>
+  readonly gate: Pick<MarketGate, 'state' | 'caughtUp' | 'stop'>
   /** Feed, log or registry failed for good. */
   readonly onFatal: (error: unknown) => void
 }
@@ -67,14 +68,15 @@ export function watchSignatures(options: SignatureWatchOptions): SignatureWatch 
 
 /** One round after the other, with a pause in between; results that could not be logged are logged by the next round. */
 function repeatRechecks(
-  { recheckEveryMs, log, onFatal }: SignatureWatchOptions,
+  { recheckEveryMs, log, gate, onFatal }: SignatureWatchOptions,
   deps: RecheckDeps,
 ): Running {
   let timer: NodeJS.Timeout | undefined
   let round = Promise.resolve()
   let stopping = false
   const failed = (error: unknown): void => {
-    if (error instanceof InvariantBroken || error instanceof LogMismatch) return onFatal(error)
+    if (error instanceof LogMismatch) gate.stop(error.market, error.message)
+    else if (isFinal(error)) return onFatal(error)
     if (!stopping) log.error({ err: error }, 'signatures could not be checked again')
   }
   const schedule = (): void => {

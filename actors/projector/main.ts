@@ -1,11 +1,13 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
+import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { openDatabase } from '../../data/open.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
+import { sampleDisk } from './measure.js'
 import { startProjector } from './project.js'
 
 const PROCESS = 'projector'
@@ -14,7 +16,7 @@ const config = orExit(readProjectorConfig)
 runProcess({
   name: PROCESS,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail }) => {
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const { markets } = file
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
@@ -25,14 +27,20 @@ runProcess({
       monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
+    const projection = createProjection(db, [])
     const projector = await startProjector({
       bus,
-      projection: createProjection(db, []),
+      projection,
+      prices: createPriceWriter(db),
       markets,
       log,
       onFatal: fail,
     })
     const watch = file.watch((row) => projector.follow(row), fail)
+    sampleDisk(metrics, {
+      ...{ dataDir: config.DATA_DIR, monitorUrl: config.NATS_MONITOR_URL, markets },
+      projectedSeq: (market) => projection.position(market).feedSeq,
+    })
     const pings = await answerPing(bus, PROCESS, () => projector.standing())
     return {
       async stop() {

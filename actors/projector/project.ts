@@ -3,13 +3,16 @@ import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
+import type { PriceWriter } from '../../data/history/write-prices.js'
 import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
+import { projectPrices } from './project-prices.js'
 
 export interface ProjectorOptions {
   readonly bus: Bus
   readonly projection: Projection
+  readonly prices: PriceWriter
   /** The markets to follow. */
   readonly markets: readonly ProjectedMarket[]
   readonly log: Logger
@@ -28,7 +31,7 @@ export interface Projector {
 
 /** Follows each market's feed from the stored position and applies it to the read model. */
 export async function startProjector(options: ProjectorOptions): Promise<Projector> {
-  const { bus, projection, log, onFatal } = options
+  const { bus, projection, prices, log, onFatal } = options
   const followed: string[] = []
   const leftOut: string[] = []
   const subscriptions: Subscription[] = []
@@ -59,7 +62,8 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       },
       onError: onFatal,
     })
-    subscriptions.push(subscription)
+    const ofPrices = await projectPrices({ bus, writer: prices, market: row, onFatal })
+    subscriptions.push(subscription, ofPrices)
   }
   await Promise.all(options.markets.map(follow))
   return {

@@ -2,10 +2,11 @@ import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
-import { runProcess } from '../../runtime/process/process.js'
+import { runProcess, type Running } from '../../runtime/process/process.js'
 import { readSubmitterConfig } from './config.js'
 import { createDepositRules } from './deposit-rules.js'
-import { openSubmitter, serveOff } from './open-submitter.js'
+import { sampleWallet } from './measure.js'
+import { openSubmitter, serveOff, type Submitting } from './open-submitter.js'
 import { createWithdrawalRules } from './withdrawal-rules.js'
 
 /** deposit-submitter or withdrawal-submitter, as TRANSFER_KIND says. */
@@ -15,7 +16,7 @@ const name = `${config.kind}-submitter`
 runProcess({
   name,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail }) => {
+  start: async ({ log, fail, metrics }) => {
     const bus = await connectVenueBus({
       versions: streamVersions([]),
       url: config.NATS_URL,
@@ -26,7 +27,7 @@ runProcess({
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const { kind, privateKey, reserveWei, hourBudgetWei, answerWithinMs } = config
     const { perpManager } = deployment
-    const open = async () => {
+    const open = async (): Promise<Running | Submitting> => {
       if (privateKey === undefined) return serveOff(bus, kind, 'no key')
       const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
       const options = {
@@ -46,6 +47,7 @@ runProcess({
       })
     }
     const submitter = await open()
+    if ('gasStanding' in submitter) sampleWallet(metrics, name, submitter.gasStanding)
     return {
       stop: async () => {
         await submitter.stop()

@@ -16,7 +16,7 @@ import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
-import type { TransferKind } from '../../core/transfer.js'
+import type { GasStanding, TransferKind } from '../../core/transfer.js'
 import {
   createTransactionJournal,
   JOURNAL_MIGRATIONS,
@@ -81,6 +81,12 @@ const FOLLOW_EVERY_MS = 1_000
 const CHAIN_SILENT_MAX_MS = 10_000
 const HOUR_MS = 3_600_000
 
+/** A submitter that takes requests. */
+export interface Submitting extends Running {
+  /** State of its gas wallet; never rejects. */
+  readonly gasStanding: () => Promise<GasStanding>
+}
+
 /**
  * Opens the records and the journal for this process alone, checks the chain, recovers what was left open and then
  * answers requests. Throws AlreadyLocked when another submitter holds the records, DeploymentMismatch when the chain
@@ -88,7 +94,7 @@ const HOUR_MS = 3_600_000
  */
 export async function openSubmitter<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
-): Promise<Running> {
+): Promise<Submitting> {
   const { kind, dataDir } = options
   const path = join(dataDir, `${kind}s.db`)
   const lock = takeLock(`${path}.lock`)
@@ -107,6 +113,7 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
     opened.push(journal)
     const running = await start(options, { records, journal })
     return {
+      gasStanding: running.gasStanding,
       stop: async () => {
         await running.stop()
         closeAll()
@@ -121,7 +128,7 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
 async function start<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
   databases: { readonly records: Database; readonly journal: Database },
-): Promise<Running> {
+): Promise<Submitting> {
   const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
   const signer = createTransactionSigner(options.privateKey, deployment.chainId)
   await bus.declareStream({
@@ -203,7 +210,7 @@ interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOpti
   readonly nowMs: () => number
 }
 
-interface StartableSubmitter extends Running {
+interface StartableSubmitter extends Submitting {
   /** Recovers what was left open, then answers requests. */
   start(): Promise<void>
   /** The transaction of an intent changed. */
@@ -239,6 +246,7 @@ function assemble<Transfer extends SignedTransfer>(
   let pings: Subscription | undefined
 
   return {
+    gasStanding: parts.gas.standing,
     async start() {
       await recover(parts, () => unsettledHashes(unsettled), followOnce)
       follower.start()

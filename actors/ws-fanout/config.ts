@@ -13,6 +13,8 @@ export const wsFanoutEnv = z.object({
   WS_FANOUT_HOST: z.string().default('127.0.0.1'),
   /** Processes that share the port; each holds what all of them show. */
   WS_FANOUT_WORKERS: z.coerce.number().int().min(1).max(MAX_WORKERS).default(1),
+  /** The number of a worker, from 1; set for each of several. */
+  WS_FANOUT_WORKER: z.coerce.number().int().min(1).default(1),
   /**
    * Number of trusted proxies in front, beside the gateway; they wrote the last so many entries of X-Forwarded-For. One on
    * this machine is trusted in any case.
@@ -21,6 +23,8 @@ export const wsFanoutEnv = z.object({
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** Without it balances are not served. */
+  RPC_URL: z.url().optional(),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
   ...originsEnv.shape,

@@ -1,11 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FundsReader } from '../../chain/contracts/funds-reader.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { FrameWords } from '../../core/entry/auth-frame.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { IsAllowed } from '../../runtime/http/origins.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
+import { answerBalances } from './answer-balances.js'
+import { createBalances } from './balances.js'
+import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
+import { createLeaseKeeper } from './leases.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
@@ -29,12 +34,16 @@ export interface FanOutOptions {
   readonly words: FrameWords
   /** Unix milliseconds. Defaults to the system clock. */
   readonly nowMs?: () => number
+  /** What the chain shows of accounts; absent without a node. */
+  readonly funds?: FundsReader | undefined
   readonly log: Logger
   /** A feed cannot go on; the process has to end. */
   readonly onFailure: (error: Error) => void
   readonly ringChanges?: number
   readonly linkedChanges?: number
   readonly limits?: SessionLimits
+  /** See MarketFeedOptions. */
+  readonly onFrames?: (market: string, storedAtMs: number) => void
 }
 
 export interface FanOut {
@@ -69,12 +78,17 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     [...feeds.values()]
       .filter(({ market }) => market.enabled)
       .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+  const balances = createBalances({ listedFeeds, reader: options.funds, nowMs })
+  const venue = { balances: createBalancesChannel({ balances, listedFeeds, nowMs }) }
   while (options.listensWhenReady === true && !isReady()) await delay(LOOK_EVERY_MS)
+  const leases = createLeaseKeeper({ bus, log })
   const server = await startServer({
     ...options,
-    ...{ authenticate, findFeed, listedFeeds, isReady },
+    ...{ authenticate, leases, findFeed, listedFeeds, venue, isReady },
+    marketNamed: (name) => feeds.get(name)?.market,
     replayer: createReplayer(bus),
   })
+  const answers = await answerBalances({ bus, balances, listedFeeds, isReady })
   log.info({ markets: [...feeds.keys()] }, 'following')
 
   function standing(): Standing {
@@ -87,7 +101,10 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   }
 
   async function stop(): Promise<void> {
+    await answers.stop()
+    venue.balances.stop()
     await server.stop()
+    await leases.stop()
     await Promise.all([...feeds.values()].map((feed) => feed.stop()))
   }
   return { port: server.port, follow, standing, clients: () => server.clients(), stop }

@@ -10,6 +10,8 @@ export const MAX_HEADER_BYTES = 8 * 1024
 /** How long a claimed nonce is kept: longer than any frame that holds it can be valid. */
 export const KEEP_NONCES_MS = 15 * 60_000
 
+/** Most leases of the sockets of one process; each is written into every market's log twice in its time. */
+export const MAX_LEASES = 2_000
 /** Changes of a market whose frames stay in memory; older ones are read from the stream. */
 export const RING_CHANGES = 16_384
 /**
@@ -17,6 +19,8 @@ export const RING_CHANGES = 16_384
  * 190 changes a second.
  */
 export const LINKED_CHANGES = 2 ** 24
+/** Candles in a snapshot, the newest. */
+export const MAX_SNAPSHOT_CANDLES = 200
 /** Snapshots of owners' orders kept while nothing changes. */
 export const MAX_KEPT_SNAPSHOTS = 256
 /** Marks of a market's stream from which a replay can start; their distance grows with the stream. */
@@ -50,6 +54,8 @@ export interface SessionLimits {
   readonly maxBulkBytes: number
   /** Subscriptions of one connection; one more closes it with 1008. */
   readonly maxSubscriptions: number
+  /** Orders and cancels of one connection without an answer; one more is refused. */
+  readonly maxOrdersInFlight: number
   /** A larger snapshot is not sent: `snapshot_failed`. */
   readonly maxSnapshotBytes: number
   /** A snapshot of a book with more orders is rendered over several turns of the event loop, so many in each. */
@@ -76,6 +82,7 @@ export const SESSION_LIMITS: SessionLimits = {
   maxBacklogBytes: 32 * 1024 * 1024,
   maxBulkBytes: 64 * 1024 * 1024,
   maxSubscriptions: 64,
+  maxOrdersInFlight: 64,
   maxSnapshotBytes: 256 * 1024 * 1024,
   snapshotOrdersPerTurn: 250,
   pingEveryMs: 15_000,

@@ -1,4 +1,3 @@
-import { commandMessages } from '../../bus-schemas/commands.js'
 import { decodeIndexLagAnswer, encodeIndexLagQuestion } from '../../bus-schemas/index-lag.js'
 import { askIndexLag, commandsStream } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
@@ -7,12 +6,12 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import {
   BusUnavailable,
-  MessagesGone,
   NoAnswer,
   StreamMissing,
   type Bus,
   type Subscription,
 } from '../../runtime/bus/bus.js'
+import { followObservations } from '../../runtime/bus/follow-observations.js'
 
 /** The chain reader observes a market each second; a log that is busier than this shows the next one soon. */
 const TAIL_MESSAGES = 250
@@ -33,34 +32,15 @@ export interface MarketFactsOptions {
 export async function followMarketFacts(options: MarketFactsOptions): Promise<Subscription> {
   const { bus, market, onFailure } = options
   if (tradingOf(market).gate === undefined) return { stop: () => Promise.resolve() }
-  const { decode } = commandMessages(market)
-  const stream = commandsStream(market.market)
-  const fromSeq = await tailOf(options, stream)
-  let resumed: Promise<Subscription> | undefined
-  const subscription = await bus.follow({
-    ...{ stream, fromSeq },
-    onMessage({ data }) {
-      // Nearly all messages are orders, which are not worth decoding here.
-      if (!MENTIONS.test(data)) return
-      for (const { command } of decode(data)) {
-        if (command.kind !== 'MarketObserved') continue
-        options.onObserved(command.observation)
-        askIndex(options)
-      }
-    },
-    onError(error) {
-      // The log was trimmed while the bus was away: what is gone is older than what counts.
-      if (error instanceof MessagesGone) resumed = followMarketFacts(options)
-      else onFailure(error)
-      resumed?.catch(onFailure)
+  return followObservations({
+    ...{ bus, market, onFailure },
+    // What was trimmed is older than what counts.
+    fromSeq: () => tailOf(options, commandsStream(market.market)),
+    onObserved(observation) {
+      options.onObserved(observation)
+      askIndex(options)
     },
   })
-  return {
-    stop: async () => {
-      await subscription.stop()
-      await (await resumed)?.stop()
-    },
-  }
 }
 
 /** Keeps what is known while the intake does not answer. */
@@ -71,12 +51,6 @@ function askIndex({ bus, onIndex, onFailure }: MarketFactsOptions): void {
       if (!(error instanceof NoAnswer || error instanceof BusUnavailable)) onFailure(error as Error)
     },
   )
-}
-
-const KIND = Buffer.from('"MarketObserved"')
-const MENTIONS = {
-  test: (data: Uint8Array): boolean =>
-    Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(KIND),
 }
 
 async function tailOf({ bus }: MarketFactsOptions, stream: string): Promise<number> {

@@ -1,9 +1,9 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { withTerms } from '../../core/contracts/market-terms.js'
+import type { LevelChange } from '../../core/market-data/level-book.js'
 import { applyChange, emptyView } from '../../core/engine/feed.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import {
@@ -15,9 +15,13 @@ import {
   type SessionLimits,
 } from './limits.js'
 import { changeFrames, type Topic, frameOf, type ChangeFrames } from './server-frames.js'
+import { createMarketChannels, type FeedFold, type MarketChannels } from './market-channels.js'
+import { createMarketData, type MarketData } from './market-data/market-data.js'
 import { followMarketFacts } from './market-facts.js'
+import { createOwnerLinks } from './owner-links.js'
 import { createSnapshots, type ShownView, type Snapshots } from './snapshots.js'
 import { createSubscribers, type Subscriber } from './subscribers.js'
+import type { Page } from './topic-stream.js'
 
 /** The state of one market, folded from its feed, and its subscribers. */
 export interface MarketFeed {
@@ -32,6 +36,10 @@ export interface MarketFeed {
    * delivers every later change and no earlier one. An older snapshot is continued by a replay.
    */
   readonly snapshots: Snapshots
+  /** What the other channels hold of the market. */
+  readonly channels: MarketChannels
+  /** The channels of absolute values. */
+  readonly data: MarketData
   subscribe(topic: Topic, subscriber: Subscriber): void
   unsubscribe(topic: Topic, subscriber: Subscriber): void
   /** The frames after `afterSeq`, from memory; undefined when they are no longer held. */
@@ -51,6 +59,8 @@ export interface MarketFeedOptions {
   readonly ringChanges?: number
   readonly linkedChanges?: number
   readonly limits?: SessionLimits
+  /** Called when the frames of a block that the bus stored at this time, in unix milliseconds, are with the sockets. */
+  readonly onFrames?: (market: string, storedAtMs: number) => void
   /** The feed cannot go on: the stream broke off or holds an impossible block. */
   readonly onFailure: (error: Error) => void
 }
@@ -60,7 +70,7 @@ export interface MarketFeedOptions {
  * a part of it gives a wrong book. Throws BusUnavailable when the server does not answer.
  */
 export async function openMarketFeed(options: MarketFeedOptions): Promise<MarketFeed> {
-  const { bus, market, ringChanges = RING_CHANGES, limits = SESSION_LIMITS } = options
+  const { bus, market, ringChanges = RING_CHANGES, nowMs = Date.now } = options
   const stream = feedStream(market.market)
   const lastAtStart = await lastSeqOf(bus, stream)
   const view: ShownView = emptyView(market)
@@ -68,7 +78,10 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const marks = createFeedMarks(MAX_MARKS)
   const subscribers = createSubscribers()
   const links = createOwnerLinks(options.linkedChanges ?? LINKED_CHANGES)
-  const snapshots = createSnapshots(view, limits, options.nowMs)
+  const snapshots = createSnapshots(view, options.limits ?? SESSION_LIMITS, nowMs)
+  const channels = createMarketChannels(view, ringChanges)
+  const folds: FeedFold[] = Object.values(channels)
+  const data = createMarketData({ view, changesAfter: ring.levelsAfter, nowMs })
   let streamSeq = 0
 
   function onMessage(message: BusMessage): void {
@@ -80,6 +93,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     const isRecent = message.seq > lastAtStart - ringChanges
     for (const change of block.changes) {
       const tradeSeq = view.lastTradeSeq
+      for (const fold of folds) fold.before?.(change)
       applyChange(view, change)
       const ownerSeq = links.note(change.seq, change.owner)
       if (!isRecent) continue
@@ -87,14 +101,20 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
       ring.push(frames)
       subscribers.publish(frames)
     }
+    for (const fold of folds) fold.after?.(block)
+    data.after(block, message.storedAtMs)
     streamSeq = message.seq
+    if (streamSeq > lastAtStart) options.onFrames?.(market.market, message.storedAtMs)
   }
 
   const { onFailure } = options
   const subscription = await bus.follow({ stream, fromSeq: 1, onMessage, onError: onFailure })
   const facts = await followMarketFacts({
     ...{ bus, market, onFailure },
-    onObserved: (observation) => (view.observed = observation),
+    onObserved(observation) {
+      view.observed = observation
+      data.changed()
+    },
     onIndex: (watch) => (view.index = watch),
   })
 
@@ -104,13 +124,14 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     },
     headSeq: () => view.seq,
     isCaughtUp: () => streamSeq >= lastAtStart,
-    snapshots,
+    ...{ snapshots, channels, data },
     subscribe: (topic, subscriber) => subscribers.add(topic, subscriber),
     unsubscribe: (topic, subscriber) => subscribers.remove(topic, subscriber),
     recentAfter: (topic, afterSeq) => ring.after(topic, afterSeq, REPLAY_PAGE_BYTES),
     markBefore: (afterSeq) => marks.before(afterSeq),
     ownersPreviousSeq: (seq) => links.previousOf(seq),
     stop: async () => {
+      data.stop()
       await Promise.all([subscription.stop(), facts.stop()])
     },
   }
@@ -126,12 +147,6 @@ async function lastSeqOf(bus: Bus, stream: string): Promise<number> {
   }
 }
 
-/** The frames of a topic after a sequence, up to and including `upTo`. */
-export interface Page {
-  readonly frames: Buffer[]
-  readonly upTo: number
-}
-
 export interface ChangeRing {
   /** Appends the frames of the next change; a full ring drops the oldest. */
   push(frames: ChangeFrames): void
@@ -140,6 +155,8 @@ export interface ChangeRing {
    * it.
    */
   after(topic: Topic, afterSeq: number, maxBytes: number): Page | undefined
+  /** What the changes after `afterSeq` did to their levels; undefined when the ring does not hold all of them. */
+  readonly levelsAfter: (afterSeq: number) => readonly LevelChange[] | undefined
 }
 
 /** The newest `capacity` changes of a market, as frames. */
@@ -167,7 +184,17 @@ export function createChangeRing(capacity: number): ChangeRing {
     return { frames, upTo }
   }
 
-  return { push, after }
+  function levelsAfter(afterSeq: number): readonly LevelChange[] | undefined {
+    const levels: LevelChange[] = []
+    for (let seq = afterSeq + 1; seq <= (newest ?? afterSeq); seq++) {
+      const held = slots[seq % capacity]
+      if (held?.seq !== seq) return undefined
+      levels.push(held.level)
+    }
+    return levels
+  }
+
+  return { push, after, levelsAfter }
 }
 
 /** The position of a block in its stream, and the sequences before it. */
@@ -217,62 +244,4 @@ export function createFeedMarks(capacity: number): FeedMarks {
   }
 
   return { note, before }
-}
-
-/** The owner's previous change of each change: the `prev_seq` of `orders` frames. */
-export interface OwnerLinks {
-  /** Adds the next change and returns its `previousOf`. */
-  note(seq: number, owner: Address): number
-  /**
-   * Sequence of the same owner's change before this one; 0 when none is among the `reach` changes up to this one,
-   * undefined when it is no longer known.
-   */
-  previousOf(seq: number): number | undefined
-}
-
-const CHUNK = 65_536
-/** Changes between two sweeps: the most owners beyond reach that are held. */
-const SWEEP_EVERY = 65_536
-
-/**
- * Holds the links of the newest `reach` changes, each as a distance in four bytes. They depend on the changes alone, so
- * that every worker gives the same answers, also after a restart.
- */
-export function createOwnerLinks(reach: number): OwnerLinks {
-  const chunkLength = Math.min(CHUNK, reach)
-  const chunks: Uint32Array[] = []
-  /** Newest change of each owner; one beyond reach is ignored and dropped by the next sweep. */
-  const newestOf = new Map<Address, number>()
-  let newest: number | undefined
-
-  function note(seq: number, owner: Address): number {
-    assert(newest === undefined || seq === newest + 1, `link of change ${seq} after ${newest}`)
-    newest = seq
-    if (seq % SWEEP_EVERY === 0) sweep(seq - reach)
-    const last = newestOf.get(owner) ?? 0
-    const previous = last > seq - reach ? last : 0
-    newestOf.set(owner, seq)
-    const { chunk, at } = slotOf(seq)
-    chunk[at] = previous === 0 ? 0 : seq - previous
-    return previous
-  }
-
-  function sweep(upTo: number): void {
-    for (const [owner, lastSeq] of newestOf) if (lastSeq <= upTo) newestOf.delete(owner)
-  }
-
-  function previousOf(seq: number): number | undefined {
-    if (newest === undefined || seq > newest || seq <= newest - reach) return undefined
-    const { chunk, at } = slotOf(seq)
-    const distance = chunk[at] ?? 0
-    return distance === 0 ? 0 : seq - distance
-  }
-
-  function slotOf(seq: number): { readonly chunk: Uint32Array; readonly at: number } {
-    const slot = seq % reach
-    const chunk = (chunks[Math.floor(slot / chunkLength)] ??= new Uint32Array(chunkLength))
-    return { chunk, at: slot % chunkLength }
-  }
-
-  return { note, previousOf }
 }

@@ -3,9 +3,11 @@ import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Change, ChangeBase } from '../../core/engine/change.js'
 import { completedTrade } from '../../core/engine/feed.js'
+import type { LevelChange } from '../../core/market-data/level-book.js'
 import { bookUpdate, ordersUpdate, tradesUpdate, tradeUpdate } from '../../core/records/frames.js'
 import type { Trade } from '../../core/records/trade-record.js'
-import type { Ack, Channel, SocketError } from '../../interface/socket.js'
+import { isoTime } from '../../core/time.js'
+import type { Ack, Channel, LeaseFrame, SocketError } from '../../interface/socket.js'
 
 /** One channel of a market; `orders` are those of one owner, in lower case. */
 export type Topic =
@@ -15,6 +17,8 @@ export type Topic =
 export interface ChangeFrames {
   readonly seq: number
   readonly owner: Address
+  /** What the change did to its level. */
+  readonly level: LevelChange
   readonly book: Buffer
   readonly trades: Buffer | undefined
   readonly orders: Buffer
@@ -65,6 +69,10 @@ class LazyFrames implements ChangeFrames {
     this.#previous = previous
     this.#change = publicPart(change)
     this.#trade = completedTrade(change)
+  }
+
+  get level(): LevelChange {
+    return this.#change
   }
 
   get book(): Buffer {
@@ -134,6 +142,8 @@ const ERROR_MESSAGES = {
   stream_reset: 'resubscribe with since_seq',
   snapshot_failed: 'could not load snapshot',
   slow_consumer: 'reconnect and resume with since_seq',
+  lease_failed: 'the lease could not be set in every market: ask again',
+  lease_ended: 'the lease has ended: the orders under it are cancelled',
 } as const satisfies Readonly<Record<SocketError['code'], string>>
 
 /** Optional fields of a reply; undefined ones are left out. */
@@ -161,18 +171,34 @@ export function ackFrame(message: Ack['message'], context: ReplyContext = {}): s
   return JSON.stringify(frame)
 }
 
+/** What a `lease` frame says. */
+export interface ShownLease {
+  readonly reqId: string | undefined
+  readonly seconds: number
+  /** Of a socket's lease. */
+  readonly leaseId?: string
+  /** Of a lease over all orders: unix milliseconds, 0 when it is disarmed. */
+  readonly endsAtMs?: number
+}
+
+/** The answer to `cancel_on_disconnect` and `cancel_all_after`. */
+export function leaseFrame({ reqId: req_id, seconds, leaseId, endsAtMs = 0 }: ShownLease): string {
+  const ends_at = endsAtMs === 0 ? undefined : isoTime(endsAtMs)
+  const frame: LeaseFrame = { type: 'lease', seconds, lease_id: leaseId, ends_at, req_id }
+  return JSON.stringify(frame)
+}
+
 export function pongFrame(reqId: string | undefined): string {
   return JSON.stringify({ type: 'pong', req_id: reqId })
 }
 
 /** A snapshot frame around data that is already JSON, in parts, so that it is neither serialised nor copied for each client. */
 export function snapshotFrame(
-  head: { readonly channel: string; readonly market: string },
+  head: { readonly channel: string; readonly market: string | undefined },
   { seq, data }: Snapshot,
   reqId: string | undefined,
 ): Buffer[] {
-  const { channel, market } = head
-  const opening = JSON.stringify({ type: 'snapshot', channel, market, seq, req_id: reqId })
+  const opening = JSON.stringify({ type: 'snapshot', ...head, seq, req_id: reqId })
   const text = Buffer.from(`${opening.slice(0, -1)},"data":`)
   const length = data.reduce((sum, part) => sum + part.length, text.length + CLOSING.length)
   const header = Buffer.allocUnsafe(headerLength(length))

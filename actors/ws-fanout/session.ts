@@ -5,7 +5,9 @@ import type { Address } from '../../core/action.js'
 import { readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
+import type { LeaseKeeper } from './leases.js'
 import { KEEP_NONCES_MS } from './limits.js'
+import { createOrderEntry, underLease, type OrderEntryParts } from './order-entry.js'
 import { ackFrame, errorFrame, pongFrame } from './server-frames.js'
 import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js'
 
@@ -17,8 +19,11 @@ export interface Session {
   end(): void
 }
 
-export interface SessionParts extends SubscriptionsParts {
+export interface SessionParts
+  extends Omit<SubscriptionsParts, 'limits'>, Omit<OrderEntryParts, 'limits'> {
+  readonly limits: SubscriptionsParts['limits'] & OrderEntryParts['limits']
   readonly authenticate: Authenticate
+  readonly leases: Pick<LeaseKeeper, 'open'>
 }
 
 type Auth = Extract<ClientFrame, { op: 'auth' }>
@@ -26,6 +31,12 @@ type Auth = Extract<ClientFrame, { op: 'auth' }>
 export function createSession(parts: SessionParts): Session {
   const { connection, authenticate } = parts
   const subscriptions = createSubscriptions(parts)
+  const enter = createOrderEntry(parts)
+  const leases = parts.leases.open({
+    connection,
+    findMarket: (identifier) => parts.findFeed(identifier)?.market.market,
+    listedMarkets: () => parts.listedFeeds().map(({ market }) => market.market),
+  })
   /** The authenticated address of this connection. */
   let owner: Address | undefined
   let isAuthenticating = false
@@ -50,10 +61,17 @@ export function createSession(parts: SessionParts): Session {
         return connection.send(pongFrame(frame.reqId))
       case 'auth':
         return void auth(frame)
+      case 'cancel_on_disconnect':
+      case 'cancel_all_after':
+        return leases.request(frame, owner)
       case 'subscribe':
         return subscriptions.subscribe(frame, owner)
       case 'unsubscribe':
         return subscriptions.unsubscribe(frame, owner)
+      case 'place':
+        return enter(underLease(frame, owner, leases.leaseId()))
+      case 'cancel':
+        return enter(frame)
     }
   }
 
@@ -72,7 +90,11 @@ export function createSession(parts: SessionParts): Session {
     for (const text of queued.splice(0)) onText(text)
   }
 
-  return { onText, end: () => subscriptions.end() }
+  const end = (): void => {
+    subscriptions.end()
+    leases.end()
+  }
+  return { onText, end }
 }
 
 /** The authenticated address in lower case, or the reason for refusal. */

@@ -1,17 +1,13 @@
 import type { Address } from '../../core/action.js'
+import { channels, type Asked, type VenueChannels } from './channels.js'
 import type { ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
 import type { SessionLimits } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import type { Replayer } from './replay.js'
-import { ackFrame, errorFrame, type Topic } from './server-frames.js'
-import {
-  createTopicStarter,
-  keyOf,
-  type MarketTopic,
-  type TopicRequest,
-  type TopicRun,
-} from './topic-start.js'
+import { ackFrame, errorFrame } from './server-frames.js'
+import { createTopicStarter, type TopicRequest, type TopicRun } from './topic-start.js'
+import type { TopicStream } from './topic-stream.js'
 
 export interface SubscriptionsParts {
   readonly connection: Connection
@@ -19,6 +15,8 @@ export interface SubscriptionsParts {
   readonly findFeed: (identifier: string) => MarketFeed | undefined
   /** The feeds of all listed markets, for a subscription without a market. */
   readonly listedFeeds: () => readonly MarketFeed[]
+  /** The channels of no market. */
+  readonly venue: VenueChannels
   readonly replayer: Replayer
   readonly limits: SessionLimits
 }
@@ -33,12 +31,15 @@ export interface Subscriptions {
   end(): void
 }
 
-/** The markets of a frame: one feed, or all listed ones. */
+/** The topics of a frame: of one market, or of all listed ones. */
 interface Scope {
   /** Key of the subscription: `orders` of one market and of all markets are two subscriptions. */
   readonly subscription: string
   readonly market: string | undefined
-  readonly feeds: readonly MarketFeed[]
+  /** None for a private channel of a connection that is not authenticated. */
+  readonly streams: readonly TopicStream[]
+  /** Several streams, each with numbers of its own. */
+  readonly isMany: boolean
 }
 
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
@@ -48,9 +49,11 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
 
   function subscribe(frame: Subscribe, owner: Address | undefined): void {
     const { channel, reqId } = frame
-    const topic = topicOf(channel, owner)
-    if (topic === undefined) return connection.send(errorFrame('auth_required', { reqId }))
-    const scope = scopeOf(parts, frame)
+    if (channels[channel].isPrivate && owner === undefined) {
+      const message = `authenticate before subscribing to ${channel}`
+      return connection.send(errorFrame('auth_required', { reqId, message }))
+    }
+    const scope = scopeOf(parts, { frame, owner })
     const positions = scope && positionsOf(parts, frame)
     if (scope === undefined || positions === undefined) {
       return connection.send(errorFrame('unknown_market', { reqId }))
@@ -59,92 +62,88 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     if (subscribed.size > limits.maxSubscriptions) {
       return connection.close(1008, 'too many subscriptions')
     }
-    start(frame, { scope, topic, positions })
+    start(frame, scope, positions)
   }
 
   function start(
     { channel, sinceSeq, reqId }: Subscribe,
-    { scope, topic, positions }: Start,
+    { subscription, market, streams, isMany }: Scope,
+    positions: ReadonlyMap<string, number>,
   ): void {
-    const { subscription, market, feeds } = scope
-    const isAmbiguous = market === undefined && sinceSeq !== undefined
+    const isAmbiguous = isMany && sinceSeq !== undefined
     // A single sequence cannot resume several markets.
     if (isAmbiguous) connection.send(errorFrame('resume_too_old', { channel, reqId }))
-    const started = feeds.map((feed) => {
-      const position = positions.get(feed) ?? (isAmbiguous ? undefined : sinceSeq)
-      return topics.add({ feed, topic }, { subscription, sinceSeq: position, reqId })
+    const started = streams.map((stream) => {
+      const position = positions.get(stream.market ?? '') ?? (isAmbiguous ? undefined : sinceSeq)
+      return topics.add(stream, { subscription, sinceSeq: position, reqId })
     })
     if (reqId === undefined || started.includes(true)) return
-    const seq = market === undefined ? undefined : feeds[0]?.headSeq()
+    const seq = isMany ? undefined : streams[0]?.headSeq()
     connection.send(ackFrame('subscribed', { channel, market, seq, reqId }))
   }
 
   function unsubscribe(frame: Unsubscribe, owner: Address | undefined): void {
     const { channel, reqId } = frame
-    const scope = scopeOf(parts, frame)
+    const scope = scopeOf(parts, { frame, owner })
     if (scope === undefined) return connection.send(errorFrame('unknown_market', { reqId }))
-    const { subscription, market, feeds } = scope
-    const topic = topicOf(channel, owner)
+    const { subscription, market, streams } = scope
     subscribed.delete(subscription)
-    if (topic !== undefined) {
-      for (const feed of feeds) topics.remove({ feed, topic }, subscription)
-    }
+    for (const { key } of streams) topics.remove(key, subscription)
     connection.send(ackFrame('unsubscribed', { channel, market, reqId }))
   }
 
   return { subscribe, unsubscribe, end: () => topics.end() }
 }
 
-interface Start {
-  readonly scope: Scope
-  readonly topic: Topic
-  readonly positions: ReadonlyMap<MarketFeed, number>
-}
-
 /** Undefined when the market is not listed, or absent where it is required. */
 function scopeOf(
-  { findFeed, listedFeeds }: SubscriptionsParts,
-  { channel, market }: Subscribe | Unsubscribe,
+  { findFeed, listedFeeds, venue }: Pick<SubscriptionsParts, 'findFeed' | 'listedFeeds' | 'venue'>,
+  asked: Asked,
 ): Scope | undefined {
+  const { frame, owner } = asked
+  const { channel, market } = frame
+  const record = channels[channel]
+  if ('openOfVenue' in record) {
+    const streams = owner === undefined ? [] : [record.openOfVenue(venue, owner)]
+    return { subscription: channel, market: undefined, streams, isMany: false }
+  }
+  const { isPrivate, mayNameAll, open } = record
+  const streamsOf = (feeds: readonly MarketFeed[]): TopicStream[] =>
+    isPrivate && owner === undefined ? [] : feeds.map((feed) => open(feed, asked))
   if (market === undefined) {
-    if (channel !== 'orders') return undefined
-    return { subscription: channel, market: undefined, feeds: listedFeeds() }
+    if (!mayNameAll) return undefined
+    return { subscription: channel, market, streams: streamsOf(listedFeeds()), isMany: true }
   }
   const feed = findFeed(market.trim())
   if (feed === undefined) return undefined
+  const streams = streamsOf([feed])
   const canonical = feed.market.market
-  return { subscription: `${channel} ${canonical}`, market: canonical, feeds: [feed] }
+  return { subscription: streams[0]?.key ?? '', market: canonical, streams, isMany: false }
 }
 
 /** The client's position in each market of `since`; undefined when one of them is not listed. */
 function positionsOf(
   { findFeed }: SubscriptionsParts,
   { since }: Subscribe,
-): Map<MarketFeed, number> | undefined {
-  const positions = new Map<MarketFeed, number>()
+): Map<string, number> | undefined {
+  const positions = new Map<string, number>()
   for (const [name, seq] of since ?? []) {
     const feed = findFeed(name.trim())
     if (feed === undefined) return undefined
-    positions.set(feed, seq)
+    positions.set(feed.market.market, seq)
   }
   return positions
 }
 
-/** Undefined for `orders` without an authenticated owner. */
-function topicOf(channel: Topic['channel'], owner: Address | undefined): Topic | undefined {
-  if (channel !== 'orders') return { channel }
-  return owner === undefined ? undefined : { channel, owner }
-}
-
-/** The market topics of one client; each is delivered once, also when several subscriptions include it. */
+/** The topics of one client; each is delivered once, also when several subscriptions include it. */
 export interface TopicSubscriptions {
   /**
    * Starts with a snapshot, or with the frames after `sinceSeq`; false when the subscription already includes the topic. A
    * further subscription to a running topic gets a new snapshot, which the updates continue, unless it has a `sinceSeq`.
    */
-  add(topic: MarketTopic, request: TopicRequest): boolean
+  add(stream: TopicStream, request: TopicRequest): boolean
   /** Removes the topic from the subscription; its frames end when no other subscription includes it. */
-  remove(topic: MarketTopic, subscription: string): void
+  remove(key: string, subscription: string): void
   /** Removes everything. */
   end(): void
 }
@@ -155,33 +154,33 @@ export function createTopicSubscriptions(
 ): TopicSubscriptions {
   const current = new Map<string, TopicRun>()
   const isCurrent = (run: TopicRun): boolean =>
-    connection.isOpen() && current.get(keyOf(run.target)) === run
-  const drop = ({ target }: TopicRun): void => void current.delete(keyOf(target))
+    connection.isOpen() && current.get(run.stream.key) === run
+  const drop = ({ stream }: TopicRun): void => void current.delete(stream.key)
   const start = createTopicStarter({ connection, replayer, isCurrent, drop })
 
-  function add(target: MarketTopic, request: TopicRequest): boolean {
-    const running = current.get(keyOf(target))
+  function add(stream: TopicStream, request: TopicRequest): boolean {
+    const running = current.get(stream.key)
     if (running?.subscriptions.has(request.subscription) === true) return false
     const subscriptions = new Set(running?.subscriptions).add(request.subscription)
     if (running !== undefined && request.sinceSeq !== undefined) {
       running.subscriptions.add(request.subscription)
       return false
     }
-    const run: TopicRun = { target, subscriptions }
-    current.set(keyOf(target), run)
+    const run: TopicRun = { stream, subscriptions }
+    current.set(stream.key, run)
     start(run, request)
     return true
   }
 
-  function remove(target: MarketTopic, subscription: string): void {
-    const running = current.get(keyOf(target))
+  function remove(key: string, subscription: string): void {
+    const running = current.get(key)
     running?.subscriptions.delete(subscription)
     if (running?.subscriptions.size === 0) stop(running)
   }
 
-  function stop({ target }: TopicRun): void {
-    current.delete(keyOf(target))
-    target.feed.unsubscribe(target.topic, connection)
+  function stop({ stream }: TopicRun): void {
+    current.delete(stream.key)
+    stream.unsubscribe(connection)
   }
 
   return { add, remove, end: () => current.forEach(stop) }

@@ -1,15 +1,9 @@
 import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
 import type { Connection } from './connection.js'
-import type { MarketFeed } from './market-feed.js'
 import type { Replayer, ReplayOutcome, ReplayTarget } from './replay.js'
-import { ackFrame, errorFrame, snapshotFrame, type Topic } from './server-frames.js'
+import { ackFrame, errorFrame, snapshotFrame } from './server-frames.js'
 import { SnapshotFailed, type Snapshot } from './snapshots.js'
-
-/** One topic of one market. */
-export interface MarketTopic {
-  readonly feed: MarketFeed
-  readonly topic: Topic
-}
+import type { TopicStream } from './topic-stream.js'
 
 export interface TopicRequest {
   /** The subscription that includes the topic. */
@@ -20,7 +14,7 @@ export interface TopicRequest {
 
 /** One start of a topic; a later start of the same topic replaces it. */
 export interface TopicRun {
-  readonly target: MarketTopic
+  readonly stream: TopicStream
   readonly subscriptions: Set<string>
 }
 
@@ -40,33 +34,33 @@ export function createTopicStarter(parts: TopicStarterParts) {
   const seen = new Set<string>()
 
   function startWithSnapshot(run: TopicRun, reqId: string | undefined): void {
-    const { feed, topic } = run.target
+    const { stream } = run
     // Also flushes the frames that an earlier run of the topic has queued, which belong before the snapshot.
-    feed.unsubscribe(topic, connection)
+    stream.unsubscribe(connection)
     // A client gets no state from before what it has seen.
-    const minSeq = seen.has(keyOf(run.target)) ? feed.headSeq() : 0
-    seen.add(keyOf(run.target))
+    const minSeq = seen.has(stream.key) ? stream.headSeq() : 0
+    seen.add(stream.key)
     try {
-      const snapshot = feed.snapshots.atOnce(topic)
-      if (snapshot === undefined) return void startWithLargeBook(run, { minSeq, reqId })
+      const snapshot = stream.snapshot(minSeq)
+      if (snapshot instanceof Promise) return void startWithLarge(run, snapshot, reqId)
       // Without a turn of the event loop in between, in which there could be a change.
-      void writeSnapshot(connection, run.target, { snapshot, reqId })
-      feed.subscribe(topic, connection)
+      void writeSnapshot(connection, stream, { snapshot, reqId })
+      stream.subscribe(connection)
     } catch (error) {
       tellFailure(error, parts, { run, reqId })
     }
   }
 
-  /** The snapshot takes some turns, in which the book changes: a replay follows it. */
-  async function startWithLargeBook(
+  /** The snapshot takes some turns, in which the state changes: a replay follows it. */
+  async function startWithLarge(
     run: TopicRun,
-    { minSeq, reqId }: { readonly minSeq: number; readonly reqId: string | undefined },
+    rendering: Promise<Snapshot>,
+    reqId: string | undefined,
   ): Promise<void> {
-    const { feed } = run.target
     try {
-      const snapshot = await feed.snapshots.largeBook(minSeq)
+      const snapshot = await rendering
       if (!isCurrent(run)) return
-      const isTaken = await writeSnapshot(connection, run.target, { snapshot, reqId })
+      const isTaken = await writeSnapshot(connection, run.stream, { snapshot, reqId })
       if (isTaken && isCurrent(run)) await resume(run, snapshot.seq, undefined)
     } catch (error) {
       if (isCurrent(run)) tellFailure(error, parts, { run, reqId })
@@ -74,25 +68,25 @@ export function createTopicStarter(parts: TopicStarterParts) {
   }
 
   async function resume(run: TopicRun, sinceSeq: number, reqId: string | undefined) {
-    const { target } = run
-    seen.add(keyOf(target))
-    const outcome = await replayTo(target, sinceSeq, {
+    const { stream } = run
+    seen.add(stream.key)
+    const outcome = await replayTo(stream, sinceSeq, {
       replayer,
       isCurrent: () => isCurrent(run),
       write: (frames) => connection.writeBulk(frames),
       goLive() {
         // Only a request with an id is acknowledged.
-        if (reqId !== undefined) connection.send(resumedFrame(target, reqId))
-        target.feed.subscribe(target.topic, connection)
+        if (reqId !== undefined) connection.send(resumedFrame(stream, reqId))
+        stream.subscribe(connection)
       },
     })
     if (!isCurrent(run)) return
     if (outcome === 'too_old') {
-      connection.send(errorFrame('resume_too_old', contextOf(target, reqId)))
+      connection.send(errorFrame('resume_too_old', contextOf(stream, reqId)))
       startWithSnapshot(run, reqId)
     } else if (outcome === 'unreadable') {
       drop(run)
-      connection.send(errorFrame('stream_reset', contextOf(target, reqId)))
+      connection.send(errorFrame('stream_reset', contextOf(stream, reqId)))
     }
   }
 
@@ -110,47 +104,40 @@ function tellFailure(
 ): void {
   if (!(error instanceof SnapshotFailed)) throw error
   drop(run)
-  connection.send(errorFrame('snapshot_failed', contextOf(run.target, reqId)))
+  connection.send(errorFrame('snapshot_failed', contextOf(run.stream, reqId)))
 }
 
 /** Resolves with whether the client has taken it. */
 const writeSnapshot = (
   connection: Connection,
-  { feed, topic }: MarketTopic,
+  { channel, market, params }: TopicStream,
   { snapshot, reqId }: { readonly snapshot: Snapshot; readonly reqId: string | undefined },
 ): Promise<boolean> =>
-  connection.writeBulk(
-    snapshotFrame({ channel: topic.channel, market: feed.market.market }, snapshot, reqId),
-  )
+  connection.writeBulk(snapshotFrame({ channel, market, ...params }, snapshot, reqId))
 
 interface ReplayParts extends ReplayTarget {
   readonly replayer: Replayer
   readonly goLive: () => void
 }
 
-/** `unreadable`: the stream cannot be read now; the client keeps its state and can resume later. */
+/** `unreadable`: the bus cannot be read now; the client keeps its state and can resume later. */
 async function replayTo(
-  { feed, topic }: MarketTopic,
+  stream: TopicStream,
   sinceSeq: number,
   { replayer, goLive, ...target }: ReplayParts,
 ): Promise<ReplayOutcome | 'unreadable'> {
-  if (sinceSeq > feed.headSeq()) return 'too_old'
+  if (sinceSeq > stream.headSeq()) return 'too_old'
   try {
-    return await replayer.replay({ feed, topic, sinceSeq, target, goLive })
+    return await replayer.replay({ stream, sinceSeq, target, goLive })
   } catch (error) {
     if (error instanceof BusUnavailable || error instanceof StreamMissing) return 'unreadable'
     throw error
   }
 }
 
-function resumedFrame(target: MarketTopic, reqId: string): string {
-  return ackFrame('resumed', { ...contextOf(target, reqId), seq: target.feed.headSeq() })
-}
+const resumedFrame = (stream: TopicStream, reqId: string): string =>
+  ackFrame('resumed', { ...contextOf(stream, reqId), seq: stream.headSeq() })
 
-export function keyOf({ feed, topic }: MarketTopic): string {
-  return `${topic.channel} ${feed.market.market}`
-}
-
-function contextOf({ feed, topic }: MarketTopic, reqId: string | undefined) {
-  return { channel: topic.channel, market: feed.market.market, reqId }
-}
+const contextOf = ({ channel, market }: TopicStream, reqId: string | undefined) => ({
+  ...{ channel, market, reqId },
+})

@@ -1,4 +1,7 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { createFundsReader, type FundsReader } from '../../chain/contracts/funds-reader.js'
+import { createChainClient } from '../../chain/reads/client.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
 import { findMarketByName } from '../../core/entry/find-market.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
@@ -7,15 +10,16 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import type { WsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
 import { SESSION_LIMITS } from './limits.js'
+import { measureFrames, sampleFanOut } from './measure.js'
 
 const PROCESS = 'ws-fanout'
 
 /** Runs one process that follows every market and serves sockets: the whole fan-out, or one of its workers. */
 export function runWorker(config: WsFanoutConfig): void {
   runProcess({
-    name: PROCESS,
-    level: config.LOG_LEVEL,
-    start: async ({ log, fail }) => {
+    ...{ name: PROCESS, level: config.LOG_LEVEL },
+    ...(config.WS_FANOUT_WORKERS > 1 && { instance: `${PROCESS}-${config.WS_FANOUT_WORKER}` }),
+    start: async ({ log, fail, metrics }) => {
       const file = openMarketFile(config)
       const { markets } = file
       const bus = await connectVenueBus({
@@ -43,9 +47,12 @@ export function runWorker(config: WsFanoutConfig): void {
           maxSocketsPerAddress: config.WS_MAX_SOCKETS_PER_ADDRESS,
         },
         words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
+        funds: await openFunds(config),
         log,
         onFailure: fail,
+        ...measureFrames(metrics),
       })
+      sampleFanOut(metrics, fanOut)
       const watch = file.watch((row) => fanOut.follow(row), fail)
       const pings = await answerPing(bus, PROCESS, () => fanOut.standing())
       return {
@@ -57,5 +64,17 @@ export function runWorker(config: WsFanoutConfig): void {
         },
       }
     },
+  })
+}
+
+/** Reads of accounts; none without a node. */
+async function openFunds({
+  RPC_URL: rpcUrl,
+  DEPLOYMENT_FILE: file,
+}: WsFanoutConfig): Promise<FundsReader | undefined> {
+  if (rpcUrl === undefined) return undefined
+  const deployment = await loadDeployment(file)
+  return createFundsReader({
+    ...{ client: createChainClient(rpcUrl, 'read'), deployment, nowMs: Date.now },
   })
 }

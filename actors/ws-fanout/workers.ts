@@ -36,7 +36,7 @@ export function runWorkers(config: WsFanoutConfig): void {
 const superviseWorker = (worker: number, log: Logger): Supervised =>
   supervise({
     name: `ws-fanout-${worker}`,
-    start: async (spawned) => spawned(await startWorker()),
+    start: async (spawned) => spawned(await startWorker(worker)),
     onStart: (pid) => log.info({ worker, worker_pid: pid }, 'worker started'),
     onEnd: (pid) => log.info({ worker, worker_pid: pid }, 'worker ended'),
     onCrash: (reason, inARow, pauseMs) =>
@@ -45,8 +45,8 @@ const superviseWorker = (worker: number, log: Logger): Supervised =>
   })
 
 /** Runs this program once more, as a worker of node's cluster. */
-async function startWorker(): Promise<Child> {
-  const { process: child } = cluster.fork()
+async function startWorker(worker: number): Promise<Child> {
+  const { process: child } = cluster.fork({ WS_FANOUT_WORKER: worker })
   const started = childOf(child)
   await once(child, 'spawn')
   return started

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { documents } from '../docs/pages.js'
 import { assetOperation, fileAsset, serveAssets, type Asset } from '../pages.js'
 import type { Route } from '../route.js'
 
@@ -13,6 +14,7 @@ const START = `SwaggerUIBundle({
 `
 
 const assets: ReadonlyMap<string, Asset> = new Map([
+  ...documents,
   ['swagger-ui.css', packaged('swagger-ui.css', 'text/css')],
   ['swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript')],
   ['favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
@@ -26,11 +28,11 @@ function packaged(name: string, type: string): Asset {
   return fileAsset(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), type)
 }
 
-/** `GET /docs/{asset}`: a file of the page. */
+/** `GET /docs/{asset}`: a document beside the interface, or a file of a page. */
 export const getDocsAsset: Route = {
   method: 'GET',
   path: '/docs/:asset',
-  operation: assetOperation('readDocsAsset', 'A file of the interface’s page'),
+  operation: assetOperation('readDocsAsset', '`feed`, `codes`, `first-fill`, or a file of a page'),
   isLarge: () => true,
   handler: () => serveAssets(assets),
 }

@@ -3,9 +3,10 @@ import { askCancelOrder } from '../../bus-schemas/subjects.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { CancelOrder, OrderAnswer } from '../../interface/order.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
+import { askIntake } from '../../runtime/bus/ask-order.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse } from '../context.js'
-import { answerOrder, askIntake, refuseOrder } from '../orders.js'
+import { answerOrder, refuseOrder } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/cancel`: 200 `{order}` with the order as the cancel left it. */

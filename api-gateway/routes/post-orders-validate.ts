@@ -9,10 +9,11 @@ import { decodeTradeData, readAction } from '../../core/entry/read-action.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { NewOrder } from '../../interface/order.js'
 import { OrderVerdict } from '../../interface/validation.js'
+import { ANSWER_TIMEOUT_MS } from '../../runtime/bus/ask-order.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayDeps } from '../context.js'
-import { ANSWER_TIMEOUT_MS, marketNamed } from '../orders.js'
+import { marketNamed } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/validate`: every check of an order without placing it, and the likely mistake of a refused signature. */

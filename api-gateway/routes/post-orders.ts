@@ -2,10 +2,12 @@ import { askPlaceOrder } from '../../bus-schemas/subjects.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { NewOrder, OrderAnswer } from '../../interface/order.js'
 import { DuplicateError, OrderError } from '../../interface/venue.js'
+import { askIntake } from '../../runtime/bus/ask-order.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse } from '../context.js'
-import { answerOrder, askIntake, refuseOrder } from '../orders.js'
-import { bodyRefusals, refused, type Route } from '../route.js'
+import { admitOrder } from '../order-rate.js'
+import { answerOrder, refuseOrder } from '../orders.js'
+import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 const LOGGED_ID_LENGTH = 128
 
@@ -25,26 +27,40 @@ export const postOrders: Route = {
       'Safe to send again with the same `order_id`: a repeat is a 409, never a second order.',
     body: NewOrder,
     responses: {
-      200: { description: 'The order as it stands.', body: OrderAnswer },
+      200: { description: 'The order as it stands.', body: OrderAnswer, headers: RATE_HEADERS },
       400: {
         description:
           'Malformed, inconsistent, not authorized by its signature, or the market takes no new orders; nothing was placed.',
         body: OrderError,
+        headers: RATE_HEADERS,
       },
-      422: refused(
-        'A post-only order that would take: nothing was placed, its id and nonce are used. A repeat gets the same answer.',
-      ),
+      422: {
+        ...refused(
+          'A post-only order that would take: nothing was placed, its id and nonce are used. A repeat gets the same answer.',
+        ),
+        headers: RATE_HEADERS,
+      },
       409: { description: 'The id or the nonce is taken.', body: DuplicateError },
       ...bodyRefusals,
-      500: refused('Not known, or not placed: safe to retry with the same `order_id`.'),
+      500: {
+        ...refused('Not known, or not placed: safe to retry with the same `order_id`.'),
+        headers: [...RATE_HEADERS, 'Retry-After'],
+      },
     },
   },
   handler: (deps) => async (ctx) => {
     const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
     const { body } = read
+    const admitted = admitOrder(ctx, deps.orderRate, body)
+    if ('refusal' in admitted) return refuse(ctx, admitted.refusal)
     const request = { request_id: ctx.state.requestId, body }
+    const askedAt = performance.now()
     const answer = await askIntake(deps.bus, askPlaceOrder, request)
+    deps.onOrder?.((performance.now() - askedAt) / 1_000)
+    if (answer !== undefined) {
+      admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
+    }
     if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
     const fields = jsonObjectOf(body.toString())
     if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)

@@ -6,6 +6,7 @@ import {
   createSocketClient,
   signFrame,
   type ChannelData,
+  type OfMarkets,
   type RestClient,
   type SocketClient,
 } from '../../client/index.js'
@@ -85,7 +86,7 @@ function openSocket(devnet: OwnDevnet): SocketClient {
 }
 
 /** Resolves with the snapshot: every later frame is received. */
-function subscribe<Channel extends keyof ChannelData>(
+function subscribe<Channel extends OfMarkets>(
   socket: SocketClient,
   [channel, market]: readonly [Channel, string],
   onUpdate: (data: ChannelData[Channel]['update']) => void,

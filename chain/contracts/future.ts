@@ -9,6 +9,7 @@ import {
   hideFuture,
   hideFutureAccount,
 } from '../../core/contracts/future-facts.js'
+import { hideFutureFunds } from '../../core/contracts/future-funds.js'
 import { isFillAccepted } from '../../core/contracts/future-margin.js'
 import { initialTerms } from '../../core/contracts/future-model.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -63,6 +64,15 @@ export const future: ChainContract = {
   async readFacts(market, account, seen) {
     assert(seen !== undefined, `an account of ${market.market} is read with its market's facts`)
     return hideFutureAccount(await readFutureAccount(market, account, futureOf(seen)))
+  },
+  async readFunds(market, account, seen) {
+    assert(seen !== undefined, `funds of ${market.market} are read with its market's facts`)
+    const facts = futureOf(seen)
+    const [read, cngnBalance] = await Promise.all([
+      readFutureAccount(market, account, facts),
+      account.balance(facts.cngnAsset, 0n),
+    ])
+    return hideFutureFunds({ account: read, cngnBalance })
   },
   readWiring: readFutureWiring,
   readMarketFacts: async (market, block) => hideFuture(await readFuture(market, block)),

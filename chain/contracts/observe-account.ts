@@ -4,15 +4,16 @@ import { assert } from '../../core/assert.js'
 import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
+import type { TouchedBlocks } from '../../core/touched-accounts.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { createHeadReader, type BlockPlace, type HeadReader } from '../reads/blocks.js'
 import type { BlockId } from '../reads/call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
-import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { createExpiringCache, type Answer, type ExpiringCache } from '../reads/expiring-cache.js'
 import { plainCalls, toAddress, type PlainCalls } from '../reads/plain-calls.js'
-import { unlessUnreadable } from '../reads/read-account.js'
+import { KEPT_MS, unlessUnreadable } from '../reads/read-account.js'
 import { chainContractOf, type AccountCalls, type BlockCalls, type Holding } from './registry.js'
 
 export interface ObservingDeps {
@@ -47,24 +48,31 @@ export async function observeAccount(
 ): Promise<AccountObservation> {
   const contract = chainContractOf(market)
   assert(contract !== undefined, `accounts of ${market.market} cannot be observed`)
-  const { matching, subAccounts } = deps.deployment
   const account = accountCalls(deps, subaccountId, block)
-  const ask = (to: Address, selector: Hex) => account.word(to, selector, [subaccountId])
-  const [facts, owner, requestedAt, holder] = await Promise.all([
+  const [facts, custody] = await Promise.all([
     contract.readFacts(market, account, block.seen),
+    readCustody(deps, account),
+  ])
+  return {
+    ...{ subaccountId, facts, ...custody },
+    blockNumber: block.number,
+    blockTimeSec: Number(block.timestamp),
+  }
+}
+
+/** Whose the account is, and whether its owner has asked to take it out of the matching contract. */
+export async function readCustody(
+  { deployment: { matching, subAccounts } }: Pick<ObservingDeps, 'deployment'>,
+  { word, subaccountId }: Pick<AccountCalls, 'word' | 'subaccountId'>,
+): Promise<Pick<AccountObservation, 'custodyOwner' | 'leaving'>> {
+  const ask = (to: Address, selector: Hex) => word(to, selector, [subaccountId])
+  const [owner, requestedAt, holder] = await Promise.all([
     ask(matching, CUSTODY_OWNER).then(toAddress),
     ask(matching, WITHDRAW_TIMESTAMP),
     ask(subAccounts, OWNER_OF).then(toAddress).catch(undefinedOnRevert),
   ])
   const isHeld = holder === matching.toLowerCase() && owner !== ZERO_ADDRESS
-  return {
-    subaccountId,
-    facts,
-    ...(isHeld && { custodyOwner: owner }),
-    leaving: requestedAt !== 0n,
-    blockNumber: block.number,
-    blockTimeSec: Number(block.timestamp),
-  }
+  return { ...(isHeld && { custodyOwner: owner }), leaving: requestedAt !== 0n }
 }
 
 /**
@@ -135,8 +143,8 @@ function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
 /** Reads what accounts have when their orders come; an order is judged without it when the chain does not answer. */
 export interface FundsReader {
   /**
-   * An observation at most a block's time old; undefined when the chain cannot be read, or the contract type is
-   * unknown.
+   * An observation at most a block's time old, or which no block has touched since; undefined when the chain cannot be read,
+   * or the contract type is unknown.
    */
   readFunds(subaccountId: bigint, market: Market): Answer<AccountObservation | undefined>
   /** The account at the newest block by now, `seen` itself if it is of that block; undefined when unreadable. */
@@ -150,20 +158,46 @@ export interface FundsReaderOptions extends ObservingDeps {
   readonly readHead?: HeadReader
   /** How long an observation is kept; at most a block's time. */
   readonly cacheMs: number
+  /**
+   * Keeps an observation, up to KEPT_MS, while no block touches the account, where nothing but the account itself changes
+   * its facts; absent, it is kept for `cacheMs`.
+   */
+  readonly touched?: Pick<TouchedBlocks, 'isUntouched'>
 }
 
-const CACHE_ENTRIES = 10_000
+const CACHE_ENTRIES = 32_768
 /** Facts of markets at recent heads. */
 const SEEN_MARKETS = 64
 
+/** Whether nothing but the account itself changes its facts: neither prices nor other facts of the market. */
+function isOfAccountAlone(market: Market, { facts }: AccountObservation): boolean {
+  const contract = chainContractOf(market)
+  if (contract === undefined || contract.readMarketFacts !== undefined) return false
+  return contract.isPriced?.(facts) !== true
+}
+
 /** All facts of one observation are of the block whose number it has. */
 export function createFundsReader(options: FundsReaderOptions): FundsReader {
-  const { client, cacheMs, breaker = createCircuitBreaker() } = options
+  const { client, cacheMs, breaker = createCircuitBreaker(), touched } = options
   const { readHead = createHeadReader(client) } = options
-  const observations = createExpiringCache<AccountObservation>({
-    ttlMs: cacheMs,
-    maxEntries: CACHE_ENTRIES,
-  })
+  const byMarket = new Map<string, ExpiringCache<AccountObservation>>()
+  const observationsOf = (market: Market): ExpiringCache<AccountObservation> => {
+    const known = byMarket.get(market.market)
+    if (known !== undefined) return known
+    const cache = createExpiringCache<AccountObservation>({
+      ttlMs: cacheMs,
+      maxEntries: CACHE_ENTRIES,
+      ...(touched !== undefined && {
+        keep: {
+          stillHolds: (seen, readAtMs) =>
+            isOfAccountAlone(market, seen) && touched.isUntouched({ ...seen, readAtMs }),
+          mostMs: KEPT_MS,
+        },
+      }),
+    })
+    byMarket.set(market.market, cache)
+    return cache
+  }
   const markets = createExpiringCache<MarketObservation>({
     ttlMs: cacheMs,
     maxEntries: SEEN_MARKETS,
@@ -178,7 +212,7 @@ export function createFundsReader(options: FundsReaderOptions): FundsReader {
   return {
     readFunds(subaccountId, market) {
       if (chainContractOf(market) === undefined) return undefined
-      return observations.get(`${subaccountId} ${market.market}`, () =>
+      return observationsOf(market).get(subaccountId.toString(), () =>
         breaker.ask(async () => {
           const head = await readHead()
           return head && readAt(head, subaccountId, market)

@@ -7,6 +7,7 @@ import {
   perpetualAccountOf,
   perpetualOf,
 } from '../../core/contracts/perpetual-facts.js'
+import { hidePerpetualFunds } from '../../core/contracts/perpetual-funds.js'
 import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
 import { hidePosition } from '../../core/contracts/perpetual-position.js'
 import { dutchAuctionAbi } from '../abi/contracts.js'
@@ -56,6 +57,10 @@ export const perpetual: ChainContract = {
   },
   readPosition: async (market, account, seen) =>
     hidePosition(await readPerpetualPosition(market, account, perpetualOf(seen))),
+  async readFunds(market, account, seen) {
+    assert(seen !== undefined, `funds of ${market.market} are read with its market's facts`)
+    return hidePerpetualFunds(await readPerpetualPosition(market, account, perpetualOf(seen)))
+  },
   readWiring: readPerpetualWiring,
   readMarketFacts: async (market, block) => hidePerpetual(await readPerpetual(market, block)),
   async readUncached(market, block) {

@@ -1,11 +1,8 @@
 import type { PositionFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { BlockPlace } from '../reads/blocks.js'
-import { createBoundedReads } from '../reads/bounded-reads.js'
-import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
-import { createExpiringCache } from '../reads/expiring-cache.js'
-import { unlessUnreadable } from '../reads/read-account.js'
-import { accountCalls, observeMarket, type ObservingDeps } from './observe-account.js'
+import { createHeadReads, type HeadReadsOptions } from './head-reads.js'
+import { accountCalls } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 
 /** What an account holds in a market, both as of one block. */
@@ -27,40 +24,9 @@ export interface PositionsReader {
   ): Promise<readonly MarketPosition[] | undefined>
 }
 
-export interface PositionsReaderOptions extends ObservingDeps {
-  /** Skips reads while the node does not answer. */
-  readonly breaker?: CircuitBreaker
-  /** How long an answer may take. */
-  readonly timeoutMs?: number
-  /** Unix milliseconds. */
-  readonly nowMs: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsedMs?: () => number
-}
-
-/** How long a block counts as the newest, and how long an answer is shared. */
-const SHARED_MS = 500
-const TIMEOUT_MS = 5_000
-const ACCOUNTS_MAX = 1_000
-const MARKETS_MAX = 64
-const RUNNING_MAX = 16
-const WAITING_MAX = 256
-
 /** Accounts of markets whose contract type has positions; others are left out. */
-export function createPositionsReader(options: PositionsReaderOptions): PositionsReader {
-  const { client, nowMs, timeoutMs = TIMEOUT_MS, breaker = createCircuitBreaker() } = options
-  const { elapsedMs } = options
-  const bounds = { ttlMs: SHARED_MS, ...(elapsedMs !== undefined && { nowMs: elapsedMs }) }
-  const heads = createExpiringCache<BlockPlace>({ ...bounds, maxEntries: 1 })
-  const observations = createExpiringCache<MarketObservation>({
-    ...bounds,
-    maxEntries: MARKETS_MAX,
-  })
-  const accounts = createExpiringCache<readonly MarketPosition[]>({
-    ...bounds,
-    maxEntries: ACCOUNTS_MAX,
-  })
-  const bounded = createBoundedReads({ running: RUNNING_MAX, waiting: WAITING_MAX })
+export function createPositionsReader(options: HeadReadsOptions): PositionsReader {
+  const reads = createHeadReads<readonly MarketPosition[]>(options)
 
   async function readAll(
     markets: readonly Market[],
@@ -73,9 +39,7 @@ export function createPositionsReader(options: PositionsReaderOptions): Position
     const positions = held.map(async (market) => {
       const readPosition = chainContractOf(market)?.readPosition
       if (readPosition === undefined) return undefined
-      const observed = await observations.get(`${head.hash} ${market.market}`, () =>
-        observeMarket(options, market, head, nowMs()),
-      )
+      const observed = await reads.observe(market, head)
       if (observed === undefined) return undefined
       return { market, observed, facts: await readPosition(market, account, observed.facts) }
     })
@@ -84,35 +48,10 @@ export function createPositionsReader(options: PositionsReaderOptions): Position
 
   return {
     async readPositions(markets, subaccountId) {
-      const read = () =>
-        bounded(() =>
-          breaker.ask(() =>
-            withinTime(timeoutMs, () =>
-              unlessUnreadable(async () => {
-                const head = await heads.get('', () => client.getBlock())
-                return head && (await readAll(markets, subaccountId, head))
-              }),
-            ),
-          ),
-        )
       const names = markets.map(({ market }) => market)
-      return accounts.get([subaccountId, ...names].join(' '), read)
+      return reads.read([subaccountId, ...names].join(' '), (head) =>
+        readAll(markets, subaccountId, head),
+      )
     },
-  }
-}
-
-/** The answer, or undefined when it takes longer. */
-async function withinTime<Value>(
-  timeoutMs: number,
-  ask: () => Promise<Value | undefined>,
-): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs)
-  })
-  try {
-    return await Promise.race([ask(), late])
-  } finally {
-    clearTimeout(timer)
   }
 }

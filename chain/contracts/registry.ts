@@ -1,5 +1,6 @@
 import type { Address, Hex } from '../../core/action.js'
 import type { Claim, FillTerms, MatchSide, MatchTerms } from '../../core/contracts/claims.js'
+import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
 import type { PriceE18 } from '../../core/money.js'
@@ -60,6 +61,15 @@ export interface ChainContract {
     account: AccountCalls,
     seen: MarketFacts,
   ) => Promise<PositionFacts>
+  /**
+   * What `GET /v1/balances` shows of an account that is under the market's manager; `seen` are the facts of the market at
+   * the same block. Absent where that does not serve the market.
+   */
+  readonly readFunds?: (
+    market: Market,
+    account: AccountCalls,
+    seen: MarketFacts | undefined,
+  ) => Promise<FundsFacts>
   /**
    * What of the market's wiring, which nothing changes at runtime, is not as its row says; undefined when all of it is.
    * Absent where there is nothing to compare.

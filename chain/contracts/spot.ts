@@ -55,6 +55,8 @@ export const spot: ChainContract = {
     ])
     return balanceFacts({ base: amountE18(base), quote: quoteE18(quote) })
   },
+  // What the account holds is all that its balances show.
+  readFunds: () => Promise.resolve({}),
   readWiring: readSpotWiring,
   isPriced: (account) => balancesOf(account).exposure !== undefined,
   async readClaimFacts(market, block) {

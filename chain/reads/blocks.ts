@@ -131,16 +131,16 @@ export const createHeadReader = (client: Pick<ChainClient, 'getBlock'>): HeadRea
 /**
  * Reads at the newest block by now, so that those who read there share calls. Reads at whichever block is the newest when
  * there is no reader of heads, it has no answer, or the node answers that it cannot read there: it may be behind the block,
- * or the block may be gone.
+ * or the block may be gone. The number is that of the block, where it is known.
  */
 export async function readAtHead<Value>(
   readHead: HeadReader | undefined,
-  read: (at: BlockId) => Promise<Value>,
+  read: (at: BlockId, blockNumber?: bigint) => Promise<Value>,
 ): Promise<Value> {
   const head = await readHead?.()
   if (head === undefined) return read('latest')
   try {
-    return await read({ blockHash: head.hash })
+    return await read({ blockHash: head.hash }, head.number)
   } catch (error) {
     if (rpcErrorOf(error) === undefined) throw error
     return read('latest')

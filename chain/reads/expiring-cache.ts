@@ -1,6 +1,13 @@
-export interface ExpiringCacheOptions {
+export interface ExpiringCacheOptions<Value> {
   /** How long a value is kept; 0 keeps none, but concurrent callers still share a load. */
   readonly ttlMs: number
+  /** Keeps a value beyond its time. */
+  readonly keep?: {
+    /** Whether a value still holds; it was asked for at `askedAtMs`. */
+    readonly stillHolds: (value: Value, askedAtMs: number, key: string) => boolean
+    /** No value is kept for longer. */
+    readonly mostMs: number
+  }
   /** Beyond it the least recently loaded entry is dropped. */
   readonly maxEntries: number
   /** Milliseconds of a monotonic clock. */
@@ -20,11 +27,13 @@ interface Entry<Value> {
   readonly asking: Promise<Value | undefined>
   /** Undefined before the answer. */
   value: Value | undefined
-  freshUntilMs: number
+  readonly askedAtMs: number
 }
 
-export function createExpiringCache<Value>(options: ExpiringCacheOptions): ExpiringCache<Value> {
-  const { ttlMs, maxEntries, nowMs = () => performance.now() } = options
+export function createExpiringCache<Value>(
+  options: ExpiringCacheOptions<Value>,
+): ExpiringCache<Value> {
+  const { ttlMs, maxEntries, keep, nowMs = () => performance.now() } = options
   const entries = new Map<string, Entry<Value>>()
 
   function forget(key: string, entry: Entry<Value>): void {
@@ -32,32 +41,35 @@ export function createExpiringCache<Value>(options: ExpiringCacheOptions): Expir
   }
 
   function load(key: string, read: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    // The age counts from the call: a slow answer is old when it arrives.
+    const askedAtMs = nowMs()
     const asking = read()
-    const entry: Entry<Value> = {
-      asking,
-      value: undefined,
-      freshUntilMs: Number.POSITIVE_INFINITY,
-    }
+    const entry: Entry<Value> = { asking, value: undefined, askedAtMs }
     entries.delete(key)
     entries.set(key, entry)
     evictOldest(entries, maxEntries)
-    // The age counts from the call: a slow answer is old when it arrives.
-    const freshUntilMs = nowMs() + ttlMs
     asking.then(
       (value) => {
         entry.value = value
         if (value === undefined) forget(key, entry)
-        else entry.freshUntilMs = freshUntilMs
       },
       () => forget(key, entry),
     )
     return asking
   }
 
+  /** A value that is still asked for counts as good. */
+  function isGood({ value, askedAtMs }: Entry<Value>, key: string): boolean {
+    if (value === undefined) return true
+    const ageMs = nowMs() - askedAtMs
+    if (ageMs < ttlMs) return true
+    return keep !== undefined && ageMs < keep.mostMs && keep.stillHolds(value, askedAtMs, key)
+  }
+
   return {
     get: (key, read) => {
       const entry = entries.get(key)
-      if (entry === undefined || nowMs() >= entry.freshUntilMs) return load(key, read)
+      if (entry === undefined || !isGood(entry, key)) return load(key, read)
       return entry.value ?? entry.asking
     },
   }

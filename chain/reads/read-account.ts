@@ -1,5 +1,6 @@
 import { getAbiItem } from 'viem'
 import type { Address } from '../../core/action.js'
+import type { AccountRead, TouchedBlocks } from '../../core/touched-accounts.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -20,10 +21,14 @@ export interface AccountFacts {
   readonly manager: Address
   /** Unix seconds; 0 unless the owner has asked to take the account out of custody. */
   readonly withdrawRequestedAtSec: bigint
+  /** The block at which they were read, where that is known. */
+  readonly blockNumber?: bigint
 }
 
 export interface AccountReader {
-  /** Facts at most a block old; undefined when the chain cannot be read. */
+  /**
+   * Facts at most a block old, or which no block has touched since; undefined when the chain cannot be read.
+   */
   readAccount(subaccountId: bigint): Answer<AccountFacts | undefined>
   /**
    * Unix seconds at which the key ends: its expiry, or 0 when it was never registered or its deregistration has begun;
@@ -45,21 +50,39 @@ export interface AccountReaderOptions {
   readonly readHead?: HeadReader
   /** How long facts are kept; at most a block's time. */
   readonly cacheMs: number
+  /** Keeps the facts of an account, up to KEPT_MS, while no block touches it; absent, they are kept for `cacheMs`. */
+  readonly touched?: Pick<TouchedBlocks, 'isUntouched'>
 }
 
-const CACHE_ENTRIES = 10_000
+const CACHE_ENTRIES = 32_768
+/** An event that a node withholds, or a change without one, is noticed after this. */
+export const KEPT_MS = 300_000
 
 /** Reads facts about accounts and session keys at the newest block; addresses in lower case. */
 export function createAccountReader(options: AccountReaderOptions): AccountReader {
-  const { breaker = createCircuitBreaker() } = options
+  const { breaker = createCircuitBreaker(), touched } = options
   const ask = <Value>(read: () => Promise<Value>) => breaker.ask(() => unlessUnreadable(read))
   const bounds = { ttlMs: options.cacheMs, maxEntries: CACHE_ENTRIES }
-  const accounts = createExpiringCache<AccountFacts>(bounds)
+  const accounts = createExpiringCache<AccountFacts>({
+    ...bounds,
+    ...(touched !== undefined && {
+      keep: {
+        stillHolds: (kept, readAtMs, id) =>
+          isUntouched(touched, kept, { subaccountId: BigInt(id), readAtMs }),
+        mostMs: KEPT_MS,
+      },
+    }),
+  })
   const expiries = createExpiringCache<bigint>(bounds)
   return {
     readAccount: (id) =>
       accounts.get(id.toString(), () =>
-        ask(() => readAtHead(options.readHead, (at) => fetchAccount(options, id, at))),
+        ask(() =>
+          readAtHead(options.readHead, async (at, blockNumber) => ({
+            ...(await fetchAccount(options, id, at)),
+            ...(blockNumber !== undefined && { blockNumber }),
+          })),
+        ),
       ),
     readSessionKeyExpiry: (owner, key) =>
       expiries.get(`${owner} ${key}`.toLowerCase(), () =>
@@ -67,6 +90,14 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
       ),
   }
 }
+
+/** Facts that refuse an order are not kept: a change that was not announced would refuse it for minutes. */
+const isUntouched = (
+  touched: Pick<TouchedBlocks, 'isUntouched'>,
+  { blockNumber, inCustody }: AccountFacts,
+  read: Omit<AccountRead, 'blockNumber'>,
+): boolean =>
+  inCustody && blockNumber !== undefined && touched.isUntouched({ ...read, blockNumber })
 
 const of = {
   ...selectorsOf(matchingAbi, 'subAccountToOwner', 'withdrawTimestamp'),

@@ -97,11 +97,19 @@ async function managerOf(reads: FaultReads, accountId: bigint): Promise<Address 
   return word === undefined ? undefined : `0x${word.toString(16).padStart(40, '0')}`
 }
 
-const isTrue = async (reads: FaultReads, to: Address, data: Hex): Promise<boolean> =>
-  (await wordOf(reads, to, data)) === 1n
+/** Whether the call returns true. */
+export const isTrue = async (
+  reads: Pick<FaultReads, 'client'>,
+  to: Address,
+  data: Hex,
+): Promise<boolean> => (await wordOf(reads, to, data)) === 1n
 
 /** The word that a call returns; undefined when the contract reverts or has no such function. */
-async function wordOf({ client }: FaultReads, to: Address, data: Hex): Promise<bigint | undefined> {
+export async function wordOf(
+  { client }: Pick<FaultReads, 'client'>,
+  to: Address,
+  data: Hex,
+): Promise<bigint | undefined> {
   const answer = await client
     .request({ method: 'eth_call', params: [{ to, data }, 'latest'] })
     .catch(undefinedOnRevert)

@@ -4,6 +4,7 @@ import type { Action, Hex, SigningVector, SigningVectors } from '../../core/acti
 import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { frameMessage, type FramePurpose, type FrameWords } from '../../core/entry/auth-frame.js'
+import { scopeOf } from '../../core/entry/cancel-scope.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
 import {
   encodeDepositData,
@@ -11,7 +12,7 @@ import {
   encodeWithdrawalData,
 } from '../../core/entry/read-action.js'
 import { SIGNED_STRUCTS, typeString, type SignedStruct } from '../../core/entry/signed-structs.js'
-import { MIN_DEPOSIT_UNITS_6 } from '../../core/limits.js'
+import { MAX_CANCEL_PROOF_SEC, MIN_DEPOSIT_UNITS_6 } from '../../core/limits.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import type { Deployment } from '../reads/deployment.js'
 import { personalDigest } from './verify-frame.js'
@@ -108,6 +109,7 @@ export async function signingVectors(of: VectorsOf): Promise<SigningVectors> {
           signature: cancelVector.signature,
         },
       },
+      await cancelAllVector(domain),
       await action('deposit', call(101n, depositModule, deposit), transfer),
       await typed({
         name: 'permit',
@@ -125,11 +127,28 @@ export async function signingVectors(of: VectorsOf): Promise<SigningVectors> {
 type Body = Readonly<Record<string, unknown>>
 type BodyOf = (json: ReturnType<typeof actionJson>, signature: string) => Body
 
+async function cancelAllVector(domain: Domain): Promise<SigningVector> {
+  const issuedSec = EXPIRY_SEC - MAX_CANCEL_PROOF_SEC
+  const message = {
+    ...{ owner, signer: owner, scope: scopeOf({ kind: 'cancel_all' }) },
+    ...{ issuedAt: BigInt(issuedSec), expiry: BigInt(EXPIRY_SEC) },
+  }
+  const vector = await typed({ name: 'cancel-all', domain, struct: 'CancelAll', message })
+  const { signature } = vector
+  return {
+    ...vector,
+    body: {
+      ...{ owner_address: owner, signer_address: owner, signature },
+      ...{ issued_at: issuedSec, expiry: EXPIRY_SEC },
+    },
+  }
+}
+
 interface TypedMessage {
   readonly name: string
   readonly domain: Domain
   readonly struct: SignedStruct
-  readonly message: Readonly<Record<string, bigint | Hex>>
+  readonly message: Readonly<Record<string, bigint | string>>
 }
 
 async function typed({

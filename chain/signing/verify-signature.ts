@@ -32,6 +32,8 @@ export interface SignatureVerifier {
   readonly hasCode: (address: Address) => Answer<boolean | undefined>
   /** EIP-712 digest of a cancel on this venue's domain. */
   readonly cancelDigest: (terms: CancelTerms) => Hex
+  /** The same for a cancel of many orders. */
+  readonly cancelAllDigest: (terms: CancelAllTerms) => Hex
   /** Judges a signature over a digest of this venue as `verify` does. */
   readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
 }
@@ -115,6 +117,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     digest,
     verify: (action, signature) => verifyDigest(action.signer, digest(action), signature),
     cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
+    cancelAllDigest: (terms) => bytesToHex(hasher.cancelAllDigest(terms)),
     verifyDigest,
     hasCode,
   }
@@ -195,12 +198,24 @@ export interface CancelTerms {
   readonly expiry: bigint
 }
 
+/** What an owner or a session key signs to cancel many orders, or to set a lease. */
+export interface CancelAllTerms {
+  readonly owner: Address
+  readonly signer: Address
+  /** What it is for (core/entry/cancel-scope.ts). */
+  readonly scope: string
+  /** Unix seconds. */
+  readonly issuedAt: bigint
+  readonly expiry: bigint
+}
+
 /** Hashes actions as Matching does, and cancels on the same domain; made once per domain. */
 export interface ActionHasher {
   /** EIP-712 digest, the 32 bytes that are signed. A field that does not fit its type is a broken invariant. */
   digest(action: Action): Uint8Array
   /** The same for a signed cancel, which stays off chain. */
   cancelDigest(terms: CancelTerms): Uint8Array
+  cancelAllDigest(terms: CancelAllTerms): Uint8Array
 }
 
 const DOMAIN_TYPE =
@@ -222,6 +237,8 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
   struct.set(keccakText(typeString('Action')), 0)
   const cancel = Buffer.alloc(5 * WORD)
   cancel.set(keccakText(typeString('Cancel')), 0)
+  const cancelAll = Buffer.alloc(6 * WORD)
+  cancelAll.set(keccakText(typeString('CancelAll')), 0)
   return {
     digest(action) {
       writeWord(struct, 1, action.subaccountId)
@@ -239,6 +256,14 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
       writeWord(cancel, 3, nonce)
       writeWord(cancel, 4, expiry)
       return signedDigest(keccak256(cancel))
+    },
+    cancelAllDigest({ owner, signer, scope, issuedAt, expiry }) {
+      writeAddress(cancelAll, 1, owner)
+      writeAddress(cancelAll, 2, signer)
+      cancelAll.set(keccakText(scope), 3 * WORD)
+      writeWord(cancelAll, 4, issuedAt)
+      writeWord(cancelAll, 5, expiry)
+      return signedDigest(keccak256(cancelAll))
     },
   }
 }

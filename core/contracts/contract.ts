@@ -1,5 +1,6 @@
 import type { ContractEntry } from '../../interface/market.js'
 import type { MarginAccount, PositionRecord } from '../../interface/position.js'
+import type { CancelReason, MarketReason } from '../../interface/reasons.js'
 import type { FillRecord } from '../../interface/trade.js'
 import type { Codec } from '../wire/codec.js'
 import type { AccountObservation } from '../engine/accounts.js'
@@ -8,6 +9,7 @@ import type { Hold, LiveOrder } from '../engine/live-order.js'
 import type { Order, Side } from '../engine/order.js'
 import type { AmountE18, FeePerUnitE18, PriceE18, QuoteE18 } from '../money.js'
 import type { Refusal } from '../entry/refusals.js'
+import type { HeldFunds, ShownFunds } from './funds.js'
 import type { IndexLag } from './index-lag.js'
 import type { VenueFaults } from './faults.js'
 import type { ContractType, Market } from './market.js'
@@ -34,6 +36,8 @@ export type ContractTerms = Pick<Market, 'takerFeeBps'>
 export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   /** What a fill adds to `filled_quote`, rounded down (interface 2.5, decisions P19, F12). */
   readonly quoteOf: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
+  /** Symbol of the token in which `quoteOf` counts. */
+  readonly quoteSymbol: (market: Market) => string
   /** The taker's total fee of one fill, rounded down (decision C14); makers pay none. */
   readonly takerFee: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
   /** Fee per 1.0 of size, rounded as the chain compares it with the signed `worstFee` (decision C12). */
@@ -48,7 +52,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   readonly gate?: (
     facts: MarketObservation<Own['marketFacts']> | undefined,
     nowMs: number,
-  ) => MarketHold | undefined
+  ) => MarketHold<MarketReason> | undefined
   /**
    * What two crossing orders may match of `amount`, or which of them steps aside. Absent where amount and price alone
    * decide.
@@ -97,9 +101,9 @@ export interface PriceRange {
 }
 
 /** A hold of the whole market. */
-export interface MarketHold {
+export interface MarketHold<Why extends string = string> {
   /** Public: `trading_status_reason`. */
-  readonly reason: string
+  readonly reason: Why
   /** Unix milliseconds of market time at which it ends by itself; absent when time does not end it. */
   readonly untilMs?: number
 }
@@ -132,15 +136,17 @@ export interface Pair {
 export type Pairing =
   | { readonly amount: AmountE18 }
   | { readonly aside: LiveOrder; readonly hold: Hold }
-  | { readonly aside: LiveOrder; readonly cancelReason: string }
+  | { readonly aside: LiveOrder; readonly cancelReason: CancelReason }
 
 /** The `cancel_reason` of an order that is cancelled because the chain keeps refusing it (decision B6). */
-export type RefusalReason =
+export type RefusalReason = Extract<
+  CancelReason,
   | 'insufficient_margin'
   | 'insufficient_balance'
   | 'signature_revoked'
   | 'fee_bound_too_low'
   | 'settlement_refused'
+>
 
 declare const contractOwned: unique symbol
 /** A value that only its contract's record looks inside. The mark exists in types alone, and tells one such value from another. */
@@ -221,7 +227,7 @@ export interface Means<Own extends OwnTypes = OpaqueTypes> {
   /** Whether an order that waits with this hold has got what it waits for. */
   readonly hasEnough: (purse: Own['purse'], order: LiveOrder, hold: Hold) => boolean
   /** `cancel_reason` of an order that its account has left without purpose. Absent where there is no such order. */
-  readonly endOf?: (purse: Own['purse'], order: LiveOrder) => string | undefined
+  readonly endOf?: (purse: Own['purse'], order: LiveOrder) => CancelReason | undefined
   /** A match of the order awaits settlement. */
   readonly reserve: (purse: Own['purse'], order: LiveOrder, cost: Own['cost']) => void
   /** A match of the order has an outcome, whatever it is. */
@@ -274,8 +280,29 @@ export interface Presentation {
   readonly hasTicker: boolean
   /** Further members of a fill, for the order's own side (interface 2.6). Absent where there are none. */
   readonly fill?: (fill: MarkedFill) => MarkFields
+  /** What `GET /v1/marks` and `GET /v1/funding` serve. Absent where nothing values positions. */
+  readonly prices?: MarketPrices
   /** An account of the market as `GET /v1/positions` shows it. Absent where that does not serve the market. */
   readonly positions?: (held: HeldAccount) => HeldRecords
+  /** What an account holds in the market, as `GET /v1/balances` shows it. Absent where that does not serve the market. */
+  readonly funds?: (held: HeldFunds) => ShownFunds
+}
+
+/** Prices of a market on the chain, whose history is kept. */
+export interface MarketPrices {
+  /** Whether long and short positions pay each other funding. */
+  readonly hasFunding: boolean
+  /** Undefined while the chain has no price that counts. */
+  readonly at: (facts: MarketFacts) => PricesAt | undefined
+}
+
+/** Prices at 1e18 of one block. */
+export interface PricesAt {
+  readonly mark: PriceE18
+  /** Absent before the first. */
+  readonly index?: PriceE18
+  /** Of one hour, signed, at 1e18: positive when longs pay. Only where there is funding. */
+  readonly fundingRate?: bigint
 }
 
 /** An account of a market, every fact of one block. */

@@ -14,6 +14,7 @@ export const deliverable: Contract = Object.freeze<Contract>({
   settlementType: 'physical_delivery',
   trading: sealTrading<BalanceTypes>({
     quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    quoteSymbol: ({ presentation }) => presentation.quoteAssetSymbol,
     takerFee: ({ takerFeeBps }, price, amount) => notionalFeeFloor(price, amount, takerFeeBps),
     feePerUnit: feePerUnitFloor,
     restChecks: [() => refusals.marketDisabled],

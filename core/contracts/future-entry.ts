@@ -2,7 +2,14 @@ import type { FutureState } from '../../interface/future.js'
 import type { ContractEntry } from '../../interface/market.js'
 import { exactNumber, formatDecimal } from '../decimal.js'
 import { E18, type PriceE18 } from '../money.js'
-import type { MarkedFill, MarketObservation, MarkFields } from './contract.js'
+import type {
+  MarkedFill,
+  MarketFacts,
+  MarketObservation,
+  MarketPrices,
+  MarkFields,
+  PricesAt,
+} from './contract.js'
 import { futureOf } from './future-facts.js'
 import { fillBand, FIXING_SEC } from './future-prices.js'
 import type { Market } from './market.js'
@@ -20,6 +27,16 @@ export function futureFill({ side, price, amount, markPrice }: MarkedFill): Mark
   const variation = side === 'buy' ? ofBuyer : -ofBuyer
   return { mark_price: formatDecimal(markPrice, 18), vm_cngn: formatDecimal(variation, 18) }
 }
+
+/** A stale index is still the last one known. */
+function pricesAt(facts: MarketFacts): PricesAt | undefined {
+  const { mark, index } = futureOf(facts)
+  if (mark === 0n) return undefined
+  return index === 0n ? { mark } : { mark, index }
+}
+
+/** Mark and index of a series. */
+export const futurePrices: MarketPrices = { hasFunding: false, at: pricesAt }
 
 /** `expiry_timestamp` and `future` of a future's market entry. */
 export const futureEntry = (market: Market, observed?: MarketObservation): ContractEntry => ({

@@ -1,3 +1,4 @@
+import type { MarketReason } from '../../interface/reasons.js'
 import { futureRefusals, indexStale, outsideFillBand } from '../entry/future-refusals.js'
 import { marketRefusals } from '../entry/market-refusals.js'
 import type { Refusal } from '../entry/refusals.js'
@@ -22,7 +23,7 @@ import {
   type RefusalReason,
 } from './contract.js'
 import type { FaultOf, VenueFaults } from './faults.js'
-import { futureEntry, futureFill, lastTradeSecOf } from './future-entry.js'
+import { futureEntry, futureFill, futurePrices, lastTradeSecOf } from './future-entry.js'
 import {
   futureAccountCodec,
   futureFactsCodec,
@@ -30,6 +31,7 @@ import {
   type FutureFacts,
 } from './future-facts.js'
 import { CONTRACT_MULTIPLIER } from './future-margin.js'
+import { futureFunds } from './future-funds.js'
 import { futureModel } from './future-model.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
 import { seriesProblem } from './future-series.js'
@@ -55,7 +57,7 @@ const feePerContract = (fee: QuoteE18, amount: AmountE18): FeePerUnitE18 =>
   feePerUnitE18(mulDivFloor(fee, E18, amount / CONTRACT_MULTIPLIER))
 
 /** The hold of a series at its facts, the most lasting reason first. */
-function gate(observed: Observed, nowMs: number): MarketHold | undefined {
+function gate(observed: Observed, nowMs: number): MarketHold<MarketReason> | undefined {
   if (observed === undefined) return { reason: 'market_unread' }
   const { facts, readAtMs } = observed
   if (nowMs >= (facts.expirySec - FIXING_SEC) * 1000) return { reason: 'trading_ended' }
@@ -144,6 +146,7 @@ export const future: Contract = Object.freeze({
   trading: sealTrading<FutureTypes>({
     // Sizes are USDC (decision F12).
     quoteOf: (_, __, amount) => quoteE18(amount),
+    quoteSymbol: ({ presentation }) => presentation.baseAssetSymbol,
     takerFee: (terms, _, amount) => takerFee(terms, amount),
     feePerUnit: feePerContract,
     restChecks: [],
@@ -166,5 +169,11 @@ export const future: Contract = Object.freeze({
       purse: marginSnapshot,
     },
   }),
-  present: { marketEntry: futureEntry, hasTicker: false, fill: futureFill },
+  present: {
+    marketEntry: futureEntry,
+    hasTicker: false,
+    fill: futureFill,
+    funds: futureFunds,
+    prices: futurePrices,
+  },
 })

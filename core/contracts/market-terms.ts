@@ -1,4 +1,5 @@
 import { formatDecimal } from '../decimal.js'
+import { quoteE18 } from '../money.js'
 import type { Market } from './market.js'
 
 /** What of a market is fixed once its log has opened it. */
@@ -25,6 +26,10 @@ export interface MarketRules extends Readonly<
 > {
   /** Only in markets that state one. */
   readonly amountStep?: Market['amountStep'] & {}
+  /** Least limit price times amount of an order; absent: any. A change of the rules says 0 for that. */
+  readonly minNotional?: Market['minNotional'] & {}
+  /** Most live orders of one account; 0: not limited any more; absent: never limited. */
+  readonly openOrderLimit?: Market['openOrderLimit'] & {}
 }
 
 /** What the log of a market begins with. */
@@ -71,15 +76,23 @@ export function identityOf(market: MarketIdentity): MarketIdentity {
 }
 
 /** Rules as a market carries them. */
-type CarriedRules = Pick<Market, 'takerFeeBps' | 'tickSize' | 'minSize' | 'amountStep'>
+type CarriedRules = Pick<
+  Market,
+  'takerFeeBps' | 'tickSize' | 'minSize' | 'amountStep' | 'minNotional' | 'openOrderLimit'
+>
 
 /** What a log needs to know of a market to open it. */
 export type OpenableMarket = MarketIdentity & CarriedRules & Pick<Market, 'enabled'>
 
 /** The rules alone, without what else the value carries. */
-export function rulesOf({ takerFeeBps, tickSize, minSize, amountStep }: CarriedRules): MarketRules {
-  const rules = { takerFeeBps, tickSize, minSize }
-  return amountStep === undefined ? rules : { ...rules, amountStep }
+export function rulesOf(market: CarriedRules): MarketRules {
+  const { takerFeeBps, tickSize, minSize, amountStep, minNotional = 0n, openOrderLimit } = market
+  return {
+    ...{ takerFeeBps, tickSize, minSize },
+    ...(amountStep !== undefined && { amountStep }),
+    ...(minNotional !== 0n && { minNotional: quoteE18(minNotional) }),
+    ...(openOrderLimit !== undefined && { openOrderLimit }),
+  }
 }
 
 /** The opening of a market as its row states it. */
@@ -93,12 +106,16 @@ export const openingOf = (row: OpenableMarket): MarketOpening => ({
 export const withTerms = (
   market: Market,
   { identity, rules, enabled, standing }: MarketTerms,
-): Market => ({ ...market, ...identity, ...rules, enabled, standing }) as Market
+): Market => ({ ...market, ...NO_LIMITS, ...identity, ...rules, enabled, standing }) as Market
 
-/** A field of a market by its name in the market file, as text. */
+/** What the row says of limits does not hold beside terms that state none. */
+const NO_LIMITS = { minNotional: undefined, openOrderLimit: undefined }
+
+/** A field of a market by its name in the market file, as text; `unset` is the text of a rule that does nothing. */
 type FieldTexts<Of = MarketOpening> = readonly (readonly [
   field: string,
   text: (market: Of) => string,
+  unset?: string,
 ])[]
 
 const NONE = 'none'
@@ -122,14 +139,16 @@ const RULE_FIELDS: FieldTexts<Pick<MarketOpening, 'rules'>> = [
   ['taker_fee_bps', ({ rules }) => `${rules.takerFeeBps}`],
   ['tick_size', ({ rules }) => decimal(rules.tickSize)],
   ['min_size', ({ rules }) => decimal(rules.minSize)],
-  ['amount_step', ({ rules }) => decimal(rules.amountStep)],
+  ['amount_step', ({ rules }) => decimal(rules.amountStep), NONE],
+  ['min_notional', ({ rules }) => decimal(rules.minNotional ?? 0n), '0'],
+  ['open_order_limit', ({ rules }) => `${rules.openOrderLimit ?? 0}`, '0'],
 ]
 
-/** Rules by the names of the market file, in one line. */
+/** Rules that do something, by the names of the market file, in one line. */
 export const describeRules = (rules: MarketRules): string =>
-  RULE_FIELDS.flatMap(([field, text]) => {
+  RULE_FIELDS.flatMap(([field, text, unset]) => {
     const value = text({ rules })
-    return value === NONE ? [] : [`${field}=${value}`]
+    return value === unset ? [] : [`${field}=${value}`]
   }).join(' ')
 
 /** A field in which the market file and the market's log differ. */

@@ -1,5 +1,5 @@
 import type { Address } from '../action.js'
-import type { AmountE18, PriceE18 } from '../money.js'
+import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
 import type { MarketStanding } from './market-terms.js'
 
 /** The kinds of contract that a market may trade (interface 2.2). */
@@ -45,6 +45,10 @@ interface MarketBase {
   /** Signed amount per 1.0 of size: 1e18, on futures 1e15. */
   readonly amountScale: bigint
   readonly takerFeeBps: number
+  /** Least limit price times amount of an order; absent where there is no least. */
+  readonly minNotional?: QuoteE18 | undefined
+  /** Most live orders of one account; 0 where they are not limited any more, absent where they never were. */
+  readonly openOrderLimit?: number | undefined
   readonly makerFeeBps: number
   readonly assetAddress: Address
   readonly subId: bigint

@@ -2,7 +2,7 @@ import type { ContractEntry } from '../../interface/market.js'
 import type { PerpState } from '../../interface/perpetual.js'
 import { divHalfUp, formatDecimal } from '../decimal.js'
 import { E18 } from '../money.js'
-import type { MarketObservation } from './contract.js'
+import type { MarketFacts, MarketObservation, MarketPrices, PricesAt } from './contract.js'
 import { indexLagEntry, type IndexLag } from './index-lag.js'
 import type { Market } from './market.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
@@ -26,6 +26,16 @@ export function perpetualEntry(
 /** `trading_enabled` (decision P5). */
 export const isTradingEnabled = (facts: PerpetualFacts): boolean =>
   facts.moduleAllowed && facts.positionCap > 0n && !facts.paused && !facts.disabled
+
+/** Nothing while a feed is stale: the chain then shows zeros. */
+function pricesAt(facts: MarketFacts): PricesAt | undefined {
+  const { mark, index, fundingRate, pricesStale } = perpetualOf(facts)
+  if (pricesStale || mark === 0n || index === 0n) return undefined
+  return { mark, index, fundingRate }
+}
+
+/** Mark, index and funding of a perpetual. */
+export const perpetualPrices: MarketPrices = { hasFunding: true, at: pricesAt }
 
 /** The state of the market on the chain (interface 2.3). */
 export function perpState(

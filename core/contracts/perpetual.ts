@@ -1,3 +1,4 @@
+import type { MarketReason } from '../../interface/reasons.js'
 import { marketRefusals } from '../entry/market-refusals.js'
 import type { Refusal } from '../entry/refusals.js'
 import { amountE18 } from '../money.js'
@@ -12,22 +13,17 @@ import {
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { refuseIndexLag } from './index-lag.js'
 import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
-import {
-  legOf,
-  marginSnapshot,
-  type Leg,
-  type MarginModel,
-  type MarginTypes,
-} from './margin-purse.js'
+import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
 import {
   perpetualAccountCodec,
   perpetualFactsCodec,
   type PerpetualAccount,
   type PerpetualFacts,
 } from './perpetual-facts.js'
-import { isTradingEnabled, perpetualEntry } from './perpetual-entry.js'
+import { isTradingEnabled, perpetualEntry, perpetualPrices } from './perpetual-entry.js'
+import { perpetualFunds } from './perpetual-funds.js'
+import { perpetualModel } from './perpetual-model.js'
 import { perpetualPositions } from './perpetual-position.js'
-import { creditOf, floorE18, requirementOf, unsettledAt } from './perpetual-margin.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
 
 type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
@@ -35,41 +31,11 @@ type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
 /** Nothing crosses on a head of the chain older than this, or on facts whose read began longer ago (decision P4). */
 export const FACTS_AGE_MAX_MS = 10_000
 
-/** All that a leg gains or loses is settled into cash. */
-function resultOf({ mark }: PerpetualFacts, { size, worth, fee }: Leg): bigint {
-  return floorE18(mark * size - worth) - fee
-}
-
-/** Initial margin as the manager computes it, between two observations at the market's newest prices. */
-const model: MarginModel<PerpetualAccount, PerpetualFacts> = {
-  positionOf: ({ position }) => position,
-  isFrozen: ({ inAuction }) => inAuction,
-  isValued: ({ valued }) => valued !== undefined,
-  standing(account, market) {
-    if (market.pricesStale) return undefined
-    const profit = account.position === 0n ? 0n : unsettledAt(account, market.mark)
-    const cash = account.cash + profit
-    const { elsewhere = 0n } = account.valued ?? {}
-    const equity = cash + creditOf(market, account.collateral, 'initial') + elsewhere
-    return { cash, equity }
-  },
-  requirement: (market, position) => requirementOf(market, position, 'initial'),
-  resultOf,
-  cashOf: resultOf,
-  legAtBest({ mark }, { side, limitPrice }, amount) {
-    const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
-    return legOf(side, isBetter ? limitPrice : mark, amount)
-  },
-  mayBorrow: ({ borrowing }) => borrowing,
-  // The chain may still refuse one that costs cash below initial margin (decision P7).
-  reducesFreely: () => true,
-}
-
 /** The hold of a market at its facts, the most lasting reason first. */
 function gate(
   observed: MarketObservation<PerpetualFacts> | undefined,
   nowMs: number,
-): MarketHold | undefined {
+): MarketHold<MarketReason> | undefined {
   if (observed === undefined) return { reason: 'market_unread' }
   const { facts, blockTimeSec, readAtMs } = observed
   const oldestMs = Math.min(blockTimeSec * 1000, readAtMs)
@@ -109,10 +75,10 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
   const leg = legOf(side, limitPrice, amount, fee)
   const { position, valued } = account.facts
   if (order.reduceOnly === true || isReduction(position, leg.size)) return undefined
-  const standing = model.standing(account.facts, observed.facts)
+  const standing = perpetualModel.standing(account.facts, observed.facts)
   if (standing === undefined || valued === undefined) return marketRefusals.marginUnreadable
   const bearing = { position, standing, own: NO_FLIGHT, opposite: NO_FLIGHT }
-  return fitsMargin(model, observed.facts, bearing, leg)
+  return fitsMargin(perpetualModel, observed.facts, bearing, leg)
     ? undefined
     : marketRefusals.insufficientMargin
 }
@@ -123,6 +89,7 @@ export const perpetual: Contract = Object.freeze({
   settlementType: 'cash_settled_perpetual',
   trading: sealTrading<PerpetualTypes>({
     quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    quoteSymbol: ({ presentation }) => presentation.quoteAssetSymbol,
     takerFee: ({ takerFeeBps }, price, amount) => notionalFeeFloor(price, amount, takerFeeBps),
     feePerUnit: feePerUnitFloor,
     restChecks: [],
@@ -132,7 +99,7 @@ export const perpetual: Contract = Object.freeze({
       ({ order, account }) => refuseReduceOnly(order, account?.facts.position),
       refuseMargin,
     ],
-    means: { ...marginMeans(model), endOf: (_, order) => endOfReduceOnly(order) },
+    means: { ...marginMeans(perpetualModel), endOf: (_, order) => endOfReduceOnly(order) },
     gate,
     pair: (pair, observed) => pairPositions(pair, capOf(observed)),
     cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
@@ -142,5 +109,11 @@ export const perpetual: Contract = Object.freeze({
       purse: marginSnapshot,
     },
   }),
-  present: { marketEntry: perpetualEntry, hasTicker: false, positions: perpetualPositions },
+  present: {
+    marketEntry: perpetualEntry,
+    hasTicker: false,
+    positions: perpetualPositions,
+    funds: perpetualFunds,
+    prices: perpetualPrices,
+  },
 })

@@ -1,3 +1,4 @@
+import type { CancelReason } from '../../interface/reasons.js'
 import type { LiveOrder } from '../engine/live-order.js'
 import type { Order } from '../engine/order.js'
 import { marketRefusals } from '../entry/market-refusals.js'
@@ -44,7 +45,7 @@ function asideOf(order: LiveOrder): Pairing {
 }
 
 /** `cancel_reason` of a reduce-only order with nothing left to reduce, and nothing that may come back. */
-export function endOfReduceOnly(order: LiveOrder): string | undefined {
+export function endOfReduceOnly(order: LiveOrder): CancelReason | undefined {
   if (order.order.reduceOnly !== true) return undefined
   const { purse } = order.account
   const isSpent = reducible(purse, order) === 0n && !isInFlight(purse, order)

@@ -3,6 +3,7 @@ import { balanceMeans, balanceWire, type BalanceTypes } from './balances.js'
 import { sealTrading, type Contract, type RefusalReason } from './contract.js'
 import type { FaultOf, VenueFaults } from './faults.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
+import { spotFunds } from './spot-funds.js'
 
 const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
   ['SRM_PortfolioBelowMargin', 'insufficient_margin'],
@@ -22,6 +23,11 @@ export const spot: Contract = Object.freeze({
   settlementType: 'spot',
   trading: sealTrading<BalanceTypes>({
     quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    // An inverted market presents the engine's quote as its base.
+    quoteSymbol: ({ presentation, orderEntry }) =>
+      orderEntry?.orientation === 'inverted'
+        ? presentation.baseAssetSymbol
+        : presentation.quoteAssetSymbol,
     takerFee: ({ takerFeeBps }, price, amount) => notionalFeeFloor(price, amount, takerFeeBps),
     feePerUnit: feePerUnitFloor,
     restChecks: [(_, { reduceOnly }) => (reduceOnly ? refusals.reduceOnlyUnsupported : undefined)],
@@ -31,5 +37,5 @@ export const spot: Contract = Object.freeze({
     cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
     faults: FAULTS,
   }),
-  present: { marketEntry: () => ({}), hasTicker: true },
+  present: { marketEntry: () => ({}), hasTicker: true, funds: spotFunds },
 })

@@ -88,18 +88,21 @@ export function spotContract(
   const { name, orientation } = market.orderEntry
   const price = formatDecimal(order.price, 18)
   const amount = formatDecimal(order.amount, 18)
-  // price × amount is at 1e36; dividing by 1e30 leaves the token's six decimals.
-  const usdc = formatDecimal(divHalfUp(order.price * order.amount, E30), UI_SIZE_DECIMALS)
+  const usdc = usdcOf(order)
   const bought = order.side === 'buy'
   return {
     spec: name,
-    ui_intent: sent ?? engineToIntent(orientation, order, { price, amount, usdc }),
+    ui_intent: sent ?? engineToIntent(orientation, order),
     engine_order: { side: order.side, price, amount },
     balance_delta: { usdc: signed(usdc, !bought), cngn: signed(amount, bought) },
   }
 }
 
 const E30 = 10n ** 30n
+/** What price × amount is in USDC: at 1e36, so that dividing by 1e30 leaves the token's six decimals, half up. */
+const usdcOf = ({ price, amount }: EngineOrder): string =>
+  formatDecimal(divHalfUp(price * amount, E30), UI_SIZE_DECIMALS)
+
 /** Over a price at 1e18 it gives the inverse price at UI_PRICE_DECIMALS. */
 const UI_PRICE_INVERSE = 10n ** 28n
 
@@ -109,18 +112,30 @@ function signed(amount: string, gained: boolean): string {
   return gained ? `+${amount}` : `-${amount}`
 }
 
-function engineToIntent(
+/** Price and size of the engine in a trader's terms, rounded as `engineToIntent` does; the same where there is no translation. */
+export function inTraderTerms(
+  { orderEntry }: Pick<Market, 'orderEntry'>,
+  order: Pick<EngineOrder, 'price' | 'amount'>,
+): Pick<UiIntent, 'price' | 'size'> {
+  return engineToIntent(orderEntry?.orientation ?? 'identity', { side: 'buy', ...order })
+}
+
+/**
+ * An engine order in a trader's terms. On inverted markets the price is rounded half up at UI_PRICE_DECIMALS and the size at
+ * UI_SIZE_DECIMALS; on identity markets nothing is rounded.
+ */
+export function engineToIntent(
   orientation: OrderEntrySpec['orientation'],
   order: EngineOrder,
-  texts: { readonly price: string; readonly amount: string; readonly usdc: string },
 ): UiIntent {
   if (orientation === 'identity') {
-    return { side: order.side, price: texts.price, size: texts.amount }
+    const [price, size] = [formatDecimal(order.price, 18), formatDecimal(order.amount, 18)]
+    return { side: order.side, price, size }
   }
   const uiPrice = divHalfUp(UI_PRICE_INVERSE, order.price)
   return {
     side: oppositeSide(order.side),
     price: formatDecimal(uiPrice, UI_PRICE_DECIMALS),
-    size: texts.usdc,
+    size: usdcOf(order),
   }
 }

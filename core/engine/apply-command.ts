@@ -1,61 +1,25 @@
 import { unreachable } from '../assert.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
-import { accountFor, forgetUnused, joinAccount } from './accounts.js'
 import { applyReversal, forgetReversals } from './apply-reversal.js'
-import {
-  applyMarketCommand,
-  cancelDisabled,
-  DISABLED_REASON,
-  openMarket,
-  termsOf,
-} from './apply-market.js'
+import { applyMarketCommand, cancelDisabled, openMarket, termsOf } from './apply-market.js'
 import { applySettlement } from './apply-settlement.js'
+import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel-many.js'
 import { observeFault } from './chain-fault.js'
-import type { Change } from './change.js'
+import type { AskedReason, Change } from './change.js'
 import type { Command, LoggedCommand } from './command.js'
+import { answerOrder, type CommandAnswer } from './command-answer.js'
 import { earliestMs, takeDueDeadline } from './deadlines.js'
-import {
-  beginStep,
-  cancelOrder,
-  emitChange,
-  emitPlaced,
-  markCancelled,
-  markEnded,
-  type Step,
-} from './emit-change.js'
+import { beginStep, cancelOrder, emitChange, markEnded, type Step } from './emit-change.js'
 import { assertEngineVersion } from './engine-version.js'
-import { DEADLINES_MAX_PER_STEP, LIVE_ORDERS_MAX } from './limits.js'
-import {
-  endWithKey,
-  isExpired,
-  isExpiring,
-  newLiveOrder,
-  progressOf,
-  statusOf,
-  type LiveOrder,
-} from './live-order.js'
-import { followHolds, holdExpiring, isReopening, matchIncoming, releaseHold } from './match.js'
+import { applyEndLease, applySetLease, endLeases } from './leases.js'
+import { DEADLINES_MAX_PER_STEP } from './limits.js'
+import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
+import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
 import { refreshHolds } from './market-holds.js'
-import { bookedOrder, POST_ONLY_WOULD_CROSS, rememberRefused } from './post-only.js'
-import { endImmediate } from './time-in-force.js'
-import { whyNotWhole } from './fill-or-kill.js'
-import type { Order, OrderProgress } from './order.js'
-import { continueReviews, observeAccount, observeIfNewer, observeMarket } from './review-account.js'
-import { joinOwner, nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
-
-/** What the market answers to the sender of a command; the shell gives a refusal its words. */
-export type CommandAnswer =
-  | { readonly kind: 'order'; readonly order: Order; readonly progress: OrderProgress }
-  | { readonly kind: 'market'; readonly terms: MarketTerms }
-  | {
-      readonly kind: 'refused'
-      readonly code: RefusedCode
-      /** The order that a repeat has repeated. */
-      readonly repeated?: string
-    }
-
-export type RefusedCode =
-  'active_order_not_found' | 'duplicate_order_id' | 'duplicate_nonce' | typeof POST_ONLY_WOULD_CROSS
+import { applyPlacement } from './place-order.js'
+import { applyReduction } from './reduce-order.js'
+import { continueReviews, observeAccount, observeMarket } from './review-account.js'
+import { nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
 
 export interface AppliedCommand {
   readonly changes: readonly Change[]
@@ -81,14 +45,16 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   const step = beginStep(state)
   // What time releases may not cross while the newest facts hold the market.
   refreshHolds(step)
+  // Before anything that time or the command does: a matcher may start long after a lease has ended.
+  continueMassCancels(step, logged.command)
+  endLeases(step)
   const timeIsDue = applyTime(step)
   followHolds(step)
   cancelDisabled(step)
   continueReviews(step)
   const answer = applyOne(step, logged.command)
   const { changes, continueOrderIds } = step
-  const moreIsDue =
-    timeIsDue || state.reviews.size > 0 || isReopening(state) || state.cancelUpToRank > 0
+  const moreIsDue = timeIsDue || state.reviews.size > 0 || isReopening(state) || isCancelling(state)
   const applied = { changes, moreIsDue, continueOrderIds }
   if (step.restated) {
     const terms = termsOf(state)
@@ -96,6 +62,9 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   }
   return answer === undefined ? applied : { changes, moreIsDue, continueOrderIds, answer }
 }
+
+const isCancelling = ({ cancelUpToRank, massCancels }: MatcherState): boolean =>
+  cancelUpToRank > 0 || massCancels.size > 0
 
 function applyOne(step: Step, command: Command): CommandAnswer | undefined {
   switch (command.kind) {
@@ -105,6 +74,16 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       return answerRepeat(step, command)
     case 'CancelOrder':
       return applyCancel(step, command)
+    case 'ReduceOrder':
+      return applyReduction(step, command)
+    case 'CancelAll':
+      return applyCancelAll(step, command)
+    case 'CancelOrders':
+      return applyCancelOrders(step, command)
+    case 'SetLease':
+      return applySetLease(step, command)
+    case 'EndLease':
+      return applyEndLease(step, command)
     case 'SettlementReported':
       applySettlement(step, command.settlementId, command.outcome)
       return undefined
@@ -160,7 +139,8 @@ function setEngineVersion(state: MatcherState, version: number): void {
 type Repeat = Extract<Command, { kind: 'RepeatOrder' }>
 
 function answerRepeat({ state }: Step, { orderId, by }: Repeat): CommandAnswer {
-  if (state.refusedOrderIds.has(orderId)) return { kind: 'refused', code: POST_ONLY_WOULD_CROSS }
+  const code = state.refusedOrders.get(orderId)
+  if (code !== undefined) return { kind: 'refused', code }
   return { kind: 'refused', code: `duplicate_${by}`, repeated: orderId }
 }
 
@@ -173,8 +153,8 @@ function applyCancel(step: Step, { owner, nonce, reason }: Cancel): CommandAnswe
   if (live === undefined || statusOf(live) !== 'active') {
     return { kind: 'refused', code: 'active_order_not_found' }
   }
-  cancelOrder(step, live, reason)
-  return { kind: 'order', order: live.order, progress: progressOf(live) }
+  cancelOrder(step, live, reason as AskedReason)
+  return answerOrder(live)
 }
 
 function applyContinuation(step: Step, orderId: string): void {
@@ -212,76 +192,6 @@ function observeSessionKey(step: Step, orderId: string, endsSec: number): void {
   // A key may be registered for longer than before.
   if (live.hold?.reason === 'expiring' && !isExpiring(live, state.nowMs)) releaseHold(step, live)
   else scheduleOrder(state, live)
-}
-
-type Placement = Extract<Command, { kind: 'PlaceOrder' }>
-
-/** Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. */
-export function applyPlacement(step: Step, { order, account }: Placement): CommandAnswer {
-  const { state } = step
-  const { orderId, owner, nonce } = order
-  if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
-  const own = state.owners.get(owner)
-  if (own?.has(nonce) === true) return { kind: 'refused', code: 'duplicate_nonce' }
-  // The account's other orders follow what came with the order before the order is one of them.
-  const itsAccount = accountFor(state, order.subaccountId)
-  if (account !== undefined) observeIfNewer(step, itsAccount, account)
-  const booked = bookedOrder(state, order)
-  if (booked === undefined) {
-    rememberRefused(state, orderId)
-    forgetUnused(state, itsAccount)
-    return { kind: 'refused', code: POST_ONLY_WOULD_CROSS }
-  }
-  const live = join(state, booked, {
-    account: itsAccount,
-    own: own ?? new Map<bigint, LiveOrder>(),
-  })
-  enter(step, live)
-  emitPlaced(step, live)
-  scheduleOrder(state, live)
-  return { kind: 'order', order: booked, progress: progressOf(live) }
-}
-
-/** Makes a new order known under its id, its owner and its account. */
-function join(
-  state: MatcherState,
-  order: Order,
-  { account, own }: Pick<LiveOrder, 'account' | 'own'>,
-): LiveOrder {
-  state.rank += 1
-  const live = newLiveOrder(order, { account, own, rank: state.rank, nowMs: state.nowMs })
-  state.orders.set(order.orderId, live)
-  joinOwner(state, live)
-  joinAccount(state, live)
-  return live
-}
-
-function enter(step: Step, live: LiveOrder): void {
-  if (live.unmatched === 0n) return
-  meetBook(step, live)
-  endImmediate(step, live)
-}
-
-function meetBook(step: Step, live: LiveOrder): void {
-  const { state } = step
-  const pointless = state.trading.means.endOf?.(live.account.purse, live)
-  if (isExpired(live, state.nowMs)) {
-    markEnded(step, live)
-  } else if (!state.enabled) {
-    markCancelled(step, live, DISABLED_REASON)
-  } else if (state.orders.size > LIVE_ORDERS_MAX) {
-    markCancelled(step, live, 'market_full')
-  } else if (pointless !== undefined) {
-    markCancelled(step, live, pointless)
-  } else if (live.order.signatureStatus === 'unchecked') {
-    live.hold = { reason: 'signature_unchecked' }
-  } else if (isExpiring(live, state.nowMs)) {
-    live.hold = { reason: 'expiring' }
-  } else {
-    const unfillable = live.order.timeInForce === 'FOK' ? whyNotWhole(step, live) : undefined
-    if (unfillable === undefined) matchIncoming(step, live)
-    else markCancelled(step, live, unfillable)
-  }
 }
 
 /**

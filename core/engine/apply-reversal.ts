@@ -1,5 +1,5 @@
 import { assert } from '../assert.js'
-import { amountE18 } from '../money.js'
+import { amountE18, type AmountE18 } from '../money.js'
 import { fillsOf, type Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
 import {
@@ -13,6 +13,7 @@ import {
 import { REVERSALS_BEYOND_MAX } from './limits.js'
 import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { releaseHold } from './match.js'
+import { resizeOrder } from './reduce-order.js'
 import { releaseWaiting } from './review-account.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 import { isImmediate } from './time-in-force.js'
@@ -83,19 +84,46 @@ function legOf(state: MatcherState, published: ReversedLeg): Leg | undefined {
   return live === undefined && published.ended === undefined ? undefined : { published, live }
 }
 
+/** What a late fill may still take: of an order that was reduced also what it asked for before. */
 function unfilledOf({ published, live }: Leg): bigint {
-  if (live !== undefined) return live.unmatched
-  return published.desired - (published.ended?.filled ?? published.desired)
+  if (live !== undefined) {
+    const { signedDesiredAmount: signed = live.desired } = live.order
+    return live.unmatched + signed - live.desired
+  }
+  const { ended, reducedFrom = published.desired } = published
+  return reducedFrom - (ended?.filled ?? reducedFrom)
+}
+
+/** Lets a reduced order grow again by what a late fill takes beyond it; the leg as it stands then. */
+function makeRoom(step: Step, { published, live }: Leg, amount: AmountE18): Leg {
+  if (live !== undefined) {
+    const missing = amount - live.unmatched
+    if (missing > 0n) resizeOrder(step, live, amountE18(live.desired + missing))
+    return { published, live }
+  }
+  const { ended, desired } = published
+  const filled = (ended?.filled ?? 0n) + amount
+  if (ended === undefined || filled <= desired) return { published, live }
+  const grown = { ...published, desired: amountE18(filled) }
+  const isFilled = ended.status === 'filled'
+  const cancelReason = isFilled ? { cancelReason: REVERSED_REASON } : {}
+  emitEnded(step, grown, { filled: 0n, facts: { kind: 'OrderResized', ...cancelReason } })
+  const status = isFilled ? 'cancelled' : ended.status
+  return { published: { ...grown, ended: { ...ended, status } }, live }
 }
 
 /** The maker's change, then the taker's, with nothing between, like those of any other fill. */
 function fillLate(
   step: Step,
   { match, taker }: SettlementReversal,
-  { legs, now }: { readonly legs: Legs; readonly now: Now<'success'> },
+  { legs: found, now }: { readonly legs: Legs; readonly now: Now<'success'> },
 ): void {
   const { state } = step
   const { txHash, blockNumber } = now
+  const legs = {
+    maker: makeRoom(step, found.maker, match.amount),
+    taker: makeRoom(step, found.taker, match.amount),
+  }
   const tradeId = (state.seq + 2) * 256 + state.identity.ordinal
   const [ofMaker, ofTaker] = fillsOf(match, { txHash, blockNumber, tradeId }, taker.side)
   for (const [{ published, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
@@ -157,6 +185,7 @@ const pairs = (legs: Legs, ofMaker: Fill, ofTaker: Fill) =>
 function prepareReturn(step: Step, live: LiveOrder): void {
   const { nowMs } = step.state
   if (live.gone !== undefined) return
+  if (live.cancelOnReturn !== undefined) return markCancelled(step, live, live.cancelOnReturn)
   if (isImmediate(live)) return markCancelled(step, live, REVERSED_REASON)
   if (isExpired(live, nowMs)) {
     markEnded(step, live)

@@ -98,7 +98,9 @@ function returnOrder(
   refused: Legs<'reverted'>['outcome'] | undefined,
 ): void {
   const { nowMs } = step.state
-  if (isImmediate(live)) {
+  if (live.cancelOnReturn !== undefined) {
+    markCancelled(step, live, live.cancelOnReturn)
+  } else if (isImmediate(live)) {
     markCancelled(step, live, SETTLEMENT_FAILED)
   } else if (refused !== undefined && isRefusal(step, refused) && isRefusedForGood(live, nowMs)) {
     markCancelled(step, live, step.state.trading.cancelReason(refused.revert))

@@ -104,7 +104,9 @@ function restOf(state: MatcherState) {
     idleAccounts: [...state.idleAccounts],
     reviews: [...state.reviews],
     lastSourceNo: [...state.lastSourceNo],
-    refusedOrderIds: [...state.refusedOrderIds],
+    refusedOrders: [...state.refusedOrders],
+    leases: [...state.leases.byKey.values()],
+    massCancels: [...state.massCancels.values()].flat(),
     reversals: { upTo: state.reversals.upTo, beyond: [...state.reversals.beyond] },
   } satisfies Omit<MatcherSnapshot, 'orders' | 'accounts' | 'keyEnds'>
 }

@@ -1,3 +1,4 @@
+import type { CancelReason, HoldReason } from '../../interface/reasons.js'
 import type { Address, Hex } from '../action.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
 import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
@@ -33,23 +34,17 @@ export interface Fill extends Match {
 }
 
 /** Why an order rests without being in the visible book. */
-export type HoldReason =
-  | 'signature_unchecked'
-  | 'settlement_refused'
-  | 'expiring'
-  | 'continuing'
-  /** Its account, as last observed, cannot pay for it. */
-  | 'insufficient_balance'
-  /** The matching contract does not hold its account for its owner, or is about to give it back. */
-  | 'not_in_custody'
-  /** Its account's margin does not carry it. */
-  | 'insufficient_margin'
-  /** A match of it would raise the market's positions above their cap. */
-  | 'open_interest_cap'
-  /** What it may reduce is in flight. */
-  | 'reduce_only'
-  /** An auction of its account runs. */
-  | 'under_liquidation'
+export type { HoldReason } from '../../interface/reasons.js'
+
+declare const asked: unique symbol
+/** What the sender of a cancel gave as its reason: any text. */
+export type AskedReason = string & { readonly [asked]: true }
+
+/**
+ * Why an order is cancelled: the venue's own reason, the hold that an IOC or FOK order would have got, or what its cancel
+ * said. A new reason is one more row of the tables in interface/reasons.ts.
+ */
+export type EndReason = CancelReason | HoldReason | AskedReason
 
 /** Holds that end when the order's account or its market's facts change. */
 export const ENDED_BY_ACCOUNT: ReadonlySet<HoldReason> = new Set<HoldReason>([
@@ -116,6 +111,8 @@ export type ChangeFacts =
   | { readonly kind: 'OrderHeld'; readonly hold: HoldReason }
   /** A hold ended; the order came back as if it were incoming, and may have matched or stopped at once. */
   | { readonly kind: 'OrderReleased'; readonly hold?: HoldReason; readonly cancelReason?: string }
+  /** The order asks for `desired` from here on: it was reduced, or has grown again by a fill that came to light late. */
+  | { readonly kind: 'OrderResized'; readonly hold?: HoldReason; readonly cancelReason?: string }
   | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
   | { readonly kind: 'OrderExpired' }
 
@@ -169,13 +166,20 @@ export function heldReasonAfter(
 }
 
 /**
- * The order after a change: once released it has been checked, since only then an unchecked order leaves its hold, and no
- * order gets any other hold before.
+ * The order after a change. Once released it has been checked, since only then an unchecked order leaves its hold, and no
+ * order gets any other hold before. Once resized it asks for another amount than was signed.
  */
 export function orderAfter(change: Change, before: Order): Order {
+  if (change.kind === 'OrderResized') return resized(before, change.desired)
   if (change.kind !== 'OrderReleased' || before.signatureStatus === 'checked') return before
   return { ...before, signatureStatus: 'checked' }
 }
+
+const resized = (before: Order, desired: AmountE18): Order => ({
+  ...before,
+  desiredAmount: desired,
+  signedDesiredAmount: before.signedDesiredAmount ?? before.desiredAmount,
+})
 
 const NO_FEE = quoteE18(0n)
 

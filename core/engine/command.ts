@@ -20,6 +20,8 @@ export type Command =
       readonly order: Order
       /** The order's subaccount as read at intake; absent when the chain could not be read. */
       readonly account?: AccountObservation
+      /** Nonce of the owner's order that leaves in the same step, if this one can be placed. */
+      readonly replaces?: bigint
     }
   /** A placement that may have been refused by the book was sent again; it gets the same answer. */
   | { readonly kind: 'RepeatOrder'; readonly orderId: string; readonly by: RepeatedBy }
@@ -28,6 +30,49 @@ export type Command =
       readonly owner: Address
       readonly nonce: bigint
       readonly reason: string
+    }
+  /** Shrinks an order in place. */
+  | {
+      readonly kind: 'ReduceOrder'
+      readonly owner: Address
+      readonly nonce: bigint
+      /** What it is to ask for in all; 0 cancels it. */
+      readonly desired: AmountE18
+      /** Of the cancel, where nothing stays open. */
+      readonly reason: string
+    }
+  /** All orders of an owner that the market knows, or those of one side or subaccount. */
+  | {
+      readonly kind: 'CancelAll'
+      readonly owner: Address
+      readonly side?: Side
+      readonly subaccountId?: bigint
+      readonly reason: string
+    }
+  /** The named orders of an owner, each for itself. */
+  | {
+      readonly kind: 'CancelOrders'
+      readonly owner: Address
+      readonly orderIds: readonly string[]
+      readonly reason: string
+    }
+  /**
+   * Lets the orders that name `leaseId`, or all of the owner without one, be cancelled unless it is set again within so many
+   * seconds of market time. `opens`: also when there is none.
+   */
+  | {
+      readonly kind: 'SetLease'
+      readonly owner: Address
+      readonly leaseId?: string
+      readonly seconds: number
+      readonly opens: boolean
+    }
+  /** Ends a lease before its time, with a cancel of its orders or without. */
+  | {
+      readonly kind: 'EndLease'
+      readonly owner: Address
+      readonly leaseId?: string
+      readonly cancels: boolean
     }
   /** Carries only time: expires orders, releases held ones. */
   | { readonly kind: 'Tick' }
@@ -141,6 +186,8 @@ export interface ReversedLeg {
   readonly side: Side
   readonly limitPrice: PriceE18
   readonly desired: AmountE18
+  /** The greatest amount that it asked for since the match, where it has been reduced. */
+  readonly reducedFrom?: AmountE18
   /** Final status and amount of an order that has ended with nothing pending; absent while the market knows it. */
   readonly ended?: { readonly status: OrderStatus; readonly filled: AmountE18 }
 }

@@ -3,8 +3,9 @@ import { amountE18 } from '../money.js'
 import { leaveAccount } from './accounts.js'
 import { addToBook, removeFromBook } from './book.js'
 import { orderAfter, type Change, type ChangeBase } from './change.js'
-import type { ChangeFacts, ChangeKind, Match } from './change.js'
+import type { ChangeFacts, ChangeKind, EndReason, Match } from './change.js'
 import type { ReversedLeg } from './command.js'
+import { CANCEL_ROOM_PER_STEP } from './limits.js'
 import { endsWithKey, isFinished, type LiveOrder, openAmount, statusOf } from './live-order.js'
 import { leaveOwner, type MatcherState } from './state.js'
 
@@ -16,6 +17,8 @@ export interface Step {
   met: number
   /** Orders held or released in this step because their account changed. */
   reviewed: number
+  /** Weight of the orders that it may still cancel together. */
+  cancelRoom: number
   /** Orders that stopped at the sweep limit and continue by ContinueOrder. */
   continueOrderIds: string[]
   /** The market's terms have changed; its feed states them with the step's changes. */
@@ -32,6 +35,7 @@ export function beginStep(state: MatcherState): Step {
     changes: NO_CHANGES,
     met: 0,
     reviewed: 0,
+    cancelRoom: CANCEL_ROOM_PER_STEP,
     continueOrderIds: NO_IDS,
     restated: false,
   }
@@ -80,7 +84,7 @@ export function emitMatched(step: Step, live: LiveOrder, match: Match): void {
 }
 
 /** Cancels what is open of an order and emits the change. */
-export function cancelOrder(step: Step, live: LiveOrder, reason: string): void {
+export function cancelOrder(step: Step, live: LiveOrder, reason: EndReason): void {
   markCancelled(step, live, reason)
   const change = standingAfter(step.state, live) as Mutable<Of<'OrderCancelled'>>
   change.kind = 'OrderCancelled'
@@ -138,17 +142,17 @@ interface EndedChange {
  */
 export function emitEnded(
   step: Step,
-  { ended, ...order }: ReversedLeg,
+  { ended, orderId, owner, side, limitPrice, desired }: ReversedLeg,
   { filled: moved, facts }: EndedChange,
 ): void {
   const { state } = step
-  assert(ended !== undefined, `the end of ${order.orderId} is not stated`)
+  assert(ended !== undefined, `the end of ${orderId} is not stated`)
   const filled = amountE18(ended.filled + moved)
-  assert(filled >= 0n && filled <= order.desired, `amounts of ${order.orderId} are broken`)
-  const isShort = ended.status === 'filled' && filled < order.desired
+  assert(filled >= 0n && filled <= desired, `amounts of ${orderId} are broken`)
+  const isShort = ended.status === 'filled' && filled < desired
   state.seq += 1
   addChange(step, {
-    ...order,
+    ...{ orderId, owner, side, limitPrice, desired },
     seq: state.seq,
     atMs: state.nowMs,
     filled,
@@ -167,7 +171,7 @@ function forget(state: MatcherState, live: LiveOrder): void {
 }
 
 /** Marks an order as cancelled; what is pending still settles (decision B4). Emits nothing. */
-export function markCancelled(step: Step, live: LiveOrder, reason: string): void {
+export function markCancelled(step: Step, live: LiveOrder, reason: EndReason): void {
   step.state.capture?.keep(live)
   live.gone = 'cancelled'
   live.cancelReason = reason

@@ -29,6 +29,12 @@ export const CONGESTION_HOLD_MS = 1_000
 export const REVIEWED_MAX_PER_STEP = 50
 /** Orders that one step cancels because their market was disabled; the shell sends the next tick at once. */
 export const CANCELLED_MAX_PER_STEP = 200
+/** Weight, about the bytes in a block, of the orders that one step cancels together; the next steps do the rest. */
+export const CANCEL_ROOM_PER_STEP = 450_000
+/** How much of it a command that cancels many keeps for itself while earlier cancels go on. */
+export const CANCEL_ROOM_OF_COMMAND = 300_000
+/** Leases of a market at once. */
+export const LEASES_MAX = 100_000
 /** Refused orders of a market whose repeat gets the same answer; the oldest are forgotten first. */
 export const REFUSED_ORDERS_MAX = 10_000
 /** Reversals applied while an earlier one is not. */

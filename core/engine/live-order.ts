@@ -2,7 +2,7 @@ import type { Address } from '../action.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import type { Account } from './accounts.js'
 import type { Level } from './book.js'
-import { isLiving, type HoldReason } from './change.js'
+import { isLiving, type EndReason, type HoldReason } from './change.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
 import type { Order, OrderProgress, OrderStatus, Side } from './order.js'
 
@@ -23,7 +23,7 @@ export type OwnerOrders = Map<bigint, LiveOrder>
  * always set, if need be to `undefined`: a field added later would change the object's layout and slow each access.
  */
 export interface LiveOrder {
-  /** As it was placed, except that its `signatureStatus` becomes `checked` once it was. */
+  /** As it was placed, except that its `signatureStatus` becomes `checked` once it was, and for its desired amount. */
   order: Order
   /** Copies of what each step reads: an order that is hit has usually left the processor's caches. */
   readonly orderId: string
@@ -31,7 +31,8 @@ export interface LiveOrder {
   readonly nonce: bigint
   readonly side: Side
   readonly limitPrice: PriceE18
-  readonly desired: AmountE18
+  /** Changes only when the order is reduced, or grows again by a late fill. */
+  desired: AmountE18
   /** Time priority: number of placement in the market's log. Never changes. */
   readonly rank: number
   readonly createdAtMs: number
@@ -47,6 +48,8 @@ export interface LiveOrder {
   cancelReason: string | undefined
   cancelledAtMs: number | undefined
   hold: Hold | undefined
+  /** Why what a settlement would return is cancelled, since the order was cancelled while it settled. */
+  cancelOnReturn: EndReason | undefined
   refusals: number
   firstRefusedAtMs: number
   /** Unix milliseconds at which it ends by itself: at its expiry, or with the session key that signed it. */
@@ -90,6 +93,7 @@ export function newLiveOrder(order: Order, { account, own, rank, nowMs }: Placed
     cancelReason: undefined,
     cancelledAtMs: undefined,
     hold: undefined,
+    cancelOnReturn: undefined,
     refusals: 0,
     firstRefusedAtMs: 0,
     endsAtMs: order.goodUntilSec * 1000,

@@ -3,7 +3,8 @@ import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import { whyNotMatched, whyNotOpen } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
 import { bestOf, levelsOf, ordersOf, removeFromBook } from './book.js'
-import type { Match } from './change.js'
+import { whyCancelled } from './cancel-many.js'
+import type { EndReason, Match } from './change.js'
 import {
   cancelOrder,
   continueLater,
@@ -19,6 +20,7 @@ import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order
 import { refreshHolds } from './market-holds.js'
 import type { Side } from './order.js'
 import { POST_ONLY_WOULD_CROSS } from './post-only.js'
+import { areOwn, outlastsOwn, SELF_TRADE } from './self-trade.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 import { endExpiring, endImmediate, isImmediate } from './time-in-force.js'
 
@@ -47,9 +49,11 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
       if (unfit !== undefined) holdUnfit(step, incoming, unfit)
       return
     }
-    // A resting order of the same account that is about to expire is held below: no self-trade.
-    if (incoming.account === resting.account && !isExpiring(resting, state.nowMs)) {
-      markCancelled(step, incoming, 'self_trade')
+    // An own order that is about to expire is held below: no self-trade.
+    const isOwn = areOwn(incoming, resting) && !isExpiring(resting, state.nowMs)
+    if (isOwn && !outlastsOwn(incoming)) {
+      if (incoming.order.stp === 'cancel_both') cancelOrder(step, resting, SELF_TRADE)
+      markCancelled(step, incoming, SELF_TRADE)
       return
     }
     if (step.met === SWEEP_MAX_MATCHES) {
@@ -62,7 +66,8 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
       return
     }
     step.met += 1
-    matchPair(step, incoming, resting)
+    if (isOwn) cancelOrder(step, resting, SELF_TRADE)
+    else matchPair(step, incoming, resting)
     if (incoming.gone !== undefined || incoming.hold !== undefined) return
   }
 }
@@ -158,6 +163,8 @@ export function proposeMatch(
 ): Proposal | Aside {
   const { state } = step
   const { trading } = state
+  const cancelReason = whyCancelled(state, resting)
+  if (cancelReason !== undefined) return { aside: resting, cancelReason }
   // The later placement is the taker, whichever of the two comes back from a hold.
   const later = resting.rank > incoming.rank ? resting : incoming
   if (later.order.postOnly !== undefined) {
@@ -200,7 +207,9 @@ export function reserveMatch(
   state.awaiting = amountE18(state.awaiting + match.amount)
 }
 
-type Aside = Extract<Pairing, { readonly aside: LiveOrder }>
+type Aside =
+  | Extract<Pairing, { readonly aside: LiveOrder }>
+  | { readonly aside: LiveOrder; readonly cancelReason: EndReason }
 
 /** Holds or cancels one of two crossing orders; the change of the incoming one is left to the caller. */
 function stepAside(step: Step, incoming: LiveOrder, reason: Aside): void {

@@ -16,6 +16,8 @@ export interface UiIntent {
 export type TimeInForce = 'IOC' | 'FOK'
 /** What becomes of an order that may not take and would: it is refused, or booked one tick behind the other side. */
 export type PostOnly = 'reject' | 'slide'
+/** Which order leaves, where the coming one meets an own order: the resting one, or both. Absent: the coming one. */
+export type SelfTradePrevention = 'cancel_oldest' | 'cancel_both'
 
 /**
  * What a trader signed and the venue accepted. It never changes; progress is kept beside it. The signed action is not here:
@@ -28,6 +30,7 @@ export interface Order {
   readonly subaccountId: bigint
   readonly nonce: bigint
   readonly side: Side
+  /** As it was signed, or as much as it was reduced to. */
   readonly desiredAmount: AmountE18
   /** Amount that the client declared as filled before submission; counts as filled, was never a trade (B10). */
   readonly initialFilled: AmountE18
@@ -45,6 +48,16 @@ export interface Order {
   readonly postOnly?: PostOnly
   /** What was signed as limit, where the market has booked the order at another `limitPrice`. */
   readonly signedLimitPrice?: PriceE18
+  /** Absent: the coming order leaves, `cancel_newest`. */
+  readonly stp?: SelfTradePrevention
+  /** Orders of all its owner's subaccounts are its own; absent: those of its subaccount. */
+  readonly stpScope?: 'owner'
+  /** What was signed as amount, where the order was reduced to another `desiredAmount`. */
+  readonly signedDesiredAmount?: AmountE18
+  /** Id of the order that it has replaced, whose settled and matched amounts `initialFilled` counts. */
+  readonly replaces?: string
+  /** The lease with which it ends: cancelled when the socket that holds the lease is gone. */
+  readonly leaseId?: string
   /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (C9). */
   readonly signatureStatus: 'checked' | 'unchecked'
   /** Who signed: the owner, or a session key of the owner. */

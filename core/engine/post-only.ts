@@ -1,6 +1,6 @@
 import { priceE18, type PriceE18 } from '../money.js'
 import { bestOf } from './book.js'
-import { EXPIRY_MARGIN_MS, LIVE_ORDERS_MAX, REFUSED_ORDERS_MAX } from './limits.js'
+import { EXPIRY_MARGIN_MS, LIVE_ORDERS_MAX } from './limits.js'
 import type { Order, Side } from './order.js'
 import type { MatcherState } from './state.js'
 
@@ -22,22 +22,13 @@ export function bookedOrder(state: MatcherState, order: Order): Order | undefine
   return { ...order, limitPrice: priceE18(booked), signedLimitPrice: limitPrice }
 }
 
-/** Remembers a refused order for a repeat of it, and forgets the oldest beyond the bound. */
-export function rememberRefused({ refusedOrderIds }: MatcherState, orderId: string): void {
-  refusedOrderIds.add(orderId)
-  if (refusedOrderIds.size <= REFUSED_ORDERS_MAX) return
-  for (const oldest of refusedOrderIds) {
-    refusedOrderIds.delete(oldest)
-    return
-  }
-}
-
 function mayMatch(state: MatcherState, order: Order): boolean {
   const { enabled, nowMs, orders } = state
   const isChecked = order.signatureStatus === 'checked'
   const isOpen = order.initialFilled < order.desiredAmount
   const isInTime = nowMs < order.goodUntilSec * 1000 - EXPIRY_MARGIN_MS
-  return enabled && isChecked && isOpen && isInTime && orders.size < LIVE_ORDERS_MAX
+  const hasRoom = orders.size < LIVE_ORDERS_MAX || order.replaces !== undefined
+  return enabled && isChecked && isOpen && isInTime && hasRoom
 }
 
 /** The best visible price of the other side, if an order with this limit crosses it; also while nothing may cross. */

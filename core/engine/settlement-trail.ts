@@ -1,4 +1,5 @@
 import type { Hex } from '../action.js'
+import type { AmountE18 } from '../money.js'
 import { isLiving, type Change, type Fill, type Match } from './change.js'
 import type { ReversedLeg, SettlementReversal, PublishedFill } from './command.js'
 
@@ -33,16 +34,26 @@ interface Trailed {
 export function createSettlementTrail(settlementIds: Iterable<string>): SettlementTrail {
   const wanted = new Set(settlementIds)
   const trailed = new Map<string, Trailed>()
-  /** The last change of each order of these. */
+  /** The last change of each order of these, and the greatest amount that it asked for. */
   const orders = new Map<string, Change | undefined>()
+  const greatest = new Map<string, AmountE18>()
 
   function fold(change: Change): void {
     if (change.kind === 'OrderMatched') begin(change.match)
     if (change.kind === 'OrderFilled') tell(change.fill.settlementId, change.fill)
     if (change.kind === 'FillReversed') tell(change.fill.settlementId)
     if (change.kind === 'MatchReverted') tell(change.settlementId)
-    if (orders.has(change.orderId)) orders.set(change.orderId, change)
+    if (orders.has(change.orderId)) keep(change)
   }
+
+  function keep(change: Change): void {
+    const { orderId, desired } = change
+    orders.set(orderId, change)
+    if (desired > (greatest.get(orderId) ?? 0n)) greatest.set(orderId, desired)
+  }
+
+  const legOf = (last: Change): ReversedLeg =>
+    legAfter(last, greatest.get(last.orderId) ?? last.desired)
 
   function begin(match: Match): void {
     if (!wanted.has(match.settlementId)) return
@@ -81,11 +92,12 @@ export function createSettlementTrail(settlementIds: Iterable<string>): Settleme
   }
 }
 
-function legOf(last: Change): ReversedLeg {
+function legAfter(last: Change, greatest: AmountE18): ReversedLeg {
   const { orderId, owner, side, limitPrice, desired, status, filled, pending } = last
   const hasEnded = !isLiving(status) && pending === 0n
   return {
     ...{ orderId, owner, side, limitPrice, desired },
+    ...(greatest > desired && { reducedFrom: greatest }),
     ...(hasEnded ? { ended: { status, filled } } : {}),
   }
 }

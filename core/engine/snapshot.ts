@@ -5,12 +5,15 @@ import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
 import { tradingOf } from '../contracts/registry.js'
 import { joinAccount, newAccount, type Account, type AccountObservation } from './accounts.js'
 import { addToBook, emptyBook } from './book.js'
+import { byOwner, type MassCancel } from './cancel-many.js'
 import type { ChainFault } from './chain-fault.js'
 import type { Match } from './change.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
+import { leasesOf, type Lease } from './leases.js'
 import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
 import { standingOf, type HoldCause } from './market-holds.js'
+import type { RefusedByMarket } from './refused-orders.js'
 import { joinOwner, knownOrder, type MatcherState } from './state.js'
 
 /** What follows of an order from the rest: copies, its place in the book, its account, and what is left. */
@@ -29,7 +32,7 @@ type DerivedOfOrder =
   | 'previous'
   | 'next'
 type KeptOfOrder = Omit<LiveOrder, DerivedOfOrder>
-type Seldom = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold'
+type Seldom = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold' | 'cancelOnReturn'
 
 /** An order in a snapshot: the fields that do not follow from others. */
 export type OrderSnapshot = Readonly<Omit<KeptOfOrder, Seldom>> & {
@@ -77,13 +80,16 @@ export interface MatcherSnapshot {
   /** Ends of the session keys that end before the orders that they signed. */
   readonly keyEnds: Iterable<readonly [orderId: string, endsSec: number]>
   readonly lastSourceNo: Iterable<readonly [source: string, sourceNo: number]>
-  readonly refusedOrderIds: Iterable<string>
+  readonly refusedOrders: Iterable<readonly [orderId: string, code: RefusedByMarket]>
+  readonly leases: Iterable<Lease>
+  /** Those of one owner in their order. */
+  readonly massCancels: Iterable<MassCancel>
   readonly reversals: { readonly upTo: number; readonly beyond: readonly number[] }
 }
 
 /** The row of an order; it does not change with the order. */
 export function orderSnapshot(live: LiveOrder): OrderSnapshot {
-  const { gone, cancelReason, cancelledAtMs, hold } = live
+  const { gone, cancelReason, cancelledAtMs, hold, cancelOnReturn } = live
   return {
     order: live.order,
     rank: live.rank,
@@ -96,6 +102,7 @@ export function orderSnapshot(live: LiveOrder): OrderSnapshot {
     ...(cancelReason !== undefined && { cancelReason }),
     ...(cancelledAtMs !== undefined && { cancelledAtMs }),
     ...(hold !== undefined && { hold }),
+    ...(cancelOnReturn !== undefined && { cancelOnReturn }),
     refusals: live.refusals,
     firstRefusedAtMs: live.firstRefusedAtMs,
   } satisfies Record<Exclude<keyof KeptOfOrder, Seldom>, unknown>
@@ -146,7 +153,9 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     idleAccounts: new Set(snapshot.idleAccounts),
     reviews: new Set(snapshot.reviews),
     lastSourceNo: new Map(snapshot.lastSourceNo),
-    refusedOrderIds: new Set(snapshot.refusedOrderIds),
+    refusedOrders: new Map(snapshot.refusedOrders),
+    leases: leasesOf(snapshot.leases),
+    massCancels: byOwner(snapshot.massCancels),
     reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
     capture: undefined,
   }
@@ -181,8 +190,8 @@ function restoreOrder(state: MatcherState, kept: OrderSnapshot): LiveOrder {
   const account = knownAccount(state, order.subaccountId)
   const own = state.owners.get(order.owner) ?? new Map<bigint, LiveOrder>()
   const live = newLiveOrder(order, { account, own, rank, nowMs: createdAtMs })
-  const { gone, cancelReason, cancelledAtMs, hold, filled, pending } = kept
-  Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold })
+  const { gone, cancelReason, cancelledAtMs, hold, cancelOnReturn, filled, pending } = kept
+  Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold, cancelOnReturn })
   live.unmatched = amountE18(order.desiredAmount - filled - pending)
   state.orders.set(order.orderId, live)
   joinOwner(state, live)

@@ -3,12 +3,15 @@ import type { Account } from './accounts.js'
 import { emptyBook, type Book } from './book.js'
 import type { Capture } from './capture.js'
 import type { ChainFault } from './chain-fault.js'
+import type { MassCancel } from './cancel-many.js'
 import type { Match } from './change.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import { FIRST_ENGINE_VERSION } from './engine-version.js'
+import { leasesOf, type Leases } from './leases.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
 import type { LiveOrder, OwnerOrders } from './live-order.js'
 import type { MarketHolds } from './market-holds.js'
+import type { RefusedByMarket } from './refused-orders.js'
 import type { Address } from '../action.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import type { MarketObservation, Trading } from '../contracts/contract.js'
@@ -71,8 +74,12 @@ export interface MatcherState {
   readonly reversals: ReversalsDone
   /** Present while the state is being captured (capture.ts). */
   capture: Capture | undefined
-  /** Orders that the market has refused by a rule of its book, the oldest first. */
-  readonly refusedOrderIds: Set<string>
+  /** Orders that the market has refused, the oldest first, and why. */
+  readonly refusedOrders: Map<string, RefusedByMarket>
+  /** Promises to cancel, unless they are renewed in time. */
+  readonly leases: Leases
+  /** Cancels of many orders that are not finished, by owner. */
+  readonly massCancels: Map<Address, readonly MassCancel[]>
 }
 
 /** The executor's reversals that were applied: all up to a number, and some beyond it. */
@@ -111,7 +118,9 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     lastSourceNo: new Map(),
     reversals: { upTo: 0, beyond: new Set() },
     capture: undefined,
-    refusedOrderIds: new Set(),
+    refusedOrders: new Map(),
+    leases: leasesOf([]),
+    massCancels: new Map(),
   }
 }
 

@@ -38,6 +38,9 @@ export interface OrderBody {
   readonly reduceOnly: unknown
   readonly timeInForce: unknown
   readonly postOnly: unknown
+  readonly stp: unknown
+  readonly stpScope: unknown
+  readonly leaseId: unknown
   /** Names of fields that look like trading instructions and are none. */
   readonly ignored: readonly string[]
 }
@@ -105,6 +108,9 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
     reduceOnly: fieldOf(fields, 'reduce_only'),
     timeInForce: fieldOf(fields, 'time_in_force'),
     postOnly: fieldOf(fields, 'post_only'),
+    stp: fieldOf(fields, 'stp'),
+    stpScope: fieldOf(fields, 'stp_scope'),
+    leaseId: fieldOf(fields, 'lease_id'),
     ignored: ignoredInstructions(fields),
   }
 }
@@ -126,7 +132,7 @@ const SPACE = 0x20
 const TILDE = 0x7e
 
 /** Control characters and lone surrogates would not survive logs, headers and UTF-8. */
-function isOrderId(text: string): boolean {
+export function isOrderId(text: string): boolean {
   if (text.length > MAX_ORDER_ID_LENGTH) return false
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at)

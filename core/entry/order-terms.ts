@@ -19,6 +19,7 @@ import {
   notPositive,
   offStep,
   offTick,
+  type Refusal,
   refusals,
   translationMismatch,
   wrongOrderEntrySpec,
@@ -126,18 +127,24 @@ function readDesired(
   sent: unknown,
   derived: AmountE18 | undefined,
 ): Checked<{ readonly value: AmountE18 }> {
-  const step = market.minSize
   const read =
     sent === undefined && derived !== undefined
       ? { value: derived }
       : readPositive('desired_amount', sent)
   if ('refusal' in read) return read
-  if (read.value < step) return { refusal: belowMinSize(formatDecimal(step, 18)) }
-  if (read.value % step !== 0n) {
-    const values = nearest(read.value, step)
-    return { refusal: offStep('desired_amount', formatDecimal(step, 18), values) }
-  }
-  return { value: amountE18(read.value) }
+  const value = amountE18(read.value)
+  const refusal = refuseDesired(market, value)
+  return refusal === undefined ? { value } : { refusal }
+}
+
+/** Why no order of the market may ask for an amount above zero; undefined when one may. */
+export function refuseDesired(
+  { minSize: step }: Pick<Market, 'minSize'>,
+  value: AmountE18,
+): Refusal | undefined {
+  if (value < step) return belowMinSize(formatDecimal(step, 18))
+  if (value % step === 0n) return undefined
+  return offStep('desired_amount', formatDecimal(step, 18), nearest(value, step))
 }
 
 function readFilled(

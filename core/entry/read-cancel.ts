@@ -64,7 +64,8 @@ function readProof(fields: JsonFields): Checked<CancelProof> {
   return { signer, expirySec, signature: signature as Hex }
 }
 
-function readReason(fields: JsonFields): string | Refusal {
+/** Reads the `reason` that a cancel gives; `unspecified` by default. */
+export function readReason(fields: JsonFields): string | Refusal {
   const reason = fieldOf(fields, 'reason') ?? 'unspecified'
   const valid =
     typeof reason === 'string' &&

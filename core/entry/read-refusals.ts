@@ -1,4 +1,9 @@
-import { MAX_CANDLES_LIMIT, MAX_LISTED_LEVELS, MAX_LISTED_TRADES } from '../limits.js'
+import {
+  MAX_BALANCE_ACCOUNTS,
+  MAX_CANDLES_LIMIT,
+  MAX_LISTED_LEVELS,
+  MAX_LISTED_TRADES,
+} from '../limits.js'
 import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 
@@ -53,8 +58,34 @@ export const readRefusals = {
     },
   ),
   listedType: badRequest('invalid_type', 'type must be buy or sell', { field: 'type' }),
+  balancesAccounts: badRequest(
+    'invalid_subaccount_ids',
+    `subaccount_id must be 1 to ${MAX_BALANCE_ACCOUNTS} non-negative integers, separated by commas`,
+    { field: 'subaccount_id' },
+  ),
+  balancesNotOwned: refuse(403)(
+    'subaccount_not_owned',
+    'subaccount_id names an account that is not in custody for this address',
+    { field: 'subaccount_id' },
+  ),
+  balancesUnreadable: refuse(502)('balances_unreadable', 'could not read balances from chain'),
+  balancesUnserved: refuse(503)(
+    'balances_unavailable',
+    'balances are not served at this moment: retry shortly',
+  ),
   positionsUnreadable: refuse(502)('positions_unreadable', 'could not read positions from chain'),
+  permitNonceUnreadable: refuse(502)(
+    'permit_nonce_unreadable',
+    'could not read the nonce of permits from chain',
+  ),
 } as const satisfies Record<string, Refusal>
+
+/** A history of prices that the contract of the market does not have. */
+export const noMarks = (market: string): Refusal =>
+  badRequest('no_marks', `${market} has no mark price`)
+
+export const noFunding = (market: string): Refusal =>
+  badRequest('no_funding', `${market} has no funding`)
 
 /** A private read without a frame; `header` is what carries one. */
 export const authRequired = (header: string): Refusal =>

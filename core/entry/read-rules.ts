@@ -1,9 +1,11 @@
 import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
 import { parseDecimal } from '../decimal.js'
-import { amountE18, E18, priceE18 } from '../money.js'
+import { amountE18, E18, priceE18, quoteE18 } from '../money.js'
 
 /** Highest taker fee, in basis points: the whole notional. */
 export const MAX_FEE_BPS = 10_000
+/** Highest `open_order_limit`. */
+export const MAX_OPEN_ORDER_LIMIT = 100_000
 
 /** A market whose rules are to change. */
 interface RuledMarket {
@@ -62,6 +64,20 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (step === undefined) return NOT_POSITIVE
     if (!isSignable(step, identity)) return notSignable(identity)
     rules.amountStep = amountE18(step)
+    return undefined
+  },
+  min_notional(rules, text) {
+    const notional = parseDecimal(text, 18)
+    if (notional === undefined) return 'must be a decimal of at most 18 decimals, 0 for none'
+    rules.minNotional = quoteE18(notional)
+    return undefined
+  },
+  open_order_limit(rules, text) {
+    const limit = /^[0-9]{1,6}$/.test(text) ? Number(text) : Infinity
+    if (limit > MAX_OPEN_ORDER_LIMIT) {
+      return `must be a whole number from 0 to ${MAX_OPEN_ORDER_LIMIT}, 0 for none`
+    }
+    rules.openOrderLimit = limit
     return undefined
   },
 }

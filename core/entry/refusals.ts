@@ -67,6 +67,11 @@ export const refusals = {
     'overloaded',
     'too many requests are waiting: nothing was placed, safe to retry',
   ),
+  /** Only where the operator limits the orders of an owner; `Retry-After` says when. */
+  tooManyOrders: refuse(500)(
+    'too_many_orders',
+    'owner_address sends too many orders: nothing was placed, safe to retry after Retry-After',
+  ),
   /** A read that would have to show an older state than the caller already saw (decision D12). */
   readBehind: refuse(503)('read_behind', 'reads are catching up: retry shortly'),
 

@@ -63,7 +63,7 @@ function isCanonical(text: string, action: Action, name: keyof ActionJson): bool
 
 /** The seven words of the order's data (interface 2.9). */
 function tradeDataOf(market: Market, order: Order): Hex {
-  const amount = signedAmount(market, order.desiredAmount)
+  const amount = signedAmount(market, order.signedDesiredAmount ?? order.desiredAmount)
   const limitPrice = order.signedLimitPrice ?? order.limitPrice
   const terms = wordOf(limitPrice) + wordOf(amount) + wordOf(order.worstFee)
   const flag = order.side === 'buy' ? 1n : 0n

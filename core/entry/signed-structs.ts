@@ -18,6 +18,13 @@ export const SIGNED_STRUCTS = {
     { name: 'nonce', type: 'uint256' },
     { name: 'expiry', type: 'uint256' },
   ],
+  CancelAll: [
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'scope', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'expiry', type: 'uint256' },
+  ],
   Permit: [
     { name: 'owner', type: 'address' },
     { name: 'spender', type: 'address' },

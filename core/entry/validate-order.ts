@@ -1,16 +1,17 @@
 import type { Action, ActionJson, Address, TradeData } from '../action.js'
 import type { Market } from '../contracts/market.js'
 import { tradingOf } from '../contracts/registry.js'
-import { exactNumber } from '../decimal.js'
-import type { Order, PostOnly, Side, TimeInForce, UiIntent } from '../engine/order.js'
+import { exactNumber, formatDecimal } from '../decimal.js'
+import type { Order, Side, UiIntent } from '../engine/order.js'
 import { parseAddress } from '../json.js'
-import { feePerUnitE18, type AmountE18, type PriceE18 } from '../money.js'
+import { amountE18, feePerUnitE18, type AmountE18, type PriceE18 } from '../money.js'
+import { belowMinNotional } from './control-refusals.js'
 import { type Checked, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
 import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
 import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
 import { findInstrument } from './find-market.js'
 import { readOrderBody, type OrderBody } from './order-body.js'
-import { readControls, type OrderControls } from './order-controls.js'
+import { readControls, USUAL_CONTROLS, type OrderControls } from './order-controls.js'
 import { ownTextsOf } from './signed-action.js'
 
 /** What the checks need to know besides the body. */
@@ -96,8 +97,10 @@ export function judgeOrder(
   if (wrongWord !== undefined) return { refusal: wrongWord }
   const unaccepted = refuseByContract(market, fields.reduceOnly)
   if (unaccepted !== undefined) return { refusal: unaccepted }
-  const controls = readControls(fields.timeInForce, fields.postOnly)
+  const controls = readControls(fields)
   if ('refusal' in controls) return controls
+  const dust = findDust(market, terms, decoded.data.limitPrice as PriceE18)
+  if (dust !== undefined) return { refusal: dust }
 
   const limitPrice = decoded.data.limitPrice as PriceE18
   const expirySec = expiry.value
@@ -184,6 +187,17 @@ function refuseByContract(market: Market, reduceOnly: unknown): Refusal | undefi
   return undefined
 }
 
+/** What may still trade of an order must be worth the market's `min_notional` at its limit, rounded down. */
+function findDust(market: Market, terms: OrderTerms, limit: PriceE18): Refusal | undefined {
+  const { minNotional } = market
+  if (minNotional === undefined) return undefined
+  const { quoteOf, quoteSymbol } = tradingOf(market)
+  const notional = quoteOf(market, limit, amountE18(terms.desired - terms.initialFilled))
+  if (notional >= minNotional) return undefined
+  const [stated, least] = [formatDecimal(notional, 18), formatDecimal(minNotional, 18)]
+  return belowMinNotional(stated, least, quoteSymbol(market))
+}
+
 interface CheckedTerms {
   readonly terms: OrderTerms
   readonly signed: ReadAction
@@ -223,24 +237,21 @@ function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): U
   }
   const ownTexts = ownTextsOf(checked.signed)
   const warnings = warningsOf(market, fields, checked.limitPrice, terms.desired)
-  const { timeInForce, postOnly } = checked.controls
+  const { controls } = checked
   if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
   if (ownTexts !== undefined) order.ownTexts = ownTexts
   if (fields.reduceOnly === true) order.reduceOnly = true
-  if (timeInForce !== undefined) order.timeInForce = timeInForce
-  if (postOnly !== undefined) order.postOnly = postOnly
+  if (controls !== USUAL_CONTROLS) Object.assign(order, controls)
   if (warnings.length > 0) order.warnings = warnings
   return order
 }
 
 /** Fields that most orders do not have. */
-interface Seldom {
+interface Seldom extends OrderControls {
   uiIntent?: UiIntent
   ownTexts?: Partial<ActionJson>
   warnings?: readonly string[]
   reduceOnly?: true
-  timeInForce?: TimeInForce
-  postOnly?: PostOnly
 }
 
 /**

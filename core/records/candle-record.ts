@@ -45,7 +45,8 @@ export function candlesPage(
   }
 }
 
-function candleRecord(candle: Candle): CandleRecord {
+/** One candle; its buckets are named by their start. */
+export function candleRecord(candle: Candle): CandleRecord {
   return {
     bucket_start: isoTime(candle.startSec * 1000),
     open: formatDecimal(candle.open, 18),

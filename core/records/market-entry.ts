@@ -69,6 +69,10 @@ export function marketEntry(
     ...(market.amountStep === undefined
       ? {}
       : { amount_step: formatDecimal(market.amountStep, 18) }),
+    ...(market.minNotional !== undefined && {
+      min_notional: formatDecimal(market.minNotional, 18),
+    }),
+    ...((market.openOrderLimit ?? 0) > 0 && { open_order_limit: market.openOrderLimit }),
     contract_multiplier: market.contractMultiplier.toString(),
     settlement_note: market.presentation.settlementNote,
     asset_address: market.assetAddress,

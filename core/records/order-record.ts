@@ -64,11 +64,28 @@ function recordMembers(market: Market, order: Order, progress: OrderProgress): M
 }
 
 /** Usually empty. */
-function controlMembers({ timeInForce, postOnly, signedLimitPrice }: Order): Members {
+function controlMembers(order: Order): Members {
+  const { timeInForce, postOnly, stp, stpScope, leaseId } = order
   const inForce = timeInForce === undefined ? '' : `"time_in_force":"${timeInForce}",`
   const only = postOnly === undefined ? '' : `"post_only":"${postOnly}",`
-  if (signedLimitPrice === undefined) return inForce + only
-  return `${inForce}${only}"signed_limit_price":"${formatDecimal(signedLimitPrice, 18)}",`
+  const own = stp === undefined ? '' : `"stp":"${stp}",`
+  const scope = stpScope === undefined ? '' : `"stp_scope":"${stpScope}",`
+  const lease = leaseId === undefined ? '' : `"lease_id":${jsonText(leaseId)},`
+  return inForce + only + own + scope + lease + originMembers(order)
+}
+
+/** What was signed where it is not what stands, and what the order has replaced. Usually empty. */
+function originMembers({ signedLimitPrice, signedDesiredAmount, replaces }: Order): Members {
+  const price =
+    signedLimitPrice === undefined
+      ? ''
+      : `"signed_limit_price":"${formatDecimal(signedLimitPrice, 18)}",`
+  const amount =
+    signedDesiredAmount === undefined
+      ? ''
+      : `"signed_desired_amount":"${formatDecimal(signedDesiredAmount, 18)}",`
+  const before = replaces === undefined ? '' : `"replaces_order_id":${jsonText(replaces)},`
+  return price + amount + before
 }
 
 function progressMembers(order: Order, progress: OrderProgress, desired: string): Members {

@@ -82,7 +82,8 @@ export function tradesPage(
   }
 }
 
-function statsRecord(stats: TradeStats): Stats24h {
+/** Presents the statistics of a day that had trades. */
+export function statsRecord(stats: TradeStats): Stats24h {
   return {
     change: formatDecimal(stats.last - stats.first, 18),
     high: formatDecimal(stats.high, 18),

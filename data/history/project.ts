@@ -217,6 +217,7 @@ export function createForgetOrders(db: Database): ForgetOrders {
   const first = db.prepare<[number], number>(FIRST_LEAVING_SQL).pluck()
   const selectFirst = first.safeIntegers(false)
   const deleteProgress = db.prepare<[number]>('DELETE FROM order_progress WHERE order_key = ?')
+  const deleteEvents = db.prepare<[number]>('DELETE FROM order_events WHERE order_key = ?')
   const deleteOrder = db.prepare<[number]>('DELETE FROM orders WHERE order_key = ?')
   /**
    * By market, a lower bound for the end of the oldest order that can be deleted: nearly every block needs one
@@ -226,6 +227,7 @@ export function createForgetOrders(db: Database): ForgetOrders {
 
   const forget = (ordinal: number, endedByMs: number, limit: number): void => {
     for (const key of selectLeaving.all(ordinal, endedByMs, limit)) {
+      deleteEvents.run(key)
       deleteProgress.run(key)
       deleteOrder.run(key)
     }

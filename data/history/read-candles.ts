@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { bucketStartSec, joinStats, statsOfCandle } from '../../core/market-data/candle.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
   CANDLE_INTERVALS_SEC,
@@ -6,7 +7,6 @@ import {
   type CandleInterval,
 } from '../../core/records/candle-record.js'
 import type { TradeStats } from '../../core/records/trade-record.js'
-import { bucketStartSec } from './write-candles.js'
 
 /** Range of candles: the newest `limit` whose bucket starts at or after `fromSec` and before `beforeSec`. */
 export interface CandleRange {
@@ -27,10 +27,10 @@ export const CANDLE_PAGE_SQL = `
   ORDER BY start_sec DESC
   LIMIT ?`
 
-type CandleRow = Readonly<
-  Record<'open' | 'high' | 'low' | 'close' | 'volume' | 'quoteVolume', string> &
-    Record<'startSec' | 'tradeCount', number>
+type CandleSums = Readonly<
+  Record<'open' | 'high' | 'low' | 'close' | 'volume' | 'quoteVolume', string>
 >
+type CandleRow = CandleSums & Readonly<Record<'startSec' | 'tradeCount', number>>
 
 /** A market's candles, oldest first. The cost grows with the rows returned, not with the trades. */
 export function createReadCandles(db: Database) {
@@ -44,18 +44,20 @@ export function createReadCandles(db: Database) {
       .map(candleOf)
 }
 
-function candleOf(row: CandleRow): Candle {
-  return {
-    startSec: row.startSec,
-    open: priceE18(BigInt(row.open)),
-    high: priceE18(BigInt(row.high)),
-    low: priceE18(BigInt(row.low)),
-    close: priceE18(BigInt(row.close)),
-    volume: amountE18(BigInt(row.volume)),
-    quoteVolume: quoteE18(BigInt(row.quoteVolume)),
-    tradeCount: row.tradeCount,
-  }
-}
+const candleOf = (row: CandleRow): Candle => ({
+  startSec: row.startSec,
+  ...sumsOf(row),
+  tradeCount: row.tradeCount,
+})
+
+const sumsOf = (row: CandleSums) => ({
+  open: priceE18(BigInt(row.open)),
+  high: priceE18(BigInt(row.high)),
+  low: priceE18(BigInt(row.low)),
+  close: priceE18(BigInt(row.close)),
+  volume: amountE18(BigInt(row.volume)),
+  quoteVolume: quoteE18(BigInt(row.quoteVolume)),
+})
 
 const DAY_MS = 86_400_000
 const MINUTE_SEC = 60
@@ -83,10 +85,6 @@ export const EDGE_TRADES_SQL = `
 
 type TradeRow = Readonly<Record<'price' | 'amount' | 'quote', string>>
 
-type CandleSums = Readonly<
-  Record<'open' | 'high' | 'low' | 'close' | 'volume' | 'quoteVolume', string>
->
-
 /**
  * Exact statistics of the trades later than 24 h before `nowMs`; undefined when there were none. The window has no
  * upper end, because the market's time may be a little ahead of the reader's clock.
@@ -104,7 +102,7 @@ export function createReadStats24h(db: Database) {
       ...selectCandles.all(market, MINUTE_SEC, minutesSec, hoursSec).map(partOfCandle),
       ...selectCandles.all(market, HOUR_SEC, hoursSec, Number.MAX_SAFE_INTEGER).map(partOfCandle),
     ]
-    return parts.reduce<TradeStats | undefined>(join, undefined)
+    return parts.reduce<TradeStats | undefined>(joinStats, undefined)
   })
 }
 
@@ -121,26 +119,4 @@ function partOfTrade(row: TradeRow): TradeStats {
   }
 }
 
-function partOfCandle(row: CandleSums): TradeStats {
-  return {
-    first: priceE18(BigInt(row.open)),
-    last: priceE18(BigInt(row.close)),
-    high: priceE18(BigInt(row.high)),
-    low: priceE18(BigInt(row.low)),
-    volume: amountE18(BigInt(row.volume)),
-    quoteVolume: quoteE18(BigInt(row.quoteVolume)),
-  }
-}
-
-/** Joins the statistics of two spans of time; the first is the earlier one. */
-function join(earlier: TradeStats | undefined, later: TradeStats): TradeStats {
-  if (earlier === undefined) return later
-  return {
-    first: earlier.first,
-    last: later.last,
-    high: later.high > earlier.high ? later.high : earlier.high,
-    low: later.low < earlier.low ? later.low : earlier.low,
-    volume: amountE18(earlier.volume + later.volume),
-    quoteVolume: quoteE18(earlier.quoteVolume + later.quoteVolume),
-  }
-}
+const partOfCandle = (row: CandleSums): TradeStats => statsOfCandle(sumsOf(row))

@@ -28,6 +28,8 @@ import {
 } from './read-orders.js'
 import { createReadEntry } from './read-entries.js'
 import { createReadLevels } from './read-levels.js'
+import { createReadLife, type OrderLife } from './read-life.js'
+import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
 import { createReadFills, createReadTrades, type HistoryFill } from './read-trades.js'
 
 /** An order and its state, as the projection holds it. */
@@ -60,10 +62,16 @@ export interface ReadModel {
   orderHistory(owner: Address, page: HistoryPage): HistoryOrder[]
   /** Fills of an owner's orders over all markets, newest first; one row for each order's leg of a trade. */
   fills(owner: Address, page: HistoryPage): HistoryFill[]
+  /** What happened to an order that was placed then, unix milliseconds. */
+  orderLife(order: Pick<Order, 'orderId' | 'owner'>, placedAtMs: number): OrderLife
   /** What an account's fills of a market add up to; undefined without any, and where no positions are kept. */
   positionEntry(market: string, subaccountId: bigint): PositionEntry | undefined
   /** Oldest first; buckets without trades are absent. */
   candles(market: string, range: CandleRange): Candle[]
+  /** Marks of a market as the chain showed them, newest first. */
+  marks(market: string, page: PricePage): PriceRow[]
+  /** Its funding rates, newest first. */
+  fundingRates(market: string, page: PricePage): PriceRow[]
   /** Undefined when nothing traded. */
   stats24h(market: string, nowMs: number): TradeStats | undefined
   /** Unix seconds of the newest fill. */
@@ -94,8 +102,11 @@ export function openReadModel(path: string): ReadModel {
     levels: createReadLevels(db),
     orderHistory: createReadOrderHistory(db),
     fills: createReadFills(db),
+    orderLife: createReadLife(db),
     positionEntry: createReadEntry(db),
     candles: createReadCandles(db),
+    marks: createReadMarks(db),
+    fundingRates: createReadRates(db),
     trades: createReadTrades(db),
     stats24h: createReadStats24h(db),
     lastTradeSec: createReadLastTradeSec(db),

@@ -1,33 +1,29 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
 import {
-  amountE18,
-  priceE18,
-  quoteE18,
-  type AmountE18,
-  type PriceE18,
-  type QuoteE18,
-} from '../../core/money.js'
+  addTrade,
+  bucketStartSec,
+  emptyCandle,
+  type CandleTrade,
+  type OpenCandle,
+} from '../../core/market-data/candle.js'
+import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-record.js'
 
 /** Widths of the stored candles: one for each interval of the interface, so that a read never sums candles. */
 export const CANDLE_WIDTHS_SEC = Object.values(CANDLE_INTERVALS_SEC)
 
-/** The part of a trade that a candle needs. */
-export interface CandleTrade {
+/** A trade with its place in the market's log. */
+export interface StoredTrade extends CandleTrade {
   readonly atMs: number
   readonly tradeId: number
-  readonly price: PriceE18
-  readonly amount: AmountE18
-  /** Computed by the market's contract. */
-  readonly quote: QuoteE18
 }
 
 export interface CandleWriter {
   /** Call at the start of a transaction: discards what an aborted transaction had added. */
   begin(): void
   /** Adds a trade of the market with this ordinal; trades come in the order of the market's log. */
-  add(ordinal: number, trade: CandleTrade): void
+  add(ordinal: number, trade: StoredTrade): void
   /** Recomputes the candles that hold this millisecond from the trades that were not reversed. */
   rebuild(ordinal: number, atMs: number): void
   /** Writes each candle touched since `begin` once. */
@@ -40,14 +36,8 @@ interface CandleKey {
   readonly startSec: number
 }
 
-interface Candle extends CandleKey {
-  open: bigint
-  high: bigint
-  low: bigint
-  close: bigint
-  volume: bigint
-  quoteVolume: bigint
-  tradeCount: number
+interface Candle extends CandleKey, OpenCandle {
+  readonly startSec: number
   firstTradeId: number
   lastTradeId: number
 }
@@ -67,8 +57,8 @@ export function createCandleWriter(db: Database): CandleWriter {
       for (const widthSec of CANDLE_WIDTHS_SEC) {
         const key = { marketId, widthSec, startSec: bucketStartSec(trade.atMs, widthSec) }
         const name = nameOf(key)
-        const candle = touched.get(name) ?? load(key) ?? emptyCandle(key, trade)
-        addTrade(candle, trade)
+        const candle = touched.get(name) ?? load(key) ?? firstCandle(key, trade)
+        addStored(candle, trade)
         touched.set(name, candle)
       }
     },
@@ -78,8 +68,8 @@ export function createCandleWriter(db: Database): CandleWriter {
         const name = nameOf(key)
         const before = touched.get(name) ?? load(key)
         assert(before !== undefined, `candle ${name} has lost its trades`)
-        const candle = { ...before, tradeCount: 0, volume: 0n, quoteVolume: 0n }
-        for (const trade of tradesOf(before)) addTrade(candle, trade)
+        const candle = { ...before, ...emptyCandle(key.startSec, before.open) }
+        for (const trade of tradesOf(before)) addStored(candle, trade)
         touched.set(name, candle)
       }
     },
@@ -108,7 +98,7 @@ function createTradesOfCandle(db: Database) {
        ORDER BY trade_id`,
     )
     .safeIntegers(false)
-  return function* ({ marketId, firstTradeId, lastTradeId }: Candle): Generator<CandleTrade> {
+  return function* ({ marketId, firstTradeId, lastTradeId }: Candle): Generator<StoredTrade> {
     for (const row of select.iterate(marketId, firstTradeId, lastTradeId)) {
       const { atMs, tradeId } = row
       const price = priceE18(BigInt(row.price))
@@ -120,38 +110,16 @@ function createTradesOfCandle(db: Database) {
 
 type PricedText = Readonly<Record<'price' | 'amount' | 'quote', string>>
 
-/** Start of the epoch-aligned bucket that holds this millisecond, in unix seconds. */
-export function bucketStartSec(atMs: number, widthSec: number): number {
-  const widthMs = widthSec * 1000
-  return (atMs - (atMs % widthMs)) / 1000
-}
+const firstCandle = (key: CandleKey, { price, tradeId }: StoredTrade): Candle => ({
+  ...key,
+  ...emptyCandle(key.startSec, price),
+  ...{ firstTradeId: tradeId, lastTradeId: tradeId },
+})
 
-function emptyCandle(key: CandleKey, { price, tradeId }: CandleTrade): Candle {
-  return {
-    ...key,
-    open: price,
-    high: price,
-    low: price,
-    close: price,
-    volume: 0n,
-    quoteVolume: 0n,
-    tradeCount: 0,
-    firstTradeId: tradeId,
-    lastTradeId: tradeId,
-  }
-}
-
-function addTrade(candle: Candle, { price, amount, quote, tradeId }: CandleTrade): void {
-  if (candle.tradeCount === 0) {
-    Object.assign(candle, { open: price, high: price, low: price, firstTradeId: tradeId })
-  }
-  if (price > candle.high) candle.high = price
-  if (price < candle.low) candle.low = price
-  candle.close = price
-  candle.volume += amount
-  candle.quoteVolume += quote
-  candle.tradeCount += 1
-  candle.lastTradeId = tradeId
+function addStored(candle: Candle, trade: StoredTrade): void {
+  if (candle.tradeCount === 0) candle.firstTradeId = trade.tradeId
+  addTrade(candle, trade)
+  candle.lastTradeId = trade.tradeId
 }
 
 type CandleRow = Readonly<
@@ -173,12 +141,12 @@ function createLoadCandle(db: Database) {
     return {
       ...key,
       ...row,
-      open: BigInt(row.open),
-      high: BigInt(row.high),
-      low: BigInt(row.low),
-      close: BigInt(row.close),
-      volume: BigInt(row.volume),
-      quoteVolume: BigInt(row.quoteVolume),
+      open: priceE18(BigInt(row.open)),
+      high: priceE18(BigInt(row.high)),
+      low: priceE18(BigInt(row.low)),
+      close: priceE18(BigInt(row.close)),
+      volume: amountE18(BigInt(row.volume)),
+      quoteVolume: quoteE18(BigInt(row.quoteVolume)),
     }
   }
 }

@@ -16,6 +16,7 @@ import type { QuoteE18 } from '../../core/money.js'
 import { blobOf, logKey } from '../row-values.js'
 import type { CandleWriter } from './write-candles.js'
 import { createEntryWriter } from './write-entries.js'
+import { createEventWriter } from './write-events.js'
 
 /** The market data that the projection needs. */
 export type ProjectedMarket = Pick<Market, 'market' | 'ordinal' | 'contractType' | 'takerFeeBps'>
@@ -42,6 +43,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const fills = createFillWriter({ db, candles, keyOf })
   const addQuote = createAddQuote(db)
   const entries = createEntryWriter(db)
+  const note = createEventWriter(db)
   const fillOrder = (market: ProjectedMarket, change: Filling): void => {
     const key = moveOrder(change)
     addQuote(key, quoteOf(market, change.fill))
@@ -55,6 +57,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
     const key = moveOrder(change, change.cancelReason)
     addQuote(key, 0n - quoteOf(market, change.fill))
     if (keepsEntries(market)) entries.reverse(market.ordinal, key, change)
+    note(market.ordinal, key, change)
     reverseTrade(market.ordinal, change)
   }
   return {
@@ -63,7 +66,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
     apply(market, change) {
       switch (change.kind) {
         case 'OrderPlaced':
-          placeOrder(market.ordinal, change)
+          note(market.ordinal, placeOrder(market.ordinal, change), change)
           break
         case 'OrderFilled':
           fillOrder(market, change)
@@ -72,14 +75,24 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           reverseFill(market, change)
           break
         case 'OrderCancelled':
-        case 'MatchReverted':
           moveOrder(change, change.cancelReason)
           break
-        case 'OrderReleased':
+        case 'MatchReverted':
+          note(market.ordinal, moveOrder(change, change.cancelReason), change)
+          break
+        case 'OrderReleased': {
+          const key = moveOrder(change, change.cancelReason)
+          updateOrder(key, change)
+          note(market.ordinal, key, change)
+          break
+        }
+        case 'OrderResized':
           updateOrder(moveOrder(change, change.cancelReason), change)
           break
-        case 'OrderMatched':
         case 'OrderHeld':
+          note(market.ordinal, moveOrder(change), change)
+          break
+        case 'OrderMatched':
         case 'OrderExpired':
           moveOrder(change)
           break
@@ -103,7 +116,7 @@ function createPlaceOrder(db: Database) {
        held_reason, cancel_reason, cancelled_at_ms, ended_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  return (ordinal: number, change: Placement): void => {
+  return (ordinal: number, change: Placement): number => {
     const key = logKey(change.seq, ordinal)
     const { order, rank, seq, atMs } = change
     insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, orderText.write(order))
@@ -113,10 +126,11 @@ function createPlaceOrder(db: Database) {
       ...[seq, atMs, heldReasonAfter(change, undefined) ?? null],
       ...[change.cancelReason ?? null, cancelledAtMs(change), endedAtMs(change)],
     )
+    return key
   }
 }
 
-/** Stores the order again when a change makes it another, which only the first release of an unchecked one does. */
+/** Stores the order again when a change makes it another: the first release of an unchecked one, or another amount. */
 function createUpdateOrder(db: Database) {
   const select = db.prepare<[number], string>('SELECT body FROM orders WHERE order_key = ?').pluck()
   const update = db.prepare('UPDATE orders SET body = ? WHERE order_key = ?')

@@ -20,13 +20,21 @@ abstract contract BaseManager is IManager, Ownable {
         uint256 marketId;
     }
 
+    /// The accounts that this manager judges.
     ISubAccounts public immutable subAccounts;
+    /// The asset that may be owed; zero where there is none.
     address public immutable cashAsset;
+    /// The only account that pauses and resumes.
     address public guardian;
+    /// While true, every change of an account that its manager judges is refused.
     bool public adjustmentsPaused;
+    /// The most balances that an account may be left with.
     uint256 public maxAccountSize = 128;
+    /// The newest market; 0 before the first.
     uint256 public lastMarketId;
+    /// Contracts that the data of a trade may be delivered to.
     mapping(address callee => bool) public whitelistedCallee;
+    /// The newest asset of a market and type.
     mapping(uint256 marketId => mapping(uint8 assetType => address asset)) public assetMap;
     mapping(address asset => AssetDetail) internal details;
 
@@ -59,11 +67,14 @@ abstract contract BaseManager is IManager, Ownable {
 
     // --- settings
 
+    /// Opens a market, to which assets are assigned; markets count from 1. The owner only, as all settings but the pause.
     function createMarket(string calldata _marketName) external onlyOwner returns (uint256 marketId) {
         marketId = ++lastMarketId;
         emit MarketCreated(marketId, _marketName);
     }
 
+    /// Admits an asset to accounts of this manager. It is never removed; a later asset of the same market and type takes
+    /// its place in assetMap, and the earlier one stays admitted.
     function whitelistAsset(address _asset, uint256 _marketId, uint8 _type)
         external
         onlyOwner
@@ -74,21 +85,25 @@ abstract contract BaseManager is IManager, Ownable {
         emit AssetWhitelisted(_asset, _marketId, _type);
     }
 
+    /// Admits or removes a receiver of data. It is called in the middle of a trade.
     function setWhitelistedCallee(address callee, bool whitelisted) external onlyOwner {
         whitelistedCallee[callee] = whitelisted;
     }
 
+    /// Bounds the balances of an account. One that has more already is refused every change that leaves it with more.
     function setMaxAccountSize(uint256 _maxAccountSize) external onlyOwner {
         if (_maxAccountSize == 0) revert BM_InvalidMaxAccountSize();
         maxAccountSize = _maxAccountSize;
         emit MaxAccountSizeUpdated(_maxAccountSize);
     }
 
+    /// Names the guardian.
     function setGuardian(address _guardian) external onlyOwner {
         guardian = _guardian;
         emit GuardianSet(_guardian);
     }
 
+    /// Stops or resumes every change of accounts that this manager judges. The guardian only.
     function setAdjustmentsPaused(bool _paused) external {
         if (msg.sender != guardian) revert BM_GuardianOnly();
         adjustmentsPaused = _paused;
@@ -97,6 +112,8 @@ abstract contract BaseManager is IManager, Ownable {
 
     // --- checks
 
+    /// Called by SubAccounts for each account of a trade, after all balances changed: pause, receivers of data, caps, then
+    /// the account. Reverts to refuse the trade.
     function handleAdjustment(
         uint256 accountId,
         uint256 tradeId,
@@ -142,6 +159,7 @@ abstract contract BaseManager is IManager, Ownable {
 
     // --- views
 
+    /// Whether an asset is admitted, with its type and market; zeros for an unknown one.
     function assetDetails(address asset) external view returns (AssetDetail memory) {
         return details[asset];
     }

@@ -4,7 +4,9 @@ pragma solidity ^0.8.24;
 import {IMatching, IModule, ISubAccounts, VerifiedAction} from "./interfaces.sol";
 
 abstract contract BaseModule is IModule {
+    /// The only caller of actions.
     IMatching public immutable matching;
+    /// The accounts that actions name.
     ISubAccounts public immutable subAccounts;
 
     error BM_OnlyMatching();
@@ -33,6 +35,7 @@ abstract contract BaseModule is IModule {
 
 /// A module whose actions run once: the pair (owner, nonce) is spent by the first success.
 abstract contract OneTimeModule is BaseModule {
+    /// Nonces that an owner's actions have spent.
     mapping(address owner => mapping(uint256 nonce => bool used)) public usedNonces;
 
     event NonceUsed(address indexed owner, uint256 nonce);

@@ -6,7 +6,9 @@ import {IAsset, ISubAccounts} from "./interfaces.sol";
 
 /// An asset that accounts of registered managers may hold.
 abstract contract ManagedAsset is IAsset, Ownable {
+    /// The accounts that hold the asset.
     ISubAccounts public immutable subAccounts;
+    /// Managers whose accounts may hold the asset.
     mapping(address manager => bool) public whitelistedManager;
 
     event WhitelistManagerSet(address _manager, bool _whitelisted);
@@ -23,6 +25,8 @@ abstract contract ManagedAsset is IAsset, Ownable {
         subAccounts = subAccounts_;
     }
 
+    /// Registers or removes a manager; the owner only. A registered manager may change balances of its accounts without
+    /// their owners, within what the asset itself allows. While removed, no balance of its accounts changes.
     function setWhitelistManager(address _manager, bool _whitelisted) external onlyOwner {
         whitelistedManager[_manager] = _whitelisted;
         emit WhitelistManagerSet(_manager, _whitelisted);

@@ -15,17 +15,21 @@ abstract contract PositionTracking is ICappedAsset, Ownable {
         uint192 total;
     }
 
+    /// Sum of the sizes of all positions of a manager's accounts, at 1e18.
     mapping(address manager => uint256) public totalPosition;
+    /// What the manager holds that sum to; 0 at first.
     mapping(address manager => uint256) public totalPositionCap;
     mapping(address manager => Snapshot) private beforeTrade;
 
     event TotalPositionCapSet(address manager, uint256 oiCap);
 
+    /// Sets the cap of a manager, at 1e18; the owner only. A total above it may shrink, and not grow.
     function setTotalPositionCap(address manager, uint256 cap) external onlyOwner {
         totalPositionCap[manager] = cap;
         emit TotalPositionCapSet(manager, cap);
     }
 
+    /// The total before the trade changed it first; the current total if the trade has not touched it.
     function totalPositionBefore(address manager, uint256 tradeId) external view returns (uint256) {
         Snapshot memory snapshot = beforeTrade[manager];
         return snapshot.tradeId == tradeId ? snapshot.total : totalPosition[manager];

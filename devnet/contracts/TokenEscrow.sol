@@ -34,14 +34,19 @@ abstract contract TokenEscrow is ITokenAsset, ManagedAsset {
         unit = 10 ** (18 - token_.decimals());
     }
 
+    /// The token that backs the asset.
     function wrappedAsset() external view returns (address) {
         return address(token);
     }
 
+    /// Takes so much of the token, in its own units, from the caller and credits the account; any account of a known
+    /// manager, with or without its consent.
     function deposit(uint256 recipientAccount, uint256 assetAmount) external {
         _deposit(recipientAccount, assetAmount);
     }
 
+    /// Pays so much of the token, in its own units, out of the account. The owner of the account's NFT only; the account's
+    /// manager judges what is left.
     function withdraw(uint256 accountId, uint256 assetAmount, address recipient) external {
         if (subAccounts.ownerOf(accountId) != msg.sender) _refuseStranger();
         uint256 burned = _burnedFor(assetAmount);

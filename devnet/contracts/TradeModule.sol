@@ -52,9 +52,13 @@ contract TradeModule is BaseModule, Ownable {
         TradeData trade;
     }
 
+    /// Pays trades and fees.
     address public immutable quoteAsset;
+    /// The account that is credited with fees; it must consent to credits of the quote asset.
     uint256 public feeRecipient;
+    /// Assets of which a trade pays only the difference to the mark.
     mapping(address asset => bool) public isPerpAsset;
+    /// What of an order is filled, in units of its desired amount.
     mapping(address owner => mapping(uint256 nonce => uint256 amount)) public filled;
     /// keccak256 of the signed data of the order that used the nonce first.
     mapping(address owner => mapping(uint256 nonce => bytes32 dataHash)) public seenNonces;
@@ -83,14 +87,19 @@ contract TradeModule is BaseModule, Ownable {
         quoteAsset = quoteAsset_;
     }
 
+    /// Names the account that receives fees; the owner only. Without its consent no match settles.
     function setFeeRecipient(uint256 _feeRecipient) external onlyOwner {
         feeRecipient = _feeRecipient;
     }
 
+    /// Says whether trades of the asset pay only the difference to its mark; the owner only.
     function setPerpAsset(address _perpAsset, bool isPerp) external onlyOwner {
         isPerpAsset[_perpAsset] = isPerp;
     }
 
+    /// Settles the taker, the first action, against the makers behind it. `actionData` is abi.encode(OrderData): prices and
+    /// fees at 1e18, amounts as signed. One fill that a check, an asset or a manager refuses reverts all. Called by
+    /// Matching only.
     function executeAction(VerifiedAction[] calldata actions, bytes calldata actionData)
         external
         onlyMatching

@@ -8,6 +8,7 @@ import {TokenEscrow} from "./TokenEscrow.sol";
 
 /// A wrapped token. Balances are never negative and capped per manager; credits need consent as well as debits.
 contract WrappedERC20Asset is TokenEscrow, PositionTracking {
+    /// Decimals of the token; balances have 18.
     uint8 public immutable assetDecimals;
 
     error WERC_CannotBeNegative();
@@ -18,6 +19,7 @@ contract WrappedERC20Asset is TokenEscrow, PositionTracking {
         assetDecimals = token_.decimals();
     }
 
+    /// Called by SubAccounts before a balance changes. Allows no debt and no sub id, for accounts of registered managers.
     function handleAdjustment(uint256 accountId, uint256 subId, int256 amount, int256 preBalance, uint256 tradeId)
         external
         onlyAccounts

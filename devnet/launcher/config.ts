@@ -44,6 +44,11 @@ export const launcherEnv = z.object({
   PROCFILE: z.string().default('Procfile'),
   NATS_URL: z.string().optional(),
   NATS_SERVER_BIN: z.string().optional(),
+  NATS_MAX_STORED_BYTES: integer(
+    'bytes, from 1000000 on',
+    1_000_000,
+    Number.MAX_SAFE_INTEGER,
+  ).optional(),
   PATH: z.string().optional(),
   RPC_URL: z.url('must be an address such as http://127.0.0.1:8645').optional(),
   DEPLOYMENT_FILE: z.string().optional(),
@@ -91,6 +96,7 @@ export interface LauncherConfig {
   readonly marketsFile: string
   readonly natsUrl: string | undefined
   readonly natsServerBin: string | undefined
+  readonly natsMaxStoredBytes: number | undefined
   readonly path: string | undefined
   readonly executorSecret: string | undefined
   readonly indexStatusSecret: string | undefined
@@ -132,6 +138,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     marketsFile: resolve(values.MARKETS_FILE ?? join(values.DATA_DIR, 'markets.json')),
     natsUrl: values.NATS_URL,
     natsServerBin: values.NATS_SERVER_BIN,
+    natsMaxStoredBytes: values.NATS_MAX_STORED_BYTES,
     path: values.PATH,
     executorSecret: values.EXECUTOR_SECRET,
     indexStatusSecret: values.INDEX_STATUS_SECRET,

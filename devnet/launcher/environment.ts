@@ -55,6 +55,7 @@ export function workerEnvironments(
     DEPLOYMENT_FILE: wiring.deploymentFile,
     MARKETS_FILE: wiring.marketsFile,
     DATA_DIR: config.dataDir,
+    METRICS_DIR: join(config.dataDir, 'metrics'),
     GATEWAY_PORT: `${ports.gateway}`,
     GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
     EXECUTOR_PORT: `${ports.executor}`,

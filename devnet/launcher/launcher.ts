@@ -163,8 +163,10 @@ async function startBus({ keeping, running, ports }: Start): Promise<string> {
   assert(port !== undefined && monitorPort !== undefined, 'a bus of our own has ports')
   const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
   const dir = join(config.dataDir, 'nats')
+  const { natsMaxStoredBytes: maxStoredBytes } = config
+  const bounded = maxStoredBytes === undefined ? {} : { maxStoredBytes }
   const bus = keepRunning(keeping, 'nats-server', (onSpawn, onLine) =>
-    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine }),
+    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine, ...bounded }),
   )
   running.bus = bus
   await console.step(`start nats-server on 127.0.0.1:${port}`, () => bus.ready)

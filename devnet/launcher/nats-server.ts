@@ -5,7 +5,6 @@ import { startChild, type ChildOptions } from './child.js'
 import { LauncherError, waitFor } from './wait-for.js'
 
 /** Limits of the devnet's server; files grow as needed, no space is reserved. */
-const MAX_FILE_STORE = '20GB'
 const MAX_MEMORY_STORE = '64MB'
 const READY_WITHIN_MS = 30_000
 const LAST_LINES = 5
@@ -22,7 +21,11 @@ export interface NatsServerOptions {
   readonly onLine?: ChildOptions['onLine']
   /** Called as soon as the process exists, long before it is ready. */
   readonly onSpawn?: (child: Child) => void
+  /** Most that it stores on disk, in bytes; 20 GB by default. */
+  readonly maxStoredBytes?: number
 }
+
+const DEFAULT_MAX_STORED_BYTES = 20e9
 
 export interface NatsServer {
   readonly url: string
@@ -38,11 +41,15 @@ export interface NatsServer {
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
+  const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES } = options
   const storeDir = join(dir, 'store')
   const configFile = join(dir, 'nats-server.conf')
   await mkdir(storeDir, { recursive: true })
   await removePortsFiles(dir)
-  await writeFile(configFile, natsServerConfig({ port, monitorPort, dir, storeDir }))
+  await writeFile(
+    configFile,
+    natsServerConfig({ port, monitorPort, dir, storeDir, maxStoredBytes }),
+  )
   const lastLines: string[] = []
   const child = await startChild({
     command: binary,
@@ -86,6 +93,7 @@ export function natsServerConfig(places: {
   readonly monitorPort: number
   readonly dir: string
   readonly storeDir: string
+  readonly maxStoredBytes: number
 }): string {
   return `# Written by the launcher at every start; changes are lost.
 server_name: venue-devnet
@@ -100,7 +108,7 @@ jetstream {
   store_dir: ${JSON.stringify(places.storeDir)}
   sync_interval: always
   max_memory_store: ${MAX_MEMORY_STORE}
-  max_file_store: ${MAX_FILE_STORE}
+  max_file_store: ${places.maxStoredBytes}
   limits { duplicate_window: "10m" }
 }
 `

@@ -12,7 +12,6 @@ import {
   type NatsConnection,
   type StreamConfig,
 } from 'nats'
-import { z } from 'zod'
 import { claimsStream, claimsSubject } from '../../bus-schemas/subjects.js'
 import {
   BusMisconfigured,
@@ -23,6 +22,7 @@ import {
   type StreamSpec,
   type StreamState,
 } from './bus.js'
+import { readJsz } from './nats-monitor.js'
 
 /** Largest message of a stream, with headers. */
 export const MAX_STORED_BYTES = 1_048_576
@@ -211,15 +211,6 @@ const errorCode = (error: unknown): number | undefined =>
 
 /** The oldest supported server version. */
 export const MIN_SERVER_VERSION = '2.10.27'
-const MONITOR_TIMEOUT_MS = 5_000
-
-const jszAnswer = z.object({
-  server_id: z.string(),
-  config: z
-    .object({ sync_always: z.boolean().optional(), max_storage: z.number().optional() })
-    .optional(),
-  storage: z.number().optional(),
-})
 
 /** The server's facts from the connection handshake. */
 export interface ServerFacts {
@@ -257,30 +248,6 @@ export async function assertDurable(monitorUrl: string, serverId: string): Promi
     throw new BusMisconfigured(
       'nats-server acknowledges before it syncs: set `sync_interval: always` in its jetstream block',
     )
-  }
-}
-
-/** Used and available storage; undefined when not known. Throws BusUnavailable when the port does not answer. */
-export async function readStorage(
-  monitorUrl: string | undefined,
-): Promise<{ readonly usedBytes: bigint; readonly maxBytes: bigint } | undefined> {
-  if (monitorUrl === undefined) return undefined
-  const { storage, config } = await readJsz(monitorUrl)
-  const maxStorage = config?.max_storage
-  if (storage === undefined || maxStorage === undefined) return undefined
-  return { usedBytes: BigInt(storage), maxBytes: BigInt(maxStorage) }
-}
-
-async function readJsz(monitorUrl: string): Promise<z.infer<typeof jszAnswer>> {
-  try {
-    const answer = await fetch(new URL('/jsz?config=1', monitorUrl), {
-      signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
-    })
-    return jszAnswer.parse(await answer.json())
-  } catch (cause) {
-    throw new BusUnavailable(`${monitorUrl} does not report the configuration of nats-server`, {
-      cause,
-    })
   }
 }
 

@@ -1,13 +1,18 @@
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { nextTurn } from '../process/turns.js'
 import type { HttpContext } from './server.js'
 
 /** An answer up to this size is written at once. */
 const PIECE_BYTES = 64 * 1024
+/** Of all large answers of the process together; the kernel's copies alone would else take most of a processor. */
+const BYTES_PER_MS = 64 * 1024
+/** What was not used for so long may be written without a pause. */
+const SAVED_MS = 150
 
 /**
  * Answers with these bytes, in pieces as the client takes them and each in a turn of its own, so that a large answer
- * neither holds up others nor is copied for each client.
+ * neither holds up others nor is copied for each client. All such answers share a rate, in the order of their pieces.
  */
 export function answerBytes(
   ctx: Pick<HttpContext, 'body' | 'length'>,
@@ -26,7 +31,17 @@ async function* inTurns(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array
   for (const piece of pieces) {
     yield piece
     await nextTurn()
+    await untilDue(piece.length)
   }
+}
+
+let usedUpToMs = 0
+
+/** Ends when that many bytes more may have been written. */
+async function untilDue(bytes: number): Promise<void> {
+  const nowMs = performance.now()
+  usedUpToMs = Math.max(usedUpToMs, nowMs - SAVED_MS) + bytes / BYTES_PER_MS
+  if (usedUpToMs > nowMs) await delay(usedUpToMs - nowMs)
 }
 
 /** The bytes of all parts in order, in pieces of at most so many. Nothing is copied. */

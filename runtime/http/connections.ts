@@ -23,8 +23,8 @@ export interface ConnectionLimits {
 /** Connections above the bound that wait for the client to read why; any more are closed without an answer. */
 const MAX_REFUSED = 500
 const LINGER_MS = 1_000
-const CLOSE_SILENT_EVERY_MS = 100
-const CLOSED_AT_ONCE = 250
+const CLOSE_SILENT_EVERY_MS = 20
+const CLOSED_AT_ONCE = 50
 
 const tooMany = refuse(503)('too_many_connections', 'too many connections')
 const tooManyOfAddress = refuse(429)(

@@ -93,8 +93,8 @@ function discard(req: IncomingMessage): Promise<void> {
 const withoutByteOrderMark = (bytes: Buffer): Buffer =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 
-/** Checked before parsing: a deep value overflows the stack of whatever prints it later. */
-function nestsDeeperThan(json: Buffer, limit: number): boolean {
+/** Whether a JSON text nests deeper. Checked before parsing: a deep value overflows the stack of whatever prints it later. */
+export function nestsDeeperThan(json: Buffer, limit: number): boolean {
   return hasMoreBrackets(json, limit) && opensMoreThan(json, limit)
 }
 

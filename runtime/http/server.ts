@@ -1,10 +1,12 @@
 import type { Router } from '@koa/router'
 import Koa from 'koa'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIPv6 } from 'node:net'
 import { Readable } from 'node:stream'
 import { InvariantBroken } from '../../core/assert.js'
 import { badRequest, type Refusal, refusals } from '../../core/entry/refusals.js'
 import type { Logger } from '../process/log.js'
+import { pass } from '../process/stations.js'
 import { boundConnections, type ConnectionLimits } from './connections.js'
 import { endWithRefusal, requestIdOf } from './end-with-refusal.js'
 import { RequestAborted } from './read-body.js'
@@ -122,9 +124,26 @@ export interface HttpAppOptions {
   readonly pathNotFound?: Refusal
   /** Called after a request broke an invariant; defaults to logging it only. */
   readonly onFatal?: (error: InvariantBroken) => void
+  /** Called with each answer. */
+  readonly onAnswer?: (answer: Answered) => void
   /** Runs before the router. */
   readonly before?: Koa.Middleware<HttpState>
   readonly log: Logger
+}
+
+/** The address of a server on a host and a port. */
+export const urlOf = (host: string, port: number): string =>
+  `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
+
+/** An answered request, as it is measured. */
+export interface Answered {
+  readonly method: string
+  /** The path of the route, with its parameters by name; `none` where none has the path. */
+  readonly route: string
+  readonly status: number
+  /** The code of a refusal. */
+  readonly code: string | undefined
+  readonly seconds: number
 }
 
 /**
@@ -151,12 +170,14 @@ export function handleRequests({
   refuse,
   log,
   onFatal,
-}: Pick<HttpAppOptions, 'refuse' | 'log' | 'onFatal'>): Koa.Middleware<HttpState> {
+  onAnswer,
+}: Pick<HttpAppOptions, 'refuse' | 'log' | 'onFatal' | 'onAnswer'>): Koa.Middleware<HttpState> {
   return async (ctx, next) => {
     const startedAt = performance.now()
     const requestId = requestIdOf(ctx.req.headers)
     ctx.state.requestId = requestId
     ctx.state.logged = {}
+    pass('received', [ctx.state])
     ctx.set('X-Request-Id', requestId)
     try {
       await next()
@@ -168,9 +189,12 @@ export function handleRequests({
       refuse(ctx, refusals.internal)
       if (error instanceof InvariantBroken) onFatal?.(error)
     }
+    pass('answered', [ctx.state])
     if (ctx.status === refusals.bodyTooLarge.status || hasUnreadBody(ctx.req))
       ctx.set('Connection', 'close')
-    logRequest(log, ctx, performance.now() - startedAt)
+    const ms = performance.now() - startedAt
+    logRequest(log, ctx, ms)
+    onAnswer?.(answeredOf(ctx, ms))
   }
 }
 
@@ -207,7 +231,20 @@ function logRequest(log: Logger, ctx: HttpContext, ms: number): void {
 
 /** What the router leaves in the context: the routes of the path, whatever their methods. */
 interface RoutedContext {
-  readonly matched?: readonly { readonly methods: readonly string[] }[]
+  readonly matched?: readonly { readonly methods: readonly string[]; readonly path: unknown }[]
+}
+
+function answeredOf(ctx: HttpContext, ms: number): Answered {
+  const { matched = [] } = ctx as RoutedContext
+  const path = matched.at(-1)?.path
+  const { code } = ctx.state.logged
+  return {
+    method: ctx.method,
+    route: typeof path === 'string' ? path : 'none',
+    status: ctx.status,
+    code: typeof code === 'string' ? code : undefined,
+    seconds: ms / 1_000,
+  }
 }
 
 /** Answers what no route answered: 405 with `Allow` on a known path, else 404. */

@@ -6,6 +6,11 @@ import { CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
 export const processEnv = z.object({
   /** `1`: the launcher holds standard input open; when it ends, the launcher is gone and the process stops. */
   PARENT_WATCH: z.enum(['0', '1']).default('0'),
+  /** Directory into which the process writes the address of its metrics; without it there are none. */
+  METRICS_DIR: z.string().optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  /** 0 takes a free one; another value fits a process that runs once on its machine. */
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 })
 
 export type ProcessConfig = Readonly<z.infer<typeof processEnv>>

@@ -3,6 +3,8 @@ import { askPing } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
 import { armCrashPoints, IN_FLIGHT, type CrashHandler } from '../../core/crash-point.js'
 import type { Bus, Subscription } from '../bus/bus.js'
+import { createMetrics, type Metrics } from '../metrics/metrics.js'
+import { serveMetrics } from '../metrics/serve-metrics.js'
 import { CANNOT_START_CODE } from './cannot-start.js'
 import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
@@ -19,11 +21,15 @@ export interface ProcessContext {
   readonly log: Logger
   /** Ends the process with exit code 1 and a fatal line: for errors that cannot be handled. */
   readonly fail: (error: unknown) => void
+  /** The process's metrics; they can be read where METRICS_DIR is set. */
+  readonly metrics: Metrics
 }
 
 export interface ProcessOptions {
   /** The name in the Procfile, in pings and in the log. */
   readonly name: string
+  /** The name of its metrics, unique on the machine; defaults to `name`. */
+  readonly instance?: string
   /** Log level. */
   readonly level: string
   /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
@@ -67,10 +73,20 @@ export function runProcess(options: ProcessOptions): void {
 
   armCrashAt()
   log.info('starting')
-  options.start({ log, fail: die('failed') }).then((started) => {
-    running = started
-    log.info('started')
-  }, die('start failed'))
+  const metrics = createMetrics()
+  offerMetrics(metrics, options)
+    .then(() => options.start({ log, fail: die('failed'), metrics }))
+    .then((started) => {
+      running = started
+      log.info('started')
+    }, die('start failed'))
+}
+
+/** They can be read from the beginning of the start to the end of the process. */
+async function offerMetrics(metrics: Metrics, options: ProcessOptions): Promise<void> {
+  const { METRICS_DIR: dir, METRICS_HOST: host, METRICS_PORT: port } = readProcessConfig()
+  if (dir === undefined) return
+  await serveMetrics(metrics, { process: options.instance ?? options.name, dir, host, port })
 }
 
 function watchParent(onGone: () => void): void {

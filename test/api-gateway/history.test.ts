@@ -216,7 +216,11 @@ describe('the private histories', () => {
 
   it('show what this gateway has answered, or 503', async () => {
     const own = await aHistoryGateway({
-      ownWrites: { answered: () => undefined, shown: () => Promise.resolve(false) },
+      ownWrites: {
+        answered: () => undefined,
+        answeredSeqs: () => [],
+        shown: () => Promise.resolve(false),
+      },
     })
     try {
       for (const path of ['/v1/orders', '/v1/fills']) {

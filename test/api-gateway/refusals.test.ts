@@ -2,6 +2,15 @@ import { expect } from 'chai'
 import type { Address } from '../../core/action.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { cancelRules, goodCancel } from '../refusals/cancels.js'
+import {
+  batchRules,
+  goodBatch,
+  goodReduction,
+  goodReplacement,
+  ofReplacement,
+  reductionRules,
+  replacementRules,
+} from '../refusals/changes.js'
 import { engine, intent, tableMarkets } from '../refusals/good-orders.js'
 import { fieldRules } from '../refusals/order-fields.js'
 import { signedRules } from '../refusals/order-signed.js'
@@ -83,6 +92,15 @@ describe('every refusal, on a gateway with its intake', () => {
   })
 
   describe('of a cancel', () => refuses('/v1/orders/cancel', cancelRules, goodCancel))
+  describe('of a replacement', () =>
+    refuses(
+      '/v1/orders/replace',
+      [...replacementRules, ...[...fieldRules, ...signedRules].map(ofReplacement)],
+      goodReplacement,
+    ))
+  describe('of a reduction', () =>
+    refuses('/v1/orders/reduce', [...cancelRules, ...reductionRules], goodReduction))
+  describe('of a batch', () => refuses('/v1/orders/batch', batchRules, goodBatch))
   describe('of a deposit', () => refuses('/v1/deposits', depositRules, aDepositBody()))
   describe('of a withdrawal', () => refuses('/v1/withdrawals', withdrawalRules, aWithdrawalBody()))
 

@@ -7,6 +7,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { readAuthFrame } from '../../core/entry/auth-frame.js'
 import { decodeTradeData, readAction } from '../../core/entry/read-action.js'
 import { readCancel } from '../../core/entry/read-cancel.js'
+import { readCancelAll } from '../../core/entry/read-cancels.js'
 import { validateOrder } from '../../core/entry/validate-order.js'
 import type { SigningVector, SigningVectors, VenueFacts } from '../../interface/signing.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
@@ -99,7 +100,7 @@ describe('what a client needs to sign', () => {
     it('has one of each kind, each signed by the published key', () => {
       expect(vectors.vectors.map(({ name }) => name)).to.deep.equal([
         ...MARKETS.map(({ market }) => `order on ${market}`),
-        ...['cancel', 'deposit', 'permit', 'withdrawal'],
+        ...['cancel', 'cancel-all', 'deposit', 'permit', 'withdrawal'],
         ...['frame for the history', 'frame for the socket'],
       ])
       for (const { name, digest, signature } of vectors.vectors) {
@@ -125,6 +126,11 @@ describe('what a client needs to sign', () => {
       const { owner, nonce, proof } = cancel
       const terms = { owner, nonce, signer: proof.signer, expiry: proof.expirySec }
       expect(bytesToHex(hasher.cancelDigest(terms))).to.equal(named('cancel').digest)
+      const all = readCancelAll(named('cancel-all').body, { market: '' })
+      if ('refusal' in all || all.proof === undefined) throw new Error('no proof')
+      const { signer, issuedAtSec: issuedAt, expirySec: expiry } = all.proof
+      const allTerms = { owner: all.owner, signer, scope: all.scope, issuedAt, expiry }
+      expect(bytesToHex(hasher.cancelAllDigest(allTerms))).to.equal(named('cancel-all').digest)
       for (const [name, module] of [
         ['deposit', A_DEPLOYMENT.depositModule],
         ['withdrawal', A_DEPLOYMENT.withdrawalModule],

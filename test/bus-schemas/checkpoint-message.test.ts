@@ -265,8 +265,24 @@ describe('checkpoints', () => {
     const newer = sealOfVersion(encoded(fresh()), VERSION + 1)
     expect(() => decodeCheckpoint(newer, LOG_MARKET)).to.throw(
       InvariantBroken,
-      `a checkpoint of ${MARKET} is of version ${VERSION + 1}, this build reads version ${VERSION}: run the release that wrote it`,
+      `a checkpoint of ${MARKET} is of version ${VERSION + 1}, this build reads versions ${FIRST_VERSION} to ${VERSION}: run the release that wrote it`,
     )
+  })
+
+  it('of version 7 know of refused post-only orders alone', () => {
+    const { state } = logOf([], [])
+    const [head] = encoded(state)
+    const rows = JSON.parse(String(Buffer.from(head ?? [])).split('\n')[1] ?? '') as unknown[]
+    const parts = [
+      { list: 'head', rows },
+      { list: 'refusedOrderIds', rows: ['a', 'b'] },
+    ]
+    const { lists } = checkpointVersions(LOG_MARKET).read(FIRST_VERSION, parts, 'checkpoint')
+    expect(lists.refusedOrders).to.deep.equal([
+      ['a', 'post_only_would_cross'],
+      ['b', 'post_only_would_cross'],
+    ])
+    expect(lists).not.to.have.property('refusedOrderIds')
   })
 
   it('of an older version are read by the upcast of their content', () => {
@@ -297,6 +313,7 @@ describe('checkpoints', () => {
 })
 
 const VERSION = checkpointVersion(LOG_MARKET)
+const FIRST_VERSION = checkpointVersions(LOG_MARKET).first
 /** The place of the engine version among the scalars of the head. */
 const ENGINE_VERSION_AT = 4
 const anyJson: Codec<unknown> = { write: JSON.stringify, read: (json) => json }

@@ -60,7 +60,7 @@ describe('command messages', () => {
     expect(ahead).to.deep.equal([2])
   })
 
-  it('have the form of version 4', () => {
+  it('have the form of version 5, and are read in version 4', () => {
     const order = anOrder()
     const signature = `0x${'5a'.repeat(65)}`
     const placement: LoggedCommand = {
@@ -69,9 +69,15 @@ describe('command messages', () => {
       requestId: 'r-1',
       command: { kind: 'PlaceOrder', order },
     }
-    expect(text(encodeCommands([tick(1), placement]))).to.equal(
-      `[4,[["matcher",1,1700000000000,null,null,["Tick"]],["matcher",2,1700000000000,"_INBOX.1","r-1",["PlaceOrder",["order-1","cNGN-USDC","${order.owner}","7","1","buy","153000000000000000000000","0","650000000000000","1950000000000","checked",null,${order.expirySec},null,"${signature}",null,null,null],null]]]]`,
+    const data = encodeCommands([tick(1), placement])
+    expect(text(data)).to.equal(
+      `[5,[["matcher",1,1700000000000,null,null,["Tick"]],["matcher",2,1700000000000,"_INBOX.1","r-1",["PlaceOrder",["order-1","cNGN-USDC","${order.owner}","7","1","buy","153000000000000000000000","0","650000000000000","1950000000000","checked",null,${order.expirySec},null,"${signature}",null,null,null],null]]]]`,
     )
+    const older = Buffer.from(text(data).replace('[5,', '[4,'))
+    expect(commandsOf({ data: older, storedAtMs: tick(1).atMs })).to.deep.equal([
+      tick(1),
+      placement,
+    ])
   })
 })
 
@@ -99,7 +105,7 @@ describe('block messages', () => {
     expect(() => decodeBlock(before)).to.throw(MalformedMessage, 'firstSeq')
   })
 
-  it('have the form of version 4', () => {
+  it('have the form of version 5, and are read in version 4', () => {
     const block: Block = {
       ...{ market: 'cNGN-USDC', commandSeq: 4, commandIndex: 1, firstSeq: 9 },
       changes: [
@@ -110,8 +116,10 @@ describe('block messages', () => {
         } as Block['changes'][number],
       ],
     }
-    expect(text(encodeBlock(block))).to.equal(
-      `[4,["cNGN-USDC",4,1,9,[["OrderHeld","o","0x${'a'.repeat(40)}","sell","2","10",5,"1","0","0","-9","active","expiring"]],null,null]]`,
+    const written = text(encodeBlock(block))
+    expect(written).to.equal(
+      `[5,["cNGN-USDC",4,1,9,[["OrderHeld","o","0x${'a'.repeat(40)}","sell","2","10",5,"1","0","0","-9","active","expiring"]],null,null]]`,
     )
+    expect(decodeBlock(Buffer.from(written.replace('[5,', '[4,')))).to.deep.equal(block)
   })
 })

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import {
+  decodeBalancesAnswer,
+  decodeBalancesQuestion,
+  encodeBalancesAnswer,
+  encodeBalancesQuestion,
+} from '../../bus-schemas/balances.js'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { WIRE_VERSION } from '../../bus-schemas/envelope.js'
 import {
@@ -29,6 +35,7 @@ import {
   orderText,
   type OrderAnswer,
 } from '../../bus-schemas/orders.js'
+import { decodeTouched, encodeTouched } from '../../bus-schemas/touched-accounts.js'
 import {
   decodeTransferAnswer,
   decodeTransferLookup,
@@ -54,6 +61,7 @@ import {
   anySeq,
   anyText,
 } from '../support/arbitraries.js'
+import * as cancels from '../support/arbitrary-cancels.js'
 import { anyTerms } from '../support/arbitrary-markets.js'
 import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'
 import { priceE18 } from '../../core/money.js'
@@ -64,6 +72,8 @@ const anySample = fc.record({
   usdcPerCngn: fc.bigInt({ min: 0n, max: 10n ** 30n }).map(priceE18),
   isOk: fc.boolean(),
 })
+
+const anyCount = fc.bigInt({ min: 0n, max: 2n ** 64n })
 
 /** A message or stored text with its two directions, in text. */
 interface Declared {
@@ -130,6 +140,8 @@ const anyTakeOver = fc.record({
 })
 
 const declared: readonly Declared[] = [
+  message('cancels request', cancels.anyCancelsRequest, cancels.cancelsRequest),
+  message('cancels answer', cancels.cancelsAnswers(anyRefusal), cancels.cancelsAnswer),
   message('commands', fc.array(anyLoggedCommand, { minLength: 1, maxLength: 5 }), {
     encode: encodeCommands,
     decode: decodeCommands,
@@ -189,6 +201,26 @@ const declared: readonly Declared[] = [
     ),
     { encode: encodeMarketAnswer, decode: decodeMarketAnswer },
   ),
+  message(
+    'balances question',
+    fc.record(
+      {
+        owner: fc.constant(`0x${'a1'.repeat(20)}`),
+        accounts: fc.array(fc.bigInt({ min: 0n, max: 10n ** 30n })),
+        after: fc.array(fc.record({ market: fc.string(), seq: fc.nat() })),
+      },
+      { requiredKeys: ['owner', 'after'] },
+    ),
+    { encode: encodeBalancesQuestion, decode: decodeBalancesQuestion },
+  ),
+  message(
+    'balances answer',
+    fc.oneof(
+      fc.record({ body: fc.json() }),
+      fc.record({ failed: fc.constantFrom('behind', 'unreadable', 'not_owned') }),
+    ),
+    { encode: encodeBalancesAnswer, decode: decodeBalancesAnswer },
+  ),
   message('index lag question', fc.record({ sample: anySample }, { requiredKeys: [] }), {
     encode: encodeIndexLagQuestion,
     decode: decodeIndexLagQuestion,
@@ -208,6 +240,14 @@ const declared: readonly Declared[] = [
       { requiredKeys: [] },
     ),
     { encode: encodeIndexLagAnswer, decode: decodeIndexLagAnswer },
+  ),
+  message(
+    'touched accounts',
+    fc.record(
+      { first: anyCount, head: anyCount, accounts: fc.array(anyCount, { maxLength: 4 }) },
+      { requiredKeys: ['first', 'head'] },
+    ),
+    { encode: encodeTouched, decode: decodeTouched },
   ),
   message('gas standing', anyGasStanding, {
     encode: encodeGasStanding,

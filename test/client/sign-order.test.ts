@@ -74,13 +74,16 @@ describe('sign order', () => {
     expect(plain).not.to.have.any.keys('reduce_only', 'time_in_force', 'post_only')
   })
 
-  it('states time in force and post-only beside what is signed', async () => {
+  it('states time in force, post-only and self-trade prevention beside what is signed', async () => {
     const terms = { ...frame, side: 'buy', price: '0.00065', amount: '1' } as const
     const plain = await signOrder(signer, domain, terms)
     const immediate = await signOrder(signer, domain, { ...terms, timeInForce: 'IOC' })
     expect(immediate).to.deep.equal({ ...plain, time_in_force: 'IOC' })
     const slides = await signOrder(signer, domain, { ...terms, postOnly: 'slide' })
     expect(slides).to.deep.equal({ ...plain, post_only: 'slide' })
+    const own = { stp: 'cancel_both', stpScope: 'owner' } as const
+    const prevented = await signOrder(signer, domain, { ...terms, ...own })
+    expect(prevented).to.deep.equal({ ...plain, stp: 'cancel_both', stp_scope: 'owner' })
   })
 
   it('signs exactly what the text says, for any decimal', async () => {

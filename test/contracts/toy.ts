@@ -1,3 +1,4 @@
+import type { CancelReason, MarketReason } from '../../interface/reasons.js'
 import { assert } from '../../core/assert.js'
 import {
   sealTrading,
@@ -48,6 +49,10 @@ interface ToyTypes {
   readonly cost: { readonly amount: bigint }
 }
 
+/** Codes that the tables of the venue lack. */
+const HALTED = 'halted' as string as MarketReason
+const TOO_FAR = 'too_far_from_mark' as string as CancelReason
+
 /** The largest amount of one match. */
 export const TOY_MAX_MATCH = amountE18(5n * E18)
 
@@ -59,16 +64,17 @@ export const toy: Contract = {
   settlementType: 'cash_settled_perpetual',
   trading: sealTrading<ToyTypes>({
     quoteOf: (_, price, amount) => notionalFloor(price, amount),
+    quoteSymbol: ({ presentation }) => presentation.quoteAssetSymbol,
     takerFee: () => quoteE18(0n),
     feePerUnit: feePerUnitFloor,
     restChecks: [],
     gate: (market) =>
-      market === undefined || market.facts.halted ? { reason: 'halted' } : undefined,
+      market === undefined || market.facts.halted ? { reason: HALTED } : undefined,
     pair({ incoming, resting, amount }, market) {
       const mark = market?.facts.mark ?? resting.limitPrice
       const away = resting.limitPrice - mark
       if (10n * (away < 0n ? -away : away) > mark) {
-        return { aside: incoming, cancelReason: 'too_far_from_mark' }
+        return { aside: incoming, cancelReason: TOO_FAR }
       }
       return { amount: amount < TOY_MAX_MATCH ? amount : TOY_MAX_MATCH }
     },

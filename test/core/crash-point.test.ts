@@ -40,12 +40,12 @@ describe('crash points', () => {
 
   it('do nothing until a handler is armed, and nothing after it is disarmed', () => {
     const passed: CrashPoint[] = []
-    crash('intake.in_commit')
+    crash('intake.in_store')
     armCrashPoints((point) => passed.push(point))
-    crash('intake.after_mark')
+    crash('intake.after_fold')
     armCrashPoints(undefined)
-    crash('intake.in_commit')
-    expect(passed).to.deep.equal(['intake.after_mark'])
+    crash('intake.in_store')
+    expect(passed).to.deep.equal(['intake.after_fold'])
   })
 
   it('let a handler throw, so that a simulation can unwind', () => {
@@ -82,7 +82,7 @@ describe('CRASH_AT', () => {
     let kills = 0
     const handler = killAt({ point: 'lane.in_commit', passing: 2 }, () => (kills += 1))
     handler('lane.in_commit')
-    handler('intake.in_commit')
+    handler('intake.in_store')
     expect(kills).to.equal(0)
     handler('lane.in_commit')
     handler('lane.in_commit')

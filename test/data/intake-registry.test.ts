@@ -3,36 +3,24 @@ import { expect } from 'chai'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import {
+  MAX_FOLDS,
   MAX_RECENT_CLAIMS,
   openIntakeRegistry,
+  type Claim,
   type IntakeRegistry,
-  type LogEntry,
 } from '../../data/intake-registry.js'
-import { decodeClaims, encodeClaims } from '../../data/recent-claims.js'
 import { anOrder } from '../support/builders.js'
-import { decodeCommands } from '../support/spot-log.js'
+import { writeOldRegistry } from '../support/old-registry.js'
 
 const market = 'cNGN-USDC'
 const other = 'other-market'
-const inLog = (name: string) => ({ market: name, contractType: 'spot' }) as const
-
-function placing(number: number, orderId = `order-${number}`): LogEntry {
-  const order = anOrder({ orderId, nonce: 10n ** 70n + BigInt(number) })
-  const { owner, nonce } = order
-  const fingerprint = Buffer.alloc(32, number % 251)
-  return {
-    command: { kind: 'PlaceOrder', order },
-    claim: { orderId, owner, nonce, fingerprint },
-    replyTo: 'no-inbox',
-    requestId: `request-${number}`,
-  }
-}
 const { owner } = anOrder()
-const cancelling: LogEntry = {
-  command: { kind: 'CancelOrder', owner, nonce: 1n, reason: 'unspecified' },
-}
+
+const claimOf = (number: number, orderId = `order-${number}`): Claim => ({
+  ...{ orderId, owner, nonce: 10n ** 70n + BigInt(number) },
+  fingerprint: Buffer.alloc(32, number % 251),
+})
 
 describe('the registry of order intake', () => {
   let directory: string
@@ -42,24 +30,20 @@ describe('the registry of order intake', () => {
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'registry-'))
     registry = open()
+    seq = 0
   })
   afterEach(() => {
     registry.close()
     rmSync(directory, { recursive: true })
   })
 
-  let published = 0
-  beforeEach(() => (published = 0))
-  const commit = (entries: readonly LogEntry[], into = market) => {
-    const { outcomes, message } = registry.commit(inLog(into), entries, 5)
-    return { kinds: outcomes.map((each) => (each.kind === 'taken' ? each.by : each.kind)), message }
+  let seq = 0
+  /** Folds the next message of a log. */
+  const fold = (claims: readonly Claim[], into = market) => {
+    seq += 1
+    return registry.fold(into, claims, { streamSeq: seq, lastNo: 10 * seq })
   }
-  /** Stores a message and lets the stream hold it. */
-  const publish = (entries: readonly LogEntry[], into = market): void => {
-    const { message } = commit(entries, into)
-    published += 1
-    registry.markPublished(into, { streamSeq: published, lastNo: message?.lastNo ?? 0 })
-  }
+  const take = (claim: Claim, into = market) => registry.take(into, claim)?.by ?? 'free'
   /** What a process finds that starts after this one was killed at this moment. */
   const afterKill = <T>(look: (successor: IntakeRegistry) => T): T => {
     const copy = mkdtempSync(join(tmpdir(), 'registry-'))
@@ -72,127 +56,154 @@ describe('the registry of order intake', () => {
       rmSync(copy, { recursive: true })
     }
   }
+  const reopen = (): void => {
+    registry.close()
+    registry = open()
+  }
   const rows = (): number => {
     registry.close()
     const db = new Sqlite(join(directory, 'intake.db'), { readonly: true })
-    const [taken, outbox] = ['taken_order', 'outbox'].map((table) =>
-      db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get(),
-    )
+    const count = db.prepare<[], number>('SELECT count(*) FROM taken_order').pluck().get()
     db.close()
     registry = open()
-    expect(outbox).to.equal(0)
-    return taken ?? -1
+    return count ?? -1
   }
 
   it('tells who holds an id or a nonce, from the moment of the claim and for ever', () => {
-    const { claim } = placing(1)
-    const expectTaken = (by: Pick<IntakeRegistry, 'findOrder' | 'findNonce'>): void => {
+    const claim = claimOf(1)
+    const expectTaken = (): void => {
       const holder = { orderId: 'order-1', market, fingerprint: Buffer.alloc(32, 1) }
-      expect(by.findOrder('order-1')).to.deep.equal(holder)
-      expect(by.findNonce(owner, claim!.nonce)).to.deep.equal(holder)
+      expect(registry.findOrder('order-1')).to.deep.equal(holder)
+      expect(registry.findNonce(owner, claim.nonce)).to.deep.equal(holder)
     }
     expect(registry.findOrder('order-1')).to.equal(undefined)
-    expect(registry.findNonce(owner, claim!.nonce)).to.equal(undefined)
-    commit([placing(1)])
-    expectTaken(registry)
-    afterKill(expectTaken)
-    registry.markPublished(market, { streamSeq: 1, lastNo: 1 })
-    expectTaken(registry)
-    afterKill(expectTaken)
+    expect(registry.findNonce(owner, claim.nonce)).to.equal(undefined)
+    expect(take(claim)).to.equal('free')
+    expectTaken()
+    fold([claim])
+    expectTaken()
     expect(rows()).to.equal(1)
-    expectTaken(registry)
+    expectTaken()
   })
 
-  it('gives nothing away twice, wherever the first claim is kept', () => {
-    const sameNonce = {
-      ...placing(1, 'another'),
-      claim: { ...placing(1).claim!, orderId: 'another' },
-    }
-    const again = [placing(1), sameNonce, placing(2), placing(2)]
-    expect(commit(again.slice(1)).kinds).to.deep.equal(['logged', 'logged', 'order_id'])
-    expect(commit(again).kinds).to.deep.equal(['nonce', 'order_id', 'order_id', 'order_id'])
-    afterKill((successor) => {
-      const { outcomes, message } = successor.commit(inLog(other), again, 6)
-      expect(outcomes.map(({ kind }) => kind)).to.deep.equal(Array(4).fill('taken'))
-      expect(message).to.equal(undefined)
-    })
-    registry.markPublished(market, { streamSeq: 1, lastNo: 2 })
+  it('gives nothing away twice, in any market, wherever the first claim is kept', () => {
+    const again = [claimOf(1), claimOf(1, 'another'), claimOf(2), claimOf(2)]
+    const taken = ['order_id', 'nonce', 'order_id', 'order_id']
+    expect(again.map((claim) => take(claim))).to.deep.equal(['free', 'nonce', 'free', 'order_id'])
+    expect(again.map((claim) => take(claim, other))).to.deep.equal(taken)
+    fold([claimOf(1), claimOf(2)])
+    expect(again.map((claim) => take(claim, other))).to.deep.equal(taken)
     expect(rows()).to.equal(2)
-    expect(commit(again, other).kinds).to.deep.equal(['nonce', 'order_id', 'order_id', 'order_id'])
+    expect(again.map((claim) => take(claim, other))).to.deep.equal(taken)
   })
 
-  it('gives nothing away twice that was found free before it was claimed and moved', () => {
-    const { claim } = placing(1)
+  it('gives nothing away twice that was found free before it was claimed and stored', () => {
+    const claim = claimOf(1)
     expect(registry.findOrder('order-1')).to.equal(undefined)
-    expect(registry.findNonce(owner, claim!.nonce)).to.equal(undefined)
-    publish([placing(1)])
-    for (let at = 0; at < 300; at += 1) publish([cancelling])
-    const sameNonce = { ...placing(1), claim: { ...claim!, orderId: 'another' } }
-    expect(commit([placing(1), sameNonce], other).kinds).to.deep.equal(['order_id', 'nonce'])
+    expect(registry.findNonce(owner, claim.nonce)).to.equal(undefined)
+    expect(take(claim)).to.equal('free')
+    fold([claim])
+    for (let at = 0; at < MAX_FOLDS; at += 1) fold([])
+    expect(registry.stored(market).streamSeq).to.be.greaterThan(0)
+    expect(take(claim, other)).to.equal('order_id')
+    expect(take(claimOf(1, 'another'), other)).to.equal('nonce')
   })
 
-  it('moves claims into their table as they gather, and counts on', () => {
+  it('stores no claim of an order that no log is known to hold', () => {
+    expect(take(claimOf(1))).to.equal('free')
+    fold([claimOf(2)])
+    expect(take(claimOf(1))).to.equal('order_id')
+    reopen()
+    expect(take(claimOf(1))).to.equal('free')
+    expect(take(claimOf(2))).to.equal('order_id')
+    registry.giveBack(claimOf(1))
+    expect(take(claimOf(1))).to.equal('free')
+  })
+
+  it('stores claims as they gather, never a position ahead of them', () => {
     const perMessage = 100
     const messages = Math.ceil((2.5 * MAX_RECENT_CLAIMS) / perMessage)
     for (let at = 0; at < messages; at += 1) {
-      publish(Array.from({ length: perMessage }, (_, index) => placing(at * perMessage + index)))
+      fold(Array.from({ length: perMessage }, (_, index) => claimOf(at * perMessage + index)))
     }
     const count = messages * perMessage
     afterKill((successor) => {
-      expect(successor.lastNo()).to.equal(count)
-      const known = successor.published(market)
-      expect(known.streamSeq).to.be.within(1, messages - 1)
-      expect(known.lastNo).to.equal(known.streamSeq * perMessage)
-      // What the stream holds and this file was not told of last stays at hand until the stream was asked.
-      expect(successor.outbox(market)).to.have.length(messages - known.streamSeq)
-      for (const number of [0, perMessage, count - 1]) {
-        expect(successor.findOrder(`order-${number}`)).to.include({ orderId: `order-${number}` })
-      }
+      const { streamSeq, lastNo } = successor.folded(market)
+      expect(successor.folded(market)).to.deep.equal(registry.stored(market))
+      expect(streamSeq).to.be.within(1, messages - 1)
+      expect(lastNo).to.equal(10 * streamSeq)
+      const held = (number: number) => successor.findOrder(`order-${number}`) !== undefined
+      expect([0, streamSeq * perMessage - 1].map(held)).to.deep.equal([true, true])
+      expect(held(streamSeq * perMessage)).to.equal(false)
     })
-    expect(registry.outbox(market)).to.deep.equal([])
     expect(rows()).to.equal(count)
-    expect(registry.lastNo()).to.equal(count)
-    expect(registry.published(market)).to.deep.equal({ streamSeq: messages, lastNo: count })
+    expect(registry.lastNo()).to.equal(10 * messages)
+    expect(registry.folded(market)).to.deep.equal({ streamSeq: messages, lastNo: 10 * messages })
   })
 
-  it('lets go of published messages that claim nothing', () => {
-    for (let at = 0; at < 300; at += 1) publish([cancelling])
-    afterKill((successor) => {
-      expect(successor.outbox(market).length).to.be.below(100)
-      expect(successor.lastNo()).to.equal(300)
-    })
+  it('stores positions from time to time where nothing is claimed', () => {
+    for (let at = 0; at < 300; at += 1) fold([])
+    const { streamSeq } = afterKill((successor) => successor.folded(market))
+    expect(streamSeq).to.be.greaterThan(300 - MAX_FOLDS)
   })
 
-  it('keeps what a market has not published, and its number', () => {
-    publish([placing(1)])
-    commit([placing(2)], other)
-    publish([placing(3)])
+  it('knows the greatest number of all logs, and where each was folded to', () => {
+    fold([claimOf(1)])
+    fold([claimOf(2)], other)
+    reopen()
+    expect(registry.lastNo()).to.equal(20)
+    expect(registry.folded(market)).to.deep.equal({ streamSeq: 1, lastNo: 10 })
+    expect(registry.folded(other)).to.deep.equal({ streamSeq: 2, lastNo: 20 })
+    expect(registry.folded('a third')).to.deep.equal({ streamSeq: 0, lastNo: 0 })
+  })
+
+  it('folds the same message again without a change, and names the holder of what another claims', () => {
+    const position = { streamSeq: 1, lastNo: 1 }
+    expect(registry.fold(market, [claimOf(1)], position)).to.deep.equal([])
+    expect(registry.fold(market, [claimOf(1)], position)).to.deep.equal([])
+    reopen()
+    expect(registry.fold(market, [claimOf(1)], position)).to.deep.equal([])
+    const clashes = registry.fold(other, [claimOf(1), claimOf(1, 'another'), claimOf(3)], position)
+    expect(clashes.map(({ orderId }) => orderId)).to.deep.equal(['order-1', 'order-1'])
+    expect(rows()).to.equal(2)
+  })
+})
+
+describe('a registry of release 0.2.0', () => {
+  let directory: string
+  beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'registry-'))))
+  afterEach(() => rmSync(directory, { recursive: true }))
+
+  it('keeps its claims, also those of its outbox, whose messages are still to be published', () => {
+    const path = join(directory, 'intake.db')
+    const waiting = { orderId: 'waiting', owner, nonce: 2n, fingerprint: Buffer.from([7, 8]) }
+    writeOldRegistry(path, [
+      { lastNo: 5, market: other, payload: Buffer.from('five'), claims: [waiting] },
+      { lastNo: 6, market: other, payload: Buffer.from('six'), claims: [] },
+    ])
+    const db = new Sqlite(path)
+    db.prepare('INSERT INTO taken_order VALUES (?, ?, ?, ?, ?)').run(
+      ...['stored', owner, '1', market, Buffer.from([1])],
+    )
+    db.prepare('INSERT INTO published VALUES (?, ?, ?)').run(market, 9, 4)
+    db.close()
+
+    const registry = openIntakeRegistry(path)
+    const holder = { orderId: 'waiting', market: other, fingerprint: waiting.fingerprint }
+    expect(registry.findOrder('stored')?.market).to.equal(market)
+    expect(registry.findOrder('waiting')).to.deep.equal(holder)
+    expect(registry.findNonce(owner, 2n)).to.deep.equal(holder)
+    expect(registry.folded(market)).to.deep.equal({ streamSeq: 9, lastNo: 4 })
+    expect(registry.unsent(market)).to.deep.equal([])
+    expect(registry.unsent(other)).to.deep.equal([
+      { lastNo: 5, payload: Buffer.from('five') },
+      { lastNo: 6, payload: Buffer.from('six') },
+    ])
+    registry.dropUnsent(other)
     registry.close()
-    registry = open()
-    expect(registry.lastNo()).to.equal(3)
-    expect(registry.outbox(market)).to.deep.equal([])
-    const [kept, ...more] = registry.outbox(other)
-    expect(more).to.deep.equal([])
-    expect(kept?.lastNo).to.equal(2)
-    expect(decodeCommands(kept!.payload)[0]).to.include({ source: 'intake', sourceNo: 2, atMs: 5 })
-    expect(commit([placing(2), placing(4)]).kinds).to.deep.equal(['order_id', 'logged'])
-    expect(registry.lastNo()).to.equal(4)
-  })
-
-  it('takes nothing when the message cannot be stored', () => {
-    const signature = `0x${'5a'.repeat(MAX_MESSAGE_BYTES / 2)}` as const
-    const { command, ...entry } = placing(1)
-    if (command.kind !== 'PlaceOrder') throw new Error('expected an order')
-    const tooLong = { ...entry, command: { ...command, order: { ...command.order, signature } } }
-    expect(() => commit([placing(2), tooLong])).to.throw()
-    expect(registry.lastNo()).to.equal(0)
-    expect(registry.outbox(market)).to.deep.equal([])
-    expect(commit([placing(1), placing(2)]).kinds).to.deep.equal(['logged', 'logged'])
-  })
-
-  it('writes claims as text and reads them back', () => {
-    const claims = [placing(1, 'a "quoted" \\ id ✓').claim!, placing(2).claim!]
-    expect(decodeClaims(encodeClaims(claims))).to.deep.equal(claims)
-    expect(decodeClaims('[]')).to.deep.equal([])
+    const again = openIntakeRegistry(path)
+    expect(again.unsent(other)).to.deep.equal([])
+    expect(again.findOrder('waiting')).to.deep.equal(holder)
+    again.close()
   })
 })

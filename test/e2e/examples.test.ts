@@ -51,9 +51,26 @@ const examples: Readonly<Record<string, Expected>> = {
     prints:
       /^the post-only bid is active\na post-only offer below it is refused: post_only_would_cross\nsent again: post_only_would_cross\none that slides is active at \S+, not \S+\nan IOC order that meets nothing is cancelled: ioc_remainder\n$/,
   },
+  '15-fills-and-balances': {
+    prints:
+      /^cNGN: .* available\nUSDC: .* available\npending as taker: .*\nsettled as taker: .* in 0x[0-9a-f]{64}\nthe fills moved \S+ USDC, and so says the chain\n$/,
+    given: async ({ devnet }) => {
+      const maker = createTrader(devnet, 1)
+      const quote = await maker.place({ side: 'buy', amount: '20000', price: '0.0008' })
+      return () => maker.cancel(quote)
+    },
+  },
+  '14-cancel-all': {
+    prints:
+      /^a list: cancelled, cancelled\na dead-man switch: cancels in 1 market, unless it is renewed\nall: \d+ cancelled, 0 left\nafter the socket has closed: cancelled, cancel_on_disconnect\n$/,
+  },
   '11-be-liquidated': {
     prints:
       /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
+  },
+  '16-market-data': {
+    prints:
+      /^levels: .*, .*\nticker: the mark is \S+, the index \S+\ncandles: \d+ closed minutes\nstatus: \w+, .*\n\d of the marks: .*\n\d of the rates: .* an hour\n$/,
   },
   '12-future-order': {
     prints:
@@ -67,6 +84,10 @@ const examples: Readonly<Record<string, Expected>> = {
       )
       return () => Promise.resolve()
     },
+  },
+  '17-move-quotes': {
+    prints:
+      /^placed 2 bids at once\nthe first asks for 7000 of 14000\nthe second is replaced, its successor is active\none by the socket is active\nall are cancelled\n$/,
   },
   '08-withdraw': { prints: /^5\.000000 USDC confirmed in 0x[0-9a-f]{64}\n$/ },
 }

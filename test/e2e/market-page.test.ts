@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import type * as Client from '../../client/index.js'
+import { buildClient } from '../../devnet/build-client.js'
 import { eventually } from '../support/eventually.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { createTrader, type Trader } from './stage/trader.js'
@@ -11,12 +17,41 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsS
 const SHOWN_WITHIN_MS = 30_000
 const BUNDLE_BYTES_MAX = 250 * 1024
 
+/** A site of another origin that serves the browser build of the client. */
+interface Elsewhere {
+  readonly origin: string
+  close(): Promise<void>
+}
+
+async function serveClient(): Promise<Elsewhere> {
+  const directory = await mkdtemp(join(tmpdir(), 'client-'))
+  await buildClient(directory)
+  const script = await readFile(join(directory, 'lib/browser.js'))
+  await rm(directory, { recursive: true })
+  const server = createServer(({ url }, response) => {
+    const isScript = url === '/browser.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.end(isScript ? script : '<!doctype html><title>elsewhere</title>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
 /** In the browser of Debian's package, where it is installed. */
 describe('the market page in a browser', function () {
   this.timeout(240_000)
   let venue: TestVenue
   let browser: Browser
   let page: Page
+  let elsewhere: Elsewhere
   const wrong: string[] = []
   if (CHROMIUM === undefined) {
     it('is not run: no Chromium is installed')
@@ -24,7 +59,9 @@ describe('the market page in a browser', function () {
   }
 
   before(async () => {
-    venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP })
+    elsewhere = await serveClient()
+    const env = { ALLOWED_ORIGINS: elsewhere.origin }
+    venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP, env })
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
     page.on('pageerror', (error) => wrong.push(error.message))
@@ -39,6 +76,7 @@ describe('the market page in a browser', function () {
   after(async () => {
     await browser?.close()
     await venue?.stop()
+    await elsewhere?.close()
   })
 
   const section = (name: string) =>
@@ -101,10 +139,66 @@ describe('the market page in a browser', function () {
     await shows('Account', 'describes another venue')
   })
 
-  it('shows what the perpetual adds', async () => {
+  it('pays out of the account, after it has said in words what is signed', async () => {
+    await page.getByLabel('Amount to withdraw').fill('5')
+    await shows('Funds', /You sign: pay 5 USDC of subaccount \d+ out to your wallet/)
+    await page.getByRole('button', { name: 'Sign and withdraw' }).click()
+    await shows('Funds', /The withdrawal is confirmed: 0x[0-9a-f]{64}/)
+    await page.getByLabel('Amount to withdraw').fill('999999999')
+    await page.getByRole('button', { name: 'Sign and withdraw' }).click()
+    await shows('Funds', /would revert/)
+  })
+
+  it('shows what the perpetual adds, and the margin of the account', async () => {
     await page.getByRole('link', { name: 'cNGN-PERP' }).click()
     await shows('Market', /Funding of an hour/)
     await shows('Market', /Largest leverage\s+10/)
+    await shows('Funds', /No position in this market/)
+    await shows('Funds', /Margin[\s\S]*100000/)
+    await page.getByLabel('Amount to deposit').fill('25')
+    await shows('Funds', /You sign twice: let the deposit module take 25 USDC of your wallet/)
+    await page.getByRole('button', { name: 'Sign and deposit' }).click()
+    await shows('Funds', /The deposit is confirmed: 0x[0-9a-f]{64}/)
+  })
+
+  it('is no privilege: a page of an allowed origin uses the client alike', async () => {
+    const maker = createTrader(venue.devnet, 2)
+    const quote = await maker.place({ side: 'buy', amount: '2000', price: '0.0005' })
+    const other = await browser.newPage()
+    await other.goto(elsewhere.origin)
+    // Runs in the page: it reads, keeps a book from the socket, and is refused with a code.
+    const told = await other.evaluate(
+      async ([client, venue, market]) => {
+        const { createLocalBook, createRestClient, createSocketClient, VenueRefused } =
+          (await import(client)) as typeof Client
+        const rest = createRestClient(venue)
+        const names = (await rest.markets()).map((one) => one.market)
+        const refused: unknown = await rest.placeOrder({} as never).catch((error: unknown) => error)
+        const book = createLocalBook()
+        const socket = createSocketClient({ url: `${venue.replace('http', 'ws')}/v1/ws` })
+        const best = await new Promise<string | undefined>((resolve) =>
+          socket.subscribe('book', market, {
+            onSnapshot: (snapshot, seq) => {
+              book.reset(snapshot, seq)
+              resolve(book.levels('buy')[0]?.price)
+            },
+            onUpdate: (delta, seq) => book.apply(delta, seq),
+          }),
+        )
+        socket.close()
+        return {
+          names,
+          best,
+          code: refused instanceof VenueRefused ? refused.code : String(refused),
+        }
+      },
+      ['/browser.js', venue.gatewayUrl, 'cNGN-USDC'] as const,
+    )
+    expect(told).to.deep.equal({
+      ...{ names: ['cNGN-PERP', 'cNGN-USDC'], best: '0.0005', code: 'order_id_required' },
+    })
+    await other.close()
+    await maker.cancel(quote)
   })
 
   it('loads nothing from elsewhere, breaks nowhere, and is small', async () => {

@@ -3,12 +3,20 @@ import fc from 'fast-check'
 import type { z } from 'zod'
 import { isSignatureText } from '../../core/entry/read-action.js'
 import { readCancel } from '../../core/entry/read-cancel.js'
+import {
+  type CancelsBody,
+  readCancelAll,
+  readCancelAllAfter,
+  readCancelOrders,
+} from '../../core/entry/read-cancels.js'
 import { readSubmittedOrder, validateOrder } from '../../core/entry/validate-order.js'
+import type { Checked } from '../../core/entry/refusals.js'
 import {
   readTransferBody,
   validateDeposit,
   validateWithdrawal,
 } from '../../core/entry/validate-transfer.js'
+import { CancelAll, CancelAllAfter, CancelList } from '../../interface/cancels.js'
 import { CancelOrder, NewOrder } from '../../interface/order.js'
 import { NewDeposit, NewWithdrawal } from '../../interface/transfer.js'
 import { fitting, hostile, nearly, type Schema } from '../api-gateway/fuzz/arbitrary-json.js'
@@ -50,6 +58,36 @@ const codeOf = (checked: object): string | undefined =>
   'refusal' in checked ? (checked.refusal as { code: string }).code : undefined
 const intent = { side: 'buy', price: '1530', size: '100' } as const
 const permit = { value: '25000000', deadline: '1800000000', signature: `0x${'5e'.repeat(65)}` }
+
+const PROOF = ['signer_address', 'issued_at', 'expiry']
+const provenCancel = {
+  ...{ owner_address: places.owner, signer_address: places.owner, signature: '0x5e' },
+  ...{ issued_at: 1_800_000_000, expiry: 1_800_000_060 },
+}
+
+/** What the cancels of many orders share. */
+function cancelsOf(
+  schema: z.ZodObject,
+  read: (body: unknown) => Checked<CancelsBody<unknown>>,
+): Omit<Kind, 'valid'> {
+  return {
+    schema,
+    objects: [],
+    refusalOf: (body) => {
+      const checked = read(body)
+      if ('refusal' in checked || checked.proof === undefined) return codeOf(checked)
+      // The verifier of the proof checks the form of its signature.
+      return isSignatureText(checked.proof.signature) ? undefined : 'cancel_proof_invalid'
+    },
+    shapeRefusalOf: (body) => codeOf(read(body)),
+    unread: ({ signature }) => (signature === undefined ? PROOF : []),
+    beyondSchema: [
+      ...['signer_address_required', 'issued_at_required', 'expiry_required', 'invalid_integer'],
+      ...['invalid_cancel_reason', 'invalid_expiry', 'cancel_proof_too_long', 'invalid_order_ids'],
+      ...['invalid_issued_at', 'owner_address_required'],
+    ],
+  }
+}
 
 const kinds: Readonly<Record<string, Kind>> = {
   order: {
@@ -94,6 +132,23 @@ const kinds: Readonly<Record<string, Kind>> = {
       ...['signer_address_required', 'expiry_required'],
       ...['invalid_integer', 'invalid_cancel_reason', 'invalid_expiry'],
     ],
+  },
+  'cancel of all orders': {
+    ...cancelsOf(CancelAll, (body) => readCancelAll(body, { market: 'cNGN-USDC' })),
+    valid: [
+      { owner_address: places.owner },
+      { ...provenCancel, market: 'cNGN-USDC', side: 'buy', subaccount_id: '7', reason: 'done' },
+    ],
+    unread: ({ signature }) => ['market', ...(signature === undefined ? PROOF : [])],
+  },
+  'cancel of a list': {
+    ...cancelsOf(CancelList, readCancelOrders),
+    valid: [{ ...provenCancel, order_ids: ['a', 'b'], reason: 'done' }],
+  },
+  'dead-man switch': {
+    ...cancelsOf(CancelAllAfter, (body) => readCancelAllAfter(body, { market: 'cNGN-USDC' })),
+    valid: [{ ...provenCancel, market: 'cNGN-USDC', seconds: 60 }],
+    unread: ({ signature }) => ['market', ...(signature === undefined ? PROOF : [])],
   },
   deposit: {
     schema: NewDeposit,

@@ -174,6 +174,22 @@ const scaling: readonly OrderRule[] = [
       'with FOK': set({ time_in_force: 'FOK', post_only: 'slide' }),
     },
   ),
+  rule(
+    ['invalid_stp', 'stp must be "cancel_newest", "cancel_oldest" or "cancel_both"', 'stp'],
+    valuesOf('stp', ['none', 'CANCEL_BOTH', 'cancel_taker', 1, true]),
+  ),
+  rule(
+    ['invalid_stp_scope', 'stp_scope must be "subaccount" or "owner"', 'stp_scope'],
+    valuesOf('stp_scope', ['account', 'Owner', 1, false]),
+  ),
+  rule(
+    [
+      'invalid_lease_id',
+      'lease_id must be the lease_id that the answer to cancel_on_disconnect names',
+      'lease_id',
+    ],
+    valuesOf('lease_id', ['one', 'AB'.repeat(16), 'ab'.repeat(17), 1, true]),
+  ),
 ]
 
 /** The signed action against the body and the market. */

@@ -60,6 +60,9 @@ describe('of several faults of an order the first station answers', () => {
       ['reduce_only_unsupported', { reduce_only: true }],
       ['invalid_time_in_force', { time_in_force: 'GTD' }],
       ['invalid_post_only', { post_only: true }],
+      ['invalid_stp', { stp: 'none' }],
+      ['invalid_stp_scope', { stp_scope: 'all' }],
+      ['invalid_lease_id', { lease_id: 'one' }],
     ],
     answer,
   )

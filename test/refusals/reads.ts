@@ -13,7 +13,7 @@ export interface RequestRule {
 }
 
 const get = (path: string) => ({ method: 'GET', path })
-const MARKET_READS = ['/v1/book', '/v1/trades', '/v1/candles']
+const MARKET_READS = ['/v1/book', '/v1/trades', '/v1/candles', '/v1/marks', '/v1/funding']
 
 const refusedReads = (
   [code, error, field]: readonly [code: string, error: string, field: string],
@@ -79,6 +79,14 @@ const parameters: readonly RequestRule[] = [
       ...['2026-11-21T10:00:00Z', '2026-11-21T11:30:00%2B01:30', '2026-11-20T10:00:00Z'],
     ]),
   ),
+  {
+    ...{ status: 400, code: 'no_marks', error: 'cNGN-USDC has no mark price' },
+    requests: [get('/v1/marks?symbol=cNGN-USDC')],
+  },
+  {
+    ...{ status: 400, code: 'no_funding', error: 'cNGN-USDC has no funding' },
+    requests: [get('/v1/funding?symbol=cNGN-USDC')],
+  },
   {
     ...{ status: 404, code: 'order_not_found', error: 'order not found' },
     requests: [

@@ -1,9 +1,19 @@
 import { expect } from 'chai'
+import { batchRefusals, changeRefusals } from '../../core/entry/change-refusals.js'
+import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
 import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { readCancel } from '../../core/entry/read-cancel.js'
+import {
+  readCancelAll,
+  readCancelAllAfter,
+  readCancelOrders,
+} from '../../core/entry/read-cancels.js'
+import { readReduction } from '../../core/entry/read-reduction.js'
+import { readReplacement } from '../../core/entry/read-replacement.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
+import { errorCodes, socketCodes } from '../../interface/error-codes.js'
 import {
   belowMinSize,
   quoted,
@@ -20,14 +30,33 @@ import {
   validateWithdrawal,
 } from '../../core/entry/validate-transfer.js'
 import * as transferBodies from '../support/transfer-bodies.js'
-import { cancelRules, goodCancel } from './cancels.js'
+import {
+  cancelAllAfterRules,
+  cancelAllRules,
+  cancelListRules,
+  cancelRules,
+  goodCancel,
+  goodCancelAll,
+  goodCancelAllAfter,
+  goodCancelList,
+  statedOfMany,
+} from './cancels.js'
+import {
+  batchRules,
+  goodReduction,
+  goodReplacement,
+  reductionRules,
+  replacementRules,
+  statedOfChanges,
+} from './changes.js'
 import { engine, NOW_MS, tableMarkets } from './good-orders.js'
 import { fieldRules } from './order-fields.js'
 import { signedRules } from './order-signed.js'
 import { termRules } from './order-terms.js'
 import { requestRules } from './reads.js'
 import type { Rule } from './rule.js'
-import { statedOfCancels, statedOfOrders, statedOfReads, statedOfTransfers } from './stated.js'
+import { statedOfCancels, statedOfOrders, statedOfReads } from './stated.js'
+import { statedOfTransfers } from './stated-transfers.js'
 import { depositRules, withdrawalRules } from './transfers.js'
 
 const { aDepositBody, aWithdrawalBody, places } = transferBodies
@@ -91,6 +120,23 @@ describe('the check of a cancel refuses', () => {
   refuses(cancelRules, goodCancel, readCancel)
 })
 
+describe('the check of a reduction refuses', () => {
+  refuses([...cancelRules, ...reductionRules], goodReduction, readReduction)
+})
+
+describe('the check of a replacement refuses', () => {
+  refuses(replacementRules, goodReplacement, readReplacement)
+})
+
+describe('the check of a cancel of many orders refuses', () => {
+  const place = { market: 'cNGN-USDC' }
+  describe('all', () =>
+    refuses(cancelAllRules, goodCancelAll, (body) => readCancelAll(body, place)))
+  describe('a list', () => refuses(cancelListRules, goodCancelList, readCancelOrders))
+  describe('a lease', () =>
+    refuses(cancelAllAfterRules, goodCancelAllAfter, (body) => readCancelAllAfter(body, place)))
+})
+
 describe('the check of a deposit refuses', () => {
   refuses(depositRules, aDepositBody(), (sent) => {
     const body = readTransferBody('deposit', sent)
@@ -109,7 +155,11 @@ describe('the check of a withdrawal refuses', () => {
   })
 })
 
-const stated = [...statedOfOrders, ...statedOfCancels, ...statedOfReads, ...statedOfTransfers]
+const stated = [
+  statedOfMany,
+  ...[statedOfOrders, statedOfChanges, statedOfCancels],
+  ...[statedOfReads, statedOfTransfers],
+].flat()
 
 describe('refusals that the state of the venue decides', () => {
   for (const [refusal, status, code, message] of stated) {
@@ -135,17 +185,50 @@ describe('the table of refusals', () => {
   const ofOrders = [...fieldRules, ...termRules, ...signedRules]
   const table = [
     ...ofOrders,
+    ...[cancelAllRules, cancelListRules, cancelAllAfterRules].flat(),
     ...[cancelRules, depositRules, withdrawalRules, requestRules([])].flat(),
+    ...[reductionRules, replacementRules, batchRules].flat(),
     ...stated.map(([, , code, error]) => ({ code, error })),
   ]
 
   it('has every fixed text of core/entry', () => {
     const fixed = [
       ...[refusals, controlRefusals, marketRefusals, readRefusals, transferRefusals, indexRefusals],
+      ...[changeRefusals, batchRefusals],
+      cancelsRefusals,
     ].flatMap((of) => Object.values(of))
     const known = new Set(table.map(({ code, error }) => `${code}: ${error}`))
     const missing = fixed.filter(({ code, message }) => !known.has(`${code}: ${message}`))
     expect(missing.map(({ code }) => code)).to.deep.equal([])
+  })
+
+  it('has a cause and a cure for each code, and no other, with its statuses', () => {
+    const rows = [...errorCodes.values()].flat()
+    const rowOf = (code: string) =>
+      rows.find((row) => row.code === code) ?? rows.find((row) => familyOf(row.code).test(code))
+    const made = new Map<string, Set<number>>()
+    const rules = [
+      ...[...ofOrders, ...cancelRules, ...depositRules, ...withdrawalRules, ...requestRules([])],
+      ...[reductionRules, replacementRules, batchRules].flat(),
+      ...[...cancelAllRules, ...cancelListRules, ...cancelAllAfterRules],
+      ...stated.map(([, status, code]) => ({ code, status })),
+    ]
+    for (const { code, status } of rules) {
+      made.set(code, (made.get(code) ?? new Set()).add(status))
+    }
+    const used = new Set<string>()
+    for (const [code, statuses] of made) {
+      const row = rowOf(code)
+      expect(row, `${code} has a row in interface/error-codes.ts`).to.not.equal(undefined)
+      used.add(row?.code ?? '')
+      for (const status of statuses) expect(row?.status, code).to.include(`${status}`)
+    }
+    const unused = rows.map(({ code }) => code).filter((code) => !used.has(code))
+    expect(unused).to.deep.equal(BY_OTHER_TESTS)
+    for (const row of [...rows, ...socketCodes]) {
+      expect(row.cause, row.code).to.match(/\.$/)
+      expect(row.cure, row.code).to.match(/\.$/)
+    }
   })
 
   it('has each text once for each kind of request', () => {
@@ -157,7 +240,8 @@ describe('the table of refusals', () => {
   })
 
   it('gives no code to two fixed texts', () => {
-    const codes = [refusals, controlRefusals, marketRefusals, readRefusals, indexRefusals]
+    const ofOrderEntry = [refusals, controlRefusals, changeRefusals, batchRefusals]
+    const codes = [...ofOrderEntry, marketRefusals, readRefusals, indexRefusals]
       .flatMap((of) => Object.values(of))
       .map((it) => it.code)
     expect(new Set(codes).size).to.equal(codes.length)
@@ -170,6 +254,15 @@ describe('the table of refusals', () => {
     expect(quoted([])).to.equal('a JSON object')
   })
 })
+
+/** A row for several codes: `<field>_required`. */
+const familyOf = (code: string): RegExp => new RegExp(`^${code.replace(/<\w+>/g, '[a-z_]+')}$`)
+
+/** Codes of the server, of `GET /readyz` and of futures, which other tests make. */
+const BY_OTHER_TESTS = [
+  ...['bad_request', 'too_many_connections', 'not_ready'],
+  ...['band_unreadable', 'trading_ended', 'index_stale', 'outside_fill_band'],
+]
 
 describe('the body of a refusal', () => {
   it('has the error first and leaves out what the refusal does not have', () => {

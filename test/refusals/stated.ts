@@ -4,22 +4,19 @@ import {
   authRequired,
   readRefusals,
 } from '../../core/entry/read-refusals.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
+import { belowMinNotional, controlRefusals } from '../../core/entry/control-refusals.js'
 import { indexLagRefusal } from '../../core/contracts/index-lag.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
 import * as orders from '../../core/entry/refusals.js'
-import * as transfers from '../../core/entry/transfer-refusals.js'
-import { tokenUnits6 } from '../../core/money.js'
+import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
 
 const { refusals } = orders
-const { transferRefusals } = transfers
 const manager = `0x${'3a'.repeat(20)}` as const
-const units = (value: bigint) => tokenUnits6(value)
 
 /** A refusal that the venue's state decides, not the request's form: the value, and what is answered. */
 export type Stated = readonly [
-  refusal: transfers.TransferRefusal,
+  refusal: TransferRefusal,
   status: number,
   code: string,
   error: string,
@@ -35,6 +32,18 @@ export const statedOfOrders: readonly Stated[] = [
     'post_only order would take liquidity: its order_id and nonce are used',
   ],
   [
+    controlRefusals.openOrderLimit,
+    400,
+    'open_order_limit',
+    "the account has as many live orders as the market's open_order_limit allows: order_id and nonce of this one are used",
+  ],
+  [
+    belowMinNotional('0.000001', '2', 'USDC'),
+    400,
+    'notional_below_minimum',
+    'order notional 0.000001 USDC is below the minimum 2 USDC',
+  ],
+  [
     refusals.outcomeUnknown,
     500,
     'outcome_unknown',
@@ -45,6 +54,12 @@ export const statedOfOrders: readonly Stated[] = [
     500,
     'overloaded',
     'too many requests are waiting: nothing was placed, safe to retry',
+  ],
+  [
+    refusals.tooManyOrders,
+    500,
+    'too_many_orders',
+    'owner_address sends too many orders: nothing was placed, safe to retry after Retry-After',
   ],
   [refusals.readBehind, 503, 'read_behind', 'reads are catching up: retry shortly'],
   [
@@ -179,6 +194,36 @@ export const statedOfReads: readonly Stated[] = [
     'subaccount_id must be a non-negative integer',
   ],
   [
+    readRefusals.balancesAccounts,
+    400,
+    'invalid_subaccount_ids',
+    'subaccount_id must be 1 to 20 non-negative integers, separated by commas',
+  ],
+  [
+    readRefusals.balancesNotOwned,
+    403,
+    'subaccount_not_owned',
+    'subaccount_id names an account that is not in custody for this address',
+  ],
+  [
+    readRefusals.balancesUnreadable,
+    502,
+    'balances_unreadable',
+    'could not read balances from chain',
+  ],
+  [
+    readRefusals.balancesUnserved,
+    503,
+    'balances_unavailable',
+    'balances are not served at this moment: retry shortly',
+  ],
+  [
+    readRefusals.permitNonceUnreadable,
+    502,
+    'permit_nonce_unreadable',
+    'could not read the nonce of permits from chain',
+  ],
+  [
     readRefusals.positionsUnreadable,
     502,
     'positions_unreadable',
@@ -207,151 +252,4 @@ export const statedOfReads: readonly Stated[] = [
     'index_status_unavailable',
     'the sample was not recorded: retry shortly',
   ],
-]
-
-export const statedOfTransfers: readonly Stated[] = [
-  [
-    transferRefusals.signature,
-    401,
-    'invalid_signature',
-    'signature does not authorize this action',
-  ],
-  [
-    transfers.transferInProgress('deposit'),
-    429,
-    'deposit_in_progress',
-    'another deposit of action.owner is in progress: wait until it is settled',
-  ],
-  [
-    transfers.tooManyAMinute('withdrawal', 5, 12),
-    429,
-    'too_many_withdrawal_requests',
-    'at most 5 withdrawal requests a minute',
-  ],
-  [
-    transfers.tooManyDepositsAnHour(6, 900),
-    429,
-    'too_many_deposits',
-    'at most 6 submitted deposits an hour',
-  ],
-  [
-    transfers.nonceSpent('deposit'),
-    400,
-    'nonce_spent',
-    'action.nonce is already used with the deposit module; sign a new action with a fresh nonce',
-  ],
-  [
-    transfers.notTransferOwner('deposit', 4n),
-    400,
-    'subaccount_not_owned',
-    'subaccount_id 4 is not owned by action.owner',
-  ],
-  [
-    transfers.notTransferOwner('withdrawal', 4n),
-    403,
-    'subaccount_not_owned',
-    'subaccount_id 4 is not owned by action.owner',
-  ],
-  [
-    transfers.notPerpAccount(4n, manager),
-    400,
-    'not_a_perp_account',
-    `subaccount_id 4 is not a perp account; top up one under the perp risk manager ${manager}, ` +
-      'or send subaccount_id 0 to open one',
-  ],
-  [
-    transfers.balanceTooLow(units(1_500_000n), units(25_000_000n)),
-    400,
-    'insufficient_balance',
-    'action.owner holds 1.5 USDC, less than the deposit of 25 USDC; fund the wallet first',
-  ],
-  [
-    transfers.allowanceTooLow(units(0n), units(25_000_000n)),
-    400,
-    'insufficient_allowance',
-    'the deposit module may take 0 USDC of action.owner, less than the deposit of 25 USDC; ' +
-      'approve it first or send a permit',
-  ],
-  [
-    transfers.permitRefused('ERC2612ExpiredSignature'),
-    400,
-    'permit_refused',
-    'USDC refuses the permit (ERC2612ExpiredSignature); sign a fresh one',
-  ],
-  [
-    transfers.wouldRevert('withdrawal', 'WERC_CannotBeNegative'),
-    422,
-    'withdrawal_would_revert',
-    'the withdrawal would revert on chain: WERC_CannotBeNegative',
-  ],
-  [
-    transfers.transferRejected('deposit', 'why', undefined),
-    503,
-    'deposit_rejected',
-    'the deposit was rejected before anything was sent: why',
-  ],
-  [
-    transfers.transferRejected('deposit', 'why', 'BM_AdjustmentsPaused'),
-    422,
-    'deposit_rejected',
-    'the deposit was rejected before anything was sent: why',
-  ],
-  [
-    transfers.chainUnreadable('deposit'),
-    503,
-    'chain_unreadable',
-    'the chain cannot be asked about this deposit now: nothing was submitted, retry shortly',
-  ],
-  [
-    transfers.transfersPaused('deposit', 'gas_reserve'),
-    503,
-    'deposits_paused_gas_reserve',
-    "deposits are paused: the venue's gas wallet is below its reserve",
-  ],
-  [
-    transfers.transfersPaused('deposit', 'gas_budget'),
-    503,
-    'deposits_paused_gas_budget',
-    "deposits are paused: this hour's sponsored gas budget is spent",
-  ],
-  [
-    transfers.transfersUnavailable('withdrawal'),
-    503,
-    'withdrawals_unavailable',
-    'withdrawals are not available now: nothing was submitted, retry shortly',
-  ],
-  [
-    transfers.transferUnknown('deposit'),
-    502,
-    'deposit_unknown',
-    'could not confirm whether the deposit was submitted: look it up by action_hash or resend ' +
-      'the same request before signing a new one',
-  ],
-  [
-    transfers.transferUnknown('withdrawal'),
-    502,
-    'withdrawal_unknown',
-    'could not confirm whether the withdrawal was submitted: resend the same request or check ' +
-      'the balance before signing a new one',
-  ],
-  [
-    transfers.transferRecordUnreadable('deposit'),
-    503,
-    'deposit_record_unreadable',
-    'the record of this deposit cannot be read now: retry shortly',
-  ],
-  [
-    transfers.transferNotFound('withdrawal'),
-    404,
-    'withdrawal_not_found',
-    'no withdrawal with this action_hash',
-  ],
-  [
-    transfers.permitTooSmall(24_999_999n, units(25_000_000n)),
-    400,
-    'permit_too_small',
-    'permit.value 24999999 is below the deposit amount 25000000',
-  ],
-  [transferRefusals.permitExpired, 400, 'permit_expired', 'permit has expired'],
-  [transfers.transfersOff('deposit'), 503, 'deposits_off', 'deposits are off on this deployment'],
 ]

@@ -5,8 +5,9 @@ import type { AccountFacts, MarketFacts } from '../../core/contracts/contract.js
 import { formatDecimal } from '../../core/decimal.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ordersOf } from '../../core/engine/book.js'
+import type { CancelOutcome } from '../../core/engine/cancel-many.js'
 import { openAmount, statusOf, type LiveOrder } from '../../core/engine/live-order.js'
-import type { PostOnly, Side } from '../../core/engine/order.js'
+import type { PostOnly, SelfTradePrevention, Side } from '../../core/engine/order.js'
 import { createSettlementTrail, type SettlementTruth } from '../../core/engine/settlement-trail.js'
 import { readRules } from '../../core/entry/read-rules.js'
 import { amountE18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
@@ -112,10 +113,42 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
       account: observation(run, subaccount(run, trader), words),
     }),
   cancel: (run, [name = '']) => {
-    const nonce = BigInt(`0x${Buffer.from(name).toString('hex')}`)
+    const nonce = nonceOf(name)
     const owner = run.matcher.state.orders.get(name)?.order.owner ?? OWNER
     apply(run, { kind: 'CancelOrder', owner, nonce, reason: 'unspecified' })
   },
+  // `replace OLD NEW by TRADER SIDE AMOUNT @ PRICE`
+  replace: (run, [old = '', ...words]) => {
+    const order = readOrder(run, words)
+    apply(run, { kind: 'PlaceOrder', order, replaces: nonceOf(old) })
+  },
+  reduce: (run, [name = '', , amount = '']) => {
+    const { owner = OWNER } = run.matcher.state.orders.get(name)?.order ?? {}
+    const desired = amountE18(e18(amount))
+    apply(run, {
+      ...{ kind: 'ReduceOrder', owner, nonce: nonceOf(name), desired },
+      reason: 'unspecified',
+    })
+  },
+  'cancel-all': (run, words) =>
+    apply(run, {
+      ...{ kind: 'CancelAll', owner: OWNER, reason: 'unspecified' },
+      ...(words.includes('side') && { side: optionOf(words, 'side') as Side }),
+      ...(words.includes('of') && { subaccountId: subaccount(run, optionOf(words, 'of')) }),
+    }),
+  'cancel-orders': (run, orderIds) =>
+    apply(run, { kind: 'CancelOrders', owner: OWNER, orderIds, reason: 'unspecified' }),
+  lease: (run, [name = '', seconds = '', opens]) =>
+    apply(run, {
+      ...{ kind: 'SetLease', owner: OWNER, seconds: Number(seconds.replace('s', '')) },
+      ...(name !== 'all' && { leaseId: name }),
+      opens: opens !== 'renewed',
+    }),
+  'end-lease': (run, [name = '', cancels]) =>
+    apply(run, {
+      ...{ kind: 'EndLease', owner: OWNER, cancels: cancels !== 'quietly' },
+      ...(name !== 'all' && { leaseId: name }),
+    }),
   wait: (run, [seconds = '']) => {
     run.matcher.advance(Number(seconds.replace('s', '')) * 1000)
     apply(run, { kind: 'Tick' })
@@ -199,9 +232,11 @@ function reverse(run: Run, pair: string, truth: SettlementTruth): void {
   else apply(run, { kind: 'SettlementReversed', reversal })
 }
 
+const nonceOf = (name: string): bigint => BigInt(`0x${Buffer.from(name).toString('hex')}`)
+
 const OWNER = `0x${'a'.repeat(40)}` as const
 
-/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [ioc] [fok] [post-only slide] [unchecked]` */
+/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [ioc] [fok] [post-only slide] [stp cancel_both] [of-owner] [lease one] [unchecked]` */
 function readOrder(run: Run, words: string[]) {
   const [name = '', , trader = '', side, amount = '', , price = '', ...options] = words
   const option = (key: string) => optionOf(options, key)
@@ -212,7 +247,7 @@ function readOrder(run: Run, words: string[]) {
     side: side as Side,
     owner: OWNER,
     subaccountId: subaccount(run, trader),
-    nonce: BigInt(`0x${Buffer.from(name).toString('hex')}`),
+    nonce: nonceOf(name),
     desiredAmount: amountE18(e18(amount)),
     limitPrice: priceE18(e18(price)),
     goodUntilSec: nowSec + expires,
@@ -221,6 +256,9 @@ function readOrder(run: Run, words: string[]) {
     ...(options.includes('ioc') ? { timeInForce: 'IOC' as const } : {}),
     ...(options.includes('fok') ? { timeInForce: 'FOK' as const } : {}),
     ...(options.includes('post-only') ? { postOnly: option('post-only') as PostOnly } : {}),
+    ...(options.includes('stp') ? { stp: option('stp') as SelfTradePrevention } : {}),
+    ...(options.includes('of-owner') ? { stpScope: 'owner' as const } : {}),
+    ...(options.includes('lease') ? { leaseId: option('lease') } : {}),
     ...(options.includes('reduce-only') ? { reduceOnly: true as const } : {}),
     signatureStatus: options.includes('unchecked') ? 'unchecked' : 'checked',
   })
@@ -280,6 +318,13 @@ function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
     }
   }
   if (answer?.kind === 'refused') run.caused.push(`refused ${answer.code}`)
+  if (answer?.kind === 'cancels') run.caused.push(...answer.outcomes.flatMap(uncancelled))
+}
+
+/** What an answer says of orders that the step has not changed. */
+function uncancelled(outcome: CancelOutcome): string[] {
+  if (outcome.kind === 'cancelled') return []
+  return [`${outcome.orderId} ${outcome.kind === 'settling' ? 'settling' : outcome.code}`]
 }
 
 type AnyChange = ReturnType<TestMatcher['apply']>['changes'][number]

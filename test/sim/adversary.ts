@@ -110,8 +110,11 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
 
 function load({ traders, followers }: Stage, random: Random): Trick[] {
   return [
-    { weight: 50, play: () => traders.place() },
+    { weight: 60, play: () => traders.place() },
     { weight: 8, play: () => traders.cancel() },
+    { weight: 2, play: () => traders.replace() },
+    { weight: 2, play: () => traders.reduce() },
+    { weight: 4, play: () => traders.mass.act() },
     { weight: 4, play: () => traders.repeat() },
     { weight: 2, play: () => random.pick(followers).disconnect() },
     { weight: 6, play: () => undefined },

@@ -3,6 +3,7 @@ import { feedStream } from '../../bus-schemas/subjects.js'
 import {
   heldReasonAfter,
   isLiving,
+  orderAfter,
   type Block,
   type Change,
   type Fill,
@@ -18,7 +19,7 @@ import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
-  readonly order: Order
+  order: Order
   readonly rank: number
   status: OrderStatus
   filled: bigint
@@ -86,6 +87,8 @@ const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
   'FT_IndexStale',
   'FT_OutsideFillBand',
 ])
+/** Reasons of the cancels that also end what a settlement returns. */
+const CANCELLED_BEFORE = new Set(['cancel_all', 'cancel_all_after', 'cancel_on_disconnect'])
 const PAGE = 500
 
 export function createFeedAudit(
@@ -127,6 +130,7 @@ export function createFeedAudit(
     expectThat(!orders.has(order.orderId), 'I-14 order id twice', change)
     expectThat(!nonces.has(nonce), 'I-14 nonce twice', change)
     nonces.add(nonce)
+    checkReplaced(change)
     const it: AuditedOrder = {
       ...{ order, rank, status: 'active' },
       ...{ filled: order.initialFilled, pending: 0n, open: 0n, hold: undefined },
@@ -137,6 +141,18 @@ export function createFeedAudit(
       if (makerOrderId === order.orderId || takerOrderId === order.orderId) it.pending += amount
     }
     return it
+  }
+
+  /** A replacement begins where the other order has ended, with what that has filled and pending. */
+  function checkReplaced(change: Extract<Change, { kind: 'OrderPlaced' }>): void {
+    const { replaces, initialFilled, side, subaccountId } = change.order
+    if (replaces === undefined) return
+    const old = orders.get(replaces)
+    expectThat(old?.status === 'cancelled' && old.open === 0n, 'I-26 both are live', change)
+    const counted = old === undefined ? undefined : old.filled + old.pending
+    expectThat(counted === initialFilled, 'I-26 what the replaced order has', change)
+    const isAlike = old?.order.side === side && old.order.subaccountId === subaccountId
+    expectThat(isAlike, 'I-26 of another kind', change)
   }
 
   function matched(change: Extract<Change, { kind: 'OrderMatched' }>): void {
@@ -213,7 +229,9 @@ export function createFeedAudit(
       taker.side === 'buy' ? fill.price <= taker.limitPrice : fill.price >= taker.limitPrice
     expectThat(within, 'I-3 outside the taker’s limit', change)
     expectThat(trading.feePerUnit(fill.fee, fill.amount) <= taker.worstFee, 'I-5 fee', change)
-    expectThat(maker.subaccountId !== taker.subaccountId, 'I-8 own order', change)
+    const ofOne =
+      maker.owner === taker.owner && [maker, taker].some((it) => it.stpScope === 'owner')
+    expectThat(maker.subaccountId !== taker.subaccountId && !ofOne, 'I-8 own order', change)
   }
 
   function apply(change: Change): void {
@@ -228,10 +246,12 @@ export function createFeedAudit(
     if (it === undefined) return expectThat(false, 'I-13 an unknown order', change)
     if (change.kind === 'OrderFilled') filled(change, it)
     if (change.kind === 'FillReversed') reversed(change, it)
+    it.order = orderAfter(change, it.order)
     checkAmounts(change, it)
     checkBlame(change, it)
     const isKept = it.status === change.status
-    const next = change.kind === 'FillReversed' ? AFTER_REVERSAL : NEXT
+    const mayReopen = change.kind === 'FillReversed' || change.kind === 'OrderResized'
+    const next = mayReopen ? AFTER_REVERSAL : NEXT
     const isAllowed = isKept || next[it.status].includes(change.status)
     expectThat(isAllowed, 'I-13 status', change)
     if (change.kind === 'OrderCancelled') {
@@ -246,7 +266,10 @@ export function createFeedAudit(
     const { filled: done, pending: waiting, open, desired } = change
     expectThat(done === it.filled, `I-2 filled ${done}, fills give ${it.filled}`, change)
     expectThat(waiting === it.pending, `I-20 pending ${waiting}, not ${it.pending}`, change)
-    expectThat(done + waiting + open <= desired, 'I-2 beyond what was signed', change)
+    const { desiredAmount, signedDesiredAmount = desiredAmount } = it.order
+    expectThat(desired === desiredAmount, 'I-2 another amount', change)
+    expectThat(desired <= signedDesiredAmount, 'I-2 beyond what was signed', change)
+    expectThat(done + waiting + open <= desired, 'I-2 beyond what was asked for', change)
     expectThat(open - it.open === change.openDelta, 'I-2 the delta', change)
     const late = open > 0n && change.atMs >= it.order.goodUntilSec * 1_000 + EXPIRY_SLACK_MS
     expectThat(!late, 'I-23 open beyond its expiry', change)
@@ -264,6 +287,8 @@ export function createFeedAudit(
     if (timeInForce !== undefined || postOnly !== undefined) return
     // What returns goes on matching, and meets an order of its own account (decision B7).
     if (change.status === 'cancelled' && change.cancelReason === 'self_trade') return
+    // It was cancelled while it settled.
+    if (CANCELLED_BEFORE.has(change.cancelReason ?? '')) return
     const isEnded = isLiving(it.status) && change.status === 'cancelled' && status() !== 'disabled'
     expectThat(!isEnded, 'I-24 cancelled for a fault of the venue', change)
   }

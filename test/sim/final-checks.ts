@@ -10,9 +10,11 @@ import type { Market } from '../../core/contracts/market.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import { emptyMatcherState } from '../../core/engine/state.js'
 import { E18, priceE18 } from '../../core/money.js'
+import { isFromFeeds } from '../../data/history/compare-histories.js'
 import { createProjection, HISTORY_MIGRATIONS, historyPath } from '../../data/history/project.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/history/read-model.js'
 import { openDatabase } from '../../data/open.js'
+import { seqOfKey } from '../../data/row-values.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { wentThrough, type SimulatedChain } from './chain.js'
@@ -41,6 +43,7 @@ export interface RestingVenue {
 export async function checkAtRest(venue: RestingVenue): Promise<void> {
   for (const audit of venue.audits) checkStanding(venue, audit)
   checkAccepted(venue)
+  checkDooms(venue)
   checkChain(venue)
   checkBalances(venue)
   checkMarks(venue)
@@ -100,6 +103,19 @@ function checkAccepted(venue: RestingVenue): void {
   for (const orderId of traders.cancelled) {
     const status = auditOf(venue, orderId)?.status
     if (status !== 'cancelled') onFinding(`cancelled ${orderId} is ${status ?? 'absent'}`, orderId)
+  }
+}
+
+/** More than clocks differ, and than a matcher takes from one tick to the next. */
+const DOOM_SLACK_MS = 30_000
+
+/** I-25: what was cancelled with others, or under a lease that has ended, is not active. */
+function checkDooms(venue: RestingVenue): void {
+  const { traders, onFinding } = venue
+  for (const { orderId, fromMs, why } of traders.mass.dooms()) {
+    const status = auditOf(venue, orderId)?.status
+    const isDue = fromMs + DOOM_SLACK_MS < venue.chain.head().timestampSec * 1_000
+    if (isDue && status === 'active') onFinding(`I-25 ${orderId} is active: ${why}`, orderId)
   }
 }
 
@@ -175,7 +191,7 @@ function checkReads({ directory, followers, onFinding }: RestingVenue, audit: Fe
       .join()
     if (folded !== shown) onFinding('I-12 frames give another book than reads', { folded, shown })
     const since = follower.tradesSince() ?? 0
-    const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => id / 256 > since)
+    const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => seqOfKey(id) > since)
     if (expected.join() !== follower.tradeIds.join()) {
       onFinding('I-12 frames give other trades', { since, expected, got: follower.tradeIds })
     }
@@ -271,10 +287,12 @@ function rowsOf(db: Database.Database): Map<string, string> {
     )
     .all()
   return new Map(
-    tables.map(({ name }) => {
-      const rows = db.prepare<[], Record<string, unknown>>(`SELECT * FROM "${name}"`).all()
-      return [name, rows.map(textOf).sort().join('\n')]
-    }),
+    tables
+      .filter(({ name }) => isFromFeeds(name))
+      .map(({ name }) => {
+        const rows = db.prepare<[], Record<string, unknown>>(`SELECT * FROM "${name}"`).all()
+        return [name, rows.map(textOf).sort().join('\n')]
+      }),
   )
 }
 

@@ -21,8 +21,12 @@ export interface Operator {
 
 const PATIENCE_MS = 5_000
 const ASK_AGAIN_MS = 2_000
-/** Below, at and above what the traders' orders are signed for. */
-const FEES_BPS = ['0', '25', '30', '31']
+/** Fees below, at and above what the traders' orders are signed for, and limits that some orders do not meet. */
+const RULES: readonly Readonly<Record<string, string>>[] = [
+  ...['0', '25', '30', '31'].map((taker_fee_bps) => ({ taker_fee_bps })),
+  ...['0', '2', '5'].map((open_order_limit) => ({ open_order_limit })),
+  ...['0', '3'].map((min_notional) => ({ min_notional })),
+]
 const CHANGES: readonly (() => MarketChange)[] = [
   () => ({ kind: 'pause' }),
   () => ({ kind: 'resume' }),
@@ -68,8 +72,8 @@ export function createOperator({ network, server, plan, onFinding }: OperatorOpt
     reconcile: () => plan.markets.forEach(({ market }) => reconcile(market)),
     act() {
       const { market } = random.pick(plan.markets)
-      const setFee = { kind: 'set', fields: { taker_fee_bps: random.pick(FEES_BPS) } } as const
-      const change = random.chance(0.3) ? setFee : random.pick(CHANGES)()
+      const setRule = { kind: 'set', fields: random.pick(RULES) } as const
+      const change = random.chance(0.3) ? setRule : random.pick(CHANGES)()
       const silence = (): void => world.note(`operator ${change.kind} ${market}: silence`)
       world.after(actor, 0, () => ask(market, change, silence))
     },

@@ -21,9 +21,9 @@ describe('simulator', function () {
   this.timeout(400_000)
 
   it('finds nothing in any of the first seeds, with all kinds of market at once', async () => {
-    const { code, said } = await simulator('--seed', '1', '--seeds', '30', '--steps', '60')
+    const { code, said } = await simulator('--seed', '1', '--seeds', '40', '--steps', '60')
     expect(code, said).to.equal(0)
-    expect(said).to.include('30 seeds, 0 with findings')
+    expect(said).to.include('40 seeds, 0 with findings')
     const fills = [...said.matchAll(/^\S+: (\d+) fills$/gm)].map(([, count]) => Number(count))
     expect(fills.length, said).to.equal(3)
     expect(Math.min(...fills), said).to.be.above(10)

@@ -4,7 +4,12 @@ import {
   encodeOrderRequest,
   type OrderAnswer,
 } from '../../bus-schemas/orders.js'
-import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
+} from '../../bus-schemas/subjects.js'
 import { addressOfPublicKey, bytesToHex, hexToBytes } from '../../chain/signing/keys.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { formatDecimal } from '../../core/decimal.js'
@@ -18,6 +23,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { AT, setBalance, type ChainState } from './chain-state.js'
 import { digestOf, walletSignature } from './contracts.js'
 import type { Kind } from './markets.js'
+import { createMassCancels, type MassCancels } from './mass-cancels.js'
 import type { Network } from './network.js'
 import type { Actor } from './world.js'
 
@@ -38,8 +44,13 @@ export const accountsIn = (
 /** An order as its trader sent it, and what became known of it. */
 export interface SentOrder {
   readonly body: Readonly<Record<string, unknown>>
+  /** Where it is sent: alone, or in the place of another one. */
+  readonly subject: string
+  readonly account: bigint
+  readonly side: Side
   readonly orderId: string
   readonly market: string
+  readonly trader: Trader
   readonly owner: Address
   readonly nonce: bigint
   /** Without a valid signature: must never be accepted. */
@@ -58,11 +69,16 @@ export interface Traders {
   /** Sends an order a second time, as a client does that lost its answer. */
   repeat(): void
   cancel(): void
+  /** Sends an order in the place of an earlier one, which may be gone by then. */
+  replace(): void
+  reduce(): void
   /** Requests that wait for an answer or will be tried again. */
   unanswered(): number
   /** Cancels that the venue confirmed, by order id. */
   readonly cancelled: ReadonlySet<string>
   readonly line: BusLine
+  /** Cancels of many orders, and leases. */
+  readonly mass: MassCancels
 }
 
 const PATIENCE_MS = 3_000
@@ -84,14 +100,21 @@ export interface TradersOptions {
   readonly onFinding: (what: string, error: unknown) => void
 }
 
+/** Refusals that take the order's id and nonce. */
+const BY_THE_BOOK: ReadonlySet<string> = new Set(['post_only_would_cross', 'open_order_limit'])
+
 const NOT_ANSWERED = { accepted: false, refused: false }
 
-/** Of every thirteen orders four never rest or never take. */
+/** Of every twenty-three orders eight have controls. */
 const CONTROLS: readonly OrderControls[] = [
   { timeInForce: 'IOC' },
   { timeInForce: 'FOK' },
   { postOnly: 'reject' },
   { postOnly: 'slide' },
+  { stp: 'cancel_oldest' },
+  { stp: 'cancel_both', stpScope: 'owner' },
+  { stpScope: 'owner' },
+  { stp: 'cancel_oldest', timeInForce: 'FOK' },
 ]
 
 /** A few traders, the last of them with a plain key. */
@@ -159,10 +182,10 @@ export function createTraders(options: TradersOptions): Traders {
   }
 
   const submit = (order: SentOrder): void => {
-    ask(askPlaceOrder, order.body, (answer) => {
+    ask(order.subject, order.body, (answer) => {
       const repeated = answer.kind === 'refused' && answer.refusal.existingOrderId !== undefined
       if (answer.kind === 'order' || repeated) order.accepted = true
-      if (answer.kind === 'refused' && answer.refusal.status === 422) order.refused = true
+      if (answer.kind === 'refused' && BY_THE_BOOK.has(answer.refusal.code)) order.refused = true
       if (order.accepted && order.refused)
         options.onFinding(`${order.orderId} got two answers`, order)
       if (answer.kind === 'order') options.onAnswered(order, answer.feed_seq)
@@ -171,25 +194,50 @@ export function createTraders(options: TradersOptions): Traders {
     })
   }
 
-  const makeOrder = (): SentOrder => {
-    const trader = random.pick(traders)
-    const market = random.pick(markets)
+  const mass = createMassCancels({
+    ...{ actor, world, line, traders, markets, sent, random: random.fork() },
+    sign: (trader, digest) => signatureOf(trader, digest, false),
+    onCancelled: (orderId, _, feedSeq) => {
+      cancelled.add(orderId)
+      const order = sent.find((each) => each.orderId === orderId)
+      if (order !== undefined) options.onAnswered(order, feedSeq)
+    },
+  })
+
+  /** Of every four orders of an owner with a lease one names it. */
+  const leaseOf = ({ owner }: Trader, { market }: Market): OrderControls => {
+    const leaseId = sent.length % 4 === 0 ? mass.leaseOf(owner, market) : undefined
+    return leaseId === undefined ? {} : { leaseId }
+  }
+
+  const makeOrder = (replaced?: SentOrder): SentOrder => {
+    const trader = replaced?.trader ?? random.pick(traders)
+    const market = markets.find((row) => row.market === replaced?.market) ?? random.pick(markets)
     const nonce = (nonces.get(trader.owner) ?? 0n) + 1n
     nonces.set(trader.owner, nonce)
     const orderId = `o${sent.length + 1}`
     const expirySec = Math.floor(world.nowMs() / 1_000) + random.pick(livesSec)
-    const side: Side = random.chance(0.5) ? 'buy' : 'sell'
+    const side: Side = replaced?.side ?? (random.chance(0.5) ? 'buy' : 'sell')
     const forged = random.chance(0.04)
     const reduceOnly = market.contractType !== 'spot' && random.chance(0.15)
-    const account = random.pick(accountsIn(trader, market))
-    const body = signedBody(trader, {
+    const account = replaced?.account ?? random.pick(accountsIn(trader, market))
+    const signed = signedBody(trader, {
       ...{ market, reduceOnly, orderId, nonce, side, expirySec, forged, account },
-      controls: CONTROLS[sent.length % 13] ?? {},
+      controls: { ...CONTROLS[sent.length % 23], ...leaseOf(trader, market) },
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
       amount: BigInt(1 + random.int(20)) * LOTS[market.contractType as Kind],
     })
     const { owner } = trader
-    return { body, orderId, market: market.market, owner, nonce, forged, ...NOT_ANSWERED }
+    const body = replaced ? { ...signed, replaces_nonce: `${replaced.nonce}` } : signed
+    const subject = replaced ? askReplaceOrder : askPlaceOrder
+    const whose = { trader, owner, account, market: market.market }
+    return { body, subject, ...whose, orderId, side, nonce, forged, ...NOT_ANSWERED }
+  }
+
+  const send = (order: SentOrder): void => {
+    sent.push(order)
+    world.note(`${order.orderId} sent${order.forged ? ' forged' : ''}`)
+    world.after(actor, 0, () => submit(order))
   }
 
   return {
@@ -197,12 +245,25 @@ export function createTraders(options: TradersOptions): Traders {
     sent,
     cancelled,
     line,
+    mass,
     unanswered: () => unanswered,
-    place() {
-      const order = makeOrder()
-      sent.push(order)
-      world.note(`${order.orderId} sent${order.forged ? ' forged' : ''}`)
-      world.after(actor, 0, () => submit(order))
+    place: () => send(makeOrder()),
+    replace() {
+      if (sent.length > 0) send(makeOrder(random.pick(sent.slice(-30))))
+    },
+    reduce() {
+      if (sent.length === 0) return
+      const order = random.pick(sent.slice(-30))
+      const { owner, nonce, orderId } = order
+      const kind = markets.find(({ market }) => market === order.market)?.contractType as Kind
+      const desired_amount = formatDecimal(BigInt(random.int(12)) * LOTS[kind], 18)
+      world.note(`reduce ${orderId} to ${desired_amount}`)
+      world.after(actor, 0, () => {
+        const body = { owner_address: owner, nonce: `${nonce}`, desired_amount }
+        ask(askReduceOrder, body, (answer) => {
+          if (answer.kind === 'order') options.onAnswered(order, answer.feed_seq)
+        })
+      })
     },
     repeat() {
       if (sent.length === 0) return
@@ -273,6 +334,9 @@ function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
     ...(terms.reduceOnly && { reduce_only: true }),
     time_in_force: terms.controls.timeInForce,
     post_only: terms.controls.postOnly,
+    stp: terms.controls.stp,
+    stp_scope: terms.controls.stpScope,
+    lease_id: terms.controls.leaseId,
   }
 }
 

@@ -11,18 +11,23 @@ import { askFaultsAt, FAULTS_EVERY_MS } from '../../actors/matcher/faults.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
 import { askReversalsAt } from '../../actors/matcher/reversals.js'
-import { openChain, startOrderIntake } from '../../actors/order-intake/intake.js'
+import { openChain } from '../../actors/order-intake/chain-clients.js'
+import { startOrderIntake } from '../../actors/order-intake/intake.js'
 import { startProjector } from '../../actors/projector/project.js'
 import type { Connection } from '../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
+import { createBalances } from '../../actors/ws-fanout/balances.js'
+import { createBalancesChannel } from '../../actors/ws-fanout/balances-channel.js'
 import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../actors/ws-fanout/replay.js'
+import { createLeaseKeeper } from '../../actors/ws-fanout/leases.js'
 import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
+import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
 import { observeExecutor } from '../../executor/observe.js'
@@ -66,12 +71,14 @@ const ASK_TIMEOUT_MS = 9_000
 
 export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> => ({
   name: 'intake',
-  mayFailWith: ['BusUnavailable'],
+  // A barrier of the process before may arrive late.
+  mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, nodeUrl, dataDir, fail }) => {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
     const chain = await openChain(nodeUrl, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
       ...{ bus, registry, nowMs: Date.now, log, onFatal: fail },
+      id: `intake-${Date.now()}`,
       ...{ markets: markets.map(({ market }) => rowOf(market)), readRow: rowOf },
       ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
       readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
@@ -164,7 +171,7 @@ export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => (
     const path = historyPath(dataDir)
     const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
-      ...{ bus, projection: createProjection(db, []), markets },
+      ...{ bus, projection: createProjection(db, []), prices: createPriceWriter(db), markets },
       ...{ log, onFatal: fail },
     })
     return {
@@ -188,13 +195,19 @@ export interface FanOutFace {
 export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => ({
   name: 'ws-fanout',
   mayFailWith: ['BusUnavailable'],
-  start: async ({ bus, fail }) => {
+  start: async ({ bus, fail, log }) => {
     const authenticate = await openAuthenticate({ bus, words: FRAME_WORDS, nowMs: Date.now })
     // A small ring, so that a resume has to read the stream as well.
     const open = (market: Market) =>
       openMarketFeed({ bus, market, ringChanges: 24, onFailure: fail })
     const feeds = await Promise.all(markets.map(open))
     const replayer = createReplayer(bus)
+    const listedFeeds = () => feeds
+    const balances = createBalances({ listedFeeds, reader: undefined, nowMs: Date.now })
+    const venue = {
+      balances: createBalancesChannel({ balances, listedFeeds, nowMs: Date.now }),
+    }
+    const leases = createLeaseKeeper({ bus, log })
     const findFeed = (name: string) => feeds[markets.findIndex(({ market }) => market === name)]
     return {
       face: {
@@ -202,11 +215,14 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
         isReady: () => feeds.every((feed) => feed.isCaughtUp()),
         converse: (connection) =>
           createSession({
-            ...{ connection, authenticate, findFeed, listedFeeds: () => feeds, replayer },
-            limits: SESSION_LIMITS,
+            ...{ connection, authenticate, leases, findFeed, listedFeeds, venue, replayer },
+            ...{ bus, limits: SESSION_LIMITS, log },
+            marketNamed: (name) => findFeed(name)?.market,
           }),
       },
       stop: async () => {
+        venue.balances.stop()
+        await leases.stop()
         await Promise.all(feeds.map((feed) => feed.stop()))
         await bus.close()
       },

@@ -113,16 +113,17 @@ export const anyObservation: fc.Arbitrary<AccountObservation> = withOptional<
   ['custodyOwner'],
 )
 
-const anyLeg = withOptional<ReversedLeg, 'ended'>(
+const anyLeg = withOptional<ReversedLeg, 'ended' | 'reducedFrom'>(
   {
     orderId: anyText,
     owner: anyAddress,
     side: anySide,
     limitPrice: anyAmount.map(priceE18),
     desired: anyAmount.map(amountE18),
+    reducedFrom: anyAmount.map(amountE18),
     ended: fc.record({ status: anyStatus, filled: anyAmount.map(amountE18) }),
   },
-  ['ended'],
+  ['ended', 'reducedFrom'],
 )
 
 const matchFields = {
@@ -182,10 +183,20 @@ const commandOfKind: {
   MarketResumed: fc.record({ kind: fc.constant('MarketResumed'), ...byOperator }),
   MarketDisabled: fc.record({ kind: fc.constant('MarketDisabled'), ...byOperator }),
   MarketEnabled: fc.record({ kind: fc.constant('MarketEnabled'), ...byOperator }),
-  PlaceOrder: withOptional<Extract<Command, { kind: 'PlaceOrder' }>, 'account'>(
-    { kind: fc.constant('PlaceOrder'), order: anyOrder(), account: anyObservation },
-    ['account'],
+  PlaceOrder: withOptional<Extract<Command, { kind: 'PlaceOrder' }>, 'account' | 'replaces'>(
+    {
+      ...{ kind: fc.constant('PlaceOrder'), order: anyOrder(), account: anyObservation },
+      replaces: anyUint,
+    },
+    ['account', 'replaces'],
   ),
+  ReduceOrder: fc.record({
+    kind: fc.constant('ReduceOrder'),
+    owner: anyAddress,
+    nonce: anyUint,
+    desired: anyAmount.map(amountE18),
+    reason: anyText,
+  }),
   AccountObserved: fc.record({ kind: fc.constant('AccountObserved'), account: anyObservation }),
   ChainFaultObserved: withOptional<Extract<Command, { kind: 'ChainFaultObserved' }>, 'revert'>(
     { kind: fc.constant('ChainFaultObserved'), revert: anyText },
@@ -202,6 +213,36 @@ const commandOfKind: {
     nonce: anyUint,
     reason: anyText,
   }),
+  CancelAll: withOptional<Extract<Command, { kind: 'CancelAll' }>, 'side' | 'subaccountId'>(
+    {
+      kind: fc.constant('CancelAll'),
+      owner: anyAddress,
+      side: anySide,
+      subaccountId: anyUint,
+      reason: anyText,
+    },
+    ['side', 'subaccountId'],
+  ),
+  CancelOrders: fc.record({
+    kind: fc.constant('CancelOrders'),
+    owner: anyAddress,
+    orderIds: fc.array(anyText, { maxLength: 5 }),
+    reason: anyText,
+  }),
+  SetLease: withOptional<Extract<Command, { kind: 'SetLease' }>, 'leaseId'>(
+    {
+      kind: fc.constant('SetLease'),
+      owner: anyAddress,
+      leaseId: anyText,
+      seconds: anySeq,
+      opens: fc.boolean(),
+    },
+    ['leaseId'],
+  ),
+  EndLease: withOptional<Extract<Command, { kind: 'EndLease' }>, 'leaseId'>(
+    { kind: fc.constant('EndLease'), owner: anyAddress, leaseId: anyText, cancels: fc.boolean() },
+    ['leaseId'],
+  ),
   Tick: fc.record({ kind: fc.constant('Tick') }),
   ContinueOrder: fc.record({ kind: fc.constant('ContinueOrder'), orderId: anyText }),
   SignatureChecked: fc.record({
@@ -322,6 +363,10 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
   OrderHeld: fc.record({ kind: fc.constant('OrderHeld'), ...base, hold: anyHold }),
   OrderReleased: withOptional<ChangeOf<'OrderReleased'>, 'hold' | 'cancelReason'>(
     { kind: fc.constant('OrderReleased'), ...base, hold: anyHold, cancelReason: anyText },
+    ['hold', 'cancelReason'],
+  ),
+  OrderResized: withOptional<ChangeOf<'OrderResized'>, 'hold' | 'cancelReason'>(
+    { kind: fc.constant('OrderResized'), ...base, hold: anyHold, cancelReason: anyText },
     ['hold', 'cancelReason'],
   ),
   OrderCancelled: fc.record({

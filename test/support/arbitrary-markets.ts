@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { MarketOpening, MarketRules, MarketTerms } from '../../core/contracts/market-terms.js'
-import { amountE18, priceE18 } from '../../core/money.js'
+import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
   anyAddress,
   anyAmount,
@@ -10,14 +10,16 @@ import {
   withOptional,
 } from './arbitrary-values.js'
 
-const anyRules = withOptional<MarketRules, 'amountStep'>(
+const anyRules = withOptional<MarketRules, 'amountStep' | 'minNotional' | 'openOrderLimit'>(
   {
     takerFeeBps: fc.nat(10_000),
     tickSize: anyAmount.map(priceE18),
     minSize: anyAmount.map(amountE18),
     amountStep: anyAmount.map(amountE18),
+    minNotional: anyAmount.map(quoteE18),
+    openOrderLimit: fc.nat(100_000),
   },
-  ['amountStep'],
+  ['amountStep', 'minNotional', 'openOrderLimit'],
 )
 const openingFields = {
   identity: fc.record({
@@ -54,6 +56,8 @@ export const anyRulesChange = fc.record(
     tickSize: anyAmount.map(priceE18),
     minSize: anyAmount.map(amountE18),
     amountStep: anyAmount.map(amountE18),
+    minNotional: anyAmount.map(quoteE18),
+    openOrderLimit: fc.nat(100_000),
   },
   { requiredKeys: [] },
 )

@@ -37,7 +37,8 @@ const anyOwnTexts: fc.Arbitrary<Partial<ActionJson>> = fc.record(
 
 const SELDOM_OF_ORDER = [
   ...(['uiIntent', 'ownTexts', 'warnings', 'reduceOnly'] as const),
-  ...(['timeInForce', 'postOnly', 'signedLimitPrice'] as const),
+  ...(['timeInForce', 'postOnly', 'signedLimitPrice', 'stp', 'stpScope'] as const),
+  ...(['signedDesiredAmount', 'replaces', 'leaseId'] as const),
 ]
 type SeldomOfOrder = (typeof SELDOM_OF_ORDER)[number]
 
@@ -67,6 +68,11 @@ export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbit
       timeInForce: fc.constantFrom('IOC', 'FOK'),
       postOnly: fc.constantFrom('reject', 'slide'),
       signedLimitPrice: anyAmount.map(priceE18),
+      stp: fc.constantFrom('cancel_oldest', 'cancel_both'),
+      stpScope: fc.constant('owner'),
+      signedDesiredAmount: anyAmount.map(amountE18),
+      replaces: anyText,
+      leaseId: anyText,
     },
     SELDOM_OF_ORDER,
   ).chain((order) =>

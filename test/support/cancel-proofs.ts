@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
-import type { CancelTerms } from '../../chain/signing/verify-signature.js'
+import type { CancelAllTerms, CancelTerms } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
 import { frameMessage } from '../../core/entry/auth-frame.js'
 import { testDomain, type SigningDomain } from './builders.js'
@@ -55,4 +55,52 @@ export async function serviceAuth(privateKey: Hex, issuedAt: number): Promise<st
   const { address, nonce, expiry } = frame
   const text = JSON.stringify({ address, signature, nonce, issued_at: issuedAt, expiry })
   return Buffer.from(text).toString('base64url')
+}
+
+const CANCEL_ALL_TYPES = {
+  CancelAll: [
+    { name: 'owner', type: 'address' },
+    { name: 'signer', type: 'address' },
+    { name: 'scope', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'expiry', type: 'uint256' },
+  ],
+} as const
+
+/** The digest of a cancel of many orders as viem makes it. */
+export function viemCancelAllDigest(
+  terms: CancelAllTerms,
+  domain: SigningDomain = testDomain,
+): Hex {
+  return hashTypedData({
+    domain: { name: 'Matching', version: '1.0', ...domain },
+    types: CANCEL_ALL_TYPES,
+    primaryType: 'CancelAll',
+    message: terms,
+  })
+}
+
+export interface ScopeToSign {
+  readonly owner: Address
+  readonly scope: string
+  readonly privateKey: Hex
+  /** Unix seconds. */
+  readonly issuedAtSec: number
+  /** A minute later by default. */
+  readonly expirySec?: number
+  /** The key's own address by default. */
+  readonly signer?: Address
+}
+
+/** The fields of a body that prove a cancel of many orders. */
+export async function signedScope(scoped: ScopeToSign): Promise<Record<string, unknown>> {
+  const { owner, scope, privateKey, issuedAtSec, expirySec = issuedAtSec + 60 } = scoped
+  const signer = scoped.signer ?? addressOf(privateKey)
+  const times = { issuedAt: BigInt(issuedAtSec), expiry: BigInt(expirySec) }
+  const hash = viemCancelAllDigest({ owner, signer, scope, ...times })
+  const signature = await sign({ hash, privateKey, to: 'hex' })
+  return {
+    ...{ owner_address: owner, signer_address: signer, signature },
+    ...{ issued_at: issuedAtSec, expiry: expirySec },
+  }
 }

@@ -1,3 +1,4 @@
+import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
 import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
@@ -30,11 +31,15 @@ export async function startFakeMatcher(
   const take = (logged: LoggedCommand): void => {
     if (logged.source !== 'intake' || logged.sourceNo <= lastNo) return
     lastNo = logged.sourceNo
+    // The barrier of a term.
+    if (logged.command.kind === 'Tick') return
     taken.push(logged)
     // It follows its order; it has no answer.
     if (logged.command.kind === 'SessionKeyObserved') return
-    const answer = answerTo(logged, { active, market, feedSeq: taken.length })
-    if (logged.replyTo !== undefined) bus.reply(logged.replyTo, encodeOrderAnswer(answer))
+    const data =
+      cancelsAnswerTo(logged, taken.length) ??
+      encodeOrderAnswer(answerTo(logged, { active, market, feedSeq: taken.length }))
+    if (logged.replyTo !== undefined) bus.reply(logged.replyTo, data)
   }
   const subscription = await bus.follow({
     stream: commandsStream(market),
@@ -51,14 +56,31 @@ export async function startFakeMatcher(
   return { taken, messages, stop: () => subscription.stop() }
 }
 
+/** As of an owner without orders; undefined for a command of one order. */
+function cancelsAnswerTo({ command }: LoggedCommand, feedSeq: number): Uint8Array | undefined {
+  switch (command.kind) {
+    case 'CancelAll':
+    case 'CancelOrders':
+      return encodeCancelsAnswer({ kind: 'cancels', feed_seq: feedSeq, outcomes: [], left: 0 })
+    case 'SetLease':
+      return encodeCancelsAnswer({ kind: 'lease', ends_at_ms: command.seconds * 1_000 })
+    case 'EndLease':
+      return encodeCancelsAnswer({ kind: 'lease', ends_at_ms: 0 })
+    default:
+      return undefined
+  }
+}
+
 interface Book {
   readonly active: Map<string, Order>
   readonly market: string
   readonly feedSeq: number
 }
 
+type OrderTaken = Extract<OrderAnswer, { readonly kind: 'order' }>
+
 function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book): OrderAnswer {
-  const answer = (order: Order, status: 'active' | 'cancelled'): OrderAnswer => ({
+  const answer = (order: Order, status: 'active' | 'cancelled'): OrderTaken => ({
     kind: 'order',
     feed_seq: feedSeq,
     market,
@@ -66,12 +88,25 @@ function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book)
     progress: progressOf(order, { status }),
   })
   if (command.kind === 'PlaceOrder') {
-    const { order } = command
+    const { order, replaces } = command
+    const old = active.get(`${order.owner} ${replaces}`)
+    if (replaces !== undefined && old === undefined) {
+      return { kind: 'refused', refusal: refusals.activeOrderNotFound }
+    }
+    if (old !== undefined) active.delete(`${old.owner} ${old.nonce}`)
     active.set(`${order.owner} ${order.nonce}`, order)
-    return answer(order, 'active')
+    const placed = answer(order, 'active')
+    return old === undefined
+      ? placed
+      : { ...placed, replaced: { order: old, progress: progressOf(old, { status: 'cancelled' }) } }
   }
   if (command.kind === 'RepeatOrder') {
     return { kind: 'refused', refusal: controlRefusals.postOnlyWouldCross }
+  }
+  if (command.kind === 'ReduceOrder') {
+    const order = active.get(`${command.owner} ${command.nonce}`)
+    if (order === undefined) return { kind: 'refused', refusal: refusals.activeOrderNotFound }
+    return answer({ ...order, desiredAmount: command.desired }, 'active')
   }
   if (command.kind !== 'CancelOrder') throw new Error(`unexpected ${command.kind}`)
   const key = `${command.owner} ${command.nonce}`

@@ -48,8 +48,10 @@ export interface FutureFill {
   readonly asset?: Address
 }
 
-export async function openFuturesWorld(): Promise<FuturesWorld> {
-  const world = await openWorld()
+export const openFuturesWorld = async (): Promise<FuturesWorld> => withSeries(await openWorld())
+
+/** The world with a series that expires in 30 days, and an index of 1,500. */
+export async function withSeries(world: World): Promise<FuturesWorld> {
   const artifacts = await compileContracts()
   const subId = BigInt((await timeOf(world)) + 30 * DAY)
   const built = { ...world, artifacts, subId }

@@ -57,8 +57,11 @@ export function aFakeReadModel(): FakeReadModel {
     levels: () => ({ bids: [], asks: [] }),
     orderHistory: () => [],
     fills: () => [],
+    orderLife: () => ({ events: [], fills: [], isWhole: true }),
     positionEntry: () => undefined,
     candles: () => [],
+    marks: () => [],
+    fundingRates: () => [],
     lastPrice: () => undefined,
     trades: (_market, limit, before = Number.MAX_SAFE_INTEGER) =>
       model.tradesNewestFirst.filter(({ fill }) => fill.tradeId < before).slice(0, limit),

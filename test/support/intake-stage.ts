@@ -9,7 +9,12 @@ import {
   encodeOrderRequest,
   type OrderAnswer,
 } from '../../bus-schemas/orders.js'
-import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
+} from '../../bus-schemas/subjects.js'
 import type { AccountFacts, AccountReader } from '../../chain/reads/read-account.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/verify-signature.js'
@@ -150,6 +155,7 @@ function fakeVerifier(chain: FakeChain): SignatureVerifier {
   return {
     digest: () => '0xd1',
     cancelDigest: () => '0xc1',
+    cancelAllDigest: () => '0xca',
     hasCode: () => {
       chain.asked += 1
       return Promise.resolve(chain.readable ? chain.hasCode : undefined)
@@ -168,18 +174,24 @@ export interface AskOptions {
 
 const ANSWER_WITHIN_MS = 40_000
 
+const SUBJECTS = {
+  place: askPlaceOrder,
+  cancel: askCancelOrder,
+  replace: askReplaceOrder,
+  reduce: askReduceOrder,
+}
+
 /** Asks as the gateway does, with more patience; rejects with NoAnswer when nothing came in time. */
 export async function ask(
   bus: Bus,
-  what: 'place' | 'cancel',
+  what: keyof typeof SUBJECTS,
   body: unknown,
   { timeoutMs = ANSWER_WITHIN_MS, serviceAuth }: AskOptions = {},
 ): Promise<OrderAnswer> {
-  const subject = what === 'place' ? askPlaceOrder : askCancelOrder
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const header = serviceAuth !== undefined && { service_auth: serviceAuth }
   const request = encodeOrderRequest({ request_id: 'request-1', body: text, ...header })
-  return decodeOrderAnswer(await bus.ask(subject, request, timeoutMs))
+  return decodeOrderAnswer(await bus.ask(SUBJECTS[what], request, timeoutMs))
 }
 
 let signedSoFar = 0n

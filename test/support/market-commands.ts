@@ -17,9 +17,25 @@ export type MarketAct =
       readonly livesSec: number
       readonly unchecked: boolean
       readonly controls?: OrderControls
+      /** Picks the order that it replaces. */
+      readonly replaces?: number | undefined
+      /** 1 or 2 for a lease; others: none. */
+      readonly lease?: number
     }
+  | { readonly act: 'reduce'; readonly pick: number; readonly size: number }
   | { readonly act: 'signature'; readonly pick: number; readonly valid: boolean }
   | { readonly act: 'cancel'; readonly pick: number }
+  | {
+      readonly act: 'cancels'
+      readonly what: 'all' | 'buy' | 'trader' | 'list'
+      readonly pick: number
+    }
+  | {
+      readonly act: 'lease'
+      readonly what: 'open' | 'renew' | 'end' | 'end_quietly'
+      readonly lease: number
+      readonly sec: number
+    }
   | {
       readonly act: 'settle'
       readonly pick: number
@@ -28,6 +44,8 @@ export type MarketAct =
   /** The chain says the opposite of what was told about a settlement. */
   | { readonly act: 'reverse'; readonly pick: number }
   | { readonly act: 'wait'; readonly sec: number }
+  /** How many live orders an account may have from here on; 0 for any number. */
+  | { readonly act: 'limit'; readonly openOrderLimit: number }
   /** What an operator does. */
   | {
       readonly act: 'operator'
@@ -35,14 +53,25 @@ export type MarketAct =
       readonly takerFeeBps: number
     }
 
-/** Mostly none. */
-export const anyControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
+const bookControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
   ...Array<OrderControls>(8).fill({}),
   ...([{ timeInForce: 'IOC' }, { timeInForce: 'FOK' }] as const),
   ...([{ postOnly: 'reject' }, { postOnly: 'slide' }] as const),
 )
 
-const place = fc.record({
+/** All test orders are of one owner: one with his scope meets none that is not his. */
+const ownControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
+  ...Array<OrderControls>(16).fill({}),
+  ...([{ stp: 'cancel_oldest' }, { stp: 'cancel_oldest' }, { stp: 'cancel_both' }] as const),
+  ...([{ stpScope: 'owner' }, { stpScope: 'owner', stp: 'cancel_oldest' }] as const),
+)
+
+/** Mostly none. */
+export const anyControls: fc.Arbitrary<OrderControls> = fc
+  .tuple(bookControls, ownControls)
+  .map(([ofBook, ofOwn]) => ({ ...ofBook, ...ofOwn }))
+
+const placed = {
   act: fc.constant('place' as const),
   buy: fc.boolean(),
   price: fc.integer({ min: 95, max: 105 }),
@@ -51,6 +80,29 @@ const place = fc.record({
   livesSec: fc.constantFrom(5, 15, 60, 200, 86_400),
   unchecked: fc.integer({ min: 1, max: 8 }).map((eighth) => eighth === 1),
   controls: anyControls,
+  replaces: fc.option(fc.nat(500), { nil: undefined, freq: 1 }),
+}
+const place = fc.record(placed)
+const placeUnderLease = fc.record({ ...placed, lease: fc.integer({ min: 1, max: 2 }) })
+
+/** To a part of the size of most orders, sometimes to nothing or to more. */
+export const anyReduction = fc.record({
+  act: fc.constant('reduce' as const),
+  pick: fc.nat(500),
+  size: fc.nat(14),
+})
+
+const cancels = fc.record({
+  act: fc.constant('cancels' as const),
+  what: fc.constantFrom('all' as const, 'buy', 'trader', 'list', 'list'),
+  pick: fc.nat(500),
+})
+
+const lease = fc.record({
+  act: fc.constant('lease' as const),
+  what: fc.constantFrom('open' as const, 'open', 'open', 'renew', 'end', 'end_quietly'),
+  lease: fc.integer({ min: 0, max: 2 }),
+  sec: fc.integer({ min: 10, max: 90 }),
 })
 
 const operator = fc.record({
@@ -61,6 +113,23 @@ const operator = fc.record({
 
 /** Random market days: mostly orders near one price, some cancels, results of settlements and waiting. */
 export const marketActs = (maxLength: number): fc.Arbitrary<MarketAct[]> => actsOf(maxLength, [])
+
+const limit = fc.record({
+  act: fc.constant('limit' as const),
+  openOrderLimit: fc.constantFrom(0, 1, 3, 6),
+})
+
+/** The same, on which an account may have only so many live orders. */
+export const limitedActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+  actsOf(maxLength, [{ weight: 1, arbitrary: limit }])
+
+/** The same with cancels of many orders, and with leases. */
+export const cancellingActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+  actsOf(maxLength, [
+    { weight: 1, arbitrary: cancels },
+    { weight: 2, arbitrary: lease },
+    { weight: 2, arbitrary: placeUnderLease },
+  ])
 
 /** The same, on which an operator changes the market's rules, pauses and disables it. */
 export const ruledActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
@@ -78,6 +147,7 @@ const actsOf = (
         weight: 2,
         arbitrary: fc.record({ act: fc.constant('cancel' as const), pick: fc.nat(500) }),
       },
+      { weight: 2, arbitrary: anyReduction },
       {
         weight: 2,
         arbitrary: fc.record({
@@ -134,11 +204,31 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
           goodUntilSec: context.nowMs / 1000 + act.livesSec,
           signatureStatus: act.unchecked ? 'unchecked' : 'checked',
           ...act.controls,
+          ...leaseOf(act.lease),
         }),
+        ...(act.replaces !== undefined && {
+          replaces: BigInt(1 + (act.replaces % (context.placed + 1))),
+        }),
+      }
+    case 'reduce':
+      return {
+        ...{ kind: 'ReduceOrder', owner: `0x${'a'.repeat(40)}`, reason: 'unspecified' },
+        nonce: BigInt(1 + (act.pick % (context.placed + 1))),
+        desired: amountE18(BigInt(act.size) * E18),
       }
     case 'cancel': {
       const nonce = BigInt(1 + (act.pick % (context.placed + 1)))
       return { kind: 'CancelOrder', owner: `0x${'a'.repeat(40)}`, nonce, reason: 'unspecified' }
+    }
+    case 'cancels':
+      return cancelsCommand(act, context)
+    case 'lease': {
+      const { what, sec: seconds } = act
+      const of = { owner: `0x${'a'.repeat(40)}` as const, ...leaseOf(act.lease) }
+      if (what === 'end' || what === 'end_quietly') {
+        return { kind: 'EndLease', ...of, cancels: what === 'end' }
+      }
+      return { kind: 'SetLease', ...of, seconds, opens: what === 'open' }
     }
     case 'signature': {
       const orderId = `o${1 + (act.pick % (context.placed + 1))}`
@@ -159,8 +249,32 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
       return reversalOf(act.pick, context) ?? { kind: 'Tick' }
     case 'wait':
       return { kind: 'Tick' }
+    case 'limit':
+      return {
+        kind: 'MarketRulesSet',
+        rules: { openOrderLimit: act.openOrderLimit },
+        ...BY_OPERATOR,
+      }
     case 'operator':
       return operatorCommand(act)
+  }
+}
+
+const leaseOf = (lease = 0) => (lease === 1 || lease === 2 ? { leaseId: `lease-${lease}` } : {})
+
+function cancelsCommand(
+  { what, pick }: Extract<MarketAct, { act: 'cancels' }>,
+  { placed }: ActContext,
+): Command {
+  const by = { owner: `0x${'a'.repeat(40)}`, reason: 'unspecified' } as const
+  if (what === 'list') {
+    const orderIds = [0, 1, 5].map((next) => `o${1 + ((pick + next) % (placed + 1))}`)
+    return { kind: 'CancelOrders', ...by, orderIds: [...new Set(orderIds)] }
+  }
+  return {
+    ...{ kind: 'CancelAll', ...by },
+    ...(what === 'buy' && { side: 'buy' }),
+    ...(what === 'trader' && { subaccountId: BigInt(1 + (pick % 5)) }),
   }
 }
 

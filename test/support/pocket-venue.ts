@@ -31,8 +31,11 @@ const MAINS = {
   matcher: 'actors/matcher/main.js',
   /** A second one for the same market. */
   twin: 'actors/matcher/main.js',
+  perpMatcher: 'actors/matcher/main.js',
+  futureMatcher: 'actors/matcher/main.js',
   executor: 'executor/main.js',
   projector: 'actors/projector/main.js',
+  chainReader: 'actors/chain-reader/main.js',
 } as const
 
 export type PocketProcess = keyof typeof MAINS
@@ -57,39 +60,60 @@ export interface PocketVenue {
   /** Resolves with the signal that ended it; rejects when it lives on for long. */
   ended(process: PocketProcess): Promise<NodeJS.Signals | null>
   signal(process: PocketProcess, signal: NodeJS.Signals): void
-  /** Signs an order of this trader. */
-  order(trader: Trader, side: Side, amount: string): Promise<OrderBody>
+  /** Signs an order of this trader, on spot unless another market is given. */
+  order(trader: Trader, side: Side, amount: string, market?: OrderMarket): Promise<OrderBody>
   /** Sends it again and again until it is answered, as a careful client does. */
   place(body: OrderBody): Promise<OrderAnswer>
   cancel(body: OrderBody): Promise<OrderAnswer>
-  /** Changes of these orders, in the feed's order. */
-  changesOf(ids: readonly string[]): Promise<Change[]>
+  /** Changes of these orders, in the order of the market's feed; of spot by default. */
+  changesOf(ids: readonly string[], market?: string): Promise<Change[]>
   stop(): Promise<void>
 }
 
-/** Starts a bus and a chain with contracts; the processes are started by the test, with these settings besides. */
+/** What signing an order needs of a market, and a price at which it may be filled. */
+export interface OrderMarket {
+  readonly entry: MarketEntry
+  readonly price: string
+}
+
+/** More markets than spot: the settings that list them, and which of them a process runs. */
+export interface MoreMarkets {
+  readonly settings: Readonly<Record<string, string>>
+  readonly marketOf: Partial<Record<PocketProcess, string>>
+}
+
+/**
+ * Starts a bus and a chain with contracts, on which `prepare` may open more markets; the processes are started by the
+ * test, with these settings besides.
+ */
 export async function openPocketVenue(
   settings: Readonly<Record<string, string>> = {},
+  prepare: (world: World, dataDir: string) => Promise<MoreMarkets> | undefined = () => undefined,
 ): Promise<PocketVenue> {
   const directory = tempDir()
   const [server, world] = await Promise.all([startNatsServer(), openWorld()])
   const bus = await connectNatsBus({ url: server.url, name: 'test' })
-  const env = { ...(await environment(directory.path, world, server)), ...settings }
+  const more = await prepare(world, directory.path)
+  const env = {
+    ...(await environment(directory.path, world, server)),
+    ...{ ...more?.settings, ...settings },
+  }
+  const marketOf = (name: PocketProcess): string => more?.marketOf[name] ?? MARKET
   const children = new Map<PocketProcess, ChildProcess>()
   return {
     ...{ world, bus, env, dataDir: directory.path },
-    start: async (name, crashAt, more = {}) => {
+    start: async (name, crashAt, own = {}) => {
       const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
       const child = spawn(
         process.execPath,
         [fileURLToPath(new URL(`../../${MAINS[name]}`, import.meta.url))],
         {
-          env: { ...env, ...armed, ...more },
+          env: { ...env, MARKET: marketOf(name), ...armed, ...own },
           stdio: ['ignore', 'pipe', 'inherit'],
         },
       )
       children.set(name, child)
-      await untilReady(name, child, bus)
+      await untilReady(child, READY_BY_PING.has(name) ? { bus, market: marketOf(name) } : undefined)
     },
     ended: async (name) => {
       const child = children.get(name)
@@ -97,11 +121,12 @@ export async function openPocketVenue(
       return child?.signalCode ?? null
     },
     signal: (name, signal) => void children.get(name)?.kill(signal),
-    order: (trader, side, amount) => sign(world, trader, { side, amount }),
+    order: (trader, side, amount, market = spotOf(world)) =>
+      sign(world, trader, { ...market, side, amount }),
     place: (body) => askUntilAnswered(bus, 'place', body),
     cancel: ({ owner_address, nonce }) => askUntilAnswered(bus, 'cancel', { owner_address, nonce }),
-    changesOf: async (ids) =>
-      (await readChanges(bus)).filter(({ orderId }) => ids.includes(orderId)),
+    changesOf: async (ids, market = MARKET) =>
+      (await readChanges(bus, market)).filter(({ orderId }) => ids.includes(orderId)),
     stop: async () => {
       for (const child of children.values()) child.kill('SIGKILL')
       await Promise.all(
@@ -127,7 +152,6 @@ async function environment(dataDir: string, world: World, server: TestNatsServer
     RPC_URL: world.anvil.rpcUrl,
     DEPLOYMENT_FILE: deploymentFile,
     DATA_DIR: dataDir,
-    MARKET,
     EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY,
     EXECUTOR_PORT: `${port}`,
     EXECUTOR_URL: `http://127.0.0.1:${port}`,
@@ -135,16 +159,25 @@ async function environment(dataDir: string, world: World, server: TestNatsServer
   }
 }
 
-/** A process is ready when its log says that it started, the matcher when it has caught up. */
-async function untilReady(name: PocketProcess, child: ChildProcess, bus: Bus): Promise<void> {
+/** Matchers are ready when they have caught up. */
+const READY_BY_PING: ReadonlySet<PocketProcess> = new Set<PocketProcess>([
+  ...(['matcher', 'perpMatcher', 'futureMatcher'] as const),
+])
+
+/** A process is ready when its log says that it started, and when it answers so if it is asked. */
+async function untilReady(
+  child: ChildProcess,
+  asked: { readonly bus: Bus; readonly market: string } | undefined,
+): Promise<void> {
   let started = false
   child.stdout?.on('data', (chunk: Buffer) => {
     if (chunk.includes('"msg":"started"')) started = true
   })
   await eventually(() => started || hasEnded(child), ENDS_WITHIN_MS)
-  if (name !== 'matcher' || hasEnded(child)) return
+  if (asked === undefined || hasEnded(child)) return
+  const { bus, market } = asked
   await eventually(
-    async () => hasEnded(child) || (await isReady(bus, `matcher-${MARKET}`)),
+    async () => hasEnded(child) || (await isReady(bus, `matcher-${market}`)),
     ENDS_WITHIN_MS,
   )
 }
@@ -160,29 +193,30 @@ async function isReady(bus: Bus, name: string): Promise<boolean> {
 
 let orders = 0
 
+/** All that signing needs of the market's record. */
+const spotOf = ({ at }: World): OrderMarket => ({
+  entry: {
+    ...{ asset_address: at.wrapped_cngn, sub_id: '0' },
+    trade_module_address: at.spot_trade_module,
+  } as MarketEntry,
+  price: '0.00065',
+})
+
 function sign(
-  world: World,
+  { at: { matching } }: World,
   trader: Trader,
-  { side, amount }: { side: Side; amount: string },
+  { entry: market, price, ...wish }: OrderMarket & { side: Side; amount: string },
 ): Promise<OrderBody> {
   orders += 1
-  const { matching, wrapped_cngn, spot_trade_module } = world.at
-  // All that signing needs of a market's record.
-  const market = {
-    asset_address: wrapped_cngn,
-    sub_id: '0',
-    trade_module_address: spot_trade_module,
-  }
   return signOrder(
     trader.account,
     { chainId: ANVIL_CHAIN_ID, matching },
     {
-      market: market as MarketEntry,
+      ...{ market, price, ...wish },
       orderId: `pocket-${orders}`,
       subaccountId: String(trader.subaccountId),
       nonce: randomNonce(),
       expirySec: Math.floor(Date.now() / 1_000) + 3_600,
-      ...{ side, amount, price: '0.00065' },
     },
   )
 }
@@ -204,10 +238,10 @@ async function askUntilAnswered(
   }
 }
 
-async function readChanges(bus: Bus): Promise<Change[]> {
+async function readChanges(bus: Bus, market: string): Promise<Change[]> {
   const changes: Change[] = []
   for (let next = 1; ;) {
-    const messages = await bus.read(feedStream(MARKET), next, 512)
+    const messages = await bus.read(feedStream(market), next, 512)
     if (messages.length === 0) return changes
     changes.push(...messages.flatMap(({ data }) => decodeBlock(data).changes))
     next += messages.length

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { executeRequest } from '../../actors/matcher/ask-executor.js'
 import { carryOut } from '../../actors/operator/change-market.js'
-import { readArguments } from '../../actors/operator/read-arguments.js'
 import { checkPlacement, type PlaceOrderDeps } from '../../actors/order-intake/place-order.js'
 import { refreshMarkets } from '../../api-gateway/reads.js'
 import { decodeMarketRequest, encodeMarketAnswer } from '../../bus-schemas/markets.js'
@@ -50,6 +49,7 @@ import { signedOrderBody, type OrderTerms } from './builders.js'
 import { FEEDER_KEY, receiptOf, revertOf, send, testKey } from './devnet-world.js'
 import { warpTo, type FuturesWorld } from './futures-world.js'
 import { aBookShelf, aGatewayStage } from './gateway-stage.js'
+import { marketOrderIn } from './market-order.js'
 import { tempDir } from './temp-dir.js'
 
 /** One market of the venue: its log is a number, its feed goes straight into the read model. */
@@ -273,7 +273,7 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
           : Promise.resolve(answer(name, data))
       }
       const deps = { bus: { ask }, marketsFile, deploymentFile, user: 'ada' }
-      return carryOut(deps, readArguments(line.split(' ')))
+      return carryOut(deps, marketOrderIn(line))
     },
     /** A file of the venue's directory with this content; resolves with its path. */
     write(name: string, content: unknown): string {

@@ -16,6 +16,7 @@ export interface Frame {
   readonly code?: string
   readonly message?: string
   readonly req_id?: string
+  readonly lease_id?: string
   readonly data?: unknown
 }
 

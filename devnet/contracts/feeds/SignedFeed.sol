@@ -18,11 +18,15 @@ abstract contract SignedFeed is IDataReceiver, EIP712, Ownable {
         bytes[] signatures;
     }
 
+    /// The signed struct of EIP-712.
     bytes32 public constant FEED_DATA_TYPEHASH =
         keccak256("FeedData(bytes data,uint256 deadline,uint64 timestamp)");
 
+    /// Seconds after which data is stale; 0 until it is set.
     uint64 public heartbeat;
+    /// How many signers must have signed; each counts once.
     uint8 public requiredSigners = 1;
+    /// Accounts whose signature counts.
     mapping(address signer => bool) public isSigner;
 
     event SignerUpdated(address indexed signer, bool isWhitelisted);
@@ -41,26 +45,32 @@ abstract contract SignedFeed is IDataReceiver, EIP712, Ownable {
 
     constructor(string memory domainName) EIP712(domainName, "1") Ownable(msg.sender) {}
 
+    /// Registers or removes a signer; the owner only, as all settings. Data that it has signed before is accepted no more.
     function addSigner(address signer, bool isWhitelisted) external onlyOwner {
         isSigner[signer] = isWhitelisted;
         emit SignerUpdated(signer, isWhitelisted);
     }
 
+    /// Sets the age in seconds from which data is stale.
     function setHeartbeat(uint64 newHeartbeat) external onlyOwner {
         heartbeat = newHeartbeat;
         emit HeartbeatUpdated(msg.sender, newHeartbeat);
     }
 
+    /// Sets how many signatures data needs, at least one.
     function setRequiredSigners(uint8 newRequiredSigners) external onlyOwner {
         if (newRequiredSigners == 0) revert BLF_InvalidRequiredSigners();
         requiredSigners = newRequiredSigners;
         emit RequiredSignersUpdated(newRequiredSigners);
     }
 
+    /// Of the EIP-712 domain in which data is signed.
     function domainSeparator() external view returns (bytes32) {
         return _domainSeparatorV4();
     }
 
+    /// Takes signed data, abi.encode(FeedData), from any sender. Reverts when signatures or times are wrong; data that is not
+    /// newer than what is stored changes nothing.
     function acceptData(bytes calldata data) external {
         FeedData memory signed = abi.decode(data, (FeedData));
         _verify(signed);

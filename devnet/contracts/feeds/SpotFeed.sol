@@ -12,6 +12,7 @@ contract SpotFeed is ISpotFeed, SignedFeed {
         uint64 timestamp;
     }
 
+    /// The newest price with its time, fresh or not.
     SpotDetail public spotDetail;
 
     event SpotPriceUpdated(uint96 spot, uint96 confidence, uint64 timestamp);
@@ -20,6 +21,7 @@ contract SpotFeed is ISpotFeed, SignedFeed {
 
     constructor() SignedFeed("LyraSpotFeed") {}
 
+    /// Price and confidence, both with 18 decimals; reverts with BLF_DataTooOld when the price is older than the heartbeat.
     function getSpot() external view returns (uint256 price, uint256 confidence) {
         SpotDetail memory detail = spotDetail;
         _checkFresh(detail.timestamp);

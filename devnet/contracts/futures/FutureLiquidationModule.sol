@@ -18,7 +18,9 @@ contract FutureLiquidationModule is OneTimeModule {
         uint256 worstMark;
     }
 
+    /// States the mark at which a position is taken over.
     IFutureAsset public immutable futureAsset;
+    /// Judges both accounts and moves the position.
     IFuturesManager public immutable manager;
 
     error FL_InvalidActionLength();

@@ -31,14 +31,19 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
         uint256 settlementPrice;
     }
 
+    /// The most series that are open at a time: what a shared loss has to look through.
     uint256 public constant MAX_OPEN_SERIES = 16;
+    /// The shortest time between two marks of a series.
     uint256 public constant MARK_INTERVAL = 1 hours;
+    /// How long after expiry an incomplete fixing may be replaced.
     uint256 public constant FALLBACK_DELAY = 24 hours;
     uint8 private constant BAND_OK = 0;
     uint8 private constant BAND_INDEX_STALE = 1;
     uint8 private constant BAND_UNKNOWN_SERIES = 2;
 
+    /// The only account that moves marks.
     address public markKeeper;
+    /// The index of all series.
     IIndexFeed public indexFeed;
     uint256[] private openIds;
     mapping(uint256 subId => Series) private seriesOf;
@@ -71,7 +76,7 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
 
     // --- settings
 
-    /// Names the only account that may move marks.
+    /// Names the only account that may move marks. The owner only, as all settings.
     function setMarkKeeper(address keeper) external onlyOwner {
         markKeeper = keeper;
         emit MarkKeeperSet(keeper);

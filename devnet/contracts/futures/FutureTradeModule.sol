@@ -12,7 +12,9 @@ import {IFutureAsset, IFuturesManager} from "./interfaces.sol";
 contract FutureTradeModule is TradeModule {
     using SafeCast for uint256;
 
+    /// The asset whose series are traded here.
     IFutureAsset public immutable futureAsset;
+    /// Books the variation margin of fills; all accounts of a fill are under it.
     IFuturesManager public immutable manager;
 
     /// One for each fill. `takerVm` and `makerVm` are cNGN, positive for the side that receives.

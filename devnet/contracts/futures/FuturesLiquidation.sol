@@ -40,7 +40,8 @@ abstract contract FuturesLiquidation is FuturesMargin {
     error FM_Settled();
     error SRM_PortfolioBelowMargin();
 
-    /// Names the account that pays for losses; its owner gives up its wrapped cNGN to that end.
+    /// Names the account that pays for losses, 0 for none; the owner only. Its wrapped cNGN pays without the consent of the
+    /// account's own owner, and without a look at its margin.
     function setInsuranceAccount(uint256 accountId) external onlyOwner {
         if (accountId != 0) _requireManaged(accountId);
         insuranceAccount = accountId;

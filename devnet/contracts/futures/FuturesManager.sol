@@ -16,6 +16,7 @@ contract FuturesManager is FuturesLiquidation {
     using SafeCast for int256;
     using SafeCast for uint256;
 
+    /// Modules that may move positions and state fill prices.
     mapping(address module => bool) public tradeModules;
     /// Accounts with a fill worse than the mark; set by a trade module, cleared by the check in the same call.
     mapping(uint256 accountId => bool) private paidForFill;
@@ -28,7 +29,8 @@ contract FuturesManager is FuturesLiquidation {
         VariationLedger(subAccounts_, futureAsset_, wrappedUsdc_, wrappedCngn_)
     {}
 
-    /// Admits or removes a module that may move positions. It states fill prices, and so moves variation margin.
+    /// Admits or removes a module that may move positions; the owner only. It states fill prices, and so moves variation
+    /// margin.
     function setTradeModule(address module, bool isAllowed) external onlyOwner {
         tradeModules[module] = isAllowed;
         emit TradeModuleSet(module, isAllowed);

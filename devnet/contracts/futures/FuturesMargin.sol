@@ -40,14 +40,14 @@ abstract contract FuturesMargin is VariationLedger {
 
     error FM_InvalidRates();
 
-    /// Sets the rates of the notional that an account needs. 0 < maintenance <= initial < 1.
+    /// Sets the rates of the notional that an account needs, at once for all. 0 < maintenance <= initial < 1. The owner only.
     function setMarginRates(uint128 maintenance, uint128 initial) external onlyOwner {
         if (maintenance == 0 || maintenance > initial || initial >= ONE) revert FM_InvalidRates();
         requirement = Rate(maintenance, initial);
         emit MarginRatesSet(maintenance, initial);
     }
 
-    /// Sets the share of its value that cNGN counts with. 0 < initial <= maintenance <= 1.
+    /// Sets the share of its value that cNGN counts with, at once for all. 0 < initial <= maintenance <= 1. The owner only.
     function setCngnFactors(uint128 maintenance, uint128 initial) external onlyOwner {
         if (initial == 0 || initial > maintenance || maintenance > ONE) revert FM_InvalidRates();
         factor = Rate(maintenance, initial);

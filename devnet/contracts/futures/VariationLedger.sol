@@ -41,8 +41,11 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
 
     uint256 private constant FULL_SHARE = 1e36;
 
+    /// The only asset whose positions are margined here.
     IFutureAsset public immutable futureAsset;
+    /// Pays fees and carries margin.
     address public immutable wrappedUsdc;
+    /// Pays variation margin.
     address public immutable wrappedCngn;
     /// Holds the wrapped cNGN of the pool. It belongs to this contract, which never withdraws.
     uint256 public immutable poolAccount;

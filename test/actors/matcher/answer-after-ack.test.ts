@@ -80,11 +80,11 @@ describe('before the bus has acknowledged', () => {
     const answered = ask(bus, 'place', body, { timeoutMs: 60_000 }).then((answer) => {
       answers.push(answer)
     })
-    await eventually(async () => (await lastOf(bus, commandsStream(market))) === 1)
-    await eventually(async () => (await lastOf(bus, feedStream(market))) === 2)
+    await eventually(async () => (await lastOf(bus, commandsStream(market))) === 3)
+    await eventually(async () => (await lastOf(bus, feedStream(market))) === 3)
     await manyTurns()
     expect(answers).to.deep.equal([])
-    expect(stage.registry().outbox(market)).to.have.length(1)
+    expect(stage.registry().folded(market).streamSeq).to.equal(2)
     acknowledge()
     await answered
     expect(answers).to.have.nested.property('[0].kind', 'order')

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { StreamsDisagree } from '../../../actors/matcher/checkpoints.js'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
+import { encodePingAnswer } from '../../../bus-schemas/operations.js'
 import {
+  askPing,
   checkpointsStream,
   checkpointsSubject,
   commandsStream,
@@ -58,7 +60,18 @@ describe('recovery of a matcher', () => {
     running.push(started)
     return started
   }
-  beforeEach(() => (bus = createMemoryBus()))
+  /** How far the intake has stored the claims of the log; it is silent while that is undefined. */
+  let storedTo: number | undefined
+  beforeEach(async () => {
+    bus = createMemoryBus()
+    storedTo = Number.MAX_SAFE_INTEGER
+    await bus.answer(askPing('order-intake'), 'order-intake', (_, replyTo) => {
+      if (storedTo === undefined) return
+      const positions = { [commandsStream(market)]: storedTo }
+      const ping = { process: 'order-intake', ready: true, detail: 'taking orders', positions }
+      bus.reply(replyTo, encodePingAnswer(ping))
+    })
+  })
   afterEach(async () => {
     await Promise.all(running.splice(0).map(({ matcher }) => matcher.stop()))
   })
@@ -108,6 +121,18 @@ describe('recovery of a matcher', () => {
     expect(await open(bus)).to.deep.equal(await open(cold))
     expect((await changesOf(bus)).length).to.be.greaterThan(27)
     await expectSameFeed(bus)
+  })
+
+  it('keeps of the log what the claims of the intake are not stored of', async () => {
+    storedTo = 4
+    await history(5, TRIMMING)
+    expect((await bus.streamState(commandsStream(market))).firstSeq).to.equal(5)
+  })
+
+  it('trims no log while the intake does not answer', async () => {
+    storedTo = undefined
+    await history(3, TRIMMING)
+    expect((await bus.streamState(commandsStream(market))).firstSeq).to.equal(1)
   })
 
   it('keeps three checkpoints, and of the log what the oldest of them needs', async () => {
@@ -203,6 +228,26 @@ describe('recovery of a matcher', () => {
     const { matcher } = await start(useless)
     expect(matcher.isLive()).to.equal(true)
     await expectSameFeed(useless)
+  })
+
+  it('takes a checkpoint that its leader writes while it starts for one of the log', async () => {
+    await history(1)
+    let isListed = false
+    const note = (stream: string) => void (isListed ||= stream === checkpointsStream(market))
+    const between: MemoryBus = {
+      ...bus,
+      read(stream, ...rest) {
+        note(stream)
+        return bus.read(stream, ...rest)
+      },
+      async streamState(stream) {
+        note(stream)
+        const state = await bus.streamState(stream)
+        // The log as it was before the checkpoint.
+        return stream === commandsStream(market) && !isListed ? { ...state, lastSeq: 4 } : state
+      },
+    }
+    expect(await failureOn(between)).to.equal(undefined)
   })
 
   for (const [what, streamOf] of [

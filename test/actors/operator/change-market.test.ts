@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carryOut, OrderRefused } from '../../../actors/operator/change-market.js'
-import { readArguments } from '../../../actors/operator/read-arguments.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import { defaultMarketFile } from '../../../data/markets.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { testAddresses } from '../../support/builders.js'
+import { marketOrderIn } from '../../support/market-order.js'
 import { tempDir } from '../../support/temp-dir.js'
 import { stageMarket, startOn, type StartedMatcher } from '../matcher/stage.js'
 
@@ -43,7 +43,7 @@ describe('./venue market', () => {
         ...{ bus, marketsFile: file, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
         openWithinMs: 0,
       },
-      readArguments(line.split(' ')),
+      marketOrderIn(line),
     )
   const rows = () => JSON.parse(readFileSync(file, 'utf8')) as Row[]
   /** The one line of a refusal. */

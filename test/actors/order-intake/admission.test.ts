@@ -3,7 +3,7 @@ import { MAX_BEHIND, watchAdmission, type Storage } from '../../../actors/order-
 import { encodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { readStorage } from '../../../runtime/bus/nats-streams.js'
+import { readStorage } from '../../../runtime/bus/nats-monitor.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, silentLog } from '../../support/intake-stage.js'
@@ -64,7 +64,9 @@ describe('room for new orders', () => {
     const stage = anIntakeStage()
     const bus = createMemoryBus()
     let trouble: string | undefined
-    const intake = await stage.start(bus, { admission: { trouble: () => trouble } })
+    const intake = await stage.start(bus, {
+      admission: { trouble: () => trouble, listen: () => undefined },
+    })
     const matcher = await startFakeMatcher(bus, market)
     const [first, second] = [await signedBody(), await signedBody()]
     expect(await ask(bus, 'place', first)).to.include({ kind: 'order' })

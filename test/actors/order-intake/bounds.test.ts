@@ -6,7 +6,6 @@ import { decodeOrderAnswer, encodeOrderRequest } from '../../../bus-schemas/orde
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { SignatureVerifier } from '../../../chain/signing/verify-signature.js'
 import { openIntakeRegistry } from '../../../data/intake-registry.js'
-import { openMarketLog } from '../../../runtime/bus/market-log.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher } from '../../support/fake-matcher.js'
@@ -18,6 +17,7 @@ const CALLER_WAITS_MS = 3_000
 const hangingVerifier: SignatureVerifier = {
   digest: () => '0x',
   cancelDigest: () => '0x',
+  cancelAllDigest: () => '0x',
   hasCode: () => new Promise(() => undefined),
   verify: () => new Promise(() => undefined),
   verifyDigest: () => new Promise(() => undefined),
@@ -31,7 +31,11 @@ describe('bounds of order intake', () => {
       bus: { reply: (_to, data) => void answers.push(data) },
       registry: stage.registry(),
       commandLogs: new Map(),
-      gate: { refusalOf: () => undefined, cancelRefusalOf: () => undefined },
+      gate: {
+        refusalOf: () => undefined,
+        cancelRefusalOf: () => undefined,
+        stop: () => undefined,
+      },
       watch: createOrderWatch(() => '0x'),
       markets: [stage.market],
       accounts: {
@@ -89,23 +93,31 @@ describe('bounds of order intake', () => {
     stage.close()
   })
 
-  it('answers a repeat 409 while the first is still on its way into the log', async () => {
+  it('answers a repeat 409 once the first, which is on its way, is in the log', async () => {
     const stage = anIntakeStage()
     const bus = createMemoryBus()
     let release: () => void = () => undefined
     const released = new Promise<void>((resolve) => (release = resolve))
-    await openMarketLog(bus, stage.market, { nowMs: Date.now, onRaised: () => undefined })
-    const append: typeof bus.append = async (...args) => (await released, bus.append(...args))
+    let isHeld = false
+    const append: typeof bus.append = async (...args) => {
+      if (isHeld) await released
+      return bus.append(...args)
+    }
     const intake = await stage.start({ ...bus, append })
+    isHeld = true
     const matcher = await startFakeMatcher(bus, stage.market.market)
     const body = await signedBody()
     const first = ask(bus, 'place', body)
     await eventually(() => stage.registry().findOrder(body.order_id) !== undefined)
-    const repeat = await ask(bus, 'place', body)
-    if (repeat.kind !== 'refused') throw new Error('expected a refusal')
-    expect(repeat.refusal).to.include({ status: 409, existingOrderId: body.order_id })
+    let answered = 0
+    const repeating = ask(bus, 'place', body).finally(() => (answered += 1))
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
+    expect(answered).to.equal(0)
     expect(matcher.taken).to.have.length(0)
     release()
+    const repeat = await repeating
+    if (repeat.kind !== 'refused') throw new Error('expected a refusal')
+    expect(repeat.refusal).to.include({ status: 409, existingOrderId: body.order_id })
     expect((await first).kind).to.equal('order')
     await intake.stop()
     await matcher.stop()
@@ -124,7 +136,7 @@ describe('bounds of order intake', () => {
       registry: {
         ...registry,
         findNonce: (...key) => (failIfBroken(), registry.findNonce(...key)),
-        commit: (...group) => (failIfBroken(), registry.commit(...group)),
+        take: (...claim) => (failIfBroken(), registry.take(...claim)),
         findOrder: () => undefined,
       },
     })
@@ -156,7 +168,7 @@ describe('bounds of order intake', () => {
     })
     const ping = async () =>
       decodePingAnswer(await bus.ask(askPing('order-intake'), new Uint8Array(), 1_000))
-    expect(await ping()).to.deep.include({ ready: true, positions: { command_no: 0 } })
+    expect(await ping()).to.deep.include({ ready: true })
     broken = true
     const placing = ask(bus, 'place', await signedBody(), { timeoutMs: 500 }).catch(() => undefined)
     await eventually(async () => !(await ping()).ready)

@@ -1,16 +1,20 @@
 import { expect } from 'chai'
+import { claimOf } from '../../../actors/order-intake/claim.js'
 import {
   createCommandLog,
-  LogMismatch,
   MAX_GROUP,
   MAX_QUEUE,
+  type CommandLog,
+  type LogEntry,
   type SubmitOutcome,
 } from '../../../actors/order-intake/command-log.js'
+import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
+import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
-import type { LogEntry } from '../../../data/intake-registry.js'
+import { createNumbering, termOf } from '../../../core/engine/numbering.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { anOrder } from '../../support/builders.js'
+import { aMarket, anOrder } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, silentLog, type IntakeStage } from '../../support/intake-stage.js'
@@ -23,12 +27,7 @@ function entryOf(number: number): LogEntry {
   const order = anOrder({ orderId: `order-${number}`, nonce: BigInt(number) })
   return {
     command: { kind: 'PlaceOrder', order },
-    claim: {
-      orderId: order.orderId,
-      owner: order.owner,
-      nonce: order.nonce,
-      fingerprint: Buffer.from([1]),
-    },
+    claim: claimOf(aMarket(), order),
     replyTo: 'no-inbox',
     requestId: `request-${number}`,
   }
@@ -62,24 +61,37 @@ describe('the command log of order intake', () => {
     stage.close()
   })
 
-  const openLog = (
-    through: Pick<Bus, 'append' | 'read' | 'streamState'> = bus,
-    elapsedMs?: () => number,
-  ) =>
+  /** Not yet in a term. */
+  const createLog = (through: Bus = bus, elapsedMs?: () => number) =>
     createCommandLog({
       ...logMarket,
       bus: through,
       registry: stage.registry(),
+      claimOf: (order) => claimOf(aMarket(), order),
       nowMs: () => 1_760_000_000_000,
       log: silentLog,
       ...(elapsedMs && { elapsedMs }),
     })
+  const nextTerm = () => termOf(stage.registry().lastNo()) + 1
+  const begin = (commandLog: CommandLog, term = nextTerm(), id = `intake-${term}`) =>
+    commandLog.begin({ numbers: createNumbering(term), id })
+  const openLog = async (through: Bus = bus, elapsedMs?: () => number): Promise<CommandLog> => {
+    const commandLog = createLog(through, elapsedMs)
+    await commandLog.recover()
+    await begin(commandLog)
+    return commandLog
+  }
+  const isTaken = (number: number): boolean =>
+    stage.registry().findOrder(`order-${number}`) !== undefined
 
   const takenIds = (): string[] =>
     matcher.taken.map(({ command }) =>
       command.kind === 'PlaceOrder' ? command.order.orderId : command.kind,
     )
-  const messageSizes = (): number[] => matcher.messages.map((commands) => commands.length)
+  const messageSizes = (): number[] =>
+    matcher.messages
+      .filter((commands) => commands.some(({ command }) => command.kind === 'PlaceOrder'))
+      .map((commands) => commands.length)
   const tick = () =>
     bus.append(
       commandsSubject(market),
@@ -89,8 +101,8 @@ describe('the command log of order intake', () => {
     )
 
   it('appends one command at once and everything that waited as one message', async () => {
+    const commandLog = await openLog()
     const release = bus.holdAppendAcks()
-    const commandLog = openLog()
     const submitted = entries(64).map((entry, index) =>
       // The first is under way before the others come.
       index === 0
@@ -101,13 +113,12 @@ describe('the command log of order intake', () => {
     expect(await Promise.all(submitted)).to.deep.equal(Array(64).fill({ kind: 'logged' }))
     await eventually(() => matcher.taken.length === 64)
     expect(messageSizes().length).to.be.at.most(3)
-    expect(matcher.taken.map(({ sourceNo }) => sourceNo)).to.deep.equal(
-      Array.from({ length: 64 }, (_, index) => index + 1),
-    )
+    const numbers = matcher.taken.map(({ sourceNo }) => sourceNo)
+    expect(numbers).to.deep.equal(numbers.map((_, index) => (numbers[0] ?? 0) + index))
   })
 
   it(`bounds a message to ${MAX_GROUP} commands`, async () => {
-    const commandLog = openLog()
+    const commandLog = await openLog()
     await Promise.all(entries(300).map((entry) => commandLog.submit(entry)))
     await eventually(() => matcher.taken.length === 300)
     expect(Math.max(...messageSizes())).to.equal(MAX_GROUP)
@@ -115,17 +126,17 @@ describe('the command log of order intake', () => {
   })
 
   it('refuses beyond its queue before anything is stored', async () => {
-    const release = bus.holdAppendAcks()
     // On a clock that stands, so that a slow machine makes no entry stale.
-    const commandLog = openLog(bus, () => 0)
+    const commandLog = await openLog(bus, () => 0)
+    const release = bus.holdAppendAcks()
     const first = commandLog.submit(entryOf(1))
-    await eventually(() => stage.registry().lastNo() === 1)
+    await eventually(() => isTaken(1))
     const waiting = Array.from({ length: MAX_QUEUE }, (_, index) =>
       commandLog.submit(entryOf(index + 2)),
     )
     const excess = await commandLog.submit(entryOf(MAX_QUEUE + 2))
     expect(excess).to.deep.equal({ kind: 'busy' })
-    expect(stage.registry().findOrder(`order-${MAX_QUEUE + 2}`)).to.equal(undefined)
+    expect(isTaken(MAX_QUEUE + 2)).to.equal(false)
     release()
     const outcomes = await Promise.all([first, ...waiting])
     expect(outcomes.every(({ kind }) => kind === 'logged')).to.equal(true)
@@ -133,10 +144,10 @@ describe('the command log of order intake', () => {
 
   it('refuses what waited longer than its caller does, and keeps nothing of it', async () => {
     let now = 0
+    const commandLog = await openLog(bus, () => now)
     const release = bus.holdAppendAcks()
-    const commandLog = openLog(bus, () => now)
     const first = commandLog.submit(entryOf(1))
-    await eventually(() => stage.registry().lastNo() === 1)
+    await eventually(() => isTaken(1))
     const second = commandLog.submit(entryOf(2))
     now = 2_501
     const third = commandLog.submit(entryOf(3))
@@ -146,57 +157,73 @@ describe('the command log of order intake', () => {
       { kind: 'busy' },
       { kind: 'logged' },
     ])
-    expect(stage.registry().findOrder('order-2')).to.equal(undefined)
+    expect(isTaken(2)).to.equal(false)
     await eventually(() => matcher.taken.length === 2)
     expect(takenIds()).to.deep.equal(['order-1', 'order-3'])
   })
 
   it('stores an append whose acknowledgement is lost once, and repeats one that was lost', async () => {
-    const commandLog = openLog()
+    const commandLog = await openLog()
     bus.failNextAppendAck()
     expect(await commandLog.submit(entryOf(1))).to.deep.equal({ kind: 'logged' })
     bus.loseNextAppend()
     expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
     await eventually(() => matcher.taken.length === 2)
     expect(messageSizes()).to.deep.equal([1, 1])
-    expect(stage.registry().outbox(market)).to.deep.equal([])
+    expect(stage.registry().folded(market).streamSeq).to.equal(3)
   })
 
-  it('keeps what it cannot publish and publishes it when the stream is back', async () => {
+  it('keeps what it cannot append and appends it when the stream is back', async () => {
     const connection = bus.connect()
-    const commandLog = openLog(connection)
+    const commandLog = await openLog(connection)
     connection.setConnected(false)
     const first = commandLog.submit(entryOf(1))
-    await eventually(() => stage.registry().outbox(market).length === 1)
+    await eventually(() => isTaken(1))
     expect(matcher.taken).to.deep.equal([])
     connection.setConnected(true)
     expect(await first).to.deep.equal({ kind: 'logged' })
     await eventually(() => matcher.taken.length === 1)
   })
 
-  it('leaves unpublished what it cannot publish before it stops', async () => {
+  it('blocks an order on its way in every market, and says when it is settled', async () => {
+    const commandLog = await openLog()
+    const release = bus.holdAppendAcks()
+    const first = commandLog.submit(entryOf(1))
+    await eventually(() => isTaken(1))
+    const { claim } = entryOf(1)
+    expect(stage.registry().take('other-market', claim!)).to.have.property('kind', 'taken')
+    let isSettled = false
+    const settled = commandLog.settled().then(() => (isSettled = true))
+    await new Promise(setImmediate)
+    expect(isSettled).to.equal(false)
+    release()
+    await Promise.all([first, settled])
+  })
+
+  it('gives up what it cannot append before it stops, and the order may be sent again', async () => {
     const connection = bus.connect()
+    const commandLog = await openLog(connection)
     connection.setConnected(false)
-    const commandLog = openLog(connection)
     const submitted = rejection(commandLog.submit(entryOf(1)))
-    await eventually(() => stage.registry().outbox(market).length === 1)
+    await eventually(() => isTaken(1))
     await commandLog.stop()
     expect(await submitted).to.have.property('message', 'the command log is stopping')
     expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'busy' })
-    await openLog().recover()
+    stage.reopen()
+    const successor = await openLog()
+    expect(await successor.submit(entryOf(1))).to.deep.equal({ kind: 'logged' })
     await eventually(() => matcher.taken.length === 1)
   })
 
-  it('lets nothing overtake what it leaves unpublished when it stops', async () => {
+  it('lets nothing follow what it is not sure of when it stops', async () => {
     let tries = 0
     let isBack = false
-    const commandLog = openLog({
-      ...bus,
-      append: (...args) => {
-        tries += 1
-        return isBack ? bus.append(...args) : Promise.reject(new AppendUnknown('lost'))
-      },
-    })
+    const commandLog = await openLog()
+    const line = { ...bus }
+    bus.append = (...args) => {
+      tries += 1
+      return isBack ? line.append(...args) : Promise.reject(new AppendUnknown('lost'))
+    }
     const first = rejection(commandLog.submit(entryOf(1)))
     await eventually(() => tries === 2)
     const second = commandLog.submit(entryOf(2))
@@ -204,83 +231,55 @@ describe('the command log of order intake', () => {
     await commandLog.stop()
     expect(await first).to.have.property('message', 'the command log is stopping')
     expect(await second).to.deep.equal({ kind: 'busy' })
-
-    const successor = openLog()
-    await successor.recover()
-    expect(await successor.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
-    await eventually(() => matcher.taken.length === 2)
-    expect(takenIds()).to.deep.equal(['order-1', 'order-2'])
+    expect((await bus.streamState(stream)).lastSeq).to.equal(1)
   })
 
-  /** A bus of a process that dies at its first append: before the message goes out, or after it arrived. */
-  const dyingBus = (when: 'before publish' | 'after publish') => {
-    let appended = false
-    return {
-      ...bus,
-      append: async (...args: Parameters<Bus['append']>): Promise<number> => {
-        if (when === 'after publish') await bus.append(...args)
-        appended = true
-        return new Promise<number>(() => undefined)
-      },
-      hasDied: () => appended,
+  /** A process dies at its first order: before the message goes out, or after it arrived. */
+  const dyingBus = (when: 'before append' | 'after append') => {
+    const state = { isArmed: false, hasDied: false }
+    const append = async (...args: Parameters<Bus['append']>): Promise<number> => {
+      if (!state.isArmed) return bus.append(...args)
+      if (when === 'after append') await bus.append(...args)
+      state.hasDied = true
+      return new Promise<number>(() => undefined)
     }
+    return { bus: { ...bus, append }, state }
   }
 
-  for (const when of ['before publish', 'after publish'] as const) {
+  for (const when of ['before append', 'after append'] as const) {
     for (const others of [0, 1, 600]) {
       it(`logs an order once when it dies ${when}, ${others} other commands behind`, async () => {
         const dying = dyingBus(when)
-        const dead = openLog(dying)
+        const dead = await openLog(dying.bus)
+        dying.state.isArmed = true
         void dead.submit(entryOf(1))
-        await eventually(dying.hasDied)
+        await eventually(() => dying.state.hasDied)
         for (let i = 0; i < others; i += 1) await tick()
 
         stage.reopen()
-        const commandLog = openLog()
-        await commandLog.recover()
-        expect(await commandLog.submit(entryOf(1))).to.deep.include({
-          kind: 'taken',
-          by: 'order_id',
-        })
+        const commandLog = await openLog()
+        const again = await commandLog.submit(entryOf(1))
+        // Its caller had no answer, and sends it again.
+        expect(again.kind).to.equal(when === 'after append' ? 'taken' : 'logged')
         expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
-        const { lastSeq } = await bus.streamState(stream)
-        expect(lastSeq).to.equal(others + 2)
-        expect(stage.registry().outbox(market)).to.deep.equal([])
+        await eventually(() => matcher.taken.length === 2)
+        expect(takenIds()).to.deep.equal(['order-1', 'order-2'])
+        // Two barriers and two orders.
+        expect((await bus.streamState(stream)).lastSeq).to.equal(others + 4)
       })
     }
   }
 
-  it('publishes several unpublished messages in their order', async () => {
-    const registry = stage.registry()
-    for (const number of [1, 2, 3]) registry.commit(logMarket, [entryOf(number)], 1)
-    await openLog().recover()
-    await eventually(() => matcher.taken.length === 3)
-    expect(takenIds()).to.deep.equal(['order-1', 'order-2', 'order-3'])
-    expect(registry.published(market)).to.deep.equal({ streamSeq: 3, lastNo: 3 })
-  })
-
-  it('finds its own last command behind a trimmed start of the stream', async () => {
-    stage.registry().commit(logMarket, [entryOf(1)], 1)
-    for (let i = 0; i < 5; i += 1) await tick()
-    await bus.trim(stream, 4)
-    await openLog().recover()
-    expect((await bus.streamState(stream)).lastSeq).to.equal(6)
-  })
-
-  it('will not go on when the stream was rolled back, or the registry was', async () => {
-    stage.registry().markPublished(market, { streamSeq: 5, lastNo: 0 })
-    expect(await rejection(openLog().recover())).to.be.instanceOf(LogMismatch)
-    stage.registry().markPublished(market, { streamSeq: 0, lastNo: 0 })
-    const { command } = entryOf(7)
-    const foreign = { source: 'intake', sourceNo: 7, atMs: 1, command }
-    await bus.append(commandsSubject(market), encodeCommands([foreign]))
-    const error = await rejection(openLog().recover())
+  it('will not go on when the stream was rolled back', async () => {
+    stage.registry().fold(market, [], { streamSeq: 5, lastNo: 0 })
+    const error = await rejection(createLog().recover())
     expect(error).to.be.instanceOf(LogMismatch)
-    expect(error).to.have.property('message').that.contains('older than the log')
+    expect(error).to.have.property('market', market)
+    expect(error).to.have.property('message').that.contains('rolled back')
   })
 
   it('judges claims in the order in which they came, inside one message too', async () => {
-    const commandLog = openLog()
+    const commandLog = await openLog()
     const clash: LogEntry = { ...entryOf(2), claim: { ...entryOf(1).claim!, orderId: 'another' } }
     const outcomes: SubmitOutcome[] = await Promise.all(
       [entryOf(1), entryOf(1), clash, entryOf(3)].map((entry) => commandLog.submit(entry)),
@@ -292,6 +291,17 @@ describe('the command log of order intake', () => {
       'logged',
     ])
     await eventually(() => matcher.taken.length === 2)
-    expect(matcher.taken.map(({ sourceNo }) => sourceNo)).to.deep.equal([1, 2])
+    expect(takenIds()).to.deep.equal(['order-1', 'order-3'])
+  })
+
+  it('takes no claim when the message cannot be encoded', async () => {
+    const commandLog = await openLog()
+    const signature = `0x${'5a'.repeat(MAX_MESSAGE_BYTES / 2)}` as const
+    const { command, ...entry } = entryOf(2)
+    if (command.kind !== 'PlaceOrder') throw new Error('expected an order')
+    const tooLong = { ...entry, command: { ...command, order: { ...command.order, signature } } }
+    expect(await rejection(commandLog.submit(tooLong))).to.have.property('message')
+    expect(isTaken(2)).to.equal(false)
+    expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
   })
 })

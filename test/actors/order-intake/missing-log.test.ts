@@ -9,6 +9,7 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
+import { claimOf } from '../../../actors/order-intake/claim.js'
 import { startChainReader } from '../../../actors/chain-reader/start.js'
 import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -32,21 +33,30 @@ describe('a market whose log is missing', () => {
     const terms = { ...openingOf(lost), standing: OPEN }
     await bus.append(subject, encodeBlock({ ...block, terms }))
   })
-  const restore = () => {
-    const command = { kind: 'MarketOpened', opening: openingOf(lost) } as const
-    const opened = { source: 'market-file', sourceNo: 1, atMs: 1, command } as const
-    return bus.append(commandsSubject('LOST'), commandMessages(lost).encode([opened]))
+  const resting = anOrder({ market: 'LOST', orderId: 'resting', nonce: 5n })
+  const restore = async () => {
+    await restoreOpening()
+    await restoreOrder()
+  }
+  const { encode } = commandMessages(lost)
+  const restoreOpening = () => {
+    const open = { kind: 'MarketOpened', opening: openingOf(lost) } as const
+    const opened = { source: 'market-file', sourceNo: 1, atMs: 1, command: open } as const
+    return bus.append(commandsSubject('LOST'), encode([opened]))
+  }
+  const restoreOrder = () => {
+    const place = { kind: 'PlaceOrder', order: resting } as const
+    const placed = { source: 'intake', sourceNo: 1, atMs: 1, command: place } as const
+    return bus.append(commandsSubject('LOST'), encode([placed]))
   }
   const standing = async (name: string) =>
     decodePingAnswer(await bus.ask(askPing(name), new Uint8Array(), 500))
 
   it('is stopped by order intake alone, which names it and takes orders of the others', async () => {
     const stage = anIntakeStage()
-    const resting = anOrder({ market: 'LOST', orderId: 'resting', nonce: 5n })
-    const { orderId, owner, nonce } = resting
-    const claim = { orderId, owner, nonce, fingerprint: Buffer.from([1]) }
-    const entry = { command: { kind: 'PlaceOrder', order: resting }, claim } as const
-    stage.registry().commit(lost, [entry], 1)
+    const { owner } = resting
+    const known = { streamSeq: 2, lastNo: 1 }
+    stage.registry().fold('LOST', [claimOf(lost, resting)], known)
     const intake = await stage.start(bus, { markets: [lost, good] })
     const matcher = await startFakeMatcher(bus, good.market)
     const { ready, detail } = await standing('order-intake')
@@ -75,6 +85,29 @@ describe('a market whose log is missing', () => {
     ])
     await intake.stop()
     for (const each of [matcher, again]) await each.stop()
+    stage.close()
+  })
+
+  it('is stopped alone where its log is rolled back, until that is restored', async () => {
+    const subject = commandsSubject('LOST')
+    await bus.declareStream({ stream: commandsStream('LOST'), subject, description: 'Log' })
+    await restoreOpening()
+    const stage = anIntakeStage()
+    stage.registry().fold('LOST', [claimOf(lost, resting)], { streamSeq: 2, lastNo: 1 })
+    const intake = await stage.start(bus, { markets: [lost, good] })
+    const matchers = [
+      await startFakeMatcher(bus, good.market),
+      await startFakeMatcher(bus, 'LOST', commandMessages(lost).decode),
+    ]
+    expect((await standing('order-intake')).detail).to.match(/LOST ends at 1, .* rolled back/)
+    const body = await signedOrderBody({ market: good })
+    expect((await ask(bus, 'place', body)).kind).to.equal('order')
+    await restoreOrder()
+    await eventually(async () => (await standing('order-intake')).ready)
+    const cancel = { owner_address: resting.owner, nonce: '5' }
+    expect((await ask(bus, 'cancel', cancel)).kind).to.equal('order')
+    await intake.stop()
+    for (const each of matchers) await each.stop()
     stage.close()
   })
 

@@ -2,10 +2,13 @@ import { balanceFacts } from '../../../core/contracts/balances.js'
 import { expect } from 'chai'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
+import { repeatOf } from '../../../actors/order-intake/place-order.js'
+import type { Market } from '../../../core/contracts/market.js'
 import type { Refusal } from '../../../core/entry/refusals.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
+import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -39,10 +42,9 @@ describe('order intake', () => {
     return answer.refusal
   }
 
-  /** Nothing in the registry, nothing but the opening in the log: the same order is still welcome. */
+  /** Nothing but the opening and the barrier in the log: the same order is still welcome. */
   const expectNothingKept = async (): Promise<void> => {
-    expect(stage.registry().lastNo()).to.equal(0)
-    expect(await bus.streamState(commandsStream(stage.market.market))).to.include({ lastSeq: 1 })
+    expect(await bus.streamState(commandsStream(stage.market.market))).to.include({ lastSeq: 2 })
   }
 
   it('places an order and lets the matcher answer', async () => {
@@ -50,7 +52,7 @@ describe('order intake', () => {
     const answer = await place(body)
     expect(answer).to.include({ kind: 'order', market: 'cNGN-USDC', feed_seq: 1 })
     expect(matcher.taken).to.have.length(1)
-    expect(matcher.taken[0]).to.include({ source: 'intake', sourceNo: 1, requestId: 'request-1' })
+    expect(matcher.taken[0]).to.include({ source: 'intake', requestId: 'request-1' })
     const { command } = matcher.taken[0]!
     if (command.kind !== 'PlaceOrder') throw new Error('expected PlaceOrder')
     expect(command.order).to.include({ orderId: body.order_id, signatureStatus: 'checked' })
@@ -197,6 +199,20 @@ describe('order intake', () => {
     expect(refusalOf(await place({ ...body, post_only: undefined })).status).to.equal(409)
   })
 
+  it('lets a market that limits live orders answer the repeat of any order', () => {
+    const fingerprint = Buffer.from('signed')
+    const holder = { orderId: 'o1', market: stage.market.market, fingerprint }
+    const repeatIn = (market: Market) =>
+      repeatOf([market], { by: 'order_id', holder, fingerprint }, false).repeat
+    expect(repeatIn(stage.market)).to.equal(undefined)
+    // Also one that limits them no more: the order may have come before.
+    for (const openOrderLimit of [3, 0]) {
+      expect(repeatIn(aMarket({ openOrderLimit }))?.command).to.deep.equal({
+        ...{ kind: 'RepeatOrder', orderId: 'o1', by: 'order_id' },
+      })
+    }
+  })
+
   it('judges a different order with a taken id or nonce last, and does not show the other', async () => {
     const taken = await signedBody()
     await place(taken)
@@ -249,7 +265,8 @@ describe('order intake', () => {
       command.kind === 'CancelOrder' ? [command.reason] : [],
     )
     expect(reasons).to.deep.equal(['unspecified', 'moved'])
-    expect(matcher.taken.map(({ sourceNo }) => sourceNo)).to.deep.equal([1, 2, 3])
+    const numbers = matcher.taken.map(({ sourceNo }) => sourceNo)
+    expect(numbers).to.deep.equal([0, 1, 2].map((more) => (numbers[0] ?? 0) + more))
   })
 
   it('refuses cancels that name nothing, and service-tagged ones of protected orders', async () => {

@@ -8,7 +8,7 @@ import {
   type PerpetualFacts,
 } from '../../../core/contracts/perpetual-facts.js'
 import { encodeIndexLagQuestion } from '../../../bus-schemas/index-lag.js'
-import { askIndexLag } from '../../../bus-schemas/subjects.js'
+import { askIndexLag, commandsStream } from '../../../bus-schemas/subjects.js'
 import { priceE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
@@ -108,7 +108,8 @@ describe('order intake of a perpetual', () => {
     expect(await place({ reduce_only: true })).to.equal('500 position_unreadable')
     stage.chain.readable = false
     expect(await place()).to.equal('500 account_unreadable')
-    expect(stage.registry().lastNo()).to.equal(0)
+    // The opening of the market and the barrier.
+    expect((await bus.streamState(commandsStream(market.market))).lastSeq).to.equal(2)
   })
 
   describe('with a gate of its index', () => {

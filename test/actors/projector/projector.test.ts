@@ -6,6 +6,7 @@ import { askPing, feedStream, feedSubject } from '../../../bus-schemas/subjects.
 import { InvariantBroken } from '../../../core/assert.js'
 import type { Block } from '../../../core/engine/change.js'
 import { openReadModel } from '../../../data/history/read-model.js'
+import { createPriceWriter } from '../../../data/history/write-prices.js'
 import { MessagesGone, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
@@ -47,6 +48,7 @@ describe('projector', () => {
     projector = await startProjector({
       bus,
       projection: history.projection,
+      prices: createPriceWriter(history.db),
       markets: MARKETS.map(projectedSpot),
       log,
       onFatal: (error) => fatal.push(error),
@@ -181,6 +183,7 @@ describe('projector', () => {
     const running = await startProjector({
       bus: far,
       projection: history.projection,
+      prices: createPriceWriter(history.db),
       markets: [projectedSpot(SPOT)],
       log,
       onFatal: (error) => fatal.push(error),

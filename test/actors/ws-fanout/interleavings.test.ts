@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Connection } from '../../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
+import { feedTopic } from '../../../actors/ws-fanout/feed-topics.js'
 import { openMarketFeed } from '../../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../../actors/ws-fanout/replay.js'
 import { createTopicSubscriptions } from '../../../actors/ws-fanout/subscriptions.js'
@@ -116,7 +117,7 @@ async function play(
     const request = { subscription: 's', sinceSeq, reqId: undefined }
     const wasFollowing = isFollowing
     isFollowing = true
-    subscriptions.add({ feed, topic }, request)
+    subscriptions.add(feedTopic(feed, topic), request)
     const isAtOnce = snapshotOrdersPerTurn > MOST_ORDERS && sinceSeq === undefined
     if (!wasFollowing && isAtOnce) expect(frames.length).to.be.greaterThan(seen)
   }
@@ -125,7 +126,7 @@ async function play(
     if (event === 'subscribe') follow(undefined)
     else if (event === 'resume') follow(applied)
     else if (event === 'leave') {
-      subscriptions.remove({ feed, topic }, 's')
+      subscriptions.remove(feedTopic(feed, topic).key, 's')
       apply()
       isFollowing = false
     } else if (event === 'change') {

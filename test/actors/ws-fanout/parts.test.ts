@@ -1,12 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import {
-  createChangeRing,
-  createFeedMarks,
-  createOwnerLinks,
-} from '../../../actors/ws-fanout/market-feed.js'
+import { createChangeRing, createFeedMarks } from '../../../actors/ws-fanout/market-feed.js'
+import { createOwnerLinks } from '../../../actors/ws-fanout/owner-links.js'
 import { createGate } from '../../../actors/ws-fanout/replay.js'
 import { InvariantBroken } from '../../../core/assert.js'
+import { priceE18 } from '../../../core/money.js'
 
 const [alice, bob] = [`0x${'a1'.repeat(20)}`, `0x${'b0'.repeat(20)}`] as const
 
@@ -48,6 +46,7 @@ describe('change ring', () => {
   const frame = (seq: number) => ({
     seq,
     owner: seq % 2 === 0 ? alice : bob,
+    level: { side: 'buy' as const, limitPrice: priceE18(1n), openDelta: BigInt(seq) },
     orders: Buffer.from(`o${seq} `),
     book: Buffer.from(`b${seq} `),
     trades: seq % 3 === 0 ? Buffer.from(`t${seq} `) : undefined,
@@ -64,6 +63,16 @@ describe('change ring', () => {
     expect(text(ring.after(trades, 5, 100))).to.equal('t6 t9')
     expect(text(ring.after({ channel: 'orders', owner: bob }, 5, 100))).to.equal('o7 o9')
     expect(ring.after(book, 9, 100)).to.deep.equal({ frames: [], upTo: 9 })
+  })
+
+  it('tells what its changes did to their levels', () => {
+    const ring = createChangeRing(4)
+    expect(ring.levelsAfter(0)).to.deep.equal([])
+    for (let seq = 1; seq <= 9; seq++) ring.push(frame(seq))
+    const deltas = (seq: number) => ring.levelsAfter(seq)?.map(({ openDelta }) => openDelta)
+    expect(deltas(5)).to.deep.equal([6n, 7n, 8n, 9n])
+    expect(deltas(9)).to.deep.equal([])
+    expect(deltas(4)).to.equal(undefined)
   })
 
   it('cuts pages by size', () => {

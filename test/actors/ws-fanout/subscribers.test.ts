@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { frameOf, type ChangeFrames, type Topic } from '../../../actors/ws-fanout/server-frames.js'
+import { priceE18 } from '../../../core/money.js'
 import { createSubscribers, type Subscriber } from '../../../actors/ws-fanout/subscribers.js'
 
 const owners = [`0x${'a1'.repeat(20)}`, `0x${'b0'.repeat(20)}`, `0x${'c0'.repeat(20)}`] as const
@@ -8,6 +9,7 @@ const owners = [`0x${'a1'.repeat(20)}`, `0x${'b0'.repeat(20)}`, `0x${'c0'.repeat
 const change = (seq: number, owner: (typeof owners)[number]): ChangeFrames => ({
   seq,
   owner,
+  level: { side: 'buy', limitPrice: priceE18(1n), openDelta: 0n },
   book: Buffer.from(`b${seq} `),
   trades: seq % 3 === 0 ? Buffer.from(`t${seq} `) : undefined,
   orders: Buffer.from(`o${seq} `),

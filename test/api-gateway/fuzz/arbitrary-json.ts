@@ -13,6 +13,7 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly items?: Schema
+  readonly minItems?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
 }
@@ -44,7 +45,10 @@ function fittingValue(
   const { minLength = 0, maxLength = 100 } = schema
   if (type === 'integer') return fc.integer({ min: minimum, max: maximum })
   if (type === 'boolean') return fc.boolean()
-  if (type === 'array') return fc.array(fitting(schema.items ?? {}, named), { maxLength: 3 })
+  if (type === 'array') {
+    const { items = {}, minItems: minLength = 0 } = schema
+    return fc.array(fitting(items, named), { minLength, maxLength: minLength + 3 })
+  }
   if (type !== 'string') return hostile
   if (pattern === undefined) return fc.string({ unit: 'grapheme', minLength, maxLength })
   return fc.stringMatching(new RegExp(pattern)).filter((text) => text.length <= maxLength)

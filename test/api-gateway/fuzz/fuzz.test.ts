@@ -15,6 +15,15 @@ const STALL_MICROSECONDS = 100_000
 /** The collector or the compiler may run in one of them; what we do ourselves costs the same each time. */
 const STALL_TRIES = 3
 
+/** What only the book can refuse, so that it is in the log: no active order, or a post-only order that would take. */
+const REFUSED_BY_MARKET = [
+  ...['/v1/orders 422', '/v1/orders/cancel 404'],
+  ...['/v1/orders/replace 404', '/v1/orders/replace 422', '/v1/orders/reduce 404'],
+]
+
+/** The chain and the fan-out, which the stage lacks, answer these: 502 and 503 say so. */
+const ANSWERED_ELSEWHERE = new Set(['/v1/permit-nonce', '/v1/balances'])
+
 describe('requests made up from the document', function () {
   this.timeout(120_000)
   let stage: OrderStage
@@ -38,13 +47,13 @@ describe('requests made up from the document', function () {
       headers,
       ...(body !== undefined && { body }),
     })
-    expect(status, 'status').to.be.below(500)
+    const isElsewhere = status > 500 && ANSWERED_ELSEWHERE.has(path.split('?')[0] ?? '')
+    if (!isElsewhere) expect(status, 'status').to.be.below(500)
     const after = await stage.kept()
-    if (status >= 400 && after.published !== before.published) {
-      // A cancel of what is no longer active is for the matcher to refuse, so it is in the log.
-      expect([path, status]).to.deep.equal(['/v1/orders/cancel', 404])
-    }
-    if (status >= 400 && path === '/v1/orders') expect(after).to.deep.equal(before)
+    if (status >= 400 && after.published !== before.published)
+      expect(REFUSED_BY_MARKET).to.include(`${path} ${status}`)
+    if (status >= 400 && status !== 422 && path === '/v1/orders')
+      expect(after).to.deep.equal(before)
     expect(({} as Record<string, unknown>).order_id, 'prototype').to.equal(undefined)
   }
 

@@ -50,6 +50,30 @@ describe('expiring cache', () => {
     expect(await cache.get('a', load)).to.equal(1)
   })
 
+  it('keeps a value beyond its time while it still holds, and no longer than the bound', async () => {
+    let nowMs = 0
+    let holds = true
+    const cache = createExpiringCache<number>({
+      ...{ ttlMs: 100, maxEntries: 10, nowMs: () => nowMs },
+      keep: {
+        stillHolds: (value, askedAtMs) => holds && value === 1 && askedAtMs === 0,
+        mostMs: 500,
+      },
+    })
+    let loads = 0
+    const load = () => Promise.resolve((loads += 1))
+    await cache.get('a', load)
+    await cache.get('b', load)
+    nowMs = 400
+    expect(await cache.get('a', load)).to.equal(1)
+    expect(await cache.get('b', load), 'does not hold').to.equal(3)
+    nowMs = 500
+    expect(await cache.get('a', load), 'kept for too long').to.equal(4)
+    holds = false
+    nowMs = 599
+    expect(await cache.get('a', load), 'within its time').to.equal(4)
+  })
+
   it('makes room by forgetting what was loaded longest ago', async () => {
     const { cache, load } = counted(2)
     for (const key of ['a', 'b', 'c']) await cache.get(key, load)

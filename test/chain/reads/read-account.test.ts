@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { encodeFunctionData } from 'viem'
 import { matchingAbi } from '../../../chain/abi/contracts.js'
+import { createHeadReader } from '../../../chain/reads/blocks.js'
 import { createChainClient } from '../../../chain/reads/client.js'
 import { createAccountReader } from '../../../chain/reads/read-account.js'
 import type { Address } from '../../../core/action.js'
@@ -59,6 +60,20 @@ describe('account reader on a chain', () => {
     const fresh = await readerOf().readAccount(world.alice.subaccountId)
     const { timestamp } = await world.client.getBlock()
     expect(fresh?.withdrawRequestedAtSec).to.equal(timestamp)
+  })
+
+  it('keeps the facts of an account that no block touches, but none that refuse its orders', async () => {
+    const client = createChainClient(world.anvil.rpcUrl, 'read')
+    const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
+    const reader = createAccountReader({
+      ...{ client, deployment, cacheMs: 0, readHead: createHeadReader(client) },
+      touched: { isUntouched: () => true },
+    })
+    const held = await reader.readAccount(world.bob.subaccountId)
+    const notHeld = await reader.readAccount(world.feeAccount)
+    expect([held?.inCustody, notHeld?.inCustody]).to.deep.equal([true, false])
+    expect(await reader.readAccount(world.bob.subaccountId)).to.equal(held)
+    expect(await reader.readAccount(world.feeAccount)).to.not.equal(notHeld)
   })
 
   it('tells until when a session key may sign, and 0 for a key that is not registered', async () => {

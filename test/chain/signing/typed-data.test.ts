@@ -9,7 +9,7 @@ import {
 } from '../../../chain/signing/verify-signature.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { arbitraryAction, arbitraryAddress } from '../../support/actions.js'
-import { viemCancelDigest } from '../../support/cancel-proofs.js'
+import { viemCancelAllDigest, viemCancelDigest } from '../../support/cancel-proofs.js'
 import { ACTION_TYPES, MATCHING_DOMAIN } from '../../support/payloads.js'
 
 const domains = fc.record({
@@ -65,6 +65,22 @@ describe('typed data of an action', () => {
     const property = fc.property(domains, cancels, (domain, terms) => {
       const digest = bytesToHex(createActionHasher(domain).cancelDigest(terms))
       expect(digest).to.equal(viemCancelDigest(terms, domain))
+    })
+    fc.assert(property, { numRuns: 200 })
+  })
+
+  it('hashes every cancel of many orders as viem does', () => {
+    const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
+    const cancels = fc.record({
+      owner: arbitraryAddress,
+      signer: arbitraryAddress,
+      scope: fc.string({ unit: 'grapheme' }),
+      issuedAt: uint256,
+      expiry: uint256,
+    })
+    const property = fc.property(domains, cancels, (domain, terms) => {
+      const digest = bytesToHex(createActionHasher(domain).cancelAllDigest(terms))
+      expect(digest).to.equal(viemCancelAllDigest(terms, domain))
     })
     fc.assert(property, { numRuns: 200 })
   })

@@ -6,7 +6,7 @@ import {
   differences,
   openingOf,
 } from '../../../core/contracts/market-terms.js'
-import { E18, priceE18 } from '../../../core/money.js'
+import { E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aFuture, aMarket } from '../../support/builders.js'
 
 describe('a row of the market file beside its log', () => {
@@ -35,7 +35,23 @@ describe('a row of the market file beside its log', () => {
     ])
   })
 
+  it('names a limit that the file lacks, and how to take it away', () => {
+    const limited = openingOf(aMarket({ minNotional: quoteE18(2n * E18), openOrderLimit: 3 }))
+    const cures = differences(logged, limited).map(({ field, cure }) => [field, cure])
+    expect(cures).to.deep.equal([
+      ['min_notional', 'run ./venue market set cNGN-USDC min_notional=0, or put 2 into the file'],
+      [
+        'open_order_limit',
+        'run ./venue market set cNGN-USDC open_order_limit=0, or put 3 into the file',
+      ],
+    ])
+  })
+
   it('names its rules in one line', () => {
+    const limited = openingOf(aMarket({ minNotional: quoteE18(2n * E18), openOrderLimit: 3 }))
+    expect(describeRules(limited.rules)).to.equal(
+      'taker_fee_bps=25 tick_size=0.000000000000000001 min_size=0.000001 min_notional=2 open_order_limit=3',
+    )
     expect(describeRules(openingOf(aFuture()).rules)).to.equal(
       'taker_fee_bps=25 tick_size=0.000000000000000001 min_size=1 amount_step=1',
     )
@@ -51,6 +67,11 @@ describe('the markets of a process', () => {
     list.state('cNGN-USDC', terms)
     expect(markets).to.have.length(1)
     expect(markets[0]).to.deep.include({ takerFeeBps: 30, enabled: false, standing })
+    const limited = { ...terms, rules: { ...terms.rules, openOrderLimit: 3 } }
+    list.state('cNGN-USDC', limited)
+    expect(markets[0]?.openOrderLimit).to.equal(3)
+    list.state('cNGN-USDC', terms)
+    expect(markets[0]?.openOrderLimit).to.equal(undefined)
     list.add(aMarket({ aliases: ['NEW'] }))
     expect(markets[0]).to.deep.include({ takerFeeBps: 30, aliases: ['NEW'] })
     list.add(aFuture())

@@ -2,7 +2,13 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Command } from '../../../core/engine/command.js'
 import { openAmount, statusOf } from '../../../core/engine/live-order.js'
-import { commandOf, marketActs, type MarketAct } from '../../support/market-commands.js'
+import {
+  cancellingActs,
+  commandOf,
+  limitedActs,
+  marketActs,
+  type MarketAct,
+} from '../../support/market-commands.js'
 import { START_MS, testMatcher } from '../../support/matching.js'
 import { naiveApply, naiveMarket, naiveOpen, naiveStatus } from './naive-market.js'
 import { naiveSpot } from './naive-rules.js'
@@ -69,6 +75,14 @@ function compare(
 describe('apply-command', () => {
   it('agrees with a deliberately naive market on random days', () => {
     fc.assert(fc.property(marketActs(60), playBoth), { numRuns: 400 })
+  })
+
+  it('agrees with it while many orders are cancelled at once and leases end', () => {
+    fc.assert(fc.property(cancellingActs(60), playBoth), { numRuns: 300 })
+  })
+
+  it('agrees with it while an account may have only so many live orders', () => {
+    fc.assert(fc.property(limitedActs(60), playBoth), { numRuns: 200 })
   })
 
   it('skips a command that its writer has sent before', () => {

@@ -6,7 +6,7 @@ import type { OrderControls } from '../../../core/entry/order-controls.js'
 import { amountE18, E18, priceE18, type PriceE18 } from '../../../core/money.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { START_MS } from '../../support/matching.js'
-import { anyControls } from '../../support/market-commands.js'
+import { anyControls, anyReduction } from '../../support/market-commands.js'
 import { e18, perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 
 /** A step of a random day of a market with margin; small numbers, which each kind of market scales. */
@@ -23,11 +23,14 @@ export type MarginAct =
       readonly unchecked: boolean
       readonly reduceOnly: boolean
       readonly controls: OrderControls
+      /** Picks the order that it replaces. */
+      readonly replaces: number | undefined
       /** What intake read of its account, if it did. */
       readonly account: AccountAct | undefined
     }
   | { readonly act: 'signature'; readonly pick: number; readonly valid: boolean }
   | { readonly act: 'cancel'; readonly pick: number }
+  | { readonly act: 'reduce'; readonly pick: number; readonly size: number }
   | {
       readonly act: 'settle'
       readonly pick: number
@@ -106,6 +109,7 @@ const anyAct: fc.Arbitrary<MarginAct> = fc.oneof<fc.WeightedArbitrary<MarginAct>
       unchecked: oneIn(20),
       reduceOnly: oneIn(7),
       controls: anyControls,
+      replaces: fc.option(fc.nat(500), { nil: undefined, freq: 1 }),
       account: fc.option(accountAct, { nil: undefined, freq: 1 }),
     }),
   },
@@ -118,6 +122,7 @@ const anyAct: fc.Arbitrary<MarginAct> = fc.oneof<fc.WeightedArbitrary<MarginAct>
     }),
   },
   { weight: 1, arbitrary: fc.record({ act: fc.constant('cancel'), pick: fc.nat(500) }) },
+  { weight: 2, arbitrary: anyReduction },
   {
     weight: 8,
     arbitrary: fc.record({

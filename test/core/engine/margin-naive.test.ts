@@ -92,6 +92,11 @@ class Both {
         const nonce = BigInt(1 + (act.pick % (this.placed + 1)))
         return { kind: 'CancelOrder', owner: OWNER, nonce, reason: 'unspecified' }
       }
+      case 'reduce': {
+        const nonce = BigInt(1 + (act.pick % (this.placed + 1)))
+        const desired = amountE18(BigInt(act.size) * this.scale.unit)
+        return { kind: 'ReduceOrder', owner: OWNER, nonce, desired, reason: 'unspecified' }
+      }
       case 'signature': {
         const orderId = `o${1 + (act.pick % (this.placed + 1))}`
         return { kind: 'SignatureChecked', orderId, valid: act.valid }
@@ -122,7 +127,11 @@ class Both {
       ...act.controls,
     })
     const account = act.account && this.accountOf(act.trader, act.account)
-    return { kind: 'PlaceOrder', order, ...(account && { account }) }
+    return {
+      ...{ kind: 'PlaceOrder', order },
+      ...(account && { account }),
+      ...(act.replaces !== undefined && { replaces: BigInt(1 + (act.replaces % this.placed)) }),
+    }
   }
 
   private sizeOf({ size, odd }: Extract<MarginAct, { act: 'place' }>): bigint {

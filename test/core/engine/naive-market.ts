@@ -3,7 +3,10 @@ import type { AccountObservation } from '../../../core/engine/accounts.js'
 import type { Match } from '../../../core/engine/change.js'
 import type { Command } from '../../../core/engine/command.js'
 import type { Order } from '../../../core/engine/order.js'
+import { isTooLate, naiveCancels, naiveLeases } from './naive-cancels.js'
+import { findReplaced, isOneTooMany, isOwn, reduce } from './naive-changes.js'
 import { whyShort, isSpent, mayReturn, reducible, exceedsCap } from './naive-means.js'
+import { asBooked } from './naive-post-only.js'
 import type { NaiveRules } from './naive-rules.js'
 
 /**
@@ -11,13 +14,15 @@ import type { NaiveRules } from './naive-rules.js'
  * question. Slow, short, and sharing no code with the real step beyond the types.
  */
 export interface NaiveOrder {
-  readonly order: Order
+  order: Order
   readonly rank: number
   filled: bigint
   pending: bigint
   gone?: string
   cancelReason?: string
   hold?: NaiveHold
+  /** Cancelled while it settled: nothing of it comes back. */
+  cancelled?: string
   refusals: number[]
 }
 
@@ -31,6 +36,7 @@ export interface NaiveHold {
 export interface NaiveMarket {
   readonly rules: NaiveRules
   readonly tick: bigint
+  openOrderLimit: number
   readonly orders: NaiveOrder[]
   readonly matches: (Match & { done: boolean; block?: bigint })[]
   /** All observations of accounts, the newest last. */
@@ -43,11 +49,14 @@ export interface NaiveMarket {
   held: string | undefined
   closed: boolean
   nowMs: number
+  /** When each lease ends, by its id, or by \`all\`. */
+  leases: Record<string, number>
 }
 
 export const naiveMarket = (rules: NaiveRules, tick: bigint): NaiveMarket => ({
   ...{ rules, tick, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
-  ...{ toReview: [], refusedPrices: [], held: undefined, closed: false },
+  ...{ toReview: [], refusedPrices: [], held: undefined, closed: false, leases: {} },
+  openOrderLimit: Infinity,
 })
 
 export const rest = (it: NaiveOrder): bigint => it.order.desiredAmount - it.filled - it.pending
@@ -75,6 +84,7 @@ export function naiveApply(market: NaiveMarket, command: Command, nowMs: number)
   market.nowMs = nowMs
   market.held = market.rules.gate(market.observed, nowMs)
   if (market.held !== undefined) market.closed = true
+  naiveLeases(market)
   passTime(market)
   if (market.closed && market.held === undefined) reopen(market)
   for (const id of market.toReview.splice(0)) review(market, id)
@@ -82,13 +92,18 @@ export function naiveApply(market: NaiveMarket, command: Command, nowMs: number)
   else if (command.kind === 'SignatureChecked') judgeSignature(market, command)
   else if (command.kind === 'CancelOrder') {
     const it = market.orders.find((one) => one.order.nonce === command.nonce)
-    if (it !== undefined && naiveStatus(it) === 'active') cancel(it, command.reason)
-  } else if (command.kind === 'SettlementReported') settle(market, command)
+    if (it !== undefined && naiveStatus(it) === 'active') naiveCancel(it, command.reason)
+  } else if (command.kind === 'ReduceOrder') reduce(market, command)
+  else if (command.kind === 'SettlementReported') settle(market, command)
   else if (command.kind === 'AccountObserved') observeAccount(market, command.account)
   else if (command.kind === 'MarketObserved') observeMarket(market, command.observation)
+  else if (command.kind === 'MarketRulesSet') {
+    const { openOrderLimit = 0 } = command.rules
+    market.openOrderLimit = openOrderLimit === 0 ? Infinity : openOrderLimit
+  } else naiveCancels(market, command)
 }
 
-function cancel(it: NaiveOrder, reason: string): void {
+export function naiveCancel(it: NaiveOrder, reason: string): void {
   it.gone = 'cancelled'
   it.cancelReason = reason
 }
@@ -111,7 +126,7 @@ function passTime(market: NaiveMarket): void {
   }
 }
 
-function release(market: NaiveMarket, it: NaiveOrder): void {
+export function release(market: NaiveMarket, it: NaiveOrder): void {
   delete it.hold
   if (market.nowMs < expiringAt(it)) enter(market, it)
   endAtOnce(it)
@@ -130,24 +145,32 @@ function reopen(market: NaiveMarket): void {
 
 type Placed = Extract<Command, { kind: 'PlaceOrder' }>
 
-function place(market: NaiveMarket, { order, account }: Placed): void {
+function place(market: NaiveMarket, { order: sent, account, replaces }: Placed): void {
+  let order = sent
   const known = market.seen.findLast((one) => one.subaccountId === order.subaccountId)
   const isNews = account !== undefined && (known?.blockNumber ?? -1n) < account.blockNumber
   if (isNews) market.seen.push(account)
   if (isNews) review(market, order.subaccountId)
-  const booked = asBooked(market, order)
+  const old = replaces === undefined ? undefined : findReplaced(market, order, replaces)
+  if (old) order = { ...order, initialFilled: (old.filled + old.pending) as Order['initialFilled'] }
+  const isVoid = old !== undefined && isSpent(market, { order, rank: 0 } as NaiveOrder)
+  const isMissing = replaces !== undefined && (old === undefined || isVoid)
+  const mayPlace = !isMissing && !isOneTooMany(market, order, old)
+  const booked = mayPlace ? asBooked(market, order) : undefined
   if (booked === undefined) {
     const isKnown = market.orders.some((one) => one.order.subaccountId === order.subaccountId)
     if (isNews && !isKnown) market.seen.pop()
     return
   }
+  if (old !== undefined) naiveCancel(old, 'replaced')
   const it: NaiveOrder = {
     ...{ order: booked, rank: market.orders.length + 1, filled: order.initialFilled, pending: 0n },
     refusals: [],
   }
   market.orders.push(it)
   if (market.nowMs >= order.goodUntilSec * 1000) expire(it)
-  else if (isSpent(market, it)) cancel(it, 'reduce_only_no_position')
+  else if (isTooLate(market, it)) naiveCancel(it, 'cancel_on_disconnect')
+  else if (isSpent(market, it)) naiveCancel(it, 'reduce_only_no_position')
   else if (order.signatureStatus === 'unchecked') hold(it, 'signature_unchecked')
   else if (market.nowMs >= expiringAt(it)) endAtOnce(it, 'expiring')
   else if (order.timeInForce === 'FOK') fillOrKill(market, it)
@@ -155,39 +178,10 @@ function place(market: NaiveMarket, { order, account }: Placed): void {
   endAtOnce(it)
 }
 
-/** A post-only order as it is booked; nothing when it is refused. */
-function asBooked(market: NaiveMarket, order: Order): Order | undefined {
-  const waits = order.signatureStatus === 'unchecked' || order.initialFilled === order.desiredAmount
-  const isLate = market.nowMs >= order.goodUntilSec * 1000 - 10_000
-  const touch = order.postOnly === undefined ? undefined : touched(market, order)
-  if (touch === undefined || waits || isLate) return order
-  const { tick } = market
-  let price = touch
-  // To the next price on the tick that is not the touch or beyond.
-  do price += order.side === 'buy' ? -1n : 1n
-  while (price % tick !== 0n)
-  if (order.postOnly === 'reject' || price <= 0n) return undefined
-  return { ...order, limitPrice: price as Order['limitPrice'] }
-}
-
-/** The best price of the other side, if the order crosses it. */
-function touched(market: NaiveMarket, { side, limitPrice }: Order): bigint | undefined {
-  const [best] = open(market, side === 'buy' ? 'sell' : 'buy')
-  if (best === undefined) return undefined
-  const price = best.order.limitPrice
-  return side === 'buy'
-    ? price <= limitPrice
-      ? price
-      : undefined
-    : price >= limitPrice
-      ? price
-      : undefined
-}
-
 /** Nothing of an IOC or FOK order waits. */
 function endAtOnce(it: NaiveOrder, reason = 'ioc_remainder'): void {
   if (it.order.timeInForce === undefined || naiveStatus(it) !== 'active') return
-  cancel(it, it.hold?.reason ?? reason)
+  naiveCancel(it, it.hold?.reason ?? reason)
 }
 
 /** Tries the order on a copy of the market. */
@@ -197,7 +191,7 @@ function fillOrKill(market: NaiveMarket, it: NaiveOrder): void {
   const tried = orders.at(-1) as NaiveOrder
   enter(copy, tried)
   if (rest(tried) === 0n) enter(market, it)
-  else cancel(it, tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable')
+  else naiveCancel(it, tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable')
 }
 
 function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
@@ -210,7 +204,7 @@ function judgeSignature(
 ): void {
   const it = market.orders.find((one) => one.order.orderId === orderId)
   if (it === undefined || it.gone !== undefined) return
-  if (!valid && naiveStatus(it) === 'active') cancel(it, 'signature_revoked')
+  if (!valid && naiveStatus(it) === 'active') naiveCancel(it, 'signature_revoked')
   else if (!valid && it.hold === undefined) hold(it, 'signature_unchecked')
   else if (valid && it.hold?.reason === 'signature_unchecked') release(market, it)
 }
@@ -246,14 +240,15 @@ function review(market: NaiveMarket, id: bigint): void {
 
 function endAndReturn(market: NaiveMarket, id: bigint): void {
   for (const it of ofAccount(market, id))
-    if (naiveStatus(it) === 'active' && isSpent(market, it)) cancel(it, 'reduce_only_no_position')
+    if (naiveStatus(it) === 'active' && isSpent(market, it))
+      naiveCancel(it, 'reduce_only_no_position')
   for (const it of ofAccount(market, id).filter((one) => isWaiting(market, one)))
     if (isWaiting(market, it) && mayReturn(market, it)) release(market, it)
 }
 
 const WAITS = ['insufficient_margin', 'open_interest_cap', 'reduce_only', 'under_liquidation']
 
-const isWaiting = (market: NaiveMarket, it: NaiveOrder): boolean =>
+export const isWaiting = (market: NaiveMarket, it: NaiveOrder): boolean =>
   it.gone === undefined &&
   market.nowMs < expiringAt(it) &&
   it.hold?.untilMs === Infinity &&
@@ -262,7 +257,7 @@ const isWaiting = (market: NaiveMarket, it: NaiveOrder): boolean =>
 const ofAccount = (market: NaiveMarket, id: bigint): NaiveOrder[] =>
   market.orders.filter(({ order, gone }) => order.subaccountId === id && gone === undefined)
 
-const open = (market: NaiveMarket, side: string): NaiveOrder[] =>
+export const open = (market: NaiveMarket, side: string): NaiveOrder[] =>
   market.orders
     .filter((it) => it.order.side === side && naiveOpen(market, it) > 0n)
     .sort((a, b) => {
@@ -293,9 +288,11 @@ function enter(market: NaiveMarket, incoming: NaiveOrder): void {
       if (why !== undefined) stepAside(market, incoming, why)
       return
     }
-    if (best.order.subaccountId === incoming.order.subaccountId) {
-      cancel(incoming, 'self_trade')
-      return
+    if (isOwn(best.order, incoming.order)) {
+      const { stp = 'cancel_newest' } = incoming.order as { stp?: string }
+      if (stp !== 'cancel_newest') naiveCancel(best, 'self_trade')
+      if (stp !== 'cancel_oldest') return naiveCancel(incoming, 'self_trade')
+      continue
     }
     meet(market, incoming, best)
     if (incoming.gone !== undefined || incoming.hold !== undefined) return
@@ -304,13 +301,13 @@ function enter(market: NaiveMarket, incoming: NaiveOrder): void {
 
 function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void {
   const later = best.rank > incoming.rank ? best : incoming
-  if (later.order.postOnly !== undefined) return cancel(later, 'post_only_would_cross')
+  if (later.order.postOnly !== undefined) return naiveCancel(later, 'post_only_would_cross')
   const offered = naiveOpen(market, best)
   let amount = offered < rest(incoming) ? offered : rest(incoming)
   for (const it of [incoming, best]) {
     if (it.order.reduceOnly !== true) continue
     const left = reducible(market, it) ?? 0n
-    if (isSpent(market, it)) return cancel(it, 'reduce_only_no_position')
+    if (isSpent(market, it)) return naiveCancel(it, 'reduce_only_no_position')
     if (left === 0n) return stepAside(market, it, { reason: 'reduce_only' })
     if (left < amount) amount = left
   }
@@ -341,7 +338,7 @@ function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void
 /** Holds an order that its account does not carry; where that counts as a refusal, for half a minute. */
 function stepAside(market: NaiveMarket, it: NaiveOrder, why: Omit<NaiveHold, 'untilMs'>): void {
   const isRefusal = market.rules.refusesShortMargin && why.reason === 'insufficient_margin'
-  if (isRefusal && isRefusedForGood(market, it)) cancel(it, why.reason)
+  if (isRefusal && isRefusedForGood(market, it)) naiveCancel(it, why.reason)
   else it.hold = { ...why, untilMs: isRefusal ? market.nowMs + 30_000 : Infinity }
 }
 
@@ -379,8 +376,9 @@ function settle(
 
 function comeBack(market: NaiveMarket, it: NaiveOrder, innocent: boolean): void {
   const { nowMs } = market
-  if (it.order.timeInForce !== undefined) cancel(it, 'settlement_failed')
-  else if (!innocent && isRefusedForGood(market, it)) cancel(it, 'insufficient_margin')
+  if (it.cancelled !== undefined) naiveCancel(it, it.cancelled)
+  else if (it.order.timeInForce !== undefined) naiveCancel(it, 'settlement_failed')
+  else if (!innocent && isRefusedForGood(market, it)) naiveCancel(it, 'insufficient_margin')
   else if (nowMs >= it.order.goodUntilSec * 1000) it.gone = 'expired'
   else if (nowMs >= expiringAt(it)) return
   else if (!innocent) hold(it, 'settlement_refused', nowMs + 30_000)

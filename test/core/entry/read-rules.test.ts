@@ -16,6 +16,12 @@ describe('rules as an operator states them', () => {
         rules: { takerFeeBps: 30, tickSize: E18 / 2n, minSize: E18 },
       },
     )
+    expect(readRules(spot, { min_notional: '2.5', open_order_limit: '3' })).to.deep.equal({
+      rules: { minNotional: (5n * E18) / 2n, openOrderLimit: 3 },
+    })
+    expect(readRules(spot, { min_notional: '0', open_order_limit: '0' })).to.deep.equal({
+      rules: { minNotional: 0n, openOrderLimit: 0 },
+    })
     const stepped = openedState({ amountStep: spot.rules.minSize })
     expect(readRules(stepped, { amount_step: '2' })).to.deep.equal({
       rules: { amountStep: 2n * E18 },
@@ -31,6 +37,9 @@ describe('rules as an operator states them', () => {
     [{ tick_size: '0' }, 'tick_size must be a decimal greater than 0'],
     [{ tick_size: '1e-3' }, 'tick_size must be a decimal greater than 0'],
     [{ min_size: '' }, 'min_size must be a decimal greater than 0'],
+    [{ min_notional: '-1' }, 'min_notional must be a decimal of at most 18 decimals'],
+    [{ open_order_limit: '1.5' }, 'open_order_limit must be a whole number from 0 to 100000'],
+    [{ open_order_limit: '100001' }, 'open_order_limit must be a whole number from 0 to 100000'],
     [{ amount_step: '1' }, 'amount_step is no rule of this market'],
   ] as [Record<string, string>, string][]) {
     it(`are refused: ${JSON.stringify(fields)}`, () => {

@@ -331,12 +331,15 @@ describe('validateOrder on a perpetual', () => {
 describe('controls of an order', () => {
   const orderOf = (fields: object): Order => accepted({ ...goodOrder, ...fields })
 
-  it('keeps time in force and post-only on the order, and only where they are not as usual', () => {
+  it('keeps the controls on the order, and only where they are not as usual', () => {
     expect(orderOf({ time_in_force: 'IOC' })).to.have.property('timeInForce', 'IOC')
     expect(orderOf({ post_only: 'slide' })).to.have.property('postOnly', 'slide')
-    const usual = orderOf({ time_in_force: 'GTC', post_only: '' })
+    const own = orderOf({ stp: 'cancel_both', stp_scope: 'owner', post_only: 'reject' })
+    expect(own).to.include({ stp: 'cancel_both', stpScope: 'owner', postOnly: 'reject' })
+    const inOwn = { stp: 'cancel_newest', stp_scope: 'subaccount' }
+    const usual = orderOf({ time_in_force: 'GTC', post_only: '', ...inOwn })
     expect(usual).to.have.property('orderId')
-    expect(usual).not.to.have.any.keys('timeInForce', 'postOnly', 'warnings')
+    expect(usual).not.to.have.any.keys('timeInForce', 'postOnly', 'stp', 'stpScope', 'warnings')
   })
 
   it('warns of fields that look like trading instructions and are none', () => {

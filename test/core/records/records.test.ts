@@ -219,7 +219,11 @@ describe('order record', () => {
     })
     const immediate = orderRecord(market, { ...order, timeInForce: 'FOK' }, progress)
     expect(immediate).to.include({ time_in_force: 'FOK' })
-    expect(immediate).not.to.have.any.keys('post_only', 'signed_limit_price')
+    expect(immediate).not.to.have.any.keys('post_only', 'signed_limit_price', 'stp', 'stp_scope')
+    const own = { stp: 'cancel_oldest', stpScope: 'owner' } as const
+    expect(orderRecord(market, { ...order, ...own }, progress)).to.include({
+      ...{ stp: 'cancel_oldest', stp_scope: 'owner' },
+    })
   })
 
   it('carries reason and time of a cancel', () => {

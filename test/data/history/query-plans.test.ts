@@ -6,6 +6,7 @@ import {
   CANDLES_SQL,
   EDGE_TRADES_SQL,
 } from '../../../data/history/read-candles.js'
+import { ORDER_EVENTS_SQL, ORDER_LEGS_SQL } from '../../../data/history/read-life.js'
 import { ENTRY_SQL } from '../../../data/history/read-entries.js'
 import {
   BEST_PRICE_SQL,
@@ -14,6 +15,7 @@ import {
   ORDER_HISTORY_SQL,
   ORDER_SQL,
 } from '../../../data/history/read-orders.js'
+import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
 import { FILLS_SQL, TRADES_SQL } from '../../../data/history/read-trades.js'
 import { openHistory, type TestHistory } from '../../support/history.js'
 
@@ -56,6 +58,14 @@ describe('query plans of the read model', () => {
       sql: FILLS_SQL,
       first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
     },
+    'the events of an order': {
+      sql: ORDER_EVENTS_SQL,
+      first: /^SEARCH order_events USING PRIMARY KEY \(order_key=\?\)/,
+    },
+    'the fills of an order': {
+      sql: ORDER_LEGS_SQL,
+      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND at_ms>\?\)/,
+    },
     'the entry of a position': {
       sql: ENTRY_SQL,
       first: /^SEARCH position_entries USING PRIMARY KEY \(market_id=\? AND subaccount_id=\?\)/,
@@ -69,6 +79,14 @@ describe('query plans of the read model', () => {
       sql: CANDLE_PAGE_SQL,
       first:
         /^SEARCH candles USING PRIMARY KEY \(market_id=\? AND width_sec=\? AND start_sec>\? AND start_sec<\?\)/,
+    },
+    'a page of marks': {
+      sql: MARKS_SQL,
+      first: /^SEARCH mark_prices USING PRIMARY KEY \(market_id=\? AND start_sec<\?\)/,
+    },
+    'a page of funding rates': {
+      sql: RATES_SQL,
+      first: /^SEARCH funding_rates USING PRIMARY KEY \(market_id=\? AND start_sec<\?\)/,
     },
     'the levels of bids': {
       sql: LEVELS_SQL.buy,

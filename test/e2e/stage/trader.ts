@@ -45,6 +45,19 @@ export interface Trader {
 
 let orders = 0
 
+/** What a trader needs of a devnet. */
+export type Place = Pick<
+  Devnet,
+  | 'chain_id'
+  | 'matching'
+  | 'sub_accounts'
+  | 'wrapped_usdc'
+  | 'wrapped_cngn'
+  | 'rpc_url'
+  | 'gateway_url'
+  | 'accounts'
+>
+
 /** Where a trader trades. */
 export interface Desk {
   readonly market: string
@@ -53,7 +66,7 @@ export interface Desk {
 
 /** `key` signs instead of the owner where it is given: a session key. Without `desk` the spot market and account. */
 export function createTrader(
-  devnet: Devnet,
+  devnet: Place,
   name: number,
   key?: PrivateKeyAccount,
   desk?: Desk,
@@ -100,7 +113,7 @@ export function createTrader(
 }
 
 /** Spot balances of a subaccount, read from the chain itself. */
-export async function readBalances(devnet: Devnet, subaccountId: bigint): Promise<SpotBalances> {
+export async function readBalances(devnet: Place, subaccountId: bigint): Promise<SpotBalances> {
   const client = createPublicClient({ transport: http(devnet.rpc_url) })
   const read = (asset: `0x${string}`) =>
     client.readContract({

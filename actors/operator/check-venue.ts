@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import {
+  checkDeployment,
+  type DeploymentCheck,
+  type Sender,
+} from '../../chain/contracts/check-deployment.js'
+import { createChainClient } from '../../chain/reads/client.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
+import type { Address, Hex } from '../../core/action.js'
+import { loadDeployedMarkets } from '../../data/markets.js'
+import { BadConfiguration } from '../../runtime/process/config.js'
+import type { SenderOptions } from './command-line.js'
+import type { CheckConfig } from './config.js'
+
+/** What the processes keep by default. */
+const RESERVE_WEI = 10n ** 16n
+
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
+const key = z.string().regex(/^0x[0-9a-fA-F]{64}$/)
+
+const ROLES = [
+  ['executor', 'executor'],
+  ['depositSubmitter', 'deposit submitter'],
+  ['withdrawalSubmitter', 'withdrawal submitter'],
+] as const
+
+/**
+ * Checks the deployment of the configuration for the given senders; a submitter without an address is left out, since its
+ * transfers are off. Throws BadConfiguration, DeploymentFileError and MarketFileError, each in one line.
+ */
+export async function checkVenue(
+  config: CheckConfig,
+  given: SenderOptions,
+): Promise<DeploymentCheck[]> {
+  const deployment = await loadDeployment(config.deploymentFile)
+  const senders = ROLES.flatMap(([name, role]): Sender[] => {
+    const found = addressOf(role, given[name], config.keys[name], deployment.chainId)
+    return found === undefined ? [] : [{ role, address: found, reserveWei: RESERVE_WEI }]
+  })
+  const [executor, ...submitters] = senders
+  if (executor?.role !== 'executor')
+    throw new BadConfiguration('whose transactions settle matches? give --executor <address>')
+  const { markets } = loadDeployedMarkets({
+    DEPLOYMENT_FILE: config.deploymentFile,
+    ...(config.marketsFile !== undefined && { MARKETS_FILE: config.marketsFile }),
+  })
+  const client = createChainClient(config.rpcUrl, 'read')
+  return checkDeployment({
+    ...{ client, deployment, executor, submitters, nowMs: Date.now },
+    markets: markets.filter((market) => market.enabled),
+  })
+}
+
+function addressOf(
+  role: string,
+  given: string | undefined,
+  privateKey: string | undefined,
+  chainId: number,
+): Address | undefined {
+  if (given !== undefined) {
+    if (!address.safeParse(given).success)
+      throw new BadConfiguration(`${given} is no address of the ${role}`)
+    return given.toLowerCase() as Address
+  }
+  if (privateKey === undefined) return undefined
+  if (!key.safeParse(privateKey).success)
+    throw new BadConfiguration(`the key of the ${role} is not 0x and 64 hex digits`)
+  return createTransactionSigner(privateKey as Hex, chainId).address
+}
+
+const MARKS = { ok: 'ok     ', failed: 'FAILED ', unknown: 'unknown' } as const
+
+/** A line for each check. */
+export const printChecks = (checks: readonly DeploymentCheck[]): string =>
+  checks
+    .map(
+      ({ what, result, detail }) =>
+        `${MARKS[result]}  ${what}${detail === '' ? '' : `: ${detail}`}`,
+    )
+    .join('\n')

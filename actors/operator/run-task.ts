@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
+import { carryOut, OrderRefused } from './change-market.js'
+import { checkVenue, printChecks } from './check-venue.js'
+import type { MarketOrder, OperatorTask } from './command-line.js'
+import { readCheckConfig, readOperatorConfig, readVenuePlaces } from './config.js'
+import { inspect, isEmpty } from './inspect.js'
+import { printFields, printJson, printStatus } from './print.js'
+import { readStatus } from './status.js'
+
+/** A server of this machine, or of one nearby, has answered by then. */
+const CONNECT_WITHIN_MS = 5_000
+
+/** What to print, and the exit code: 0 when all is well. */
+export interface Outcome {
+  readonly text: string
+  readonly exitCode: 0 | 1
+}
+
+/** Carries out one command. Throws CannotStart, OrderRefused and MarketFileError, each with a message of one line. */
+export function runTask(task: OperatorTask): Promise<Outcome> {
+  switch (task.kind) {
+    case 'market':
+      return changeMarkets(task.order)
+    case 'status':
+      return showStatus(task.json)
+    case 'inspect':
+      return showFound(task.subject, task.json)
+    case 'check-deployment':
+      return showChecks(task)
+  }
+}
+
+async function changeMarkets(order: MarketOrder): Promise<Outcome> {
+  const config = readOperatorConfig()
+  const { natsUrl: url } = config
+  const bus = await Promise.race([
+    connectNatsBus({ url, name: 'operator' }),
+    delay(CONNECT_WITHIN_MS).then(() => {
+      throw new OrderRefused(`the bus at ${url} does not answer: is the venue running?`)
+    }),
+  ])
+  const lines = await carryOut({ ...config, bus }, order)
+  await bus.close()
+  return { text: lines.join('\n'), exitCode: 0 }
+}
+
+async function showStatus(json: boolean): Promise<Outcome> {
+  const status = await readStatus({ ...(await readVenuePlaces()), nowMs: Date.now() })
+  return {
+    text: json ? printJson(status) : printStatus(status),
+    exitCode: status.isWell ? 0 : 1,
+  }
+}
+
+async function showFound(subject: string, json: boolean): Promise<Outcome> {
+  const found = await inspect(await readVenuePlaces(), subject)
+  if (isEmpty(found)) throw new OrderRefused(`nothing is known of ${subject}`)
+  return { text: json ? printJson(found) : printFields(found), exitCode: 0 }
+}
+
+async function showChecks({
+  senders,
+  json,
+}: Extract<OperatorTask, { kind: 'check-deployment' }>): Promise<Outcome> {
+  const checks = await checkVenue(await readCheckConfig(), senders)
+  return {
+    text: json ? printJson(checks) : printChecks(checks),
+    exitCode: checks.every(({ result }) => result === 'ok') ? 0 : 1,
+  }
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path'
+import type { Health } from '../../interface/venue.js'
+import { readMetrics, samplesOf, type ProcessMetrics } from './read-metrics.js'
+
+/** How a running venue is, as its processes and its gateway say it. */
+export interface VenueStatus {
+  readonly isWell: boolean
+  /** Why it is not, one line each. */
+  readonly troubles: readonly string[]
+  readonly gateway: string | undefined
+  readonly processes: readonly ProcessStatus[]
+  readonly markets: readonly MarketStatus[]
+  readonly wallets: readonly WalletStatus[]
+  readonly chain: { readonly blockAgeSec?: number; readonly silentSec?: number }
+  readonly bus: { readonly usedBytes?: number; readonly maxBytes?: number }
+  readonly diskFreeBytes?: number
+}
+
+export interface ProcessStatus {
+  readonly process: string
+  readonly isUp: boolean
+  readonly memoryBytes?: number
+  readonly eventLoopP99Sec?: number
+}
+
+export interface MarketStatus {
+  readonly market: string
+  /** `open`, `held`, `paused` or `disabled`, with the reason; `unknown` while the gateway does not answer. */
+  readonly status: string
+  readonly seq?: number
+  /** Changes that the history, and the sockets, are behind. */
+  readonly historyLag?: number
+  readonly socketsLag?: number
+  readonly pendingSettlements?: number
+  readonly oldestPendingSec?: number
+  readonly checkpointAgeSec?: number
+}
+
+export interface WalletStatus {
+  readonly wallet: string
+  readonly balanceWei?: number
+  readonly reserveWei?: number
+  readonly isPaused: boolean
+}
+
+export interface StatusDeps {
+  readonly dataDir: string
+  /** Address of the gateway; undefined where it is not known. */
+  readonly gatewayUrl: string | undefined
+  readonly nowMs: number
+}
+
+const ANSWER_WITHIN_MS = 3_000
+
+/** Asks every process for its metrics and the gateway for the venue's health; never rejects. */
+export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
+  const [processes, health, missing] = await Promise.all([
+    readMetrics(join(deps.dataDir, 'metrics')),
+    ask<Health>(deps.gatewayUrl, '/v1/health'),
+    ask<{ readonly missing?: Readonly<Record<string, string>> }>(deps.gatewayUrl, '/readyz'),
+  ])
+  const markets = marketsOf(processes, health, deps.nowMs)
+  const wallets = walletsOf(processes)
+  const troubles = [
+    ...(processes.length === 0
+      ? [`no process has written its address into ${deps.dataDir}/metrics`]
+      : []),
+    ...processes
+      .filter(({ values }) => values === undefined)
+      .map(({ process }) => `${process} does not answer`),
+    ...(health === undefined ? ['the gateway does not answer'] : []),
+    ...Object.entries(missing?.missing ?? {}).map(([part, why]) => `${part}: ${why}`),
+    ...markets
+      .filter(({ status }) => /^held|^unknown/.test(status))
+      .map(({ market, status }) => `${market}: ${status}`),
+    ...wallets.filter(isShort).map(({ wallet }) => `the wallet of ${wallet} is short of gas`),
+  ]
+  const one = (name: Parameters<typeof samplesOf>[1]) => samplesOf(processes, name)[0]?.value
+  const blockSec = one('venue_chain_block_timestamp_seconds')
+  return {
+    isWell: troubles.length === 0,
+    ...{ troubles, gateway: deps.gatewayUrl, markets, wallets },
+    processes: processes.map(statusOf),
+    chain: defined({
+      blockAgeSec: blockSec === undefined ? undefined : Math.round(deps.nowMs / 1_000 - blockSec),
+      silentSec: one('venue_chain_silent_seconds'),
+    }),
+    bus: defined({ usedBytes: one('venue_bus_used_bytes'), maxBytes: one('venue_bus_max_bytes') }),
+    ...defined({ diskFreeBytes: one('venue_disk_free_bytes') }),
+  }
+}
+
+const isShort = ({ balanceWei = Infinity, reserveWei = 0, isPaused }: WalletStatus): boolean =>
+  isPaused || balanceWei < reserveWei
+
+function statusOf(metrics: ProcessMetrics): ProcessStatus {
+  const of = (name: Parameters<typeof samplesOf>[1]) => samplesOf([metrics], name)[0]?.value
+  return {
+    ...{ process: metrics.process, isUp: metrics.values !== undefined },
+    ...defined({
+      memoryBytes: of('process_resident_memory_bytes'),
+      eventLoopP99Sec: of('nodejs_eventloop_lag_p99_seconds'),
+    }),
+  }
+}
+
+function marketsOf(
+  processes: readonly ProcessMetrics[],
+  health: Health | undefined,
+  nowMs: number,
+): MarketStatus[] {
+  const seqs = samplesOf(processes, 'venue_market_seq')
+  const names = new Set([
+    ...seqs.map(({ labels }) => labels.market ?? ''),
+    ...Object.keys(health?.markets ?? {}),
+  ])
+  return [...names].toSorted().map((market) => {
+    const of = (name: Parameters<typeof samplesOf>[1], follower?: string): number | undefined => {
+      const found = samplesOf(processes, name).filter(
+        ({ labels }) =>
+          labels.market === market && (follower === undefined || labels.follower === follower),
+      )
+      return found.length === 0 ? undefined : Math.max(...found.map(({ value }) => value))
+    }
+    const seq = of('venue_market_seq')
+    const behind = (reached: number | undefined) =>
+      seq === undefined || reached === undefined ? undefined : Math.max(0, seq - reached)
+    const sealed = of('venue_checkpoint_timestamp_seconds')
+    return {
+      ...{ market, status: tradingOf(health?.markets[market]) },
+      ...defined({
+        seq,
+        historyLag: behind(of('venue_follower_seq', 'history')),
+        socketsLag: behind(of('venue_follower_seq', 'sockets')),
+        pendingSettlements: of('venue_pending_settlements'),
+        oldestPendingSec: of('venue_oldest_pending_settlement_seconds'),
+        checkpointAgeSec: sealed === undefined ? undefined : Math.round(nowMs / 1_000 - sealed),
+      }),
+    }
+  })
+}
+
+function tradingOf(health: Health['markets'][string] | undefined): string {
+  if (health === undefined) return 'unknown'
+  const { trading_status: status = 'open', trading_status_reason: reason, trouble } = health
+  const why = [reason, trouble].filter((text) => text !== undefined).join('; ')
+  return why === '' ? status : `${status} (${why})`
+}
+
+function walletsOf(processes: readonly ProcessMetrics[]): WalletStatus[] {
+  const reserves = samplesOf(processes, 'venue_gas_reserve_wei')
+  const valueOf = (name: Parameters<typeof samplesOf>[1], wallet: string) =>
+    samplesOf(processes, name).find(({ labels }) => labels.wallet === wallet)?.value
+  return reserves.map(({ labels: { wallet = '' }, value: reserveWei }) => ({
+    ...{ wallet, reserveWei, isPaused: valueOf('venue_gas_paused', wallet) === 1 },
+    ...defined({ balanceWei: valueOf('venue_gas_balance_wei', wallet) }),
+  }))
+}
+
+/** Without the fields that are undefined. */
+const defined = <T extends Readonly<Record<string, number | undefined>>>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    readonly [Key in keyof T]?: number
+  }
+
+/** The JSON of an answer, of whatever status; undefined when there is none. */
+async function ask<Answer>(url: string | undefined, path: string): Promise<Answer | undefined> {
+  if (url === undefined) return undefined
+  try {
+    const answer = await fetch(new URL(path, url), {
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    })
+    return (await answer.json()) as Answer
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { INTAKE_SOURCE, termOf } from '../../core/engine/numbering.js'
+import type { Order } from '../../core/engine/order.js'
+import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
+import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { ordersOf } from './claim.js'
+
+/** Messages per read. */
+const READ_CHUNK = 256
+
+/** A market's log is not the one that the registry was folded from; taking orders of that market could accept an id twice. */
+export class LogMismatch extends Error {
+  override readonly name = 'LogMismatch'
+  constructor(
+    readonly market: string,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Another intake has begun a term that is not older than this one: the markets skip what this one appends. */
+export class Fenced extends Error {
+  override readonly name = 'Fenced'
+}
+
+export interface FoldOptions extends LogMarket {
+  readonly bus: Bus
+  readonly registry: IntakeRegistry
+  /** The claim of an order of this market. */
+  readonly claimOf: (order: Order) => Claim
+  readonly log: Logger
+}
+
+/** What a fold stops at. */
+export interface FoldEnd {
+  /** The term of this intake, once it has one. */
+  readonly term: number | undefined
+  /** Stops before the message with these bytes. */
+  readonly sought?: Uint8Array
+}
+
+/**
+ * Folds the claims of a market's log into the registry, from where it was folded up to its end, by the rule by which the
+ * matcher takes commands. If the log's beginning is trimmed beyond that place, the claims before come from the feed. Resolves
+ * with the sequence of the message that was sought, if it is there. Throws LogMismatch and Fenced.
+ */
+export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<number | undefined> {
+  const { bus, registry, market } = options
+  const stream = commandsStream(market)
+  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  const known = registry.folded(market)
+  if (lastSeq < known.streamSeq) {
+    throw new LogMismatch(
+      market,
+      `${stream} ends at ${lastSeq}, but it once reached ${known.streamSeq}: it was rolled back`,
+    )
+  }
+  const isTrimmed = firstSeq > known.streamSeq + 1
+  const lastNo = isTrimmed ? await foldFeed(options) : known.lastNo
+  const reached = (position: LogPosition): LogPosition => (isTrimmed ? known : position)
+  let at: LogPosition = { streamSeq: Math.max(firstSeq - 1, known.streamSeq), lastNo: known.lastNo }
+  while (at.streamSeq < lastSeq) {
+    const messages = await bus.read(stream, at.streamSeq + 1, READ_CHUNK)
+    if (messages.length === 0) break
+    for (const { seq, data } of messages) {
+      if (end.sought !== undefined && Buffer.compare(data, end.sought) === 0) return seq
+      const found = readMessage(options, data, at.lastNo, end.term)
+      at = { streamSeq: seq, lastNo: found.lastNo }
+      fold(options, found.claims, reached(at))
+    }
+  }
+  // What was rebuilt counts from the moment at which it is complete.
+  if (isTrimmed) fold(options, [], { ...at, lastNo: Math.max(at.lastNo, lastNo) })
+  return undefined
+}
+
+/** The claims of a message, and the number of its last command that the market does not skip. */
+function readMessage(
+  { market, claimOf, ...options }: FoldOptions,
+  data: Uint8Array,
+  before: number,
+  term: number | undefined,
+) {
+  let lastNo = before
+  const claims: Claim[] = []
+  for (const { source, sourceNo, command } of commandMessages(options).decode(data)) {
+    if (source !== INTAKE_SOURCE || sourceNo <= lastNo) continue
+    if (term !== undefined && termOf(sourceNo) >= term) {
+      throw new Fenced(`${commandsStream(market)} holds term ${termOf(sourceNo)} of another intake`)
+    }
+    lastNo = sourceNo
+    for (const order of ordersOf(command)) claims.push(claimOf(order))
+  }
+  return { lastNo, claims }
+}
+
+function fold(
+  { registry, market, log }: FoldOptions,
+  claims: readonly Claim[],
+  position: LogPosition,
+): void {
+  for (const { orderId, market: holding } of registry.fold(market, claims, position)) {
+    log.error(
+      { market, holder: orderId, of: holding },
+      'the log holds an order whose id or nonce is taken',
+    )
+  }
+}
+
+/**
+ * Rebuilds the claims of a log whose beginning is trimmed from the feed, which is kept whole. It has no orders that the market
+ * refused; such an order never rested, and its id and nonce are free again. Resolves with the greatest number of the intake
+ * that the market has taken, from its newest checkpoint.
+ */
+async function foldFeed(options: FoldOptions): Promise<number> {
+  const { bus, market, registry, claimOf, log } = options
+  const stream = feedStream(market)
+  log.warn({ market }, 'the log is trimmed beyond the registry, reading the claims from the feed')
+  const { firstSeq, lastSeq } = await streamOf(bus, stream)
+  if (firstSeq > 1 || lastSeq === 0) {
+    throw new LogMismatch(
+      market,
+      `${stream} begins at ${firstSeq}: the claims cannot be rebuilt from it`,
+    )
+  }
+  for (let next = firstSeq; next <= lastSeq;) {
+    const messages = await bus.read(stream, next, READ_CHUNK)
+    const placed = messages
+      .flatMap(({ data }) => decodeBlock(data).changes)
+      .flatMap((change) => (change.kind === 'OrderPlaced' ? [change.order] : []))
+    fold(options, placed.map(claimOf), registry.folded(market))
+    next = (messages.at(-1)?.seq ?? lastSeq) + 1
+  }
+  return lastNoInCheckpoint(options)
+}
+
+async function streamOf(bus: Bus, stream: string) {
+  try {
+    return await bus.streamState(stream)
+  } catch (error) {
+    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
+    throw error
+  }
+}
+
+async function lastNoInCheckpoint({ bus, ...market }: FoldOptions): Promise<number> {
+  for (const stored of await listCheckpoints(bus, market.market)) {
+    try {
+      const { state } = await loadCheckpoint(bus, market, stored)
+      return new Map(state.lastSourceNo).get(INTAKE_SOURCE) ?? 0
+    } catch (error) {
+      if (!(error instanceof CheckpointUnusable)) throw error
+    }
+  }
+  throw new LogMismatch(
+    market.market,
+    `no usable checkpoint of ${market.market} says what its log held`,
+  )
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { commandMessages } from '../../bus-schemas/commands.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/contracts/market.js'
+import { createNumbering, termOf } from '../../core/engine/numbering.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
+import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
+import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Running } from '../../runtime/process/process.js'
+import { claimOf } from './claim.js'
+import { createCommandLog, type CommandLog, type Term } from './command-log.js'
+import { LogMismatch } from './fold-log.js'
+import type { MarketGate } from './market-gate.js'
+
+export interface MarketLogsOptions {
+  readonly bus: Bus
+  readonly registry: IntakeRegistry
+  readonly gate: Pick<MarketGate, 'add' | 'stop' | 'stopped' | 'release'>
+  /** Unique to the process; random by default. */
+  readonly id?: string
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly log: Logger
+  /** Called before a market's log takes its first command. */
+  readonly check: (row: Market) => Promise<void>
+  /** Called when it takes commands. */
+  readonly onOpen: (market: string) => Promise<void>
+  /** A restored log could not be opened. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** The command logs of an intake's markets. */
+export interface MarketLogs extends Running {
+  /** Those that take commands, by market. */
+  readonly open: ReadonlyMap<string, CommandLog>
+  /**
+   * Folds the logs of these markets, then begins a term in each. A market whose log is missing, or is not the one that the
+   * registry was folded from, is stopped alone until its log is restored. Throws Fenced. Resolves with the term.
+   */
+  begin(rows: readonly Market[]): Promise<number>
+  /** Opens the log of one market more. */
+  follow(row: Market): Promise<void>
+  /** Looks for no restored log any more. */
+  stopLooking(): Promise<void>
+}
+
+export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
+  const { bus, registry, gate, log, id = randomUUID(), check, onOpen, onFatal } = options
+  const open = new Map<string, CommandLog>()
+  const missingLogs = createMissingLogs({ bus, onError: onFatal })
+  let onTerm: (term: Term) => void
+  const termBegun = new Promise<Term>((resolve) => (onTerm = resolve))
+
+  /** Undefined when the market is stopped. */
+  const unlessStopped = async <T>(row: Market, step: () => Promise<T>): Promise<T | undefined> => {
+    const { market } = row
+    try {
+      return await step()
+    } catch (error) {
+      if (!(error instanceof LogMissing || error instanceof LogMismatch)) throw error
+      if (!gate.stopped().includes(error.message)) {
+        log.error({ err: error, market }, 'the market is stopped, the others go on')
+      }
+      gate.stop(market, error.message)
+      missingLogs.await(market, () => goOn(row))
+      return undefined
+    }
+  }
+  const recover = (row: Market): Promise<CommandLog | undefined> =>
+    unlessStopped(row, async () => {
+      const commandLog = await openLog(options, row)
+      await commandLog.recover()
+      return commandLog
+    })
+  const begin = (row: Market, commandLog: CommandLog): Promise<true | undefined> =>
+    unlessStopped(row, async (): Promise<true> => {
+      await commandLog.begin(await termBegun)
+      await check(row)
+      open.set(row.market, commandLog)
+      await onOpen(row.market)
+      return true
+    })
+  const recoverAndBegin = async (row: Market): Promise<true | undefined> => {
+    const commandLog = await recover(row)
+    return commandLog && begin(row, commandLog)
+  }
+  const goOn = async (row: Market): Promise<void> => {
+    if ((await recoverAndBegin(row)) === undefined) return
+    gate.release(row.market)
+    log.info({ market: row.market }, 'the log is restored, the market goes on')
+  }
+  return {
+    open,
+    async begin(rows) {
+      const recovered: [Market, CommandLog | undefined][] = []
+      for (const row of rows) {
+        gate.add(row)
+        recovered.push([row, await recover(row)])
+      }
+      // One more than in any log, so that each market skips what an earlier intake still appends.
+      const numbers = createNumbering(termOf(registry.lastNo()) + 1)
+      onTerm({ numbers, id })
+      for (const [row, commandLog] of recovered) if (commandLog) await begin(row, commandLog)
+      return numbers.term
+    },
+    async follow(row) {
+      gate.add(row)
+      await recoverAndBegin(row)
+    },
+    stopLooking: () => missingLogs.stop(),
+    async stop() {
+      await Promise.all(Array.from(open.values(), (commandLog) => commandLog.stop()))
+    },
+  }
+}
+
+async function openLog(options: MarketLogsOptions, row: Market): Promise<CommandLog> {
+  const { bus, registry, log, nowMs } = options
+  const { market, contractType } = row
+  const onRaised = (what: string) => log.warn(what)
+  await openMarketLog(bus, row, { nowMs, onRaised })
+  const { version } = commandMessages(row)
+  await recordVersions(bus, new Map([[commandsStream(market), version]]), onRaised)
+  return createCommandLog({
+    ...{ market, contractType, bus, registry, nowMs, log },
+    claimOf: (order) => claimOf(row, order),
+  })
+}

@@ -1,0 +1,72 @@
+import { readdir, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/contracts/market.js'
+import { readStreamSizes } from '../../runtime/bus/nats-monitor.js'
+import type { Metrics } from '../../runtime/metrics/metrics.js'
+
+export interface MeasuredDisk {
+  readonly dataDir: string
+  readonly monitorUrl: string | undefined
+  /** Read anew each time: a market that is added is measured from then on. */
+  readonly markets: readonly Market[]
+  /** The newest change in the history database, by market. */
+  readonly projectedSeq: (market: string) => number
+}
+
+/** Reads at each scrape how far the history is, and what the venue keeps on disk. */
+export function sampleDisk(metrics: Metrics, deps: MeasuredDisk): void {
+  const { dataDir, monitorUrl, markets } = deps
+  const sizes = keptFor(SCRAPE_MS, () => readStreamSizes(monitorUrl))
+  metrics.sample('venue_follower_seq', () =>
+    markets.map(({ market }) => [{ follower: 'history', market }, deps.projectedSeq(market)]),
+  )
+  metrics.sample('venue_stream_bytes', async () =>
+    (await sizes()).streams.map(({ name, bytes }) => [{ stream: name }, bytes]),
+  )
+  metrics.sample('venue_stream_last_seq', async () =>
+    (await sizes()).streams.map(({ name, lastSeq }) => [
+      { stream: name, ...roleOf(markets, name) },
+      lastSeq,
+    ]),
+  )
+  metrics.sample('venue_bus_used_bytes', async () => [[{}, (await sizes()).usedBytes]])
+  metrics.sample('venue_bus_max_bytes', async () => [[{}, (await sizes()).maxBytes]])
+  metrics.sample('venue_database_bytes', () => databaseSizes(dataDir))
+  metrics.sample('venue_disk_free_bytes', async () => {
+    const { bavail, bsize } = await statfs(dataDir)
+    return [[{}, bavail * bsize]]
+  })
+}
+
+/** The metrics of one scrape share an answer. */
+const SCRAPE_MS = 1_000
+
+function keptFor<Value>(ms: number, read: () => Promise<Value>): () => Promise<Value> {
+  let kept: { readonly atMs: number; readonly value: Promise<Value> } | undefined
+  return () => {
+    const nowMs = performance.now()
+    if (kept === undefined || nowMs - kept.atMs > ms) kept = { atMs: nowMs, value: read() }
+    return kept.value
+  }
+}
+
+function roleOf(markets: readonly Market[], stream: string) {
+  for (const { market } of markets) {
+    if (stream === commandsStream(market)) return { market, role: 'commands' }
+    if (stream === feedStream(market)) return { market, role: 'feed' }
+  }
+  return { market: '', role: 'other' }
+}
+
+/** Each `<name>.db` of the directory with its log and index. */
+async function databaseSizes(dir: string) {
+  const sizes = new Map<string, number>()
+  for (const file of await readdir(dir)) {
+    const [, name] = /^([\w-]+\.db)(?:-wal|-shm)?$/.exec(file) ?? []
+    if (name === undefined) continue
+    const { size } = await stat(join(dir, file))
+    sizes.set(name, (sizes.get(name) ?? 0) + size)
+  }
+  return Array.from(sizes, ([file, bytes]) => [{ file }, bytes] as const)
+}

@@ -1,0 +1,40 @@
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import { contractOf } from '../../core/contracts/registry.js'
+import type { ObservedMarket, PriceWriter } from '../../data/history/write-prices.js'
+import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import { followObservations } from '../../runtime/bus/follow-observations.js'
+
+export interface PriceProjectorOptions {
+  readonly bus: Pick<Bus, 'follow' | 'streamState'>
+  readonly writer: PriceWriter
+  readonly market: ObservedMarket
+  /** The command log cannot be followed. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/**
+ * Writes the history of a market's prices from the observations in its command log, from the stored position or, where the
+ * log was trimmed beyond it, from the oldest message kept. Nothing where the contract type has no prices.
+ */
+export async function projectPrices(options: PriceProjectorOptions): Promise<Subscription> {
+  const { bus, writer, market, onFatal } = options
+  if (contractOf(market).present.prices === undefined) return { stop: () => Promise.resolve() }
+  return followObservations({
+    ...{ bus, market, onFailure: onFatal },
+    fromSeq: async () => {
+      const next = writer.position(market.market) + 1
+      return Math.max(next, await firstSeqOf(bus, commandsStream(market.market)))
+    },
+    onObserved: (observation, streamSeq) => writer.write(market, streamSeq, observation),
+  })
+}
+
+/** 1 while the log does not exist yet. */
+async function firstSeqOf(bus: Pick<Bus, 'streamState'>, stream: string): Promise<number> {
+  try {
+    return (await bus.streamState(stream)).firstSeq
+  } catch (error) {
+    if (error instanceof StreamMissing) return 1
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+import type { Address } from '../../core/action.js'
+import type { MarketView } from '../../core/engine/feed.js'
+import { createOwnFills, legKey, type FillEvent } from '../../core/engine/own-fills.js'
+import { fillEventRecord, fillsUpdate } from '../../core/records/fill-event-record.js'
+import type { FeedFold } from './market-channels.js'
+import { createOwnStream } from './own-stream.js'
+import type { TopicStream } from './topic-stream.js'
+
+/** Legs with an outcome in a snapshot; older ones are in `GET /v1/fills`. */
+const SNAPSHOT_OUTCOMES = 50
+
+/** How long a settled leg may be missing in what is read of the chain. */
+const LATELY_MS = 30_000
+
+/** The `fills` channel of one market: every match of an owner's orders, from its proposal to its end. */
+export interface FillsChannel extends FeedFold {
+  topic(owner: Address): TopicStream
+  /** The owner's legs whose match awaits settlement. */
+  pendingOf(owner: Address): Iterable<FillEvent>
+  /** The owner's legs that were settled lately, in a later block than this. */
+  settledAfter(owner: Address, blockNumber: bigint): FillEvent[]
+}
+
+/** Numbers the events of all owners in one order. The newest `held` ones can be resumed. */
+export function createFillsChannel(view: MarketView, held: number): FillsChannel {
+  const fills = createOwnFills((orderId) => view.live.get(orderId)?.order)
+  const stream = createOwnStream<FillEvent>({
+    capacity: held,
+    frameOf: (event, numbering) => fillsUpdate(view.market, event, numbering),
+  })
+
+  function stateOf(owner: Address): Buffer {
+    const legs = [...[...fills.pendingOf(owner)].reverse(), ...outcomesOf(stream.newest(), owner)]
+    const newestFirst = legs.toSorted((a, b) => b.atMs - a.atMs)
+    return Buffer.from(JSON.stringify(newestFirst.map((leg) => fillEventRecord(view.market, leg))))
+  }
+
+  return {
+    before(change) {
+      for (const event of fills.apply(change)) stream.push(event)
+    },
+    pendingOf: (owner) => fills.pendingOf(owner),
+    settledAfter: (owner, blockNumber) =>
+      [...recent(stream.newest())].filter(
+        ({ owner: of, status, trade }) =>
+          of === owner && status === 'settled' && (trade?.blockNumber ?? 0n) > blockNumber,
+      ),
+    topic: (owner) =>
+      stream.topic({
+        ...{ channel: 'fills', market: view.market.market, owner },
+        state: () => stateOf(owner),
+      }),
+  }
+}
+
+function* recent(newest: Iterable<FillEvent>): Generator<FillEvent> {
+  let sinceMs: number | undefined
+  for (const event of newest) {
+    sinceMs ??= event.atMs - LATELY_MS
+    if (event.atMs < sinceMs) return
+    yield event
+  }
+}
+
+/** The newest outcome of each of the owner's legs, newest first. */
+function outcomesOf(newest: Iterable<FillEvent>, owner: Address): FillEvent[] {
+  const legs = new Map<string, FillEvent>()
+  for (const event of newest) {
+    if (legs.size === SNAPSHOT_OUTCOMES) break
+    if (event.owner !== owner || event.status === 'pending') continue
+    const key = legKey(event)
+    if (!legs.has(key)) legs.set(key, event)
+  }
+  return [...legs.values()]
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import type { CancelsAnswer, CancelsKind } from '../bus-schemas/cancels.js'
+import { formatDecimal } from '../core/decimal.js'
+import type { CancelOutcome } from '../core/engine/cancel-many.js'
+import { cancelsRefusals } from '../core/entry/cancels-refusals.js'
+import { findMarketByName } from '../core/entry/find-market.js'
+import { notAString, refusals, type Checked, type Refusal } from '../core/entry/refusals.js'
+import { fieldOf, type JsonFields } from '../core/json.js'
+import { isoTime } from '../core/time.js'
+import { type CancelledOrder, partly } from '../interface/cancels.js'
+import { ErrorBody, MarketError, serviceAuthHeader } from '../interface/venue.js'
+import { askOneMarket } from '../runtime/bus/ask-cancels.js'
+import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
+import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
+import { bodyRefusals, refused, type Answer } from './route.js'
+
+/** What a cancel of many orders takes besides its body. */
+export const cancelsHeaders = z.object({
+  'X-Service-Auth': serviceAuthHeader
+    .optional()
+    .describe('Proof of the owner, in place of a signature.'),
+})
+
+/** The body of a refusal of which other markets have carried out their part. */
+const PartlyRefused = ErrorBody.extend(partly).meta({
+  id: 'PartlyRefused',
+  description: 'Why it was refused, and what the other markets have done.',
+})
+
+/** What a cancel of many orders may answer besides its 200. */
+export const cancelsRefused: Readonly<Record<number, Answer>> = {
+  ...bodyRefusals,
+  400: {
+    description: 'Malformed, or `unknown_market`; nothing was cancelled.',
+    body: MarketError,
+  },
+  403: refused(
+    'No proof, or one that is void, used or another owner’s; nothing was cancelled. Or a page of an origin that is not allowed.',
+  ),
+  500: {
+    description: 'In some markets it is not known what was done; safe to retry, with a new proof.',
+    body: PartlyRefused,
+  },
+}
+
+/** What each asked market has answered. */
+export interface AnsweredMarket {
+  readonly market: string
+  readonly answer: CancelsAnswer
+}
+
+/** A request that every asked market has answered, or its refusal with what was done nevertheless. */
+export interface Asked {
+  readonly sent: JsonFields
+  readonly answered: readonly AnsweredMarket[]
+  readonly refusal?: Refusal
+  readonly failedMarkets?: readonly object[]
+}
+
+/** Reads the body and asks the market that it names, or all; undefined when the request was refused and is answered. */
+export async function askMarkets(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  kind: CancelsKind,
+): Promise<Asked | undefined> {
+  const read = await readBody(ctx.req, BODY_LIMITS)
+  if ('refusal' in read) return void refuse(ctx, read.refusal)
+  const body = read.body.toString()
+  const sent = jsonObjectOf(body)
+  if (sent === undefined) return void refuse(ctx, refusals.invalidJsonBody)
+  const markets = marketsOf(deps, kind, sent)
+  if ('refusal' in markets) return void refuse(ctx, markets.refusal)
+  const auth = ctx.get(deps.auth.header)
+  const request = {
+    ...{ request_id: ctx.state.requestId, kind, body },
+    ...(auth !== '' && { service_auth: auth }),
+  }
+  const answers = await Promise.all(
+    markets.names.map(async (market): Promise<AnsweredMarket> => {
+      const answer = await askOneMarket(deps.bus, { ...request, market })
+      return { market, answer: answer ?? { kind: 'refused', refusal: refusals.cancelTarget } }
+    }),
+  )
+  return judge(ctx, deps, sent, answers)
+}
+
+function marketsOf(
+  { markets, nowMs, aliasCutoffMs }: GatewayDeps,
+  kind: CancelsKind,
+  sent: JsonFields,
+): Checked<{ readonly names: readonly string[] }> {
+  const named = kind === 'cancel_orders' ? undefined : fieldOf(sent, 'market')
+  if (named === undefined) return { names: markets.map(({ market }) => market) }
+  if (typeof named !== 'string') return { refusal: notAString('market') }
+  const found = findMarketByName(markets, named, {
+    nowMs: nowMs(),
+    aliasesUntilMs: aliasCutoffMs,
+  })
+  return 'refusal' in found ? found : { names: [found.market.market] }
+}
+
+function judge(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  sent: JsonFields,
+  answers: readonly AnsweredMarket[],
+): Asked | undefined {
+  const refusedBy = answers.flatMap(({ market, answer }) =>
+    answer.kind === 'refused' ? [{ market, refusal: answer.refusal }] : [],
+  )
+  const answered = answers.filter(({ answer }) => answer.kind !== 'refused')
+  for (const { market, answer } of answered) {
+    if (answer.kind === 'cancels') deps.ownWrites.answered(market, answer.feed_seq)
+  }
+  const [first] = refusedBy
+  if (first === undefined) return { sent, answered }
+  if (answered.length === 0) return void refuse(ctx, first.refusal)
+  const failedMarkets = refusedBy.map(({ market, refusal: { code, message } }) => ({
+    ...{ market, code, error: message },
+  }))
+  return { sent, answered, refusal: { ...first.refusal, status: 500 }, failedMarkets }
+}
+
+/** Answers what became of the orders; ids that no market knows are not active. */
+export function answerCancels(ctx: GatewayContext, asked: Asked): void {
+  const orders = asked.answered.flatMap(({ market, answer }) =>
+    answer.kind === 'cancels' ? answer.outcomes.map((each) => cancelledOrder(market, each)) : [],
+  )
+  const left = asked.answered.reduce(
+    (sum, { answer }) => sum + (answer.kind === 'cancels' ? answer.left : 0),
+    0,
+  )
+  const unknown = asked.refusal === undefined ? unknownOrders(asked.sent, orders) : []
+  answer(ctx, asked, { orders: [...orders, ...unknown], left })
+}
+
+/** Answers until when each market holds the orders of a dead-man switch. */
+export function answerLeases(ctx: GatewayContext, asked: Asked): void {
+  const leases = asked.answered.flatMap(({ market, answer }) => {
+    if (answer.kind !== 'lease') return []
+    const endsAt = answer.ends_at_ms
+    return [{ market, ...(endsAt > 0 && { ends_at: isoTime(endsAt) }) }]
+  })
+  answer(ctx, asked, { leases })
+}
+
+function answer(ctx: GatewayContext, { refusal, failedMarkets }: Asked, body: object): void {
+  if (refusal === undefined) ctx.body = body
+  else refuse(ctx, refusal, { failed_markets: failedMarkets, ...body })
+}
+
+function cancelledOrder(market: string, outcome: CancelOutcome): CancelledOrder {
+  if (outcome.kind === 'not_cancelled') return notCancelled(outcome.orderId, outcome.code, market)
+  const { kind, orderId, nonce, filled, pending } = outcome
+  return {
+    ...{ order_id: orderId, market, outcome: kind, nonce: nonce.toString() },
+    ...{ filled_amount: formatDecimal(filled, 18), pending_amount: formatDecimal(pending, 18) },
+  }
+}
+
+const ERROR_OF = {
+  active_order_not_found: refusals.activeOrderNotFound.message,
+  order_of_another_owner: cancelsRefusals.otherOwner.message,
+}
+
+const notCancelled = (
+  orderId: string,
+  code: keyof typeof ERROR_OF,
+  market?: string,
+): CancelledOrder => ({
+  order_id: orderId,
+  ...(market !== undefined && { market }),
+  ...{ outcome: 'not_cancelled', code, error: ERROR_OF[code] },
+})
+
+function unknownOrders({ order_ids: sent }: JsonFields, known: readonly CancelledOrder[]) {
+  if (!Array.isArray(sent)) return []
+  const ids = new Set(known.map(({ order_id }) => order_id))
+  return [...new Set(sent as string[])]
+    .filter((id) => !ids.has(id))
+    .map((id) => notCancelled(id, 'active_order_not_found'))
+}

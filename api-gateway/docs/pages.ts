@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { Asset } from '../pages.js'
+import { codesPage } from './codes-page.js'
+import { renderMarkdown } from './render-markdown.js'
+import { socketPage } from './socket-page.js'
+
+const STYLE = Buffer.from(`:root { color-scheme: light dark }
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 70rem; padding: 1rem }
+nav a { margin-right: 1rem }
+table { border-collapse: collapse; display: block; overflow-x: auto }
+th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top }
+pre { background: #8882; overflow-x: auto; padding: .6rem }
+`)
+
+/** The documents that the gateway serves beside the interface, by their names below `/docs/`. */
+export const documents: ReadonlyMap<string, Asset> = new Map([
+  ['codes', document('Codes', () => Promise.resolve(codesPage()))],
+  ['feed', document('The feed', () => Promise.resolve(socketPage()))],
+  ['first-fill', document('From zero to first fill', () => readDocument('FIRST-FILL.md'))],
+  ['document.css', { type: 'text/css; charset=utf-8', read: () => Promise.resolve(STYLE) }],
+])
+
+/** A document of the source tree; its links to other documents become links between the pages. */
+const readDocument = async (name: string): Promise<string> =>
+  (await readFile(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8'))
+    .replaceAll('(CODES.md)', '(codes)')
+    .replace(/\[([^\]]+)\]\([A-Z-]+\.md\)/g, '`docs/`: $1')
+
+/** A page made once, at its first use. */
+function document(title: string, markdown: () => Promise<string>): Asset {
+  let page: Buffer | undefined
+  return {
+    type: 'text/html; charset=utf-8',
+    read: async () => (page ??= Buffer.from(pageOf(title, renderMarkdown(await markdown())))),
+  }
+}
+
+const pageOf = (title: string, content: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Order-book venue: ${title}</title>
+    <link rel="stylesheet" href="document.css">
+    <link rel="icon" type="image/png" href="favicon-32x32.png">
+  </head>
+  <body>
+    <nav><a href="../docs">Interface</a><a href="feed">Feed</a><a href="codes">Codes</a><a href="first-fill">First fill</a><a href="../">Market page</a></nav>
+    <main>
+${content}
+    </main>
+  </body>
+</html>
+`

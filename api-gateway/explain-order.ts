@@ -1,0 +1,160 @@
+import type { Market } from '../core/contracts/market.js'
+import { formatDecimal } from '../core/decimal.js'
+import type { HoldReason } from '../core/engine/change.js'
+import { revertFields } from '../core/revert.js'
+import { isoTime } from '../core/time.js'
+import type { LifeFill, OrderEvent, OrderLife } from '../data/history/read-life.js'
+import type { StoredOrder } from '../data/history/read-model.js'
+import type { Explanation, LifeEvent } from '../interface/explanation.js'
+import { cancelReasons, holdReasons, marketReasons, type Reason } from '../interface/reasons.js'
+
+/**
+ * What became of an order, from what everyone may know of it: its record, its settled matches, and why it was held or
+ * refused. Prices are the engine's. Balances of the account are not part of it.
+ */
+export function explainOrder(market: Market, stored: StoredOrder, life: OrderLife): Explanation {
+  const { order, progress } = stored
+  const happened = [
+    ...life.events.map((event) => ({ atMs: event.atMs, line: eventLine(event) })),
+    ...life.fills.map((fill) => ({ atMs: fill.atMs, line: fillLine(market, fill) })),
+  ].sort((a, b) => a.atMs - b.atMs)
+  return {
+    order_id: order.orderId,
+    market: market.market,
+    status: progress.status,
+    ...standing(market, stored),
+    life: [
+      placedLine(market, stored),
+      ...happened.map(({ line }) => line),
+      ...pendingLines(market, stored),
+      ...endLines(stored),
+    ],
+    life_complete: life.isWhole,
+  }
+}
+
+type Standing = Pick<Explanation, 'code' | 'text' | 'ends'>
+
+const words = (code: string, { means, ends }: Reason): Standing => ({ code, text: means, ends })
+
+/** Where the order stands now, and what would change it. */
+function standing(market: Market, { progress }: StoredOrder): Standing {
+  const { status, heldReason, cancelReason } = progress
+  if (status === 'filled') return { code: 'filled', text: 'The order is filled.' }
+  if (status === 'expired') return { code: 'expired', text: 'The order has expired.' }
+  if (status === 'cancelled') return ofCancel(cancelReason)
+  if (heldReason !== undefined) return words(heldReason, holdReasons[heldReason])
+  if (status === 'matching') {
+    return {
+      code: 'matching',
+      text: 'All that is left of the order is matched and awaits settlement on the chain.',
+      ends: 'The settlement decides: a fill, or what failed returns to the book.',
+    }
+  }
+  return market.standing.status === 'open' ? OPEN : marketNotOpen(market)
+}
+
+const OPEN: Standing = {
+  code: 'open',
+  text: 'The order is open in the book.',
+  ends: 'It matches when the other side reaches its price.',
+}
+
+function marketNotOpen({ market, standing: { status, reason = '' } }: Market): Standing {
+  const known: Reason | undefined = lookUp(marketReasons, reason)
+  const why = status === 'paused' ? `an operator has paused it (${reason})` : reason
+  return {
+    code: 'market_not_open',
+    text: `The order rests in the book, and nothing of ${market} is matched: ${known?.means ?? `${why}.`}`,
+    ends: known?.ends ?? 'It matches once the market is open again.',
+  }
+}
+
+function ofCancel(reason = 'unspecified'): Standing {
+  const known: Reason | undefined = lookUp(cancelReasons, reason) ?? lookUp(holdReasons, reason)
+  if (known !== undefined) return words(reason, known)
+  return { code: reason, text: `The order was cancelled as asked: ${reason}.` }
+}
+
+const lookUp = (table: Readonly<Record<string, Reason>>, code: string): Reason | undefined =>
+  Object.hasOwn(table, code) ? table[code] : undefined
+
+function placedLine(market: Market, { order, progress }: StoredOrder): LifeEvent {
+  const { presentation } = market
+  const [amount, price] = [
+    formatDecimal(order.desiredAmount, 18),
+    formatDecimal(order.limitPrice, 18),
+  ]
+  return {
+    at: isoTime(progress.createdAtMs),
+    code: 'placed',
+    text: `Placed: ${order.side} ${amount} ${presentation.engineAmountUnit} at ${price} ${presentation.enginePriceUnit}.`,
+  }
+}
+
+const heldWords = (hold: HoldReason): string => `The order is held: ${holdReasons[hold].means}`
+
+function eventLine({ atMs, kind, hold, settlementId, revert, tradeId }: OrderEvent): LifeEvent {
+  const held = hold === undefined ? '' : ` ${heldWords(hold)}`
+  const name = revert === undefined ? undefined : revertFields(revert).revert
+  const facts = {
+    at: isoTime(atMs),
+    ...(hold !== undefined && { reason: hold }),
+    ...(settlementId !== undefined && { settlement_id: settlementId }),
+    ...(name !== undefined && { revert: name }),
+    ...(tradeId !== undefined && { trade_id: tradeId }),
+  }
+  switch (kind) {
+    case 'held':
+      return { code: 'held', text: held.trim(), ...facts }
+    case 'released':
+      return { code: 'released', text: `Its hold ended.${held}`, ...facts }
+    case 'refused':
+      return {
+        code: 'match_refused',
+        text: `The chain refused the match ${settlementId}: ${name}.${held}`,
+        ...facts,
+      }
+    case 'reversed':
+      return {
+        code: 'fill_reversed',
+        text: `The chain lost the settlement of the match ${settlementId} for good: ${name}.${held}`,
+        ...facts,
+      }
+  }
+}
+
+function fillLine({ presentation }: Market, fill: LifeFill): LifeEvent {
+  const [size, price] = [formatDecimal(fill.amount, 18), formatDecimal(fill.price, 18)]
+  return {
+    at: isoTime(fill.atMs),
+    code: 'filled',
+    text:
+      `Filled as ${fill.liquidity}: ${size} ${presentation.engineAmountUnit} at ${price} ${presentation.enginePriceUnit}, ` +
+      `matched with ${fill.counterpartId}, settled in ${fill.txHash} in block ${fill.blockNumber}.`,
+    ...{ settlement_id: fill.settlementId, counterpart_order_id: fill.counterpartId },
+    ...{ liquidity: fill.liquidity, price, size, trade_id: fill.tradeId, tx_hash: fill.txHash },
+    block_number: Number(fill.blockNumber),
+  }
+}
+
+function pendingLines(
+  { presentation }: Market,
+  { progress: { pending } }: StoredOrder,
+): LifeEvent[] {
+  if (pending === 0n) return []
+  const size = formatDecimal(pending, 18)
+  const text = `${size} ${presentation.engineAmountUnit} of it are matched and await settlement on the chain.`
+  return [{ code: 'matching', text, size }]
+}
+
+function endLines({ progress }: StoredOrder): LifeEvent[] {
+  const { status, cancelReason = 'unspecified', cancelledAtMs, updatedAtMs } = progress
+  if (status === 'expired') {
+    return [{ at: isoTime(updatedAtMs), code: 'expired', text: 'It has expired.' }]
+  }
+  if (status !== 'cancelled') return []
+  const { text } = ofCancel(cancelReason)
+  const at = isoTime(cancelledAtMs ?? updatedAtMs)
+  return [{ at, code: 'cancelled', text: `Cancelled: ${text}`, reason: cancelReason }]
+}

@@ -1,0 +1,43 @@
+import { ChainUnreachable } from '../../chain/reads/client.js'
+import { readRefusals as texts } from '../../core/entry/read-refusals.js'
+import { fieldRequired, invalidAddress } from '../../core/entry/refusals.js'
+import { parseAddress } from '../../core/json.js'
+import { PermitNonce, PermitNonceQuery } from '../../interface/transfer.js'
+import { refuse } from '../context.js'
+import { broken, refused, type Route } from '../route.js'
+
+/** `GET /v1/permit-nonce`: what an owner signs as the nonce of its next permit on USDC, for clients without a node. */
+export const getPermitNonce: Route = {
+  method: 'GET',
+  path: '/v1/permit-nonce',
+  operation: {
+    id: 'readPermitNonce',
+    tag: 'Deposits and withdrawals',
+    summary: 'Read the nonce of an owner’s next permit on USDC',
+    query: PermitNonceQuery,
+    responses: {
+      200: { description: 'As the newest block has it.', body: PermitNonce },
+      400: refused('`owner_address` is missing or no address.'),
+      500: broken,
+      502: refused('The chain gave no answer; nothing is known.'),
+    },
+  },
+  handler:
+    ({ permitNonce, deployment }) =>
+    async (ctx) => {
+      const { owner_address: sent } = ctx.query
+      if (sent === undefined || sent === '') return refuse(ctx, fieldRequired('owner_address'))
+      const owner = parseAddress(sent)
+      if (owner === undefined) return refuse(ctx, invalidAddress('owner_address'))
+      try {
+        const nonce = await permitNonce?.(owner)
+        if (nonce === undefined) return refuse(ctx, texts.permitNonceUnreadable)
+        ctx.body = {
+          ...{ owner_address: owner, token_address: deployment.usdc, nonce: nonce.toString() },
+        } satisfies PermitNonce
+      } catch (error) {
+        if (!(error instanceof ChainUnreachable)) throw error
+        refuse(ctx, texts.permitNonceUnreadable)
+      }
+    },
+}

@@ -1,0 +1,85 @@
+import { askPlaceOrder } from '../../bus-schemas/subjects.js'
+import { batchRefusals } from '../../core/entry/change-refusals.js'
+import { fieldRequired, refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
+import { asJsonObject, fieldOf } from '../../core/json.js'
+import { MAX_BATCH_ORDERS } from '../../core/limits.js'
+import { BatchAnswer, PlaceBatch } from '../../interface/order-changes.js'
+import { askIntake } from '../../runtime/bus/ask-order.js'
+import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
+import { answerJson } from '../../runtime/http/server.js'
+import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { admitOrder } from '../order-rate.js'
+import { orderMembers, storedBeside } from '../orders.js'
+import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
+
+/** `POST /v1/orders/batch`: 200 `{results}`, one for each order in the order of the request; each order stands alone. */
+export const postOrdersBatch: Route = {
+  method: 'POST',
+  path: '/v1/orders/batch',
+  operation: {
+    id: 'placeOrders',
+    tag: 'Orders',
+    summary: 'Place up to 20 signed orders',
+    description:
+      'Each is placed or refused by itself, as `POST /v1/orders` would, and counts as one order for every limit. ' +
+      'They are sent at once: one may meet another, and none waits for the one before it.',
+    body: PlaceBatch,
+    responses: {
+      200: {
+        ...{ description: 'What became of each, in the order of the request.', body: BatchAnswer },
+        headers: [...RATE_HEADERS, 'Retry-After'],
+      },
+      ...bodyRefusals,
+      400: refused('No list of 1 to 20 orders; nothing was placed.'),
+      500: refused('Something broke; send the same orders again to learn what became of them.'),
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const read = await readBody(ctx.req, BODY_LIMITS)
+    if ('refusal' in read) return refuse(ctx, read.refusal)
+    const fields = jsonObjectOf(read.body.toString())
+    if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)
+    const orders = fieldOf(fields, 'orders')
+    if (orders === undefined) return refuse(ctx, fieldRequired('orders'))
+    if (!isBatch(orders)) return refuse(ctx, batchRefusals.orders)
+    const ahead = new Map<unknown, number>()
+    const results = orders.map((order) => {
+      const owner = asJsonObject(order)?.owner_address
+      const before = ahead.get(owner) ?? 0
+      ahead.set(owner, before + 1)
+      return placeOne(ctx, deps, { body: JSON.stringify(order), ahead: before })
+    })
+    answerJson(ctx, `{"results":[${(await Promise.all(results)).join(',')}]}`)
+  },
+}
+
+const isBatch = (orders: unknown): orders is readonly unknown[] =>
+  Array.isArray(orders) && orders.length > 0 && orders.length <= MAX_BATCH_ORDERS
+
+interface OneOrder {
+  readonly body: string
+  /** Orders of its owner that stand before it. */
+  readonly ahead: number
+}
+
+/** The result of one order as JSON text. */
+async function placeOne(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  { body, ahead }: OneOrder,
+): Promise<string> {
+  const { requestId: request_id } = ctx.state
+  const refuseOne = async (refusal: Refusal): Promise<string> => {
+    const beside = await storedBeside(deps, refusal)
+    const { status } = refusal
+    return JSON.stringify({ status, ...refusalBody(refusal, request_id), ...beside })
+  }
+  const admitted = admitOrder(ctx, deps.orderRate, body, ahead)
+  if ('refusal' in admitted) return refuseOne(admitted.refusal)
+  const answer = await askIntake(deps.bus, askPlaceOrder, { request_id, body })
+  if (answer !== undefined) {
+    admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
+  }
+  if (answer?.kind === 'order') return `{"status":200,${orderMembers(deps, answer)}}`
+  return refuseOne(answer?.refusal ?? refusals.outcomeUnknown)
+}

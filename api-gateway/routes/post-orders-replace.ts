@@ -1,0 +1,67 @@
+import { askReplaceOrder } from '../../bus-schemas/subjects.js'
+import { refusals } from '../../core/entry/refusals.js'
+import { ReplaceAnswer, ReplaceOrder } from '../../interface/order-changes.js'
+import { DuplicateError, OrderError } from '../../interface/venue.js'
+import { askIntake } from '../../runtime/bus/ask-order.js'
+import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
+import { BODY_LIMITS, refuse } from '../context.js'
+import { admitOrder } from '../order-rate.js'
+import { answerOrder, refuseOrder } from '../orders.js'
+import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
+
+/** `POST /v1/orders/replace`: 200 `{order, replaced}` once the market has cancelled the one and placed the other. */
+export const postOrdersReplace: Route = {
+  method: 'POST',
+  path: '/v1/orders/replace',
+  operation: {
+    id: 'replaceOrder',
+    tag: 'Orders',
+    summary: 'Replace an active order by a signed one',
+    description:
+      'The market cancels the one order and places the other in one step: never are both live, and where the new one is refused the other stays. ' +
+      'The new order is behind those of its price. What the replaced order has filled and pending counts as filled of the new one: the rest of `desired_amount` opens. ' +
+      'Safe to send again: a repeat is a 409, or the refusal of the first.',
+    body: ReplaceOrder,
+    responses: {
+      200: {
+        ...{ description: 'Both orders as they stand.', body: ReplaceAnswer },
+        headers: RATE_HEADERS,
+      },
+      ...bodyRefusals,
+      400: {
+        description: 'The new order is malformed, inconsistent or not authorized; nothing changed.',
+        ...{ body: OrderError, headers: RATE_HEADERS },
+      },
+      404: refused(
+        'No active order of this owner with `replaces_nonce`. If there was one, the new order’s id and nonce are used.',
+      ),
+      409: { description: 'The id or the nonce of the new order is taken.', body: DuplicateError },
+      422: {
+        ...refused(
+          'The market refuses it: `replacement_differs`, `replacement_too_small`, `replacement_ends` or `post_only_would_cross`. The order stays; the new one’s id and nonce are used.',
+        ),
+        headers: RATE_HEADERS,
+      },
+      500: {
+        ...refused('Not known, or nothing changed: safe to retry with the same body.'),
+        headers: [...RATE_HEADERS, 'Retry-After'],
+      },
+    },
+  },
+  handler: (deps) => async (ctx) => {
+    const read = await readBody(ctx.req, BODY_LIMITS)
+    if ('refusal' in read) return refuse(ctx, read.refusal)
+    const { body } = read
+    const admitted = admitOrder(ctx, deps.orderRate, body)
+    if ('refusal' in admitted) return refuse(ctx, admitted.refusal)
+    const request = { request_id: ctx.state.requestId, body }
+    const answer = await askIntake(deps.bus, askReplaceOrder, request)
+    if (answer !== undefined) {
+      admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
+    }
+    if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
+    if (jsonObjectOf(body.toString()) === undefined) return refuse(ctx, refusals.invalidJsonBody)
+    if (answer === undefined) return refuse(ctx, refusals.outcomeUnknown)
+    await refuseOrder(ctx, deps, answer.refusal)
+  },
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench, BenchContext, Report } from './bench.js'
+import { startOwnVenue, type OwnVenue } from './own-venue.js'
+import { residentKibOf } from './process-usage.js'
+import { median, ratio } from './rounds.js'
+
+export const start: Bench = {
+  name: 'start',
+  title:
+    'Start of a built venue with everything that it has, until it is ready: in an empty directory, where the contracts are deployed, and once more; and the memory that it takes without orders.',
+  versionsOf: ['anvil', 'nats-server', 'viem'],
+  run,
+}
+
+/** How long the venue is left alone before its memory is read. */
+const IDLE_MS = { tiny: 500, usual: 15_000, full: 60_000 }
+/** Not a process of the venue. */
+const CHAIN = 'chain'
+const KIB_PER_MIB = 1024
+
+interface Started {
+  readonly firstSec: number
+  readonly againSec: number
+  /** Resident MiB by process. */
+  readonly residentMib: Readonly<Record<string, number>>
+}
+
+async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
+  const started: Started[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const place = join(dir, `venue-${round}`)
+    const first = await timed(place)
+    await delay(IDLE_MS[size])
+    const residentMib = await residentOf(first.venue)
+    await first.venue.stop()
+    const again = await timed(place)
+    await again.venue.stop()
+    started.push({ firstSec: first.sec, againSec: again.sec, residentMib })
+  }
+  return reportOf(started, IDLE_MS[size])
+}
+
+async function timed(dir: string): Promise<{ readonly venue: OwnVenue; readonly sec: number }> {
+  const from = performance.now()
+  const markets = ['cNGN-USDC', 'cNGN-PERP']
+  const env = { DEMO_MAKER: '1', DEVNET_FEEDER: '1' }
+  const venue = await startOwnVenue({ dir, env, markets })
+  return { venue, sec: (performance.now() - from) / 1000 }
+}
+
+async function residentOf(venue: OwnVenue): Promise<Record<string, number>> {
+  const pids = Object.entries(await venue.pids())
+  return Object.fromEntries(pids.map(([name, pid]) => [name, residentKibOf(pid) / KIB_PER_MIB]))
+}
+
+function reportOf(started: readonly Started[], idleMs: number): Report {
+  const first = started.map(({ firstSec }) => firstSec)
+  const again = started.map(({ againSec }) => againSec)
+  const names = Object.keys(started[0]?.residentMib ?? {})
+  const of = (name: string) => started.map(({ residentMib }) => residentMib[name] ?? 0)
+  const whole = started.map(({ residentMib }) =>
+    Object.entries(residentMib).reduce((sum, [name, mib]) => sum + (name === CHAIN ? 0 : mib), 0),
+  )
+  const each = names.map((name) => `${name} ${Math.round(median(of(name)))}`).join(', ')
+  return {
+    rows: [
+      { what: 'first start', unit: 's', values: first, goal: { atMost: 15 } },
+      { what: 'a start after it', unit: 's', values: again, goal: { atMost: 15 } },
+      ratio('first start / one after it', [first, again]),
+      {
+        what: 'memory of all processes but the chain, idle',
+        unit: 'MiB',
+        values: whole,
+        goal: { atMost: 1024 },
+      },
+    ],
+    notes: [
+      `With both markets of the market file, the feeder and the demo maker, from the start of the launcher until it prints that the venue is ready. Memory is the resident sets ${idleMs / 1000} s later, in which libraries that several processes map count for each. By process, MiB: ${each}.`,
+    ],
+  }
+}

@@ -1,0 +1,166 @@
+import { encodeFunctionData } from 'viem'
+import type { Address } from '../../core/action.js'
+import type { Market } from '../../core/contracts/market.js'
+import { tradingOf } from '../../core/contracts/registry.js'
+import { matchingAbi, perpAssetAbi } from '../abi/contracts.js'
+import { readHead } from '../reads/blocks.js'
+import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/client.js'
+import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
+import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
+import { observeMarket } from './observe-account.js'
+import { chainContractOf } from './registry.js'
+import { readWiring } from './wiring.js'
+
+/** One thing that a deployment needs, and whether it has it. */
+export interface DeploymentCheck {
+  readonly what: string
+  /** `unknown`: the node did not answer. */
+  readonly result: 'ok' | 'failed' | 'unknown'
+  /** What is wrong and how it is cured; empty when nothing is. */
+  readonly detail: string
+}
+
+/** A key of the venue's that sends transactions. */
+export interface Sender {
+  /** `executor`, `deposit submitter` or `withdrawal submitter`. */
+  readonly role: string
+  readonly address: Address
+  readonly reserveWei: bigint
+}
+
+export interface CheckedDeployment {
+  readonly client: ChainClient
+  readonly deployment: Deployment
+  readonly markets: readonly Market[]
+  /** Settles the matches. */
+  readonly executor: Sender
+  /** Send deposits and withdrawals themselves, so that each is a trade executor. */
+  readonly submitters: readonly Sender[]
+  readonly nowMs: () => number
+}
+
+/** What is wrong, with the cure; undefined when nothing is. */
+type Finding = Promise<string | undefined>
+
+/**
+ * Checks on the chain everything that a venue needs of a deployment before it trades, and changes nothing. The checks
+ * are independent: one without an answer leaves the others. Never rejects for a node that does not answer.
+ */
+export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentCheck[]> {
+  const { deployment, markets, executor, submitters } = deps
+  const senders = [executor, ...submitters]
+  const checks: (readonly [what: string, find: () => Finding])[] = [
+    ['chain and contracts', () => contractsThere(deps)],
+    ['the executor may settle', () => mayNotSettle(deps)],
+    ...submitters.map(
+      ({ role, address }) =>
+        [`the ${role} is a trade executor`, () => isNoTradeExecutor(deps, address)] as const,
+    ),
+    ['deposits are allowed', () => isNoModule(deps, 'deposit module', deployment.depositModule)],
+    [
+      'withdrawals are allowed',
+      () => isNoModule(deps, 'withdrawal module', deployment.withdrawalModule),
+    ],
+    ...senders.map(
+      (sender) => [`gas of the ${sender.role}`, () => lacksGas(deps, sender)] as const,
+    ),
+    ...markets.flatMap((market) => marketChecks(deps, market)),
+  ]
+  return Promise.all(checks.map(([what, find]) => verdict(what, find)))
+}
+
+async function verdict(what: string, find: () => Finding): Promise<DeploymentCheck> {
+  try {
+    const detail = await find()
+    return detail === undefined
+      ? { what, result: 'ok', detail: '' }
+      : { what, result: 'failed', detail }
+  } catch (error) {
+    if (error instanceof ChainUnreachable) return { what, result: 'unknown', detail: error.message }
+    throw error
+  }
+}
+
+function marketChecks(deps: CheckedDeployment, market: Market) {
+  const name = market.market
+  const { client, executor, deployment } = deps
+  const faults = { client, deployment, sender: executor.address }
+  return [
+    [`${name}: wiring`, () => readWiring(deps, market)],
+    [`${name}: matches are allowed`, async () => (await readMarketFault(faults, market))?.why],
+    [`${name}: prices are fresh`, () => isHeld(deps, market)],
+    [`${name}: caps leave room`, () => isCapped(deps, market)],
+  ] as const
+}
+
+async function contractsThere({ client, deployment }: CheckedDeployment): Finding {
+  const { chainId, perpManager, ...contracts } = deployment
+  const guard = guardDeployment(client, {
+    chainId,
+    contracts: { ...contracts, ...(perpManager && { perpManager }) },
+  })
+  try {
+    await guard()
+    return undefined
+  } catch (error) {
+    if (error instanceof DeploymentMismatch)
+      return `${error.message}; correct DEPLOYMENT_FILE or RPC_URL`
+    throw error
+  }
+}
+
+const mayNotSettle = async ({ client, deployment, executor }: CheckedDeployment): Finding =>
+  (await readDeploymentFault({ client, deployment, sender: executor.address }))?.why
+
+async function isNoTradeExecutor(deps: CheckedDeployment, address: Address): Finding {
+  const { matching } = deps.deployment
+  const call = { abi: matchingAbi, functionName: 'tradeExecutors', args: [address] } as const
+  if (await orUnreachable('trade executors', isTrue(deps, matching, encodeFunctionData(call))))
+    return undefined
+  return `${address} is no trade executor: setTradeExecutor(${address}, true) on ${matching}`
+}
+
+async function isNoModule(deps: CheckedDeployment, name: string, module: Address): Finding {
+  const { matching } = deps.deployment
+  const call = { abi: matchingAbi, functionName: 'allowedModules', args: [module] } as const
+  if (await orUnreachable('allowed modules', isTrue(deps, matching, encodeFunctionData(call))))
+    return undefined
+  return `the ${name} is not allowed: setAllowedModule(${module}, true) on ${matching}`
+}
+
+async function lacksGas({ client }: CheckedDeployment, sender: Sender): Finding {
+  const { address, reserveWei } = sender
+  const balance = await orUnreachable('balance', client.getBalance({ address }))
+  return balance >= reserveWei
+    ? undefined
+    : `${address} has ${balance} wei, its reserve is ${reserveWei}: send gas money`
+}
+
+/** A market that its own facts hold, for example by an old price. */
+async function isHeld(deps: CheckedDeployment, market: Market): Finding {
+  const { gate } = tradingOf(market)
+  if (gate === undefined || chainContractOf(market)?.readMarketFacts === undefined) return undefined
+  const head = await readHead(deps.client)
+  const nowMs = deps.nowMs()
+  const observed = await orUnreachable(
+    `facts of ${market.market}`,
+    observeMarket(deps, market, head, nowMs),
+  )
+  const hold = gate(observed, nowMs)
+  return (
+    hold &&
+    `held: ${hold.reason}; see that its feeds are updated (./venue up runs a feeder on a local chain only)`
+  )
+}
+
+/** A cap that the positions under the market's manager have reached. */
+async function isCapped(deps: CheckedDeployment, market: Market): Finding {
+  const { assetAddress: address, marginManagerAddress: manager } = market
+  const read = (functionName: 'totalPosition' | 'totalPositionCap') => {
+    const data = encodeFunctionData({ abi: perpAssetAbi, functionName, args: [manager] })
+    return orUnreachable(`caps of ${market.market}`, wordOf(deps, address, data))
+  }
+  const [total, cap] = await Promise.all([read('totalPosition'), read('totalPositionCap')])
+  if (total === undefined || cap === undefined || total < cap) return undefined
+  return `${total} of ${cap} are used: raise the cap of ${manager} on ${address}`
+}

@@ -1,0 +1,67 @@
+import { assert } from '../assert.js'
+import { E18 } from '../money.js'
+import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
+import { futureOf, type FutureAccount, type FutureFacts } from './future-facts.js'
+import { cngnValue, requirementOf, surplusOf } from './future-margin.js'
+import { futureModel, initialTerms } from './future-model.js'
+import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
+import { sizeOf } from './perpetual-margin.js'
+
+/** What the chain shows of a trading account for its balances. */
+export interface FutureFunds {
+  readonly account: FutureAccount
+  /** Wrapped cNGN in the account, without variation margin that is not paid. */
+  readonly cngnBalance: bigint
+}
+
+/** Hides it from everything outside the records of futures. */
+export const hideFutureFunds = (facts: FutureFunds): FundsFacts => facts as FundsFacts
+
+/** USDC and cNGN of a trading account, and its margin in one series; matches claim their fees in USDC. */
+export function futureFunds({ market, observed, facts: own, claims }: HeldFunds): ShownFunds {
+  assert(observed !== undefined, `funds of ${market.market} are shown with its market's facts`)
+  const facts = futureOf(observed.facts)
+  const held = own as FutureFunds
+  const { baseAssetSymbol, quoteAssetSymbol } = market.presentation
+  const fees = claims.matches.reduce((sum, { fee }) => sum + fee, 0n)
+  return {
+    tokens: [
+      { asset: market.quoteAssetAddress, token: baseAssetSymbol, byOrders: 0n, byMatches: fees },
+      { asset: facts.cngnAsset, token: quoteAssetSymbol, byOrders: 0n, byMatches: 0n },
+    ],
+    margin: marginBalance(market.market, {
+      ...figuresOf(facts, held),
+      reserved: facts.indexStale
+        ? undefined
+        : reservedMargin(futureModel, facts, futureModel.positionOf(held.account), claims),
+    }),
+  }
+}
+
+/** As the futures manager computes margin, equal to the last unit. */
+function figuresOf(
+  facts: FutureFacts,
+  { account, cngnBalance }: FutureFunds,
+): Omit<MarginFigures, 'reserved'> {
+  const { usdc, cngn, position, otherSize } = account
+  const { index, indexStale, initialRate, maintenanceRate, maintenanceFactor } = facts
+  const initial = initialTerms(facts)
+  const maintenance = { rate: maintenanceRate, factor: maintenanceFactor }
+  const portfolio = { usdc, cngn, size: sizeOf(position) + otherSize }
+  const valued = (amount: bigint, factor: bigint): bigint | undefined => {
+    if (amount === 0n) return 0n
+    return indexStale ? undefined : cngnValue(amount, index, factor)
+  }
+  const surplus = (terms: typeof initial): bigint | undefined =>
+    indexStale && cngn !== 0n ? undefined : surplusOf(portfolio, index, terms)
+  return {
+    position: futureModel.positionOf(account),
+    balance: usdc,
+    collateral: valued(cngn, initial.factor),
+    unrealized: valued(cngn - cngnBalance, E18),
+    initial: requirementOf(portfolio.size, initialRate),
+    maintenance: requirementOf(portfolio.size, maintenanceRate),
+    initialSurplus: surplus(initial),
+    maintenanceSurplus: surplus(maintenance),
+  }
+}

@@ -1,0 +1,111 @@
+import type { CancelReason } from '../../interface/reasons.js'
+import type { Address } from '../action.js'
+import { assert } from '../assert.js'
+import { cancelScope, type CancelsAnswer } from './cancel-many.js'
+import type { Command } from './command.js'
+import type { Step } from './emit-change.js'
+import { LEASES_MAX } from './limits.js'
+import type { Order } from './order.js'
+import type { MatcherState } from './state.js'
+
+/** `cancel_reason` of a socket's orders when the socket is gone. */
+export const CANCEL_ON_DISCONNECT = 'cancel_on_disconnect'
+/** `cancel_reason` of an owner's orders when the owner has not renewed in time. */
+export const CANCEL_ALL_AFTER = 'cancel_all_after'
+
+/**
+ * A promise to cancel: when it ends, the market cancels the orders that were placed under it. It is in the log, so that it
+ * holds whatever else is down: a matcher that starts after its end cancels before it does anything else.
+ */
+export interface Lease {
+  readonly owner: Address
+  /** Of a socket: its orders name it. Absent: all orders of the owner are meant. */
+  readonly leaseId?: string
+  /** Unix milliseconds of market time. */
+  readonly endsAtMs: number
+}
+
+/** All leases of a market, by lease id, or by owner where the lease covers all orders of one. */
+export interface Leases {
+  readonly byKey: Map<string, Lease>
+  /** No lease ends before; at most the earliest end. */
+  dueMs: number
+}
+
+/** Answer to a lease that was set; `endsAtMs` is 0 when there is none any more. */
+export interface LeaseAnswer {
+  readonly kind: 'lease'
+  readonly endsAtMs: number
+}
+
+export interface LeaseRefused {
+  readonly kind: 'refused'
+  readonly code: 'lease_ended' | 'too_many_leases'
+}
+
+export const leasesOf = (list: Iterable<Lease>): Leases => {
+  const byKey = new Map(Array.from(list, (lease) => [keyOf(lease), lease]))
+  return { byKey, dueMs: earliestOf(byKey) }
+}
+
+/** Lease ids have no `0x`, so that no lease has an owner's key. */
+const keyOf = ({ owner, leaseId }: Pick<Lease, 'owner' | 'leaseId'>): string => leaseId ?? owner
+
+function earliestOf(byKey: ReadonlyMap<string, Lease>): number {
+  let dueMs = Infinity
+  for (const { endsAtMs } of byKey.values()) dueMs = Math.min(dueMs, endsAtMs)
+  return dueMs
+}
+
+type SetLease = Extract<Command, { kind: 'SetLease' }>
+
+/** Sets a lease anew from the market's time on. One that has ended is only begun again by a command that opens it. */
+export function applySetLease(
+  { state: { leases, nowMs } }: Step,
+  { owner, leaseId, seconds, opens }: SetLease,
+): LeaseAnswer | LeaseRefused {
+  const key = keyOf({ owner, ...(leaseId !== undefined && { leaseId }) })
+  const known = leases.byKey.get(key)
+  assert(known === undefined || known.owner === owner, `lease ${key} is of another owner`)
+  if (known === undefined && !opens) return { kind: 'refused', code: 'lease_ended' }
+  if (known === undefined && leases.byKey.size >= LEASES_MAX) {
+    return { kind: 'refused', code: 'too_many_leases' }
+  }
+  const endsAtMs = nowMs + seconds * 1000
+  leases.byKey.set(key, { owner, ...(leaseId !== undefined && { leaseId }), endsAtMs })
+  leases.dueMs = Math.min(leases.dueMs, endsAtMs)
+  return { kind: 'lease', endsAtMs }
+}
+
+type EndLease = Extract<Command, { kind: 'EndLease' }>
+
+/** Ends a lease at once; its orders are cancelled if the command says so. An order that names it later is cancelled. */
+export function applyEndLease(
+  step: Step,
+  { owner, leaseId, cancels }: EndLease,
+): CancelsAnswer | LeaseAnswer {
+  const lease = { owner, ...(leaseId !== undefined && { leaseId }) }
+  step.state.leases.byKey.delete(keyOf(lease))
+  return cancels ? cancelScope(step, lease, reasonOf(lease)) : { kind: 'lease', endsAtMs: 0 }
+}
+
+const reasonOf = ({ leaseId }: Pick<Lease, 'leaseId'>): CancelReason =>
+  leaseId === undefined ? CANCEL_ALL_AFTER : CANCEL_ON_DISCONNECT
+
+/** Cancels the orders of the leases that have ended; what one step has no room for is matched no more. */
+export function endLeases(step: Step): void {
+  const { leases, nowMs } = step.state
+  if (leases.dueMs > nowMs) return
+  for (const [key, lease] of leases.byKey) {
+    if (lease.endsAtMs > nowMs) continue
+    leases.byKey.delete(key)
+    const { owner, leaseId } = lease
+    cancelScope(step, { owner, ...(leaseId !== undefined && { leaseId }) }, reasonOf(lease))
+  }
+  leases.dueMs = earliestOf(leases.byKey)
+}
+
+/** Whether an order names a lease that has ended, or never was its owner's: it comes too late and is cancelled. */
+export function isOfEndedLease({ leases }: MatcherState, { leaseId, owner }: Order): boolean {
+  return leaseId !== undefined && leases.byKey.get(leaseId)?.owner !== owner
+}

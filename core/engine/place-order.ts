@@ -1,0 +1,134 @@
+import { accountFor, forgetUnused, joinAccount, type Account } from './accounts.js'
+import { DISABLED_REASON } from './apply-market.js'
+import type { Command } from './command.js'
+import { standingOrder, type CommandAnswer } from './command-answer.js'
+import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
+import { whyNotWhole } from './fill-or-kill.js'
+import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
+import { LIVE_ORDERS_MAX } from './limits.js'
+import {
+  isExpired,
+  isExpiring,
+  newLiveOrder,
+  progressOf,
+  type LiveOrder,
+  type OwnerOrders,
+} from './live-order.js'
+import { matchIncoming } from './match.js'
+import type { Order } from './order.js'
+import { bookedOrder, POST_ONLY_WOULD_CROSS } from './post-only.js'
+import {
+  isOneTooMany,
+  OPEN_ORDER_LIMIT,
+  rememberRefused,
+  type RefusedByMarket,
+} from './refused-orders.js'
+import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './replace-order.js'
+import { observeIfNewer } from './review-account.js'
+import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
+import { endImmediate } from './time-in-force.js'
+
+type Placement = Extract<Command, { kind: 'PlaceOrder' }>
+
+/** Whose a new order is. */
+interface Parents {
+  readonly account: Account
+  /** The live orders of its owner. */
+  readonly own: OwnerOrders
+}
+
+/**
+ * Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. An order that it
+ * replaces leaves in the same step; it stays where the new one is refused.
+ */
+export function applyPlacement(step: Step, command: Placement): CommandAnswer {
+  const { state } = step
+  const { order, account: seen, replaces } = command
+  const { orderId, owner, nonce } = order
+  if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
+  const own = state.owners.get(owner)
+  if (own?.has(nonce) === true) return { kind: 'refused', code: 'duplicate_nonce' }
+  // The account's other orders follow what came with the order before the order is one of them.
+  const account = accountFor(state, order.subaccountId)
+  if (seen !== undefined) observeIfNewer(step, account, seen)
+  const parents: Parents = { account, own: own ?? new Map<bigint, LiveOrder>() }
+  const answer =
+    replaces === undefined ? place(step, order, parents) : replace(step, order, parents, replaces)
+  if (typeof answer !== 'string') return answer
+  rememberRefused(state, orderId, answer)
+  forgetUnused(state, account)
+  return { kind: 'refused', code: answer }
+}
+
+function place(step: Step, order: Order, parents: Parents): CommandAnswer | RefusedByMarket {
+  const { state } = step
+  if (isOneTooMany(state, parents.account)) return OPEN_ORDER_LIMIT
+  const booked = bookedOrder(state, order)
+  return booked === undefined ? POST_ONLY_WOULD_CROSS : enter(step, booked, parents)
+}
+
+/** Cancels the owner's order with this nonce and places the new one, or does neither. */
+function replace(
+  step: Step,
+  order: Order,
+  parents: Parents,
+  nonce: bigint,
+): CommandAnswer | RefusedByMarket {
+  const { state } = step
+  const old = findReplaced(state, order, nonce)
+  if (typeof old === 'string') return old
+  if (isOneTooMany(state, parents.account, old.pending === 0n ? 1 : 0)) return OPEN_ORDER_LIMIT
+  const booked = bookedOrder(state, asReplacement(order, old))
+  if (booked === undefined) return POST_ONLY_WOULD_CROSS
+  const why = whyEndsAtOnce(state, newOf(state, booked, parents), old)
+  if (why !== undefined) return why
+  cancelOrder(step, old, REPLACED)
+  const replaced = standingOrder(old)
+  return { ...enter(step, booked, parents), replaced }
+}
+
+type Placed = Extract<CommandAnswer, { readonly kind: 'order' }>
+
+function enter(step: Step, booked: Order, parents: Parents): Placed {
+  const { state } = step
+  state.rank += 1
+  const live = newOf(state, booked, parents)
+  state.orders.set(booked.orderId, live)
+  joinOwner(state, live)
+  joinAccount(state, live)
+  if (live.unmatched !== 0n) {
+    meetBook(step, live)
+    endImmediate(step, live)
+  }
+  emitPlaced(step, live)
+  scheduleOrder(state, live)
+  return { kind: 'order', order: booked, progress: progressOf(live) }
+}
+
+/** An order that is not known to the market yet. */
+const newOf = ({ rank, nowMs }: MatcherState, order: Order, parents: Parents): LiveOrder =>
+  newLiveOrder(order, { account: parents.account, own: parents.own, rank, nowMs })
+
+function meetBook(step: Step, live: LiveOrder): void {
+  const { state } = step
+  const pointless = state.trading.means.endOf?.(live.account.purse, live)
+  if (isExpired(live, state.nowMs)) {
+    markEnded(step, live)
+  } else if (isOfEndedLease(state, live.order)) {
+    markCancelled(step, live, CANCEL_ON_DISCONNECT)
+  } else if (!state.enabled) {
+    markCancelled(step, live, DISABLED_REASON)
+  } else if (state.orders.size > LIVE_ORDERS_MAX) {
+    markCancelled(step, live, 'market_full')
+  } else if (pointless !== undefined) {
+    markCancelled(step, live, pointless)
+  } else if (live.order.signatureStatus === 'unchecked') {
+    live.hold = { reason: 'signature_unchecked' }
+  } else if (isExpiring(live, state.nowMs)) {
+    live.hold = { reason: 'expiring' }
+  } else {
+    const unfillable = live.order.timeInForce === 'FOK' ? whyNotWhole(step, live) : undefined
+    if (unfillable === undefined) matchIncoming(step, live)
+    else markCancelled(step, live, unfillable)
+  }
+}

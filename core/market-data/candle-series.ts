@@ -1,0 +1,201 @@
+import { notionalFloor } from '../contracts/fees.js'
+import type { Change, Fill } from '../engine/change.js'
+import { completedTrade } from '../engine/feed.js'
+import { CANDLE_INTERVALS_SEC, type CandleInterval } from '../records/candle-record.js'
+import type { TradeStats } from '../records/trade-record.js'
+import {
+  addCandle,
+  addTrade,
+  bucketStartSec,
+  emptyCandle,
+  joinStats,
+  statsOfCandle,
+  type CandleTrade,
+  type OpenCandle,
+} from './candle.js'
+
+/** A candle as the `candles` channel shows it. */
+export interface HeldCandle extends OpenCandle {
+  /** Number of its last update. */
+  seq: number
+  /** Time of its last update, unix milliseconds. */
+  updatedMs: number
+  closed: boolean
+}
+
+/** The candles of one interval, and the numbers of their updates. */
+export interface IntervalCandles {
+  readonly widthSec: number
+  /** Oldest first, at most KEPT_CANDLES of them; one whose trades were all reversed has a count of 0. */
+  readonly candles: HeldCandle[]
+  /** Number of the newest update; even while the newest candle is open. */
+  seq: number
+  /** Updates up to this number may concern candles that are no longer held. */
+  goneSeq: number
+}
+
+interface HeldTrade extends CandleTrade {
+  readonly tradeId: number
+  readonly atMs: number
+  reversed: boolean
+}
+
+/**
+ * The newest candles of a market, folded from its changes. An update is numbered by the change that made it, times two;
+ * the end of a candle's time has the odd number after the newest update. So the numbers follow from the feed, whichever
+ * process folds it, but for the moment of the odd ones.
+ */
+export interface CandleSeries {
+  readonly intervals: Readonly<Record<CandleInterval, IntervalCandles>>
+  /** The newest trades, oldest first. */
+  readonly trades: HeldTrade[]
+}
+
+/** Candles held of each interval: of the shortest more than the traded minutes of two days. */
+export const KEPT_CANDLES = 3_000
+/** Trades held for the reversal of one of them. */
+export const KEPT_TRADES = 16_384
+/** Arrays are cut when they are so much longer than what is kept. */
+const SLACK = 512
+
+/** How long after the end of its time a candle is closed: market time lags behind the clock. */
+export const CLOSE_AFTER_MS = 1_000
+
+export const CANDLE_INTERVALS = Object.keys(CANDLE_INTERVALS_SEC) as CandleInterval[]
+
+export function emptySeries(): CandleSeries {
+  const intervals = Object.fromEntries(
+    CANDLE_INTERVALS.map((interval) => [
+      interval,
+      { widthSec: CANDLE_INTERVALS_SEC[interval], candles: [], seq: 0, goneSeq: 0 },
+    ]),
+  ) as unknown as CandleSeries['intervals']
+  return { intervals, trades: [] }
+}
+
+/** Folds a change; nearly all of them concern no candle. */
+export function foldCandles(series: CandleSeries, change: Change): void {
+  const trade = completedTrade(change)
+  if (trade !== undefined) addFill(series, trade.fill, change)
+  else if (change.kind === 'FillReversed' && change.fill.liquidity === 'maker') {
+    reverse(series, change.fill.tradeId, change)
+  }
+}
+
+type Update = Pick<Change, 'seq' | 'atMs'>
+
+function addFill(series: CandleSeries, { tradeId, price, amount }: Fill, update: Update): void {
+  const { atMs } = update
+  const trade = { price, amount, quote: notionalFloor(price, amount) }
+  series.trades.push({ ...trade, tradeId, atMs, reversed: false })
+  if (series.trades.length > KEPT_TRADES + SLACK) series.trades.splice(0, SLACK)
+  for (const held of Object.values(series.intervals)) {
+    const startSec = bucketStartSec(atMs, held.widthSec)
+    let candle = held.candles.at(-1)
+    if (candle === undefined || candle.startSec < startSec) {
+      if (candle !== undefined) close(held, candle)
+      candle = { ...emptyCandle(startSec, price), seq: 0, updatedMs: 0, closed: false }
+      held.candles.push(candle)
+      cut(held)
+    }
+    addTrade(candle, trade)
+    touch(held, candle, update)
+  }
+}
+
+function touch(held: IntervalCandles, candle: HeldCandle, { seq, atMs }: Update): void {
+  held.seq = 2 * seq
+  candle.seq = held.seq
+  candle.updatedMs = atMs
+}
+
+function cut(held: IntervalCandles): void {
+  if (held.candles.length <= KEPT_CANDLES + SLACK) return
+  for (const { seq } of held.candles.splice(0, SLACK)) held.goneSeq = Math.max(held.goneSeq, seq)
+}
+
+const endMs = ({ widthSec }: IntervalCandles, { startSec }: HeldCandle): number =>
+  (startSec + widthSec) * 1000
+
+/** Only the newest candle can be open, and then the newest update has an even number. */
+function close(held: IntervalCandles, candle: HeldCandle): void {
+  if (candle.closed) return
+  held.seq += 1
+  candle.seq = held.seq
+  candle.updatedMs = endMs(held, candle)
+  candle.closed = true
+}
+
+/** Closes the candles whose time is over. */
+export function closeCandles(series: CandleSeries, nowMs: number): void {
+  for (const held of Object.values(series.intervals)) {
+    const newest = held.candles.at(-1)
+    if (newest !== undefined && endMs(held, newest) + CLOSE_AFTER_MS <= nowMs) close(held, newest)
+  }
+}
+
+/**
+ * Rebuilds the candles of a trade without it: that of its minute from the trades, the others from those of the minutes. What
+ * is no longer held in full stays as it is.
+ */
+function reverse({ intervals, trades }: CandleSeries, tradeId: number, update: Update): void {
+  const trade = trades.findLast((held) => held.tradeId === tradeId)
+  if (trade === undefined) return
+  trade.reversed = true
+  const minutes = intervals['1m'].candles
+  const standing = trades.filter(({ reversed }) => !reversed)
+  for (const held of Object.values(intervals)) {
+    const startSec = bucketStartSec(trade.atMs, held.widthSec)
+    const isOfMinute = held === intervals['1m']
+    const isWhole = isOfMinute
+      ? isHeldFrom(trades, ({ atMs }) => atMs < startSec * 1000, KEPT_TRADES)
+      : isHeldFrom(minutes, (minute) => minute.startSec < startSec, KEPT_CANDLES)
+    const candle = held.candles.findLast((one) => one.startSec === startSec)
+    if (!isWhole || candle === undefined) continue
+    const rebuilt = emptyCandle(startSec, candle.open)
+    const isIn = (atSec: number) => atSec >= startSec && atSec < startSec + held.widthSec
+    if (isOfMinute) {
+      for (const one of standing) if (isIn(one.atMs / 1000)) addTrade(rebuilt, one)
+    } else {
+      for (const one of minutes)
+        if (isIn(one.startSec) && one.tradeCount > 0) addCandle(rebuilt, one)
+    }
+    Object.assign(candle, rebuilt)
+    touch(held, candle, update)
+  }
+}
+
+/** Whether nothing of the time is cut off: something earlier is held, or nothing was ever cut. */
+function isHeldFrom<T>(held: readonly T[], isEarlier: (one: T) => boolean, kept: number): boolean {
+  const [oldest] = held
+  return oldest !== undefined && (isEarlier(oldest) || held.length < kept)
+}
+
+/** The newest `limit` candles with trades, oldest first. */
+export function newestCandles({ candles }: IntervalCandles, limit: number): HeldCandle[] {
+  return candles.filter(({ tradeCount }) => tradeCount > 0).slice(-limit)
+}
+
+/** The candles that were updated after a number, by the number of their last update; undefined when one may be gone. */
+export function candlesAfter(
+  { candles, seq, goneSeq }: IntervalCandles,
+  sinceSeq: number,
+): HeldCandle[] | undefined {
+  if (sinceSeq < goneSeq || sinceSeq > seq) return undefined
+  if (sinceSeq === seq) return []
+  return candles.filter((one) => one.seq > sinceSeq).sort((a, b) => a.seq - b.seq)
+}
+
+const DAY_SEC = 86_400
+
+/** Statistics of the trades since the minute in which the last 24 hours began; undefined when there were none. */
+export function statsOfDay({ intervals }: CandleSeries, nowMs: number): TradeStats | undefined {
+  const { candles, widthSec } = intervals['1m']
+  const fromSec = bucketStartSec(nowMs, widthSec) - DAY_SEC
+  let stats: TradeStats | undefined
+  for (const candle of candles) {
+    if (candle.startSec < fromSec || candle.tradeCount === 0) continue
+    stats = joinStats(stats, statsOfCandle(candle))
+  }
+  return stats
+}

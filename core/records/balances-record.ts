@@ -1,0 +1,111 @@
+import type { AccountBalances, TokenBalance } from '../../interface/balances.js'
+import type { Address } from '../action.js'
+import type { MarketObservation } from '../contracts/contract.js'
+import { NO_CLAIMS, type Claims, type FundsFacts, type ShownFunds } from '../contracts/funds.js'
+import type { Market } from '../contracts/market.js'
+import { contractOf } from '../contracts/registry.js'
+import { formatDecimal } from '../decimal.js'
+import { isoTime } from '../time.js'
+
+/** An account as one block of the chain shows it. */
+export interface SeenFunds {
+  readonly subaccountId: bigint
+  readonly manager: Address
+  /** Balances of the account, signed, in 1e-18 units; an asset of which there is none may be absent. */
+  readonly holdings: readonly {
+    readonly asset: Address
+    readonly subId: bigint
+    readonly balance: bigint
+  }[]
+  /** The markets that the account may trade. */
+  readonly markets: readonly {
+    readonly market: Market
+    readonly observed: MarketObservation | undefined
+    readonly facts: FundsFacts
+  }[]
+  readonly blockNumber: bigint
+  readonly blockTimeSec: number
+  /** When the read began, unix milliseconds. */
+  readonly readAtMs: number
+}
+
+/** Facts that were read longer ago are shown as stale. */
+export const FUNDS_STALE_MS = 15_000
+
+/** What the account's orders have claimed in a market. */
+export type ClaimsIn = (market: string) => Claims | undefined
+
+/** Presents an account: what the chain shows, and what the venue's orders and matches have claimed of it. */
+export function accountBalances(
+  seen: SeenFunds,
+  claimsIn: ClaimsIn,
+  nowMs: number,
+): AccountBalances {
+  const shown = seen.markets
+    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+    .flatMap(({ market, observed, facts }) => {
+      const claims = claimsIn(market.market) ?? NO_CLAIMS
+      return contractOf(market).present.funds?.({ market, observed, facts, claims }) ?? []
+    })
+  return {
+    subaccount_id: seen.subaccountId.toString(),
+    manager_address: seen.manager,
+    block_number: Number(seen.blockNumber),
+    block_time: isoTime(seen.blockTimeSec * 1_000),
+    facts: nowMs - seen.readAtMs > FUNDS_STALE_MS ? 'stale' : 'current',
+    tokens: tokensOf(seen, shown),
+    margin: shown.flatMap(({ margin }) => margin ?? []),
+  }
+}
+
+/** Each asset once, in the order in which the markets name it, with the claims of all of them. */
+function tokensOf({ holdings }: SeenFunds, shown: readonly ShownFunds[]): TokenBalance[] {
+  const claimed = new Map<Address, Claimed>()
+  for (const { asset, token, byOrders, byMatches } of shown.flatMap(({ tokens }) => tokens)) {
+    const before = claimed.get(asset)
+    claimed.set(asset, {
+      token: before?.token ?? token,
+      byOrders: (before?.byOrders ?? 0n) + byOrders,
+      byMatches: (before?.byMatches ?? 0n) + byMatches,
+    })
+  }
+  const totalOf = (asset: Address): bigint =>
+    holdings.find((held) => held.asset === asset && held.subId === 0n)?.balance ?? 0n
+  return [...claimed].map(([asset, claims]) => tokenBalance(asset, totalOf(asset), claims))
+}
+
+interface Claimed {
+  readonly token: string
+  readonly byOrders: bigint
+  readonly byMatches: bigint
+}
+
+function tokenBalance(
+  asset: Address,
+  total: bigint,
+  { token, byOrders, byMatches }: Claimed,
+): TokenBalance {
+  const left = total - byOrders - byMatches
+  const available = left > 0n ? left : 0n
+  return {
+    token,
+    asset_address: asset,
+    total: e18(total),
+    reserved_by_orders: e18(byOrders),
+    reserved_by_matches: e18(byMatches),
+    available: e18(available),
+    ui_total: atTokenScale(total),
+    ui_available: atTokenScale(available),
+  }
+}
+
+const e18 = (value: bigint): string => formatDecimal(value, 18)
+
+const E12 = 10n ** 12n
+
+/** Six decimals, rounded down also below zero. */
+function atTokenScale(value: bigint): string {
+  const truncated = value / E12
+  const floor = value < 0n && truncated * E12 !== value ? truncated - 1n : truncated
+  return formatDecimal(floor, 6)
+}

@@ -1,0 +1,77 @@
+import { build, type BuildOptions } from 'esbuild'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { flatTypes } from './client-types.js'
+
+/**
+ * Makes the package of the client: `client/package.json` beside `lib/`, with one module that leaves viem to its user, one
+ * for browsers with everything in it, and declarations that need nothing but viem.
+ */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const ENTRY = join(root, 'client/index.ts')
+
+/** Replaces the directory by the package, ready for `npm pack`. */
+export async function buildClient(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(join(directory, 'lib'), { recursive: true })
+  const common: BuildOptions = {
+    ...{ entryPoints: [ENTRY], bundle: true, format: 'esm', target: 'es2022' },
+    ...{ legalComments: 'none', logLevel: 'warning' },
+  }
+  await build({ ...common, outfile: join(directory, 'lib/index.js'), external: ['viem', 'viem/*'] })
+  await build({ ...common, outfile: join(directory, 'lib/browser.js'), minify: true })
+  for (const name of ['package.json', 'README.md']) {
+    await copyFile(join(root, 'client', name), join(directory, name))
+  }
+  await copyFile(join(root, 'LICENSE'), join(directory, 'LICENSE'))
+  for (const [path, text] of declarations()) {
+    const file = join(directory, 'lib/types', path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+  }
+}
+
+/** The declarations that the client's own refer to, by their path from the root. */
+function declarations(): Map<string, string> {
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
+  const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
+  const options = { ...parsed.options }
+  delete options.tsBuildInfoFile
+  const program = ts.createProgram([ENTRY], {
+    ...options,
+    ...{ declaration: true, emitDeclarationOnly: true, incremental: false, sourceMap: false },
+    ...{ noEmit: false, outDir: '/out', types: ['node'] },
+  })
+  const emitted = new Map<string, string>()
+  program.emit(undefined, (path, text) => emitted.set(path.slice('/out/'.length), text))
+  for (const source of program.getSourceFiles()) {
+    const path = source.fileName.slice(root.length)
+    if (!path.startsWith('interface/') || source.isDeclarationFile) continue
+    emitted.set(path.replace(/\.ts$/, '.d.ts'), flatTypes(program, source))
+  }
+  return reachable(emitted, 'client/index.d.ts')
+}
+
+/** The files that the first one refers to, and those that these refer to. */
+function reachable(files: ReadonlyMap<string, string>, first: string): Map<string, string> {
+  const found = new Map<string, string>()
+  const visit = (path: string): void => {
+    const text = files.get(path)
+    if (text === undefined || found.has(path)) return
+    found.set(path, text)
+    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
+      if (fileName.startsWith('.')) {
+        visit(join(dirname(path), fileName.replace(/\.js$/, '.d.ts')))
+      }
+    }
+  }
+  visit(first)
+  return found
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildClient(join(root, 'dist/package'))
+}

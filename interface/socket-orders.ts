@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { CancelOrder, NewOrder, OrderRecord } from './order.js'
+import type { Shape } from './values.js'
+import { ErrorBody } from './venue.js'
+
+/** Order entry by the WebSocket: what a client may send, and what answers it. */
+
+const reqId = z
+  .string()
+  .max(128)
+  .describe('Chosen by the client; the result repeats it. Results come in any order.')
+
+export const place = z
+  .object({ op: z.literal('place'), req_id: reqId, order: NewOrder })
+  .meta({ id: 'Place', description: 'Place a signed order, as `POST /v1/orders` does.' })
+
+export const cancel = z
+  .object({ op: z.literal('cancel'), req_id: reqId, order: CancelOrder })
+  .meta({
+    id: 'Cancel',
+    description: 'Cancel an active order, as `POST /v1/orders/cancel` does.',
+  })
+
+const answers = {
+  type: z.literal('result'),
+  op: z.enum(['place', 'cancel']),
+  req_id: z.string(),
+}
+
+export const OrderTaken = z
+  .object({ ...answers, status: z.literal(200), order: OrderRecord })
+  .meta({ id: 'OrderTaken', description: 'The order as the request left it.' })
+export type OrderTaken = Shape<typeof OrderTaken>
+
+export const OrderRefused = z
+  .object({
+    ...answers,
+    status: z.int().min(400).describe('The status that the same request gets over REST.'),
+    ...ErrorBody.shape,
+    message: z.string().optional().describe('With `trading_paused`: why no new orders are taken.'),
+  })
+  .meta({
+    id: 'OrderRefused',
+    description:
+      'The refusal that the same request gets over REST, with the same code. With `outcome_unknown` the same order may be sent again.',
+  })
+export type OrderRefused = Shape<typeof OrderRefused>

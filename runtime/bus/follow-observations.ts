@@ -1,0 +1,49 @@
+import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import type { MarketObservation } from '../../core/contracts/contract.js'
+import { MessagesGone, type Bus, type Subscription } from './bus.js'
+
+export interface ObservationsOptions {
+  readonly bus: Pick<Bus, 'follow'>
+  readonly market: LogMarket
+  /** Where to start; asked again when what follows was trimmed meanwhile. */
+  readonly fromSeq: () => Promise<number>
+  /** Called with each observation of the market in its command log and the sequence of its message. */
+  readonly onObserved: (observation: MarketObservation, streamSeq: number) => void
+  /** The log cannot be followed. */
+  readonly onFailure: (error: Error) => void
+}
+
+/** Follows what a market's command log says of the market on the chain, through trims of the log. Rejects as `fromSeq` does. */
+export async function followObservations(options: ObservationsOptions): Promise<Subscription> {
+  const { bus, market, onObserved, onFailure } = options
+  const { decode } = commandMessages(market)
+  let resumed: Promise<Subscription> | undefined
+  const subscription = await bus.follow({
+    stream: commandsStream(market.market),
+    fromSeq: await options.fromSeq(),
+    onMessage({ data, seq }) {
+      // Nearly all messages are orders, which are not worth decoding here.
+      if (!mentions(data)) return
+      for (const { command } of decode(data)) {
+        if (command.kind === 'MarketObserved') onObserved(command.observation, seq)
+      }
+    },
+    onError(error) {
+      // The log was trimmed while the bus was away.
+      if (error instanceof MessagesGone) resumed = followObservations(options)
+      else onFailure(error)
+      resumed?.catch(onFailure)
+    },
+  })
+  return {
+    stop: async () => {
+      await subscription.stop()
+      await (await resumed)?.stop()
+    },
+  }
+}
+
+const KIND = Buffer.from('"MarketObserved"')
+const mentions = (data: Uint8Array): boolean =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).includes(KIND)

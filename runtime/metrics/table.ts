@@ -1,0 +1,160 @@
+/** A metric of the venue: its kind, its labels, and what it says. Base units, as Prometheus advises: seconds, bytes. */
+export interface MetricSpec {
+  readonly kind: 'gauge' | 'counter' | 'histogram'
+  readonly labels: readonly string[]
+  /** The process that has it, by its name in the Procfile. */
+  readonly process: string
+  readonly help: string
+}
+
+const gauge = (process: string, labels: readonly string[], help: string) =>
+  ({ kind: 'gauge', labels, process, help }) as const
+const counter = (process: string, labels: readonly string[], help: string) =>
+  ({ kind: 'counter', labels, process, help }) as const
+const histogram = (process: string, labels: readonly string[], help: string) =>
+  ({ kind: 'histogram', labels, process, help }) as const
+
+const MARKET = ['market'] as const
+
+/**
+ * Every metric of the venue, once: processes register them from here, and a test compares the dashboard, the alert rules
+ * and docs/OPERATING.md with it. Each process has the metrics of Node besides (`process_*`, `nodejs_*`).
+ */
+export const METRICS = {
+  venue_http_request_seconds: histogram(
+    'gateway',
+    ['method', 'route', 'status'],
+    'Time of an HTTP request until its answer is ready; the executor has it too.',
+  ),
+  venue_http_refusals_total: counter(
+    'gateway',
+    ['route', 'code'],
+    'HTTP requests that were refused, by the code in the answer; the executor has it too.',
+  ),
+  venue_order_durable_seconds: histogram(
+    'gateway',
+    [],
+    'Time from an order in the gateway until its market has stored and answered it, or refused it.',
+  ),
+  venue_order_matched_seconds: histogram(
+    'matchers',
+    MARKET,
+    'Time from a command in the log of the market until what follows from it is durable.',
+  ),
+  venue_settlement_seconds: histogram(
+    'matchers',
+    MARKET,
+    'Time from a match until its outcome on chain is in the log.',
+  ),
+  venue_frame_seconds: histogram(
+    'ws-fanout',
+    MARKET,
+    'Time from a durable block until its frames are given to the sockets.',
+  ),
+  venue_changes_total: counter(
+    'matchers',
+    ['market', 'kind', 'reason'],
+    'Changes of orders, by kind; of cancels, holds and reverts also the reason.',
+  ),
+  venue_market_seq: gauge('matchers', MARKET, 'Sequence of the newest change of the market.'),
+  venue_command_seq: gauge(
+    'matchers',
+    MARKET,
+    'Newest message of the command log that is applied.',
+  ),
+  venue_matcher_ready: gauge(
+    'matchers',
+    MARKET,
+    '1 while the matcher leads its market and nothing is wrong with it, else 0.',
+  ),
+  venue_pending_settlements: gauge('matchers', MARKET, 'Matches without an outcome on chain.'),
+  venue_oldest_pending_settlement_seconds: gauge(
+    'matchers',
+    MARKET,
+    'Age of the oldest match without an outcome on chain.',
+  ),
+  venue_late_settlements: gauge(
+    'matchers',
+    MARKET,
+    'Matches without an outcome for longer than SETTLEMENT_LATE_SECONDS.',
+  ),
+  venue_checkpoint_timestamp_seconds: gauge(
+    'matchers',
+    MARKET,
+    'Unix time of the newest checkpoint that this process wrote; until then of its start.',
+  ),
+  venue_checkpoint_failures_total: counter(
+    'matchers',
+    MARKET,
+    'Checkpoints that were not written.',
+  ),
+  venue_follower_seq: gauge(
+    'projector',
+    ['follower', 'market'],
+    'Newest change that a reader of the feed has folded: the history database, or the sockets.',
+  ),
+  venue_sockets: gauge('ws-fanout', [], 'Connected WebSocket clients.'),
+  venue_stream_bytes: gauge('projector', ['stream'], 'Size of a stream of the bus.'),
+  venue_stream_last_seq: gauge(
+    'projector',
+    ['stream', 'market', 'role'],
+    'Newest message of a stream; role is commands, feed or other.',
+  ),
+  venue_bus_used_bytes: gauge('projector', [], 'Storage of the bus in use.'),
+  venue_bus_max_bytes: gauge('projector', [], 'Storage that the bus may use.'),
+  venue_database_bytes: gauge(
+    'projector',
+    ['file'],
+    'Size of a database in DATA_DIR, its log included.',
+  ),
+  venue_disk_free_bytes: gauge('projector', [], 'Free space of the file system of DATA_DIR.'),
+  venue_orders_refused: gauge(
+    'order-intake',
+    MARKET,
+    '1 while the intake refuses all new orders of a market, because the bus is full or its matcher is behind.',
+  ),
+  venue_chain_block_timestamp_seconds: gauge(
+    'chain-reader',
+    [],
+    'Time of the newest block that the chain reader has processed.',
+  ),
+  venue_chain_silent_seconds: gauge(
+    'chain-reader',
+    [],
+    'Time since the chain reader last processed a round.',
+  ),
+  venue_accounts_followed: gauge('chain-reader', [], 'Accounts that are followed on chain.'),
+  venue_settlement_steps_total: counter(
+    'executor',
+    ['step'],
+    'What the executor did: received, simulated, deferred, refused, unavailable, sent, mined, replaced, displaced, reversed.',
+  ),
+  venue_executor_ready: gauge('executor', [], '1 while a match could be settled, else 0.'),
+  venue_gas_balance_wei: gauge(
+    'executor',
+    ['wallet'],
+    'Funds of a wallet that pays gas, in wei; also of both submitters. Rounded to a double.',
+  ),
+  venue_gas_reserve_wei: gauge(
+    'executor',
+    ['wallet'],
+    'Funds below which the wallet submits nothing, in wei.',
+  ),
+  venue_gas_paused: gauge(
+    'deposit-submitter',
+    ['wallet'],
+    '1 while the wallet submits nothing to save gas, else 0; also of the withdrawal submitter.',
+  ),
+} as const satisfies Readonly<Record<string, MetricSpec>>
+
+export type MetricName = keyof typeof METRICS
+
+/** Names of one kind. */
+export type NameOf<Kind extends MetricSpec['kind']> = {
+  [Name in MetricName]: (typeof METRICS)[Name]['kind'] extends Kind ? Name : never
+}[MetricName]
+
+/** Labels of a metric, each with its value. */
+export type LabelsOf<Name extends MetricName> = Readonly<
+  Record<(typeof METRICS)[Name]['labels'][number], string>
+>

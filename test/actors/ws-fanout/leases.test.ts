@@ -1,0 +1,165 @@
+import { expect } from 'chai'
+import {
+  decodeCancelsRequest,
+  encodeCancelsAnswer,
+  type CancelsAnswer,
+  type CancelsRequest,
+} from '../../../bus-schemas/cancels.js'
+import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
+import { askCancels, askPlaceOrder } from '../../../bus-schemas/subjects.js'
+import { cancelsRefusals } from '../../../core/entry/cancels-refusals.js'
+import { addressOf, alicesKey, signedAuth } from '../../support/auth-frames.js'
+import { assertDocumented } from '../../support/documented-frames.js'
+import { eventually } from '../../support/eventually.js'
+import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
+import type { Frame, SocketClient } from '../../support/socket-client.js'
+
+const LEASE_ID = /^[0-9a-f]{32}$/
+const ENDS_AT_MS = Date.parse('2026-11-21T10:01:00Z')
+
+describe('leases of sockets', () => {
+  let rig: FanOutRig
+  let asked: CancelsRequest[]
+  let answer: (request: CancelsRequest) => CancelsAnswer | undefined
+
+  beforeEach(async () => {
+    rig = await startRig()
+    asked = []
+    answer = () => ({ kind: 'lease', ends_at_ms: ENDS_AT_MS })
+    await rig.bus.answer(askCancels, 'order-intake', (data, replyTo) => {
+      const request = decodeCancelsRequest(data)
+      asked.push(request)
+      const given = answer(request)
+      if (given !== undefined) rig.bus.reply(replyTo, encodeCancelsAnswer(given))
+    })
+  })
+  afterEach(() => rig.end())
+
+  const reply = async (client: SocketClient, frame: object): Promise<Frame> => {
+    const from = client.frames.length
+    client.send({ req_id: 'q', ...frame })
+    const got = await client.next(({ req_id }) => req_id === 'q', from)
+    assertDocumented(got)
+    return got
+  }
+  const authenticated = async (): Promise<SocketClient> => {
+    const client = await rig.connect()
+    await reply(client, await signedAuth())
+    return client
+  }
+  const kinds = () => asked.map(({ kind }) => kind)
+
+  it('opens a lease that ends with the socket', async () => {
+    const client = await authenticated()
+    const opened = await reply(client, { op: 'cancel_on_disconnect' })
+    expect(opened).to.include({ type: 'lease', seconds: 30 })
+    expect(opened.lease_id).to.match(LEASE_ID)
+    // It is asked for once.
+    expect(await reply(client, { op: 'cancel_on_disconnect', seconds: 60 })).to.deep.equal(opened)
+    client.ws.terminate()
+    await eventually(() => kinds().includes('end_lease'))
+    expect(kinds()).to.deep.equal(['open_lease', 'end_lease'])
+    for (const each of asked) {
+      expect(each).to.include({ market: rig.market.market, authenticated: addressOf(alicesKey) })
+      expect(JSON.parse(each.body)).to.deep.equal({ lease_id: opened.lease_id, seconds: 30 })
+    }
+  })
+
+  it('puts the lease on the orders that its owner places by the socket, and on no other', async () => {
+    const placed: unknown[] = []
+    await rig.bus.answer(askPlaceOrder, 'order-intake', (data) => {
+      placed.push(JSON.parse(decodeOrderRequest(data).body))
+    })
+    const client = await authenticated()
+    const owner = addressOf(alicesKey)
+    const place = (order: object) => client.send({ op: 'place', req_id: 'p', order })
+    place({ owner_address: owner })
+    const { lease_id: leaseId } = await reply(client, { op: 'cancel_on_disconnect' })
+    const other = { owner_address: '0x00000000000000000000000000000000000000ff' }
+    place({ owner_address: owner })
+    place(other)
+    place({ owner_address: owner, lease_id: 'own' })
+    await eventually(() => placed.length === 4)
+    expect(placed).to.deep.equal([
+      { owner_address: owner },
+      { owner_address: owner, lease_id: leaseId },
+      other,
+      { owner_address: owner, lease_id: 'own' },
+    ])
+  })
+
+  it('sets and disarms a dead-man switch', async () => {
+    const client = await authenticated()
+    const set = { op: 'cancel_all_after', seconds: 60 }
+    expect(await reply(client, set)).to.deep.equal({
+      ...{ type: 'lease', seconds: 60, ends_at: '2026-11-21T10:01:00.000Z', req_id: 'q' },
+    })
+    answer = () => ({ kind: 'lease', ends_at_ms: 0 })
+    const { market } = rig.market
+    expect(await reply(client, { ...set, seconds: 0, market })).to.deep.equal({
+      ...{ type: 'lease', seconds: 0, req_id: 'q' },
+    })
+    expect(asked.map(({ body }) => JSON.parse(body) as unknown)).to.deep.equal([
+      { owner_address: addressOf(alicesKey), seconds: 60 },
+      { owner_address: addressOf(alicesKey), seconds: 0, market },
+    ])
+  })
+
+  it('refuses frames that say nothing, and asks no market', async () => {
+    const unknown = await rig.connect()
+    const client = await authenticated()
+    const lease = { op: 'cancel_on_disconnect' }
+    const all = { op: 'cancel_all_after' }
+    const cases: [SocketClient, object, object][] = [
+      [unknown, lease, { code: 'auth_required' }],
+      [unknown, { ...all, seconds: 60 }, { code: 'auth_required' }],
+      [client, { ...lease, seconds: 9 }, { code: 'bad_op', field: 'seconds' }],
+      [client, { ...lease, seconds: 0 }, { code: 'bad_op', field: 'seconds' }],
+      [client, all, { code: 'bad_op', field: 'seconds' }],
+      [client, { ...all, seconds: '60' }, { code: 'bad_op', field: 'seconds' }],
+      [client, { ...all, seconds: 86_401 }, { code: 'bad_op', field: 'seconds' }],
+      [client, { ...all, seconds: 60, market: 'none' }, { code: 'unknown_market' }],
+    ]
+    for (const [who, frame, refused] of cases) {
+      expect(await reply(who, frame), JSON.stringify(frame)).to.include({
+        ...{ type: 'error', ...refused },
+      })
+    }
+    expect(asked).to.deep.equal([])
+  })
+
+  it('says when a lease could not be set, and takes it back', async () => {
+    answer = () => ({ kind: 'refused', refusal: cancelsRefusals.tooManyLeases })
+    const client = await authenticated()
+    expect(await reply(client, { op: 'cancel_on_disconnect' })).to.include({
+      ...{ code: 'lease_failed', type: 'error' },
+    })
+    expect(await reply(client, { op: 'cancel_all_after', seconds: 10 })).to.include({
+      code: 'lease_failed',
+    })
+    await eventually(() => kinds().includes('end_lease'))
+  })
+
+  it('writes a lease again when half of it is spent, and says when it has ended', async function () {
+    this.timeout(60_000)
+    const client = await authenticated()
+    await reply(client, { op: 'cancel_on_disconnect', seconds: 10 })
+    await eventually(() => kinds().includes('renew_lease'), 30_000)
+    answer = ({ kind }) =>
+      kind === 'renew_lease'
+        ? { kind: 'refused', refusal: cancelsRefusals.leaseEnded }
+        : { kind: 'lease', ends_at_ms: ENDS_AT_MS }
+    const ended = await client.next(({ code }) => code === 'lease_ended')
+    assertDocumented(ended)
+    await eventually(() => kinds().includes('end_lease'))
+    // Another one may be asked for.
+    expect(await reply(client, { op: 'cancel_on_disconnect' })).to.include({ type: 'lease' })
+  })
+
+  it('ends its leases when the process stops', async () => {
+    const client = await authenticated()
+    await reply(client, { op: 'cancel_on_disconnect' })
+    await rig.restart()
+    expect(kinds()).to.deep.equal(['open_lease', 'end_lease'])
+  })
+})

@@ -1,0 +1,129 @@
+import { expect } from 'chai'
+import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
+import {
+  decodeOrderRequest,
+  encodeOrderAnswer,
+  type OrderAnswer,
+} from '../../../bus-schemas/orders.js'
+import { askCancelOrder, askPlaceOrder } from '../../../bus-schemas/subjects.js'
+import { refusals } from '../../../core/entry/refusals.js'
+import { anOrder, progressOf } from '../../support/builders.js'
+import { assertDocumented } from '../../support/documented-frames.js'
+import { eventually } from '../../support/eventually.js'
+import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
+import type { Frame, SocketClient } from '../../support/socket-client.js'
+
+/** A request that reached the intake, to be answered when the test says so. */
+interface Asked {
+  readonly what: 'place' | 'cancel'
+  readonly body: string
+  readonly answer: (answer: OrderAnswer) => void
+}
+
+const order = anOrder()
+const taken: OrderAnswer = {
+  ...{ kind: 'order', feed_seq: 1, market: order.market },
+  ...{ order, progress: progressOf(order) },
+}
+
+describe('order entry by the socket', () => {
+  let rig: FanOutRig
+  let client: SocketClient
+  let asked: Asked[]
+
+  async function start(options: Parameters<typeof startRig>[0] = {}): Promise<void> {
+    rig = await startRig(options)
+    asked = []
+    for (const [what, subject] of [
+      ['place', askPlaceOrder],
+      ['cancel', askCancelOrder],
+    ] as const) {
+      await rig.bus.answer(subject, 'intake', (data, replyTo) => {
+        const { body } = decodeOrderRequest(data)
+        const answer = (it: OrderAnswer) => rig.bus.reply(replyTo, encodeOrderAnswer(it))
+        asked.push({ what, body, answer })
+      })
+    }
+    client = await rig.connect()
+  }
+  afterEach(() => rig.end())
+
+  const resultOf = async (reqId: string): Promise<Frame> => {
+    const frame = await client.next(({ req_id }) => req_id === reqId)
+    assertDocumented(frame)
+    return frame
+  }
+
+  it('passes on the order as it came, and answers by req_id in the order of the decisions', async () => {
+    await start()
+    const orders = [{ order_id: 'a' }, { order_id: 'b' }]
+    for (const [n, it] of orders.entries()) client.send({ op: 'place', req_id: `r${n}`, order: it })
+    client.send({ op: 'cancel', req_id: 'r2', order: { nonce: '1' } })
+    await eventually(() => asked.length === 3)
+    expect(asked.map(({ what, body }) => [what, JSON.parse(body) as unknown])).to.deep.equal([
+      ['place', orders[0]],
+      ['place', orders[1]],
+      ['cancel', { nonce: '1' }],
+    ])
+    asked[2]?.answer(taken)
+    expect(await resultOf('r2')).to.deep.include({ type: 'result', op: 'cancel', status: 200 })
+    asked[1]?.answer(taken)
+    const placed = await resultOf('r1')
+    expect(placed).to.have.nested.property('order.order_id', order.orderId)
+    asked[0]?.answer({ kind: 'refused', refusal: refusals.signature })
+    expect(await resultOf('r0')).to.include({
+      ...{ type: 'result', op: 'place', status: 400, code: 'invalid_signature' },
+      error: 'signature does not authorize this action',
+    })
+  })
+
+  it('refuses what is no order as REST does, and a frame without req_id', async () => {
+    await start()
+    client.send({ op: 'place', req_id: 'r0' })
+    await eventually(() => asked.length === 1)
+    expect(asked[0]?.body).to.equal('null')
+    asked[0]?.answer({ kind: 'refused', refusal: refusals.invalidJsonBody })
+    expect(await resultOf('r0')).to.include({ status: 400, code: 'invalid_json' })
+    client.send({ op: 'place', order: {} })
+    const error = await client.next(({ type }) => type === 'error')
+    expect(error).to.include({ code: 'bad_op', field: 'req_id' })
+    client.send(`{"op":"place","req_id":"deep","order":${'['.repeat(30)}${']'.repeat(30)}}`)
+    expect(await client.next(({ req_id }) => req_id === 'deep')).to.include({ code: 'bad_json' })
+    expect(asked).to.have.length(1)
+  })
+
+  it('refuses what exceeds the bound of unanswered requests, and takes more after an answer', async () => {
+    await start({ limits: { ...SESSION_LIMITS, maxOrdersInFlight: 2 } })
+    for (const n of [0, 1, 2]) client.send({ op: 'place', req_id: `r${n}`, order: {} })
+    expect(await resultOf('r2')).to.include({ status: 500, code: 'overloaded' })
+    await eventually(() => asked.length === 2)
+    asked[0]?.answer(taken)
+    expect(await resultOf('r0')).to.include({ status: 200 })
+    client.send({ op: 'cancel', req_id: 'r3', order: {} })
+    await eventually(() => asked.length === 3)
+    asked[1]?.answer(taken)
+    asked[2]?.answer({ kind: 'refused', refusal: refusals.activeOrderNotFound })
+    expect(await resultOf('r3')).to.include({ status: 404, code: 'active_order_not_found' })
+  })
+
+  it('says that the outcome is not known when there is no bus', async () => {
+    await start()
+    rig.bus.isConnected = () => false
+    client.send({ op: 'place', req_id: 'r0', order: {} })
+    expect(await resultOf('r0')).to.include({ status: 500, code: 'outcome_unknown' })
+    client.send({ op: 'cancel', req_id: 'r1', order: {} })
+    expect(await resultOf('r1')).to.include({ status: 500, code: 'cancel_target_unresolved' })
+  })
+
+  it('opens no socket to a page of an origin that is not allowed', async () => {
+    await start()
+    const origin = 'https://elsewhere.example'
+    const refused = await rig.connect({ origin }).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(Error)
+    const allowed = await rig.connect({ origin: 'https://app.example' })
+    allowed.send({ op: 'place', req_id: 'r0', order: {} })
+    await eventually(() => asked.length === 1)
+    asked[0]?.answer(taken)
+    expect(await allowed.next(({ req_id }) => req_id === 'r0')).to.include({ status: 200 })
+  })
+})

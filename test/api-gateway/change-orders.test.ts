@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { signedBody } from '../support/intake-stage.js'
+import { anOrderStage, type OrderStage } from './stage/order-stage.js'
+
+interface Result {
+  readonly status: number
+  readonly code?: string
+  readonly order?: { readonly order_id: string }
+}
+
+describe('changes of orders and batches, on a gateway with its intake', () => {
+  let stage: OrderStage
+  before(async () => {
+    stage = await anOrderStage()
+  })
+  after(() => stage.close())
+
+  const post = (path: string, body: unknown) => stage.send('POST', path, { body })
+
+  it('answers a replacement with both orders', async () => {
+    const [first, second] = [await signedBody(), await signedBody()]
+    await post('/v1/orders', first)
+    const body = { ...second, replaces_nonce: first.nonce }
+    const { status, json } = await post('/v1/orders/replace', body)
+    expect([status, json.error]).to.deep.equal([200, undefined])
+    expect(json).to.have.nested.property('order.order_id', second.order_id)
+    expect(json).to.have.nested.property('replaced.order_id', first.order_id)
+    expect(json).to.have.nested.property('replaced.status', 'cancelled')
+  })
+
+  it('answers a reduction with the order', async () => {
+    const first = await signedBody({ amount: '10' })
+    await post('/v1/orders', first)
+    const { owner_address, nonce } = first
+    const reduction = { owner_address, nonce, desired_amount: '4' }
+    const { status, json } = await post('/v1/orders/reduce', reduction)
+    expect([status, json.error]).to.deep.equal([200, undefined])
+    expect(json).to.have.nested.property('order.desired_amount', '4')
+  })
+
+  it('answers each order of a batch in its place, and places those that are good', async () => {
+    const [first, second] = [await signedBody(), await signedBody()]
+    const repeated = first
+    const bad = { ...(await signedBody()), side: 'hold' }
+    const body = { orders: [first, bad, 7, second, repeated] }
+    const options = { body, judged: false }
+    const { status, json } = await stage.send('POST', '/v1/orders/batch', options)
+    expect(status).to.equal(200)
+    const results = json.results as Result[]
+    expect(results.map((it) => [it.status, it.code ?? it.order?.order_id])).to.deep.equal([
+      [200, first.order_id],
+      [400, 'invalid_side'],
+      [400, 'invalid_json'],
+      [200, second.order_id],
+      [409, 'duplicate_order_id'],
+    ])
+    expect(results[4]).to.have.nested.property('order.order_id', first.order_id)
+    const again = await post('/v1/orders', second)
+    expect(again.status).to.equal(409)
+  })
+
+  it('takes twenty orders at once', async () => {
+    const orders = await Promise.all(Array.from({ length: 20 }, () => signedBody()))
+    const { json } = await post('/v1/orders/batch', { orders })
+    const ids = (json.results as Result[]).map((it) => it.order?.order_id)
+    expect(ids).to.deep.equal(orders.map((it) => it.order_id))
+  })
+
+  it('refuses a batch of more than 64 KiB as a whole', async () => {
+    const before = await stage.kept()
+    const order = { ...(await signedBody()), note: 'x'.repeat(64 * 1024) }
+    const { status } = await post('/v1/orders/batch', { orders: [order] })
+    expect(status).to.equal(413)
+    expect(await stage.kept()).to.deep.equal(before)
+  })
+})

@@ -1,0 +1,130 @@
+import { expect } from 'chai'
+import type { Block } from '../../core/engine/change.js'
+import { feedOf } from '../support/market-feed.js'
+import { aMarket } from '../support/builders.js'
+import type { MarketAct } from '../support/market-commands.js'
+import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
+import type { Explanation } from '../../interface/explanation.js'
+
+const MARKET = aMarket()
+
+const place = (over: Partial<Extract<MarketAct, { act: 'place' }>> = {}): MarketAct => ({
+  ...{ act: 'place', buy: true, price: 100, size: 10, trader: 1, livesSec: 3_600 },
+  unchecked: false,
+  ...over,
+})
+/** The ids of the orders of a feed, and where they are explained. */
+const idOf = (number: number): string => `${MARKET.market}/o${number}`
+const pathOf = (number: number): string => `/v1/orders/${encodeURIComponent(idOf(number))}/explain`
+const settle = (outcome: 'success' | 'both'): MarketAct => ({ act: 'settle', pick: 0, outcome })
+
+const HASH = `0x${'7e'.repeat(32)}` as const
+/** The block with transactions as the chain names them. */
+const withHash = (block: Block): Block => ({
+  ...block,
+  changes: block.changes.map((change) =>
+    change.kind === 'OrderFilled' ? { ...change, fill: { ...change.fill, txHash: HASH } } : change,
+  ),
+})
+
+describe('GET /v1/orders/{order_id}/explain', () => {
+  let gateway: HistoryGateway
+  beforeEach(async () => (gateway = await aHistoryGateway()))
+  afterEach(() => gateway.close())
+
+  /** What became of an order of these acts, which needs no frame. */
+  async function explained(acts: readonly MarketAct[], number = 1): Promise<Explanation> {
+    gateway.project(feedOf(MARKET, acts).map(withHash))
+    const { status, json } = await gateway.get(pathOf(number))
+    expect(status).to.equal(200)
+    return json as unknown as Explanation
+  }
+  const codes = ({ life }: Explanation) => life.map(({ code, reason }) => [code, reason])
+
+  it('says what was placed, matched and settled, with the match and the transaction', async () => {
+    const told = await explained([
+      ...[place({ size: 10 }), place({ buy: false, size: 4, trader: 2 })],
+      ...[settle('success'), place({ buy: false, size: 2, trader: 2 })],
+    ])
+    expect(told).to.deep.include({
+      ...{ order_id: idOf(1), market: MARKET.market, status: 'active', code: 'open' },
+      ...{ text: 'The order is open in the book.', life_complete: true },
+    })
+    const [placed, filled, pending] = told.life
+    expect(placed?.text).to.equal('Placed: buy 10 cNGN at 1 USDC per cNGN.')
+    expect(filled).to.deep.include({
+      ...{
+        code: 'filled',
+        counterpart_order_id: idOf(2),
+        liquidity: 'maker',
+        price: '1',
+        size: '4',
+      },
+      ...{ tx_hash: HASH, block_number: 1 },
+    })
+    expect(filled?.settlement_id).to.match(/^cNGN-USDC:\d+$/)
+    expect(filled?.text).to.match(
+      /^Filled as maker: 4 cNGN at 1 USDC per cNGN, matched with cNGN-USDC\/o2, /,
+    )
+    expect(pending).to.deep.equal({
+      ...{ code: 'matching', size: '2' },
+      text: '2 cNGN of it are matched and await settlement on the chain.',
+    })
+  })
+
+  it('says what the chain refused, why the order is held since, and what ends that', async () => {
+    const told = await explained([...[place(), place({ buy: false, trader: 2 }), settle('both')]])
+    expect(told).to.include({ status: 'active', code: 'settlement_refused' })
+    expect(told.ends).to.match(/^It returns after 30 seconds\./)
+    const refused = told.life.find(({ code }) => code === 'match_refused')
+    expect(refused).to.include({ reason: 'settlement_refused', revert: 'TM_PriceTooLow' })
+    expect(refused?.text).to.match(
+      /^The chain refused the match cNGN-USDC:\d+: TM_PriceTooLow\. The order is held: /,
+    )
+  })
+
+  it('says how a hold began and ended, and what cancelled the order', async () => {
+    const acts: MarketAct[] = [
+      place({ unchecked: true }),
+      { act: 'signature', pick: 0, valid: true },
+      { act: 'cancel', pick: 0 },
+    ]
+    const told = await explained(acts)
+    expect(told).to.include({ status: 'cancelled', code: 'unspecified' })
+    expect(codes(told)).to.deep.equal([
+      ['placed', undefined],
+      ['held', 'signature_unchecked'],
+      ['released', undefined],
+      ['cancelled', 'unspecified'],
+    ])
+  })
+
+  it('says when an order met its own, and when it expired', async () => {
+    const told = await explained([place(), place({ buy: false })], 2)
+    expect(told).to.include({ status: 'cancelled', code: 'self_trade' })
+    expect(codes(told).at(-1)).to.deep.equal(['cancelled', 'self_trade'])
+    const other = await aHistoryGateway()
+    other.project(feedOf(MARKET, [place({ livesSec: 60 }), { act: 'wait', sec: 100 }]))
+    const { json } = await other.get(pathOf(1))
+    expect(json).to.include({ status: 'expired', code: 'expired' })
+    await other.close()
+  })
+
+  it('keeps the newest hundred events, and says that there were more', async () => {
+    // An order that is wholly in settlement is held while its signature does not hold, and released again.
+    const rounds = Array.from({ length: 60 }, (): MarketAct[] => [
+      { act: 'signature', pick: 0, valid: false },
+      { act: 'signature', pick: 0, valid: true },
+    ])
+    const told = await explained([place(), place({ buy: false, trader: 2 }), ...rounds.flat()])
+    expect(told.life_complete).to.equal(false)
+    expect(codes(told).filter(([code]) => code === 'held' || code === 'released')).to.have.length(
+      100,
+    )
+  })
+
+  it('is 404 for an order that was never taken', async () => {
+    const { status, json } = await gateway.get('/v1/orders/none/explain')
+    expect([status, json.error]).to.deep.equal([404, 'order not found'])
+  })
+})

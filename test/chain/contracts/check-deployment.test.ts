@@ -1,0 +1,139 @@
+import { expect } from 'chai'
+import { encodeFunctionData, parseAbi, parseEther } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import {
+  checkDeployment,
+  type CheckedDeployment,
+  type DeploymentCheck,
+} from '../../../chain/contracts/check-deployment.js'
+import { createChainClient } from '../../../chain/reads/client.js'
+import { deploymentSchema } from '../../../chain/reads/deployment.js'
+import type { Address } from '../../../core/action.js'
+import { loadMarkets } from '../../../data/markets.js'
+import { lower, openWorld, perform, testKey, type World } from '../../support/devnet-world.js'
+import { freePort } from '../../support/free-port.js'
+
+const admin = parseAbi([
+  'function guardian() view returns (address)',
+  'function owner() view returns (address)',
+  'function setAdjustmentsPaused(bool paused)',
+  'function setTradeExecutor(address executor, bool allowed)',
+  'function setAllowedModule(address module, bool allowed)',
+  'function setTotalPositionCap(address manager, uint256 cap)',
+])
+
+/** An address that has never sent anything. */
+const SUBMITTER = lower(privateKeyToAccount(testKey(77)).address)
+const RESERVE_WEI = 10n ** 16n
+const SPOT = 'cNGN-USDC'
+
+describe('checkDeployment', function () {
+  this.timeout(120_000)
+  let world: World
+  let deps: CheckedDeployment
+  before(async () => {
+    world = await openWorld()
+    const { markets } = loadMarkets(world.at as never)
+    deps = {
+      client: createChainClient(world.anvil.rpcUrl, 'read'),
+      deployment: deploymentSchema.parse(world.at),
+      markets,
+      executor: { role: 'executor', address: world.executor, reserveWei: RESERVE_WEI },
+      submitters: [],
+      nowMs: Date.now,
+    }
+    await world.client.setBalance({ address: world.executor, value: parseEther('1') })
+  })
+  after(async () => {
+    await world?.anvil.stop()
+  })
+
+  const findings = async (changed: Partial<CheckedDeployment> = {}): Promise<DeploymentCheck[]> =>
+    (await checkDeployment({ ...deps, ...changed })).filter(({ result }) => result !== 'ok')
+
+  /** Calls a contract as the account that may. */
+  async function administer(
+    to: Address,
+    role: 'guardian' | 'owner',
+    call: Parameters<typeof encodeFunctionData<typeof admin>>[0],
+  ): Promise<void> {
+    const from = await world.client.readContract({ address: to, abi: admin, functionName: role })
+    await world.client.setBalance({ address: from, value: parseEther('1') })
+    await perform(world, { from: lower(from), to, data: encodeFunctionData(call) })
+  }
+
+  it('finds nothing wrong with a deployment that trades, and names each thing it looked at', async () => {
+    expect(await findings()).to.deep.equal([])
+    const looked = (await checkDeployment(deps)).map(({ what }) => what)
+    expect(looked).to.include.members([
+      ...['chain and contracts', 'the executor may settle', 'deposits are allowed'],
+      ...['withdrawals are allowed', 'gas of the executor', `${SPOT}: wiring`],
+      ...[`${SPOT}: matches are allowed`, `${SPOT}: prices are fresh`, `${SPOT}: caps leave room`],
+    ])
+  })
+
+  it('names a submitter without its right and without gas, each with the cure', async () => {
+    const submitters = [{ role: 'deposit submitter', address: SUBMITTER, reserveWei: RESERVE_WEI }]
+    expect(await findings({ submitters })).to.deep.equal([
+      {
+        what: 'the deposit submitter is a trade executor',
+        result: 'failed',
+        detail: `${SUBMITTER} is no trade executor: setTradeExecutor(${SUBMITTER}, true) on ${world.at.matching}`,
+      },
+      {
+        what: 'gas of the deposit submitter',
+        result: 'failed',
+        detail: `${SUBMITTER} has 0 wei, its reserve is ${RESERVE_WEI}: send gas money`,
+      },
+    ])
+  })
+
+  it('names a pause, a module that is not allowed and a right that was taken away', async () => {
+    const { matching, spot_manager: manager, deposit_module: module } = world.at
+    const batch = world.at.batch_executor ?? world.executor
+    const set = async (value: boolean) => {
+      await administer(manager, 'guardian', {
+        ...{ abi: admin, functionName: 'setAdjustmentsPaused', args: [!value] },
+      })
+      await administer(matching, 'owner', {
+        ...{ abi: admin, functionName: 'setAllowedModule', args: [module, value] },
+      })
+      await administer(matching, 'owner', {
+        ...{ abi: admin, functionName: 'setTradeExecutor', args: [batch, value] },
+      })
+    }
+    await set(false)
+    const found = await findings()
+    expect(found.map(({ what }) => what)).to.include.members([
+      ...['the executor may settle', 'deposits are allowed', `${SPOT}: matches are allowed`],
+    ])
+    const detailOf = (what: string) => found.find((check) => check.what === what)?.detail
+    expect(detailOf(`${SPOT}: matches are allowed`)).to.equal(`manager ${manager} is paused`)
+    expect(detailOf('deposits are allowed')).to.equal(
+      `the deposit module is not allowed: setAllowedModule(${module}, true) on ${matching}`,
+    )
+    await set(true)
+    expect(await findings()).to.deep.equal([])
+  })
+
+  it('names prices that have become old, and no market without prices', async () => {
+    const later = await findings({ nowMs: () => Date.now() + 86_400_000 })
+    const held = later.filter(({ what }) => what.endsWith(': prices are fresh'))
+    expect(held.map(({ what }) => what)).to.include('cNGN-PERP: prices are fresh')
+    expect(held.map(({ what }) => what)).to.not.include(`${SPOT}: prices are fresh`)
+    for (const { detail } of held)
+      expect(detail).to.match(/^held: \w+; see that its feeds are updated/)
+  })
+
+  it('says of everything that it is unknown where no node answers, and of another chain what differs', async () => {
+    const client = createChainClient(`http://127.0.0.1:${await freePort()}`, 'read')
+    const unknown = await checkDeployment({ ...deps, client })
+    expect(new Set(unknown.map(({ result }) => result))).to.include('unknown')
+    expect(unknown.filter(({ result }) => result === 'failed')).to.deep.equal([])
+    const deployment = { ...deps.deployment, chainId: 1 }
+    const [{ detail = '' } = {}] = await findings({ deployment })
+    expect(detail).to.match(
+      /^the deployment is on chain 1, the node on \d+; correct DEPLOYMENT_FILE or RPC_URL$/,
+    )
+  })
+})

@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
+import type { ChangeFacts, Fill, Match } from '../../../core/engine/change.js'
+import { createOwnFills, type FillEvent } from '../../../core/engine/own-fills.js'
+import type { Order } from '../../../core/engine/order.js'
+import { anOrder } from '../../support/builders.js'
+import { aChange } from '../../support/changes.js'
+
+const maker = anOrder({
+  orderId: 'maker',
+  owner: `0x${'a1'.repeat(20)}`,
+  subaccountId: 1n,
+  side: 'sell',
+})
+const taker = anOrder({
+  orderId: 'taker',
+  owner: `0x${'b0'.repeat(20)}`,
+  subaccountId: 2n,
+  side: 'buy',
+})
+const match: Match = {
+  settlementId: 'cNGN-USDC:2',
+  ...{ makerOrderId: 'maker', takerOrderId: 'taker' },
+  price: priceE18(5n * 10n ** 14n),
+  amount: amountE18(3n * 10n ** 18n),
+  takerFee: quoteE18(7n),
+}
+const fillOf = (liquidity: Fill['liquidity']): Fill => ({
+  ...match,
+  ...{ liquidity, fee: liquidity === 'taker' ? match.takerFee : quoteE18(0n) },
+  ...{ txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n, tradeId: 1024, takerSide: 'buy' },
+})
+
+/** A market whose orders are live from their placement until `end`. */
+function aMarketOf() {
+  const live = new Map<string, Order>()
+  const fills = createOwnFills((orderId) => live.get(orderId))
+  let seq = 0
+  const apply = (order: Order, facts: ChangeFacts): readonly FillEvent[] => {
+    seq += 1
+    const events = fills.apply(aChange(seq, order, facts))
+    if (facts.kind === 'OrderPlaced') live.set(order.orderId, order)
+    return events
+  }
+  const place = (order: Order) => apply(order, { kind: 'OrderPlaced', order, rank: seq })
+  return { fills, apply, place, end: (order: Order) => live.delete(order.orderId) }
+}
+
+const shown = (events: readonly FillEvent[]) =>
+  events.map(({ orderId, status, liquidity, subaccountId, fee }) => [
+    ...[orderId, status, liquidity, subaccountId, fee],
+  ])
+
+describe('own fills', () => {
+  it('names the order that met another once it is placed, whichever of the two was there first', () => {
+    const market = aMarketOf()
+    market.place(maker)
+    expect(shown(market.apply(maker, { kind: 'OrderMatched', match }))).to.deep.equal([
+      ['maker', 'pending', 'maker', 1n, 0n],
+    ])
+    expect(shown(market.place(taker))).to.deep.equal([['taker', 'pending', 'taker', 2n, 7n]])
+
+    const returning = aMarketOf()
+    returning.place(maker)
+    returning.place(taker)
+    expect(shown(returning.apply(taker, { kind: 'OrderMatched', match }))).to.deep.equal([
+      ['taker', 'pending', 'taker', 2n, 7n],
+      ['maker', 'pending', 'maker', 1n, 0n],
+    ])
+  })
+
+  it('knows the account of an order that has ended while its match is pending', () => {
+    const market = aMarketOf()
+    market.place(maker)
+    market.apply(maker, { kind: 'OrderMatched', match })
+    market.place(taker)
+    market.end(taker)
+    expect([...market.fills.pendingOf(taker.owner)]).to.have.length(1)
+    const events = [
+      ...market.apply(maker, { kind: 'OrderFilled', fill: fillOf('maker') }),
+      ...market.apply(taker, { kind: 'OrderFilled', fill: fillOf('taker') }),
+    ]
+    expect(shown(events)).to.deep.equal([
+      ['maker', 'settled', 'maker', 1n, 0n],
+      ['taker', 'settled', 'taker', 2n, 7n],
+    ])
+    expect(events[1]?.trade).to.deep.equal({
+      ...{ tradeId: 1024, txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n },
+      markPrice: undefined,
+    })
+    expect([...market.fills.pendingOf(taker.owner)]).to.deep.equal([])
+  })
+
+  it('tells a failure with the terms of the match, then a late fill, then its reversal', () => {
+    const market = aMarketOf()
+    market.place(maker)
+    market.apply(maker, { kind: 'OrderMatched', match })
+    market.place(taker)
+    const { settlementId } = match
+    const [failed] = market.apply(taker, {
+      ...{ kind: 'MatchReverted', settlementId, revert: 'TM_FeeTooHigh' },
+    })
+    expect(failed).to.include({
+      ...{ status: 'failed', revert: 'TM_FeeTooHigh', price: match.price, fee: 7n },
+    })
+    market.end(taker)
+    const [late] = market.apply(taker, { kind: 'OrderFilled', fill: fillOf('taker') })
+    expect(late).to.include({ status: 'settled', settlementId })
+    expect(late?.subaccountId).to.equal(undefined)
+    const [reversed] = market.apply(taker, {
+      ...{ kind: 'FillReversed', fill: fillOf('taker'), revert: 'not_carried_out' },
+    })
+    expect(reversed).to.include({ status: 'reversed', revert: 'not_carried_out' })
+    expect(reversed?.trade?.tradeId).to.equal(1024)
+  })
+})

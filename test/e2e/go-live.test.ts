@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEther } from 'viem'
+import { provideMarketFile } from '../../data/market-file.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { natsServerBinary } from '../support/config.js'
+import { openWorld, testKey, type World } from '../support/devnet-world.js'
+import { eventually } from '../support/eventually.js'
+import { freePort } from '../support/free-port.js'
+import { tempDir } from '../support/temp-dir.js'
+import { SPOT_ALONE } from '../support/venue.js'
+import { createTrader, SPOT } from './stage/trader.js'
+
+const EXECUTOR_KEY = testKey(1002)
+const SECRET = 'a'.repeat(64)
+const READY_WITHIN_MS = 90_000
+
+/** The secrets of one process, as in its file of /etc/venue. */
+const OWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  executor: { EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY, EXECUTOR_SECRET: SECRET },
+  matchers: { EXECUTOR_SECRET: SECRET },
+}
+
+describe('the samples of docs/operating, without the launcher', function () {
+  this.timeout(240_000)
+  const dir = tempDir()
+  const children: ChildProcess[] = []
+  let world: World
+  let gatewayUrl: string
+  let settings: Record<string, string>
+
+  function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): void {
+    children.push(spawn(command, args, { cwd: inProject('.'), env, stdio: 'ignore' }))
+  }
+
+  before(async () => {
+    world = await openWorld({ blockTime: 1 })
+    await world.client.setBalance({ address: world.executor, value: parseEther('10') })
+    await provideMarketFile(join(dir.path, 'markets.json'), SPOT_ALONE)
+    writeFileSync(join(dir.path, 'deployment.json'), JSON.stringify(world.at))
+    mkdirSync(join(dir.path, 'nats'))
+    const [nats, monitor, gateway, executor, sockets] = await Promise.all(
+      Array.from({ length: 5 }, freePort),
+    )
+    gatewayUrl = `http://127.0.0.1:${gateway}`
+    const placed = (file: string) =>
+      readFileSync(inProject(`docs/operating/${file}`), 'utf8')
+        .replaceAll('/var/lib/venue', dir.path)
+        .replaceAll('/etc/venue', dir.path)
+        .replaceAll('4322', `${nats}`)
+        .replaceAll('4323', `${monitor}`)
+        .replaceAll('8080', `${gateway}`)
+        .replaceAll('8081', `${executor}`)
+        .replaceAll('8082', `${sockets}`)
+        .replaceAll('https://node.example', world.anvil.rpcUrl)
+        .replace('TRUSTED_PROXIES=1\nWS', 'TRUSTED_PROXIES=0\nWS')
+    writeFileSync(join(dir.path, 'nats-server.conf'), placed('nats-server.conf'))
+    const lines = placed('production.env').matchAll(/^([A-Z_]+)=(.*)$/gm)
+    settings = Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]))
+    start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})
+    const processes = readFileSync(inProject('Procfile'), 'utf8').matchAll(/^([a-z-]+):/gm)
+    for (const [, name = ''] of processes)
+      start('./venue', ['run', name], { PATH: process.env.PATH, ...settings, ...OWN[name] })
+  })
+  after(async () => {
+    const running = children.filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    )
+    const ended = running.map((child) => once(child, 'exit'))
+    for (const child of children) child.kill('SIGTERM')
+    const late = setTimeout(() => children.forEach((child) => child.kill('SIGKILL')), 20_000)
+    await Promise.all(ended)
+    clearTimeout(late)
+    await world?.anvil.stop()
+  })
+
+  it('make a venue that is ready, trades and settles, and takes no cancel without a proof', async () => {
+    await eventually(async () => {
+      const answer = await fetch(`${gatewayUrl}/readyz`)
+      expect(await answer.text()).to.include('ready')
+      expect(answer.status).to.equal(200)
+    }, READY_WITHIN_MS)
+    const devnet = {
+      ...world.at,
+      ...{ gateway_url: gatewayUrl, rpc_url: world.anvil.rpcUrl, auth_domain: 'venue.example' },
+      accounts: [world.alice, world.bob].map(({ address, subaccountId }, i) => ({
+        ...{ name: `${i}`, address, private_key: testKey(i + 1) },
+        ...{ spot_subaccount_id: `${subaccountId}`, perp_subaccount_id: '0' },
+      })),
+    }
+    const [maker, taker] = [createTrader(devnet, 0), createTrader(devnet, 1)]
+    const terms = { amount: '5', price: '0.00070' }
+    await maker.place({ side: 'sell', ...terms })
+    const { order_id: orderId } = await taker.place({ side: 'buy', ...terms })
+    expect((await taker.until(orderId, 'filled')).market).to.equal(SPOT)
+    const another = await maker.place({ side: 'sell', ...terms })
+    const refused = await maker.cancel(another).catch((error: unknown) => error)
+    expect(refused).to.have.property('code', 'cancel_proof_required')
+  })
+
+  it('are what ./venue check-deployment finds complete', () => {
+    const { status, stdout } = spawnSync(
+      './venue',
+      ['check-deployment', '--executor', world.executor],
+      {
+        ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+        env: { PATH: process.env.PATH, ...settings },
+      },
+    )
+    expect(stdout.split('\n').filter((line) => !line.startsWith('ok '))).to.deep.equal([''])
+    expect(status).to.equal(0)
+  })
+})

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseProcfile } from '../devnet/launcher/procfile.js'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+const SAMPLES = 'docs/operating'
+const SYSTEMD = `${SAMPLES}/systemd`
+
+/** `NAME=value` lines. */
+const settingsIn = (text: string): Map<string, string> =>
+  new Map(
+    [...text.matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  )
+
+/** The processes of the Procfile; `matchers` is one line there. */
+const PROCESSES = [...read('Procfile').matchAll(/^([a-z-]+):/gm)].map(([, name = '']) => name)
+
+/** Without one of these a process could do more to the machine than it needs. */
+const HARDENED = [
+  ...['NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'PrivateTmp=yes', 'PrivateDevices=yes'],
+  ...[
+    'ProtectSystem=strict',
+    'ProtectHome=yes',
+    'ProtectKernelTunables=yes',
+    'RestrictNamespaces=yes',
+  ],
+  ...[
+    'RestrictSUIDSGID=yes',
+    'LockPersonality=yes',
+    'SystemCallFilter=@system-service',
+    'UMask=0027',
+  ],
+]
+
+describe('samples of a venue that trades for real', () => {
+  const production = settingsIn(read(`${SAMPLES}/production.env`))
+
+  it('sets only what .env.example knows, every safe value, and no key or secret', () => {
+    const known = new Set([...settingsIn(read('.env.example')).keys(), 'NODE_ENV'])
+    expect([...production.keys()].filter((name) => !known.has(name))).to.deep.equal([])
+    expect([...production.keys()].filter((name) => /KEY|SECRET|PASSWORD/.test(name))).to.deep.equal(
+      [],
+    )
+    expect(production.get('CANCEL_AUTH')).to.equal('required')
+    const hosts = [...production].filter(([name]) => name.endsWith('_HOST'))
+    expect(hosts.length).to.be.at.least(4)
+    for (const [name, host] of hosts) expect(host, name).to.equal('127.0.0.1')
+  })
+
+  it('has a hardened unit for the processes and for the bus, and a target that wants each process', () => {
+    for (const unit of ['venue@.service', 'venue-nats.service']) {
+      const lines = read(`${SYSTEMD}/${unit}`).split('\n')
+      expect(lines, unit).to.include.members(HARDENED)
+    }
+    const wanted = [...read(`${SYSTEMD}/venue.target`).matchAll(/venue@([a-z-]+)\.service/g)]
+    expect(wanted.map(([, name]) => name).toSorted()).to.deep.equal(PROCESSES.toSorted())
+  })
+
+  it('has a container for the bus and for each process, which runs what the unit runs', () => {
+    const compose = read(`${SAMPLES}/compose.yaml`)
+    const run = [...compose.matchAll(/command: \['\.\/venue', 'run', '([a-z-]+)'\]/g)]
+    expect(run.map(([, name]) => name).toSorted()).to.deep.equal(PROCESSES.toSorted())
+    expect(compose).to.include(
+      "['/opt/venue/.tools/nats-server', '--config', '/etc/venue/nats-server.conf']",
+    )
+    for (const setting of ['read_only: true', "cap_drop: ['ALL']", 'no-new-privileges:true'])
+      expect(compose).to.include(setting)
+  })
+
+  const verifier = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).status
+  // Without a body the runner lists it as pending.
+  if (verifier !== 0) it('has units that systemd reads: not tried, systemd is not installed')
+  else
+    it('has units that systemd reads without a warning', () => {
+      const dir = mkdtempSync(join(tmpdir(), 'venue-units-'))
+      for (const unit of readdirSync(new URL(SYSTEMD, root))) {
+        const text = read(`${SYSTEMD}/${unit}`).replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true')
+        writeFileSync(join(dir, unit), text)
+      }
+      const units = ['venue@gateway.service', 'venue-nats.service', 'venue.target']
+      const paths = units.map((unit) => join(dir, unit.replace('@gateway', '@')))
+      const { stderr, stdout } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
+        encoding: 'utf8',
+      })
+      const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('venue'))
+      expect(ours).to.deep.equal([])
+    })
+
+  const hasDocker = spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
+  if (!hasDocker) it('has a Compose file that docker reads: not tried, docker is not installed')
+  else
+    it('has a Compose file that docker reads', () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'venue-compose-')), 'compose.yaml')
+      writeFileSync(file, read(`${SAMPLES}/compose.yaml`).replaceAll(/^ *env_file:.*\n/gm, ''))
+      const { status, stderr } = spawnSync('docker', ['compose', '-f', file, 'config', '-q'], {
+        encoding: 'utf8',
+      })
+      expect(status, stderr).to.equal(0)
+    })
+
+  it('./venue run takes the names of the Procfile and no other', () => {
+    expect(parseProcfile(read('Procfile'), ['A']).length).to.equal(PROCESSES.length)
+    for (const name of ['nothing', '.*', '']) {
+      const { status, stderr } = spawnSync('./venue', ['run', name], {
+        ...{ cwd: root, encoding: 'utf8' as const },
+      })
+      expect(status, name).to.equal(2)
+      expect(stderr).to.equal(`venue: run takes the name of a process: ${PROCESSES.join(' ')} \n`)
+    }
+  })
+})

@@ -1,0 +1,133 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { METRICS } from '../../../runtime/metrics/table.js'
+
+const root = new URL('../../../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+
+/** Metrics of every process that are not ours: of Node's client, and Prometheus' own. */
+const OF_NODE = new Set([
+  'up',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  'nodejs_eventloop_lag_p99_seconds',
+])
+
+const SUFFIXES: Record<string, readonly string[]> = {
+  gauge: [''],
+  counter: [''],
+  histogram: ['_bucket', '_count', '_sum'],
+}
+/** The names under which Prometheus knows our metrics. */
+const SERIES = new Map(
+  Object.entries(METRICS).flatMap(([name, { kind }]) =>
+    (SUFFIXES[kind] ?? []).map((suffix) => [`${name}${suffix}`, name] as const),
+  ),
+)
+
+/** The metrics that an expression names, without what stands in its quotes, braces and brackets. */
+const namesIn = (expr: string): string[] =>
+  expr
+    .replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|\b(by|on|group_right) \([^)]*\)/g, '')
+    .match(/\b[a-z]+(_[a-z0-9]+)+\b|\bup\b/g)
+    ?.filter((name) => name !== 'histogram_quantile') ?? []
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number
+    readonly title: string
+    readonly datasource: { readonly uid: string }
+    readonly gridPos: Readonly<Record<'x' | 'y' | 'w' | 'h', number>>
+    readonly targets: readonly { readonly refId: string; readonly expr: string }[]
+  }[]
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string }[]
+  }
+}
+
+const alerts = read('docs/operating/alerts.yml')
+const rules = [...alerts.matchAll(/- alert: (\w+)\n\s+expr: '(.*)'\n/g)].map(
+  ([, name = '', expr = '']) => ({ name, expr }),
+)
+const dashboard = JSON.parse(read('docs/operating/dashboard.json')) as Dashboard
+const expressions = [
+  ...rules.map(({ expr }) => expr),
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+]
+const operating = read('docs/OPERATING.md')
+
+describe('what an operator watches', () => {
+  it('names only metrics that exist, and each of ours somewhere', () => {
+    const named = new Set(expressions.flatMap(namesIn))
+    const unknown = [...named].filter((name) => !SERIES.has(name) && !OF_NODE.has(name))
+    expect(unknown).to.deep.equal([])
+    const shown = new Set([...named].map((name) => SERIES.get(name)))
+    expect(Object.keys(METRICS).filter((name) => !shown.has(name))).to.deep.equal([])
+  })
+
+  it('has a paragraph for each alert, and no other', () => {
+    const paragraphs = [...operating.matchAll(/^### (Venue\w+)$/gm)].map(([, name]) => name)
+    expect(rules).to.have.length.above(10)
+    expect(alerts.match(/- alert:/g)).to.have.length(rules.length)
+    expect(paragraphs).to.deep.equal(rules.map(({ name }) => name))
+  })
+
+  it('lists the metrics in docs/OPERATING.md as they are declared', () => {
+    const [, table = ''] = /<!-- metrics:.*-->\n([^]*?)\n<!-- \/metrics -->/.exec(operating) ?? []
+    const rows = table
+      .trim()
+      .split('\n')
+      .slice(2)
+      .map((row) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      )
+    const declared = Object.entries(METRICS).map(([name, { kind, labels, process, help }]) => [
+      `\`${name}\``,
+      kind,
+      labels.join(', '),
+      process,
+      help,
+    ])
+    expect(rows).to.deep.equal(declared)
+  })
+
+  it('has a dashboard whose panels do not overlap and read the chosen Prometheus', () => {
+    const { panels, templating } = dashboard
+    expect(templating.list).to.deep.include({
+      ...templating.list[0],
+      name: 'datasource',
+      type: 'datasource',
+    })
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
+    )
+    expect(new Set(cells).size).to.equal(cells.length)
+    for (const { title, datasource, targets, gridPos } of panels) {
+      expect(datasource.uid, title).to.equal('${datasource}')
+      expect(gridPos.x + gridPos.w, title).to.be.at.most(24)
+      expect(new Set(targets.map(({ refId }) => refId)).size, title).to.equal(targets.length)
+    }
+  })
+
+  const hasPromtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0
+  // Without a body the runner lists it as pending.
+  if (!hasPromtool) it('is not checked by promtool: it is not installed')
+  else
+    it('has rules and a configuration that promtool accepts', () => {
+      for (const args of [
+        ['check', 'rules', 'docs/operating/alerts.yml'],
+        ['check', 'config', 'docs/operating/prometheus.yml'],
+      ]) {
+        const { status, stdout, stderr } = spawnSync('promtool', args, {
+          cwd: root,
+          encoding: 'utf8',
+        })
+        expect(status, `${stdout}${stderr}`).to.equal(0)
+      }
+    })
+})
