@@ -46,7 +46,7 @@ type Act =
   | { readonly act: 'prices'; readonly to: number }
 
 const TRADERS = 5
-const DAYS = 14
+const DAYS = 20
 const trader = fc.nat(TRADERS - 1)
 const acts: fc.Arbitrary<Act[]> = fc.array(
   fc.oneof<fc.WeightedArbitrary<Act>[]>(
@@ -71,7 +71,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
       }),
     },
   ),
-  { minLength: 1, maxLength: 40, size: 'max' },
+  { minLength: 12, maxLength: 40, size: 'max' },
 )
 
 /** A market on a chain, with the first price, the least size and how its prices move. */

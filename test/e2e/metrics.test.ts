@@ -14,8 +14,8 @@ import { startVenue, type TestVenue } from '../support/venue.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
 /** More than what the bus reserves for nonces; a full bus is tried at a tenth of the alert's share, to write less. */
-const BUS_BYTES = 400_000_000
-const FULL_SHARE = 0.08
+const BUS_BYTES = 1_200_000_000
+const FULL_SHARE = 0.03
 const FILLER_BYTES = 500_000
 const FIRES_WITHIN_MS = 90_000
 
