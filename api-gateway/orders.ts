@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/contracts/market.js'
-import type { Refusal } from '../core/entry/refusals.js'
+import { refusals, type Refusal } from '../core/entry/refusals.js'
 import { orderRecordJson } from '../core/records/order-record.js'
+import { askIntake } from '../runtime/bus/ask-order.js'
+import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { answerJson } from '../runtime/http/server.js'
-import { refuse, type GatewayContext, type GatewayDeps } from './context.js'
+import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
 
 /** Longest wait of a duplicate's answer for the stored order. */
 const REPEAT_WAIT_MS = 500
@@ -28,6 +30,28 @@ export function orderMembers(deps: GatewayDeps, answer: Taken): string {
   const members = `"order":${orderRecordJson(market, order, progress)}`
   if (replaced === undefined) return members
   return `${members},"replaced":${orderRecordJson(market, replaced.order, replaced.progress)}`
+}
+
+/** Asks the intake for a change that needs its owner's proof, a cancel or a reduction, and answers the order as it left it. */
+export async function changeByProof(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  ask: string,
+): Promise<void> {
+  const read = await readBody(ctx.req, BODY_LIMITS)
+  if ('refusal' in read) return refuse(ctx, read.refusal)
+  const { body } = read
+  const service_auth = ctx.get(deps.auth.header)
+  const request = {
+    request_id: ctx.state.requestId,
+    body,
+    ...(service_auth !== '' && { service_auth }),
+  }
+  const answer = await askIntake(deps.bus, ask, request)
+  if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
+  if (jsonObjectOf(body.toString()) === undefined) return refuse(ctx, refusals.invalidJsonBody)
+  if (answer === undefined) return refuse(ctx, refusals.cancelTarget)
+  await refuseOrder(ctx, deps, answer.refusal)
 }
 
 /** Answers the refusal; an identical resubmission is answered with the stored order beside it. */

@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { askReduceOrder } from '../../bus-schemas/subjects.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { OrderAnswer } from '../../interface/order.js'
 import { ReduceOrder } from '../../interface/order-changes.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
-import { askIntake } from '../../runtime/bus/ask-order.js'
-import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
-import { BODY_LIMITS, refuse } from '../context.js'
-import { answerOrder, refuseOrder } from '../orders.js'
+import { changeByProof } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/reduce`: 200 `{order}` with the order as the reduction left it. */
@@ -41,20 +37,5 @@ export const postOrdersReduce: Route = {
       500: refused('Not known whether it was reduced: safe to retry.'),
     },
   },
-  handler: (deps) => async (ctx) => {
-    const read = await readBody(ctx.req, BODY_LIMITS)
-    if ('refusal' in read) return refuse(ctx, read.refusal)
-    const { body } = read
-    const service_auth = ctx.get(deps.auth.header)
-    const request = {
-      request_id: ctx.state.requestId,
-      body,
-      ...(service_auth !== '' && { service_auth }),
-    }
-    const answer = await askIntake(deps.bus, askReduceOrder, request)
-    if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
-    if (jsonObjectOf(body.toString()) === undefined) return refuse(ctx, refusals.invalidJsonBody)
-    if (answer === undefined) return refuse(ctx, refusals.cancelTarget)
-    await refuseOrder(ctx, deps, answer.refusal)
-  },
+  handler: (deps) => (ctx) => changeByProof(ctx, deps, askReduceOrder),
 }
