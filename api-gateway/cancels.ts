@@ -40,6 +40,7 @@ export const cancelsRefused: Readonly<Record<number, Answer>> = {
   500: {
     description: 'In some markets it is not known what was done; safe to retry, with a new proof.',
     body: PartlyRefused,
+    headers: ['Retry-After'],
   },
 }
 

@@ -4,7 +4,7 @@ import type { PermitNonceReader } from '../chain/reads/read-permit-nonce.js'
 import type { Deployment } from '../chain/reads/deployment.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
-import { refusalBody } from '../core/entry/refusals.js'
+import { refusalBody, refusals, type Refusal } from '../core/entry/refusals.js'
 import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { refuseWith, type Answered, type HttpContext } from '../runtime/http/server.js'
@@ -85,5 +85,23 @@ export type Handler = (ctx: GatewayContext) => void | Promise<void>
 /** Bounds of a request body; an order needs two levels. */
 export const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024, maxDepth: 8 }
 
+/** Refusals of a venue that is too busy or too full; the same request may be sent again after RETRY_AFTER_SEC. */
+const BUSY: ReadonlySet<string> = new Set([
+  refusals.overloaded.code,
+  refusals.tooManyUnchecked.code,
+  refusals.readBehind.code,
+])
+const RETRY_AFTER_SEC = 1
+
+/** Sets `Retry-After` on the answer of a request that was refused only because the venue is busy. */
+export function advise(ctx: Pick<GatewayContext, 'set'>, { code }: Refusal): void {
+  if (BUSY.has(code)) ctx.set('Retry-After', `${RETRY_AFTER_SEC}`)
+}
+
+const answerRefusal = refuseWith(refusalBody)
+
 /** Answers with a refusal; extra fields follow its own. */
-export const refuse = refuseWith(refusalBody)
+export const refuse: typeof answerRefusal = (ctx, refusal, extra) => {
+  advise(ctx, refusal)
+  answerRefusal(ctx, refusal, extra)
+}

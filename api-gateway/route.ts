@@ -66,7 +66,10 @@ export const broken = refused(
 /** What every read of the venue's state may answer besides its own. */
 export const readRefusals = {
   500: broken,
-  503: refused('Reads lag behind what this venue already answered; ask again shortly.'),
+  503: {
+    ...refused('Reads lag behind what this venue already answered; ask again shortly.'),
+    headers: ['Retry-After'],
+  },
 } as const
 
 /** The 503 of a large read: a whole book, a page of trades, candles or history. */

@@ -7,7 +7,7 @@ import { BatchAnswer, PlaceBatch } from '../../interface/order-changes.js'
 import { askIntake } from '../../runtime/bus/ask-order.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { answerJson } from '../../runtime/http/server.js'
-import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { advise, BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { admitOrder } from '../order-rate.js'
 import { orderMembers, storedBeside } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
@@ -70,6 +70,7 @@ async function placeOne(
 ): Promise<string> {
   const { requestId: request_id } = ctx.state
   const refuseOne = async (refusal: Refusal): Promise<string> => {
+    advise(ctx, refusal)
     const beside = await storedBeside(deps, refusal)
     const { status } = refusal
     return JSON.stringify({ status, ...refusalBody(refusal, request_id), ...beside })

@@ -29,7 +29,10 @@ export const postOrdersCancel: Route = {
         'A protected namespace, or a proof that is missing, void another owner’s; or a page of an origin that is not allowed.',
       ),
       404: refused('No active order of this owner with this nonce.'),
-      500: refused('Not known whether it was cancelled: safe to retry.'),
+      500: {
+        ...refused('Not known whether it was cancelled: safe to retry.'),
+        headers: ['Retry-After'],
+      },
     },
   },
   handler: (deps) => (ctx) => changeByProof(ctx, deps, askCancelOrder),

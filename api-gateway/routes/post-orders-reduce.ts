@@ -34,7 +34,10 @@ export const postOrdersReduce: Route = {
       422: refused(
         'Below what is filled and pending (`reduction_too_small`), or above what the order asks for (`reduction_not_smaller`).',
       ),
-      500: refused('Not known whether it was reduced: safe to retry.'),
+      500: {
+        ...refused('Not known whether it was reduced: safe to retry.'),
+        headers: ['Retry-After'],
+      },
     },
   },
   handler: (deps) => (ctx) => changeByProof(ctx, deps, askReduceOrder),

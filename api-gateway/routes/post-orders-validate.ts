@@ -32,7 +32,10 @@ export const postOrdersValidate: Route = {
       200: { description: 'What would become of it.', body: OrderVerdict },
       400: refused('The body is not a JSON object.'),
       ...bodyRefusals,
-      500: refused('Not judged: too busy, or no answer; ask again.'),
+      500: {
+        ...refused('Not judged: too busy, or no answer; ask again.'),
+        headers: ['Retry-After'],
+      },
     },
   },
   handler: (deps) => async (ctx) => {
