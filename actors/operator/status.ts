@@ -76,6 +76,10 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
     ...wallets.filter(isShort).map(({ wallet }) => `the wallet of ${wallet} is short of gas`),
   ]
   const one = (name: Parameters<typeof samplesOf>[1]) => samplesOf(processes, name)[0]?.value
+  const least = (name: Parameters<typeof samplesOf>[1]): number | undefined => {
+    const values = samplesOf(processes, name).map(({ value }) => value)
+    return values.length === 0 ? undefined : Math.min(...values)
+  }
   const blockSec = one('venue_chain_block_timestamp_seconds')
   return {
     isWell: troubles.length === 0,
@@ -86,7 +90,7 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
       silentSec: one('venue_chain_silent_seconds'),
     }),
     bus: defined({ usedBytes: one('venue_bus_used_bytes'), maxBytes: one('venue_bus_max_bytes') }),
-    ...defined({ diskFreeBytes: one('venue_disk_free_bytes') }),
+    ...defined({ diskFreeBytes: least('venue_disk_free_bytes') }),
   }
 }
 

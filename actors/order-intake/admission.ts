@@ -17,12 +17,35 @@ export interface Storage {
   readonly maxBytes: bigint
 }
 
+/** A file system that the venue writes to, in bytes. */
+export interface Disk {
+  /** `data`: that of DATA_DIR; `bus`: that of the bus's streams. */
+  readonly place: 'data' | 'bus'
+  readonly freeBytes: bigint
+  readonly totalBytes: bigint
+}
+
+/** How much of a file system stays free for cancels and the venue's own commands: the greater of both. */
+export interface DiskReserve {
+  readonly bytes: bigint
+  readonly permille: bigint
+}
+
+/** Below this a file system takes no new orders; rounded down. */
+export function leastFree({ totalBytes }: Disk, { bytes, permille }: DiskReserve): bigint {
+  const share = (totalBytes * permille) / 1_000n
+  return share > bytes ? share : bytes
+}
+
 export interface AdmissionOptions {
   readonly bus: Pick<Bus, 'ask' | 'streamState'>
   /** Read anew each time: a market that is added counts from then on. */
   readonly markets: readonly string[]
   /** Undefined when it is not known. */
   readonly readStorage: () => Promise<Storage | undefined>
+  /** The file systems that can be looked at. */
+  readonly readDisks: () => Promise<readonly Disk[]>
+  readonly reserve: DiskReserve
   readonly log: Logger
   readonly checkEveryMs?: number
 }
@@ -38,7 +61,7 @@ export interface Admission {
 
 export type OnTaken = (market: string, taken: LogPosition) => void
 
-/** Checks the storage of the bus and the lag of each matcher once a second. */
+/** Checks the storage of the bus, the free disk and the lag of each matcher once a second. */
 export function watchAdmission(options: AdmissionOptions): Admission {
   const { markets, log, checkEveryMs = CHECK_EVERY_MS } = options
   const reached = new Map<string, number>()
@@ -59,7 +82,9 @@ export function watchAdmission(options: AdmissionOptions): Admission {
   }
   const look: Look = { reached, onTaken: (market, taken) => onTaken(market, taken) }
   const check = async (): Promise<void> => {
-    const full = describeFull(await options.readStorage().catch(() => undefined))
+    const full =
+      describeFull(await options.readStorage().catch(() => undefined)) ??
+      describeFullDisk(await options.readDisks().catch(() => []), options.reserve)
     for (const market of markets) {
       const trouble = full ?? (await lagOf(options, market, look).catch(() => troubles.get(market)))
       report(market, trouble)
@@ -89,6 +114,14 @@ function describeFull(storage: Storage | undefined): string | undefined {
   const { usedBytes, maxBytes } = storage
   const isFull = usedBytes * 1_000n >= maxBytes * MAX_STORED_PERMILLE
   return isFull ? `the bus has stored ${usedBytes} of ${maxBytes} bytes` : undefined
+}
+
+function describeFullDisk(disks: readonly Disk[], reserve: DiskReserve): string | undefined {
+  const full = disks.find((disk) => disk.freeBytes < leastFree(disk, reserve))
+  if (full === undefined) return undefined
+  const { place, freeBytes } = full
+  const where = place === 'data' ? 'DATA_DIR is' : 'the streams of the bus are'
+  return `${freeBytes} bytes are free where ${where}, of ${leastFree(full, reserve)} that stay free`
 }
 
 interface Look {

@@ -17,6 +17,9 @@ export const orderIntakeEnv = z.object({
   INDEX_LAG_MAX_BPS: z.coerce.number().int().min(0).max(10_000).default(100),
   /** An older sample counts as none. */
   INDEX_LAG_MAX_AGE_SECONDS: z.coerce.number().int().min(1).default(300),
+  /** Free bytes, and per mille of the file system, below which no new orders are taken: the greater of both. */
+  DISK_RESERVE_BYTES: z.coerce.bigint().min(0n).default(1_073_741_824n),
+  DISK_RESERVE_PERMILLE: z.coerce.bigint().min(0n).max(1_000n).default(20n),
   LOG_LEVEL: z.string().default('info'),
   /** `required` refuses cancels without a proof; recommended wherever the gateway is public. */
   CANCEL_AUTH: z.enum(['open', 'required']).default('open'),

@@ -5,12 +5,12 @@ import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
-import { readStorage } from '../../runtime/bus/nats-monitor.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
 import { openChain } from './chain-clients.js'
 import { indexGateOf, readOrderIntakeConfig } from './config.js'
+import { roomOf } from './disks.js'
 import { sampleAdmission } from './measure.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
@@ -35,9 +35,9 @@ runProcess({
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
     const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
-    const readStored = () => readStorage(config.NATS_MONITOR_URL)
-    const admission = watchAdmission({ bus, markets: names, readStorage: readStored, log })
-    sampleAdmission(metrics, names, admission)
+    const room = roomOf(config)
+    const admission = watchAdmission({ bus, markets: names, ...room, log })
+    sampleAdmission(metrics, { markets: names, admission, room })
     const places = { bus, registry, markets, readRow: file.row, admission }
     const intake = await startOrderIntake({
       ...{ ...places, ...authority, ...chain, nowMs: Date.now, log, onFatal: fail },

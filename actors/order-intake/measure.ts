@@ -1,13 +1,29 @@
 import type { Metrics } from '../../runtime/metrics/metrics.js'
-import type { Admission } from './admission.js'
+import { leastFree, type Admission } from './admission.js'
+import type { Room } from './disks.js'
 
-/** Reads at each scrape whether the markets take orders. `markets` is read anew each time. */
+export interface MeasuredAdmission {
+  /** Read anew each time: a market that is added is measured from then on. */
+  readonly markets: readonly string[]
+  readonly admission: Pick<Admission, 'trouble'>
+  readonly room: Pick<Room, 'readDisks' | 'reserve'>
+}
+
+/** Reads at each scrape whether the markets take orders, the free disk, and what of it is kept from new orders. */
 export function sampleAdmission(
   metrics: Metrics,
-  markets: readonly string[],
-  { trouble }: Pick<Admission, 'trouble'>,
+  { markets, admission, room }: MeasuredAdmission,
 ): void {
   metrics.sample('venue_orders_refused', () =>
-    markets.map((market) => [{ market }, trouble(market) === undefined ? 0 : 1]),
+    markets.map((market) => [{ market }, admission.trouble(market) === undefined ? 0 : 1]),
+  )
+  metrics.sample('venue_disk_free_bytes', async () =>
+    (await room.readDisks()).map(({ place, freeBytes }) => [{ place }, Number(freeBytes)]),
+  )
+  metrics.sample('venue_disk_reserve_bytes', async () =>
+    (await room.readDisks()).map((disk) => [
+      { place: disk.place },
+      Number(leastFree(disk, room.reserve)),
+    ]),
   )
 }

@@ -1,4 +1,4 @@
-import { readdir, stat, statfs } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -33,10 +33,6 @@ export function sampleDisk(metrics: Metrics, deps: MeasuredDisk): void {
   metrics.sample('venue_bus_used_bytes', async () => [[{}, (await sizes()).usedBytes]])
   metrics.sample('venue_bus_max_bytes', async () => [[{}, (await sizes()).maxBytes]])
   metrics.sample('venue_database_bytes', () => databaseSizes(dataDir))
-  metrics.sample('venue_disk_free_bytes', async () => {
-    const { bavail, bsize } = await statfs(dataDir)
-    return [[{}, bavail * bsize]]
-  })
 }
 
 /** The metrics of one scrape share an answer. */

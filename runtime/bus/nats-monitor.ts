@@ -8,7 +8,11 @@ const MONITOR_TIMEOUT_MS = 5_000
 const jszAnswer = z.object({
   server_id: z.string(),
   config: z
-    .object({ sync_always: z.boolean().optional(), max_storage: z.number().optional() })
+    .object({
+      sync_always: z.boolean().optional(),
+      max_storage: z.number().optional(),
+      store_dir: z.string().optional(),
+    })
     .optional(),
   storage: z.number().optional(),
   account_details: z
@@ -36,6 +40,17 @@ export async function readStorage(
   const maxStorage = config?.max_storage
   if (storage === undefined || maxStorage === undefined) return undefined
   return { usedBytes: BigInt(storage), maxBytes: BigInt(maxStorage) }
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+/**
+ * The directory of the server's streams, when the server runs on this machine; undefined when it does not, or when that is not
+ * known. Throws BusUnavailable when the port does not answer.
+ */
+export async function readStoreDir(monitorUrl: string | undefined): Promise<string | undefined> {
+  if (monitorUrl === undefined || !LOOPBACK.has(new URL(monitorUrl).hostname)) return undefined
+  return (await readJsz(monitorUrl)).config?.store_dir
 }
 
 /** What the bus stores, in bytes, and its streams. */

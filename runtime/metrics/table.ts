@@ -107,11 +107,20 @@ export const METRICS = {
     ['file'],
     'Size of a database in DATA_DIR, its log included.',
   ),
-  venue_disk_free_bytes: gauge('projector', [], 'Free space of the file system of DATA_DIR.'),
   venue_orders_refused: gauge(
     'order-intake',
     MARKET,
-    '1 while the intake refuses all new orders of a market, because the bus is full or its matcher is behind.',
+    '1 while the intake refuses all new orders of a market, because the bus or the disk is full or its matcher is behind.',
+  ),
+  venue_disk_free_bytes: gauge(
+    'order-intake',
+    ['place'],
+    'Free space of the file system of DATA_DIR (data) and of the streams of a bus on the same machine (bus).',
+  ),
+  venue_disk_reserve_bytes: gauge(
+    'order-intake',
+    ['place'],
+    'Free space of the file system below which new orders are refused.',
   ),
   venue_chain_block_timestamp_seconds: gauge(
     'chain-reader',

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { MAX_BEHIND, watchAdmission, type Storage } from '../../../actors/order-intake/admission.js'
+import {
+  MAX_BEHIND,
+  watchAdmission,
+  type Disk,
+  type Storage,
+} from '../../../actors/order-intake/admission.js'
+import { createDiskReader } from '../../../actors/order-intake/disks.js'
 import { encodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -8,13 +14,16 @@ import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, silentLog } from '../../support/intake-stage.js'
 import { startNatsServer } from '../../support/nats-server.js'
+import { tempDir } from '../../support/temp-dir.js'
 
 const { market } = anIntakeStage().market
 
 /** A log that ends where the test says, and a matcher that has come as far as the test says, or is silent. */
 function watched() {
   const at = { lastSeq: 0, commandSeq: 0 as number | undefined }
-  const full: { storage: Storage | undefined } = { storage: undefined }
+  const full: { storage: Storage | undefined; disks: readonly Disk[] } = {
+    ...{ storage: undefined, disks: [] },
+  }
   const admission = watchAdmission({
     bus: {
       streamState: () => Promise.resolve({ firstSeq: 1, lastSeq: at.lastSeq }),
@@ -29,6 +38,8 @@ function watched() {
     },
     markets: [market],
     readStorage: () => Promise.resolve(full.storage),
+    readDisks: () => Promise.resolve(full.disks),
+    reserve: { bytes: 100n, permille: 20n },
     log: silentLog,
     checkEveryMs: 5,
   })
@@ -60,6 +71,23 @@ describe('room for new orders', () => {
     await admission.stop()
   })
 
+  it('ends where either disk has less free than its reserve in bytes, or than its share', async () => {
+    const { full, admission } = watched()
+    const data = { place: 'data', freeBytes: 99n, totalBytes: 1_000n } as const
+    const bus = { place: 'bus', freeBytes: 199n, totalBytes: 10_000n } as const
+    const refusedFor = (disks: readonly Disk[], why: string | undefined) => {
+      full.disks = disks
+      return eventually(() => expect(admission.trouble(market)).to.equal(why))
+    }
+    const ofBytes = '99 bytes are free where DATA_DIR is, of 100 that stay free'
+    await refusedFor([data], ofBytes)
+    await refusedFor([{ ...data, freeBytes: 100n }], undefined)
+    const ofShare = '199 bytes are free where the streams of the bus are, of 200 that stay free'
+    await refusedFor([{ ...data, freeBytes: 100n }, bus], ofShare)
+    await refusedFor([{ ...bus, freeBytes: 200n }], undefined)
+    await admission.stop()
+  })
+
   it('is asked for orders, not for cancels, and stores nothing when there is none', async () => {
     const stage = anIntakeStage()
     const bus = createMemoryBus()
@@ -88,6 +116,15 @@ describe('room for new orders', () => {
     const storage = await readStorage(server.monitorUrl)
     expect(storage?.usedBytes).to.equal(0n)
     expect((storage?.maxBytes ?? 0n) > 0n).to.equal(true)
+    const dir = tempDir()
+    const disks = await createDiskReader(dir.path, server.monitorUrl)()
+    expect(disks.map(({ place }) => place)).to.deep.equal(['data', 'bus'])
+    for (const { freeBytes, totalBytes } of disks) {
+      expect(freeBytes > 0n && freeBytes <= totalBytes).to.equal(true)
+    }
+    const elsewhere = await createDiskReader(dir.path, 'http://bus.example:8222')()
+    expect(elsewhere.map(({ place }) => place)).to.deep.equal(['data'])
+    dir.remove()
     await server.stop()
   })
 })
