@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { DemoMakerKeys } from './environment.js'
+import type { LogBounds } from './output.js'
 import { LauncherError } from './wait-for.js'
 
 const HIGHEST_PORT = 65_535
@@ -41,6 +42,10 @@ export const launcherEnv = z.object({
   AUTH_DOMAIN: z.string().default('localhost'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_STDOUT: flag.default(false),
+  LOG_FILE_BYTES: integer('bytes, from 1000 on', 1_000, Number.MAX_SAFE_INTEGER).default(
+    32 * 1024 * 1024,
+  ),
+  LOG_FILES: integer('a number of files from 1 to 1000', 1, 1_000).default(2),
   PROCFILE: z.string().default('Procfile'),
   NATS_URL: z.string().optional(),
   NATS_SERVER_BIN: z.string().optional(),
@@ -91,6 +96,7 @@ export interface LauncherConfig {
   readonly logLevel: string
   /** Every line of every process on standard output, not only warnings. */
   readonly logStdout: boolean
+  readonly logBounds: LogBounds
   readonly procfile: string
   /** Absolute; without the setting a copy in DATA_DIR of the file that ships, made at the first start. */
   readonly marketsFile: string
@@ -134,6 +140,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     authDomain: values.AUTH_DOMAIN,
     logLevel: values.LOG_LEVEL,
     logStdout: values.LOG_STDOUT,
+    logBounds: Object.freeze({ fileBytes: values.LOG_FILE_BYTES, files: values.LOG_FILES }),
     procfile: values.PROCFILE,
     marketsFile: resolve(values.MARKETS_FILE ?? join(values.DATA_DIR, 'markets.json')),
     natsUrl: values.NATS_URL,

@@ -34,7 +34,7 @@ const FATAL = 'FATAL '
 export function keepRunning(keeping: Keeping, name: string, start: StartProcess): Supervised {
   const { config, console, guard, pids, onTrouble } = keeping
   if (keeping.isStopping()) throw new LauncherError(`${name} is not started: the venue is stopping`)
-  const log = openLogFile(config.dataDir, name)
+  const log = openLogFile(config.dataDir, name, config.logBounds)
   let fatal: string | undefined
   const onLine: ChildOptions['onLine'] = (line, stream) => {
     log.write(line)

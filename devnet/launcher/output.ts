@@ -1,5 +1,15 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Stream } from './child.js'
 
 const STILL_AT_IT_AFTER_MS = 2_000
@@ -36,8 +46,14 @@ function inWords(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** A log file larger than this is set aside as `<name>.log.1`, replacing the one set aside before. */
-const LARGEST_LOG_BYTES = 32 * 1024 * 1024
+/** How much of a process's log is kept. */
+export interface LogBounds {
+  /** A file that has reached this size is set aside. */
+  readonly fileBytes: number
+  /** Files of one process, the one that is written included; at least 1. */
+  readonly files: number
+}
+
 const LOUD_LEVELS = new Set(['warn', 'error', 'fatal'])
 const QUIET_LINE = /^\{"level":"(trace|debug|info)"/
 const LOUD_NATS_LINE = /\[(WRN|ERR|FTL)\]/
@@ -47,11 +63,14 @@ export interface LogFile {
   close(): void
 }
 
-/** Appends lines to `DATA_DIR/logs/<name>.log`, which stays below a bound together with the one set aside. */
+/**
+ * Appends lines to `DATA_DIR/logs/<name>.log`. A full file is set aside as `<name>.log.1`, the one before as `<name>.log.2` and so
+ * on; the oldest beyond the bound is deleted. A line that the disk has no room for is lost, and the venue goes on.
+ */
 export function openLogFile(
   dataDir: string,
   name: string,
-  largestBytes: number = LARGEST_LOG_BYTES,
+  { fileBytes, files }: LogBounds,
 ): LogFile {
   const folder = join(dataDir, 'logs')
   mkdirSync(folder, { recursive: true })
@@ -60,17 +79,37 @@ export function openLogFile(
   let bytes = fstatSync(fd).size
   return {
     write: (line) => {
-      if (bytes >= largestBytes) {
-        closeSync(fd)
-        renameSync(file, `${file}.1`)
-        fd = openSync(file, 'a')
-        bytes = 0
+      try {
+        if (bytes >= fileBytes) {
+          setAside(file, files)
+          closeSync(fd)
+          fd = openSync(file, 'a')
+          bytes = 0
+        }
+        bytes += writeSync(fd, `${line}\n`)
+      } catch (error) {
+        if (!isDiskFull(error)) throw error
       }
-      bytes += writeSync(fd, `${line}\n`)
     },
     close: () => closeSync(fd),
   }
 }
+
+/** Renames the files of a log by one number up; what a smaller bound leaves over is deleted too. */
+function setAside(file: string, files: number): void {
+  const prefix = `${basename(file)}.`
+  for (const name of readdirSync(dirname(file))) {
+    const number = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0
+    if (number >= Math.max(1, files - 1)) rmSync(join(dirname(file), name))
+  }
+  if (files === 1) return rmSync(file)
+  for (let number = files - 2; number >= 1; number -= 1)
+    if (existsSync(`${file}.${number}`)) renameSync(`${file}.${number}`, `${file}.${number + 1}`)
+  renameSync(file, `${file}.1`)
+}
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
 /**
  * The console's form of a line of a process's output: warnings and errors in short form, and lines of standard error

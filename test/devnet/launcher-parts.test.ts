@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { roleAccounts, ROLES } from '../../devnet/chain/accounts.js'
@@ -16,6 +16,7 @@ import { consoleLine, openLogFile } from '../../devnet/launcher/output.js'
 import { endOrphans, identify, isRunning, keepPids, readPids } from '../../devnet/launcher/pids.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
 import type { Child } from '../../runtime/process/supervisor.js'
+import { eventually } from '../support/eventually.js'
 
 let dir = ''
 
@@ -164,11 +165,36 @@ describe('devnet/launcher-log', () => {
   })
 
   it('sets a large file aside and stays below its bound', async () => {
-    const log = openLogFile(dir, 'x', 10)
-    for (const word of ['first-line', 'second-line', 'third']) log.write(word)
-    log.close()
-    expect(await readFile(join(dir, 'logs/x.log'), 'utf8')).to.equal('third\n')
-    expect(await readFile(join(dir, 'logs/x.log.1'), 'utf8')).to.equal('second-line\n')
+    const kept = async (files: number, words: readonly string[]) => {
+      const log = openLogFile(dir, 'x', { fileBytes: 10, files })
+      for (const word of words) log.write(word)
+      log.close()
+      const names = (await readdir(join(dir, 'logs'))).toSorted()
+      return Promise.all(names.map((name) => readFile(join(dir, 'logs', name), 'utf8')))
+    }
+    const words = ['first-line', 'second-line', 'third-line', 'fourth-line', 'fifth']
+    expect(await kept(3, words)).to.deep.equal(['fifth\n', 'fourth-line\n', 'third-line\n'])
+    expect(await kept(2, ['is-full', 'newest'])).to.deep.equal(['newest\n', 'fifth\nis-full\n'])
+    expect(await kept(1, ['is-full', 'alone'])).to.deep.equal(['alone\n'])
+  })
+
+  it('is followed by ./venue logs when the file is set aside', async function () {
+    this.timeout(20_000)
+    const log = openLogFile(dir, 'x', { fileBytes: 10, files: 2 })
+    log.write('before-it')
+    const follower = spawn('./venue', ['logs', 'x'], {
+      ...{ cwd: inProject('.'), env: { PATH: process.env.PATH, DATA_DIR: dir }, detached: true },
+    })
+    let shown = ''
+    follower.stdout.on('data', (data: Buffer) => (shown += data.toString()))
+    try {
+      await eventually(() => expect(shown).to.include('before-it'))
+      log.write('set-aside-now')
+      await eventually(() => expect(shown).to.include('set-aside-now'), 15_000)
+    } finally {
+      follower.kill()
+      log.close()
+    }
   })
 })
 
