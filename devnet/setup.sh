@@ -2,28 +2,16 @@
 # Every step prints its name and duration; a step with nothing to do is silent or quick.
 
 setup_log=.cache/setup.log
-mkdir -p .cache
 
 fail() {
   printf 'venue: %s\n' "$1" >&2
   exit 1
 }
 
-now_ms() { date +%s%3N; }
+{ mkdir -p .cache && : >>"$setup_log"; } 2>/dev/null ||
+  fail "$PWD/$setup_log cannot be written; it may belong to another user: make it writable, or remove $PWD/.cache"
 
-# step WHAT COMMAND...: runs quietly; on failure shows the end of what the command printed.
-step() {
-  step_what=$1
-  shift
-  step_begun=$(now_ms)
-  [ -t 1 ] && printf '  %s ...\r' "$step_what"
-  if ! "$@" >"$setup_log" 2>&1; then
-    printf '  %s: failed\n' "$step_what"
-    tail -n 40 "$setup_log" >&2
-    return 1
-  fi
-  printf '  %s: %s ms\n' "$step_what" "$(($(now_ms) - step_begun))"
-}
+. devnet/step.sh
 
 check_machine() {
   [ "$(uname -s) $(uname -m)" = 'Linux x86_64' ] ||
@@ -102,7 +90,23 @@ remove_stale_output() {
   done
 }
 
+# What a build reads. A deleted file shows by the time of its folder.
+sources='interface runtime core bus-schemas chain data actors api-gateway executor client devnet bench examples test web
+  package-lock.json tsconfig.json'
+
+is_built() {
+  # shellcheck disable=SC2086
+  [ -e dist/.built ] && [ -z "$(find $sources -newer dist/.built -print -quit)" ]
+}
+
+# Leaves the time at which it began, so that what changes meanwhile is built by the next one.
 build() {
+  mkdir -p dist
+  : >dist/.build-begun
+  compile && mv dist/.build-begun dist/.built
+}
+
+compile() {
   remove_stale_output
   node node_modules/typescript-7/bin/tsc -b && node node_modules/typescript-7/bin/tsc -p web || return 1
   node dist/devnet/build-page.js || return 1
@@ -140,7 +144,7 @@ setup_begun=$(now_ms)
 check_machine
 printf 'set up (Node %s)\n' "$node_version"
 ensure_packages
-step 'compile' build || fail 'the build failed; its last lines are above'
+is_built || step 'compile' build || fail 'the build failed; its last lines are above'
 ensure_nats_server
 check_programs
 printf '  all set up: %s ms\n' "$(($(now_ms) - setup_begun))"

@@ -33,6 +33,15 @@ export function runWorkers(config: WsFanoutConfig): void {
   })
 }
 
+/**
+ * Node ends a worker of its cluster at once when the parent is gone. This one stops in order instead (`runProcess` sees the
+ * same event), so that its clients get their close code.
+ */
+export function stopInOrderWithoutParent(): void {
+  const { worker } = cluster
+  worker?.once('disconnect', () => (worker.exitedAfterDisconnect = true))
+}
+
 const superviseWorker = (worker: number, log: Logger): Supervised =>
   supervise({
     name: `ws-fanout-${worker}`,

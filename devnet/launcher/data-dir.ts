@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { LauncherError } from './wait-for.js'
 
 /** It also marks a directory as a venue's: `./venue reset` deletes only marked directories. */
@@ -9,7 +17,7 @@ export const LOCK_FILE = 'venue.lock'
 /** Makes the data directory if there is none. Throws LauncherError when files cannot be written there. */
 export function provideDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(dataDir)
     closeSync(openSync(join(dataDir, LOCK_FILE), 'a+', 0o644))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -17,6 +25,13 @@ export function provideDataDir(dataDir: string): void {
     const why = isFile ? 'a file is in its place' : message
     throw new LauncherError(`DATA_DIR ${dataDir} cannot be written (${why}); set DATA_DIR`)
   }
+}
+
+/** Like a recursive mkdirSync, which never returns where the system lets nothing be made, as below /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  mkdirSync(path)
 }
 
 /**

@@ -71,6 +71,11 @@ describe('devnet/launcher-lock', () => {
       expect(() => provideDataDir(place)).to.throw(
         `DATA_DIR ${place} cannot be written (a file is in its place); set DATA_DIR`,
       )
+    // Not even the administrator makes a directory here.
+    for (const place of ['/proc/venue', '/proc/venue/inside'])
+      expect(() => provideDataDir(place)).to.throw(
+        /^DATA_DIR \/proc\/venue\S* cannot be written \(ENOENT: [^\n]+\); set DATA_DIR$/,
+      )
   })
 
   it('takes over at once from one that was killed', async () => {

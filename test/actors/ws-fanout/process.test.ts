@@ -137,4 +137,18 @@ describe('ws-fanout process', function () {
     expect(pids).to.have.length(3)
     for (const pid of pids) expect(() => process.kill(pid, 0)).to.throw('ESRCH')
   })
+
+  it('closes the sockets of its workers with 1001 when it is killed itself', async () => {
+    const env = { ...environment(), LOG_LEVEL: 'info', WS_FANOUT_WORKERS: '2' }
+    child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    let listening = 0
+    createInterface({ input: child.stdout as Readable }).on('line', (line) => {
+      if (line.includes('"msg":"listening"')) listening += 1
+    })
+    await eventually(() => listening === 2)
+    const members = await Promise.all(Array.from({ length: 4 }, () => subscribe()))
+    for (const client of members) await client.next(({ type }) => type === 'snapshot')
+    child.kill('SIGKILL')
+    for (const client of members) expect(await client.closed).to.equal(1001)
+  })
 })
