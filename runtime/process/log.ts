@@ -6,6 +6,7 @@ import {
   type Logger as PinoLogger,
 } from 'pino'
 import { isoTime } from '../../core/time.js'
+import { withSourcePlaces } from './source-places.js'
 
 /** Has no `child`, because the fields of a child logger would not be redacted. */
 export type Logger = Pick<
@@ -26,9 +27,15 @@ export function createLog(name: string, level: string, destination?: Destination
     timestamp: () => `,"time":"${isoTime(Date.now())}"`,
     formatters: { level: (label: string) => ({ level: label }), log: redactedFields },
     // Redact an error after its serializer has turned message and stack into fields.
-    serializers: { err: (error: Error) => redacted(stdSerializers.err(error)) },
+    serializers: { err: (error: Error) => redacted(errorFields(error)) },
   }
   return destination === undefined ? pino(options) : pino(options, destination)
+}
+
+/** An error as fields, its stack with the places of the sources. */
+function errorFields(error: Error): object {
+  const fields = stdSerializers.err(error)
+  return error instanceof Error ? { ...fields, stack: withSourcePlaces(fields.stack) } : fields
 }
 
 type Fields = Record<string, unknown>
