@@ -9,10 +9,14 @@ const LEAVES_THE_PROCESS = /^(node:child_process|node:worker_threads)$/
  * The compiled test files of the folders and files, from the root and in their order. A test whose imports lead to
  * another process (a bus server, a chain, a program of the venue) is left out.
  */
-export function inProcessTests(root: string, paths: readonly string[]): string[] {
+export function inProcessTests(
+  root: string,
+  paths: readonly string[],
+  without: readonly string[] = [],
+): string[] {
   const leaves = createLeavesProcess(root)
   return [...new Set(paths.flatMap((path) => testsOf(root, path)))]
-    .filter((path) => !leaves(path))
+    .filter((path) => !without.includes(path) && !leaves(path))
     .map((path) => `dist/${path.replace(/\.ts$/, '.js')}`)
 }
 

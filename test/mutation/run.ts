@@ -17,8 +17,8 @@ const plugin = (name: string): string => fileURLToPath(new URL(name, import.meta
 /** A mutant that loops for ever costs so much more than its tests take by themselves. */
 const TIMEOUT_MS = 8_000
 
-async function mutate({ folder, tests }: Room, sources: string[]): Promise<void> {
-  const settings: RunnerSettings = { specs: inProcessTests(root, tests) }
+async function mutate({ folder, tests, without }: Room, sources: string[]): Promise<void> {
+  const settings: RunnerSettings = { specs: inProcessTests(root, tests, without) }
   await new Stryker({
     ...settings,
     mutate: sources,
