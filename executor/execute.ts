@@ -123,18 +123,21 @@ async function withGuilty(
   const { match, market } = payload
   const guilty = await findGuilty(match, revert)
   if (guilty === 'venue') onVenueFault(market, termsOf(match, call, markets), revert)
-  if (guilty === undefined) return answer
-  if (answer.kind !== 'refused' || !isSpentElsewhere(match, guilty, answer))
-    return { ...answer, guilty }
-  return { ...answer, guilty, isSpentElsewhere: true }
+  const isElsewhere = answer.kind === 'refused' && isSpentElsewhere(match, guilty, answer)
+  return {
+    ...answer,
+    ...(guilty !== undefined && { guilty }),
+    ...(isElsewhere && { isSpentElsewhere: true }),
+  }
 }
 
-/** Whether matches of other markets may have taken what each guilty account lacks. */
+/** Whether matches of other markets may have taken what each guilty account lacks; what any lacks, if none can be named. */
 function isSpentElsewhere(
   { actions: [taker, maker] }: MatchCall,
-  guilty: Blame,
+  guilty: Blame | undefined,
   { spentElsewhere = [] }: RefusedSettlement,
 ): boolean {
+  if (guilty === undefined) return spentElsewhere.length > 0
   const sides = { taker: [taker], maker: [maker], both: [taker, maker], venue: [] }[guilty]
   return (
     sides.length > 0 &&

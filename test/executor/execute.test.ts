@@ -143,6 +143,25 @@ describe('a request to settle', () => {
     journal.recordMined(FROM, evmNonce - 1, { ...newest, outcomes })
   }
 
+  it('is said to be spent elsewhere for each guilty account, and for any if none can be named', async () => {
+    const revert = 'WERC_CannotBeNegative'
+    const toldFor = async (blame: Blame | undefined, spentElsewhere: readonly bigint[]) => {
+      open()
+      guilty = blame
+      const elsewhere = spentElsewhere.length > 0 && { spentElsewhere }
+      submission = () => Promise.resolve({ kind: 'refused', revert, ...elsewhere })
+      return (await execute()) as { readonly isSpentElsewhere?: true }
+    }
+    const told = { isSpentElsewhere: true }
+    expect(await toldFor('taker', [7n])).to.include({ guilty: 'taker', ...told })
+    expect(await toldFor('taker', [8n])).not.to.have.property('isSpentElsewhere')
+    expect(await toldFor('both', [8n])).not.to.have.property('isSpentElsewhere')
+    const unclear = await toldFor(undefined, [8n])
+    expect(unclear).to.include(told)
+    expect(unclear).not.to.have.property('guilty')
+    expect(await toldFor(undefined, [])).not.to.have.property('isSpentElsewhere')
+  })
+
   it('is submitted under its key, and answered when it is mined', async () => {
     expect(await execute()).to.deep.equal({ kind: 'mined', transaction: success(1) })
     expect(submitted).to.have.length(1)
