@@ -1,19 +1,39 @@
 import type { Market } from '../core/contracts/market.js'
 import { formatDecimal } from '../core/decimal.js'
 import type { HoldReason } from '../core/engine/change.js'
+import type { OrderFacts, PendingMatch } from '../core/records/order-facts-record.js'
 import { revertFields } from '../core/revert.js'
 import { isoTime } from '../core/time.js'
 import type { LifeFill, OrderEvent, OrderLife } from '../data/history/read-life.js'
 import type { StoredOrder } from '../data/history/read-model.js'
-import type { Explanation, LifeEvent } from '../interface/explanation.js'
+import type {
+  Explanation,
+  ExplanationLinks,
+  LifeEvent,
+  OwnAccount,
+} from '../interface/explanation.js'
 import { cancelReasons, holdReasons, marketReasons, type Reason } from '../interface/reasons.js'
 
+/** What an order is explained from beside its record. */
+export interface Known {
+  readonly life: OrderLife
+  /** Undefined while the fan-out does not answer, or where nothing is asked of it. */
+  readonly facts: OrderFacts | undefined
+  /** Whether the order's owner asks. */
+  readonly isOwn: boolean
+}
+
 /**
- * What became of an order, from what everyone may know of it: its record, its settled matches, and why it was held or
- * refused. Prices are the engine's. Balances of the account are not part of it.
+ * What became of an order: its record, its matches, and why it was held or refused. Prices are the engine's. What its
+ * account holds is part of it only where its owner asks.
  */
-export function explainOrder(market: Market, stored: StoredOrder, life: OrderLife): Explanation {
+export function explainOrder(
+  market: Market,
+  stored: StoredOrder,
+  { life, facts, isOwn }: Known,
+): Explanation {
   const { order, progress } = stored
+  const pending = pendingLines(market, stored, unsettled(life, facts))
   const happened = [
     ...life.events.map((event) => ({ atMs: event.atMs, line: eventLine(event) })),
     ...life.fills.map((fill) => ({ atMs: fill.atMs, line: fillLine(market, fill) })),
@@ -26,10 +46,35 @@ export function explainOrder(market: Market, stored: StoredOrder, life: OrderLif
     life: [
       placedLine(market, stored),
       ...happened.map(({ line }) => line),
-      ...pendingLines(market, stored),
+      ...pending.lines,
       ...endLines(stored),
     ],
-    life_complete: life.isWhole,
+    life_complete: life.isWhole && pending.areAll,
+    links: linksOf(stored, isOwn),
+    ...(isOwn && { account: facts?.account ?? unknownAccount(stored) }),
+  }
+}
+
+/** The pending matches that the read model does not show as settled or refused: it may be ahead of the fan-out. */
+function unsettled({ fills, events }: OrderLife, facts: OrderFacts | undefined): PendingMatch[] {
+  const done = new Set([...fills, ...events].map(({ settlementId }) => settlementId))
+  return (facts?.matches ?? []).filter((match) => !done.has(match.settlement_id))
+}
+
+const unknownAccount = ({ order }: StoredOrder): OwnAccount => ({
+  subaccount_id: order.subaccountId.toString(),
+  needs: [],
+})
+
+const pathOf = (orderId: string): string => `/v1/orders/${encodeURIComponent(orderId)}`
+
+function linksOf({ order }: StoredOrder, isOwn: boolean): ExplanationLinks {
+  const { orderId, replaces, subaccountId } = order
+  return {
+    order: pathOf(orderId),
+    codes: '/docs/codes',
+    ...(replaces !== undefined && { replaces: `${pathOf(replaces)}/explain` }),
+    ...(isOwn && { balances: `/v1/balances?subaccount_id=${subaccountId}`, fills: '/v1/fills' }),
   }
 }
 
@@ -138,14 +183,26 @@ function fillLine({ presentation }: Market, fill: LifeFill): LifeEvent {
   }
 }
 
+/** Most pending matches that are listed. */
+const PENDING_MAX = 100
+
+/** Each match that awaits settlement; one line for all that no process could name. */
 function pendingLines(
   { presentation }: Market,
   { progress: { pending } }: StoredOrder,
-): LifeEvent[] {
-  if (pending === 0n) return []
+  matches: readonly PendingMatch[],
+): { readonly lines: LifeEvent[]; readonly areAll: boolean } {
+  if (pending === 0n) return { lines: [], areAll: true }
+  const listed = matches.slice(0, PENDING_MAX)
+  const lines = listed.map(({ settlement_id, size, price, liquidity, at }): LifeEvent => {
+    const what = `${size} ${presentation.engineAmountUnit} at ${price} ${presentation.enginePriceUnit}`
+    const text = `Matched as ${liquidity}: ${what}. The match ${settlement_id} awaits settlement on the chain.`
+    return { at, code: 'matching', text, settlement_id, liquidity, price, size }
+  })
+  if (matches.length > 0) return { lines, areAll: listed.length === matches.length }
   const size = formatDecimal(pending, 18)
   const text = `${size} ${presentation.engineAmountUnit} of it are matched and await settlement on the chain.`
-  return [{ code: 'matching', text, size }]
+  return { lines: [{ code: 'matching', text, size }], areAll: true }
 }
 
 function endLines({ progress }: StoredOrder): LifeEvent[] {

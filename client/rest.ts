@@ -108,8 +108,11 @@ export interface RestClient {
   /** Cancels all orders of an owner unless it is called again in time; `seconds` 0 disarms. Proven in the same way. */
   cancelAllAfter(body: CancelAllAfter, frame?: SignedFrame): Promise<LeaseAnswer>
   order(orderId: string): Promise<OrderLookup>
-  /** What became of an order and why, in codes and in sentences. */
-  explainOrder(orderId: string): Promise<Explanation>
+  /**
+   * What became of an order and why, in codes and in sentences. With a frame of its owner, of the purpose `history`, also what
+   * its account holds and lacks.
+   */
+  explainOrder(orderId: string, frame?: SignedFrame): Promise<Explanation>
   health(): Promise<Health>
 }
 
@@ -173,7 +176,10 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     cancelList: (body, frame) => postOwn('/v1/orders/cancel-list', body, frame),
     cancelAllAfter: (body, frame) => postOwn('/v1/orders/cancel-all-after', body, frame),
     order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
-    explainOrder: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}/explain`),
+    explainOrder: (orderId, frame) => {
+      const path = `/v1/orders/${encodeURIComponent(orderId)}/explain`
+      return frame === undefined ? get(path) : getOwn(path, frame)
+    },
     health: () => get('/v1/health'),
   }
 }

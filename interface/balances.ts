@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { address, decimal, integer, type Shape, signedDecimal, time } from './values.js'
+import {
+  address,
+  decimal,
+  integer,
+  type Shape,
+  signedDecimal,
+  signedOrEmpty,
+  time,
+} from './values.js'
 
 /** What an owner's accounts hold, and what of it is spoken for. What cannot be priced, because a feed is stale, is empty text. */
 
 /** Most accounts of one request. */
 export const MAX_BALANCE_ACCOUNTS = 20
-
-const signedOrEmpty = z.union([signedDecimal, z.literal('')])
 
 const TokenBalance = z
   .object({

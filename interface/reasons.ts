@@ -1,6 +1,6 @@
 /**
  * Every code by which the venue says why an order, or a whole market, is not open: what it means, and what ends it. The
- * types of the engine, the OpenAPI document, `GET /v1/orders/{order_id}/explain` and docs/REASONS.md follow from these
+ * types of the engine, the OpenAPI document, `GET /v1/orders/{order_id}/explain` and docs/CODES.md follow from these
  * tables.
  */
 export interface Reason {

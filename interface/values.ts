@@ -43,6 +43,9 @@ export const signedDecimal = z
   .regex(/^-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
   .meta({ id: 'SignedDecimal', description: 'A number as decimal text, `-` when negative.' })
 
+/** The same, and empty text while it cannot be told. */
+export const signedOrEmpty = z.union([signedDecimal, z.literal('')])
+
 /** A decimal whose sign is always written, unless it is zero. */
 export const delta = z
   .string()

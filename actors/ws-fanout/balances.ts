@@ -1,7 +1,9 @@
 import type { AccountFunds, FundsReader } from '../../chain/contracts/funds-reader.js'
 import type { Address } from '../../core/action.js'
-import { accountBalances } from '../../core/records/balances-record.js'
+import type { OpenClaim } from '../../core/contracts/funds.js'
+import { accountBalances, orderNeeds, type ClaimsIn } from '../../core/records/balances-record.js'
 import { MAX_BALANCE_ACCOUNTS, type AccountBalances } from '../../interface/balances.js'
+import type { OwnAccount } from '../../interface/explanation.js'
 import { setBounded } from './bounded.js'
 import type { MarketFeed } from './market-feed.js'
 
@@ -27,6 +29,14 @@ export interface Balances {
   read(accounts: readonly bigint[]): Promise<readonly AccountFunds[] | undefined>
   /** Presents those of the accounts that are in custody for the owner, with what is claimed of them now. */
   show(owner: Address, accounts: readonly AccountFunds[]): AccountBalances[]
+  /** Presents the account of one order, and what the rest of it takes; undefined when it is not in custody for the owner. */
+  showOrder(owner: Address, account: AccountFunds, order: RestInMarket): OwnAccount | undefined
+}
+
+/** What is not matched of an order, held or open. */
+export interface RestInMarket {
+  readonly market: string
+  readonly rest: OpenClaim
 }
 
 export function createBalances({ listedFeeds, reader, nowMs }: BalancesParts): Balances {
@@ -37,6 +47,11 @@ export function createBalances({ listedFeeds, reader, nowMs }: BalancesParts): B
     const seen = await reader?.readFunds(markets, subaccountId)
     if (seen !== undefined) setBounded(kept, subaccountId, seen, KEPT_ACCOUNTS)
     return seen ?? kept.get(subaccountId)
+  }
+
+  function claimsOf(owner: Address, { subaccountId, blockNumber }: AccountFunds): ClaimsIn {
+    const feeds = new Map(listedFeeds().map((feed) => [feed.market.market, feed]))
+    return (market) => feeds.get(market)?.channels.claims.claimsOf(owner, subaccountId, blockNumber)
   }
 
   return {
@@ -50,16 +65,20 @@ export function createBalances({ listedFeeds, reader, nowMs }: BalancesParts): B
       return complete.length === accounts.length ? complete : undefined
     },
     show(owner, accounts) {
-      const feeds = new Map(listedFeeds().map((feed) => [feed.market.market, feed]))
       const nowAtMs = nowMs()
       return accounts
         .filter(({ custodyOwner }) => custodyOwner === owner)
         .toSorted((a, b) => (a.subaccountId < b.subaccountId ? -1 : 1))
-        .map((seen) => {
-          const claimsIn = (market: string) =>
-            feeds.get(market)?.channels.claims.claimsOf(owner, seen.subaccountId, seen.blockNumber)
-          return accountBalances(seen, claimsIn, nowAtMs)
-        })
+        .map((seen) => accountBalances(seen, claimsOf(owner, seen), nowAtMs))
+    },
+    showOrder(owner, account, order) {
+      if (account.custodyOwner !== owner) return undefined
+      const claimsIn = claimsOf(owner, account)
+      return {
+        subaccount_id: account.subaccountId.toString(),
+        ...orderNeeds(account, claimsIn, order),
+        balances: accountBalances(account, claimsIn, nowMs()),
+      }
     },
   }
 }

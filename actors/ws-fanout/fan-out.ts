@@ -12,6 +12,7 @@ import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
 import { createLeaseKeeper } from './leases.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
+import { answerOrderFacts } from './order-facts.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
 import { openAuthenticate } from './session.js'
@@ -88,7 +89,8 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     marketNamed: (name) => feeds.get(name)?.market,
     replayer: createReplayer(bus),
   })
-  const answers = await answerBalances({ bus, balances, listedFeeds, isReady })
+  const answering = { bus, balances, listedFeeds, isReady }
+  const answers = [await answerBalances(answering), await answerOrderFacts(answering)]
   log.info({ markets: [...feeds.keys()] }, 'following')
 
   function standing(): Standing {
@@ -101,7 +103,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   }
 
   async function stop(): Promise<void> {
-    await answers.stop()
+    await Promise.all(answers.map((answer) => answer.stop()))
     venue.balances.stop()
     await server.stop()
     await leases.stop()

@@ -1,11 +1,15 @@
 import { z } from 'zod'
-import { refusals } from '../../core/entry/refusals.js'
+import type { Address } from '../../core/action.js'
+import { refusals, type Checked } from '../../core/entry/refusals.js'
 import { Explanation } from '../../interface/explanation.js'
 import { orderId } from '../../interface/values.js'
-import { refuse } from '../context.js'
+import { serviceAuthHeader } from '../../interface/venue.js'
+import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { explainOrder } from '../explain-order.js'
+import { orderFacts } from '../order-facts.js'
 import { marketNamed } from '../orders.js'
-import { readRefusals, refused, tooManyReads, type Route } from '../route.js'
+import { serviceAuth } from '../read-request.js'
+import { broken, refused, tooManyReads, uncached, type Route } from '../route.js'
 
 /** `GET /v1/orders/{order_id}/explain`: what became of an order and why; 404 when no such order was ever accepted. */
 export const getOrderExplanation: Route = {
@@ -17,22 +21,39 @@ export const getOrderExplanation: Route = {
     summary: 'Explain what became of an order, and what would release it',
     description:
       'As public as the order record: why the order was held or cancelled, what the chain refused and with which revert, which ' +
-      'matches settled in which transactions. What its account has is not part of it.',
+      'matches await settlement, and which settled in which transactions. With the frame of its owner, that of the histories, also ' +
+      'what the order needs of its account and what the account holds; the frame of another owner adds nothing.',
     path: z.object({ order_id: orderId }),
+    headers: z.object({ 'X-Service-Auth': serviceAuthHeader.optional() }),
     responses: {
-      200: { description: 'Its life, in codes and in sentences.', body: Explanation },
-      404: refused('No such order was ever taken.'),
-      ...readRefusals,
-      503: tooManyReads,
+      200: uncached({ description: 'Its life, in codes and in sentences.', body: Explanation }),
+      401: uncached(
+        refused('A frame was sent that is malformed, expired or not signed by its address.'),
+      ),
+      404: uncached(refused('No such order was ever taken.')),
+      500: uncached(broken),
+      503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
     },
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
+    const asker = askerOf(ctx, deps)
+    if ('refusal' in asker) return refuse(ctx, asker.refusal)
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
     if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
     const { order, progress } = stored
+    const isOwn = asker.owner === order.owner
+    const facts = await orderFacts(deps, stored, isOwn)
+    // Read last, so that a match that has settled meanwhile is shown as settled.
+    const now = deps.readModel.order(order.orderId) ?? stored
     const life = deps.readModel.orderLife(order, progress.createdAtMs)
-    ctx.body = explainOrder(marketNamed(deps, order.market), stored, life) satisfies Explanation
+    const market = marketNamed(deps, order.market)
+    ctx.body = explainOrder(market, now, { life, facts, isOwn }) satisfies Explanation
   },
+}
+
+/** Whose frame the request has; none is needed, but one that is sent must hold. */
+function askerOf(ctx: GatewayContext, deps: GatewayDeps): Checked<{ readonly owner?: Address }> {
+  return ctx.get(deps.auth.header) === '' ? {} : serviceAuth(ctx, deps)
 }

@@ -1,7 +1,14 @@
 import type { AccountBalances, TokenBalance } from '../../interface/balances.js'
+import type { OwnAccount } from '../../interface/explanation.js'
 import type { Address } from '../action.js'
 import type { MarketObservation } from '../contracts/contract.js'
-import { NO_CLAIMS, type Claims, type FundsFacts, type ShownFunds } from '../contracts/funds.js'
+import {
+  NO_CLAIMS,
+  type Claims,
+  type FundsFacts,
+  type OpenClaim,
+  type ShownFunds,
+} from '../contracts/funds.js'
 import type { Market } from '../contracts/market.js'
 import { contractOf } from '../contracts/registry.js'
 import { formatDecimal } from '../decimal.js'
@@ -41,12 +48,7 @@ export function accountBalances(
   claimsIn: ClaimsIn,
   nowMs: number,
 ): AccountBalances {
-  const shown = seen.markets
-    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
-    .flatMap(({ market, observed, facts }) => {
-      const claims = claimsIn(market.market) ?? NO_CLAIMS
-      return contractOf(market).present.funds?.({ market, observed, facts, claims }) ?? []
-    })
+  const shown = shownFunds(seen, claimsIn)
   return {
     subaccount_id: seen.subaccountId.toString(),
     manager_address: seen.manager,
@@ -58,8 +60,50 @@ export function accountBalances(
   }
 }
 
+/** The account in the terms of each of its markets, by the market's name. */
+function shownFunds(seen: SeenFunds, claimsIn: ClaimsIn): ShownFunds[] {
+  return seen.markets
+    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+    .flatMap(({ market, observed, facts }) => {
+      const claims = claimsIn(market.market) ?? NO_CLAIMS
+      return contractOf(market).present.funds?.({ market, observed, facts, claims }) ?? []
+    })
+}
+
+/** What the rest of one order takes, and what the account lacks for it beside the matches that await settlement. */
+export function orderNeeds(
+  seen: SeenFunds,
+  claimsIn: ClaimsIn,
+  { market, rest }: { readonly market: string; readonly rest: OpenClaim },
+): Pick<OwnAccount, 'needs' | 'initial_margin_needed'> {
+  const claimed = claimedTokens(shownFunds(seen, claimsIn))
+  const ofOrder = shownFunds(seen, (name) =>
+    name === market ? { orders: [rest], matches: [] } : NO_CLAIMS,
+  )
+  const needs = [...claimedTokens(ofOrder)]
+    .filter(([, { byOrders }]) => byOrders > 0n)
+    .map(([asset, { token, byOrders: needed }]) => {
+      const left = totalOf(seen, asset) - (claimed.get(asset)?.byMatches ?? 0n)
+      const missing = needed > left ? needed - left : 0n
+      return { token, asset_address: asset, needed: e18(needed), missing: e18(missing) }
+    })
+  const margin = ofOrder.find((shown) => shown.margin?.market === market)?.margin
+  return {
+    needs,
+    ...(margin !== undefined && { initial_margin_needed: margin.reserved_by_orders }),
+  }
+}
+
 /** Each asset once, in the order in which the markets name it, with the claims of all of them. */
-function tokensOf({ holdings }: SeenFunds, shown: readonly ShownFunds[]): TokenBalance[] {
+const tokensOf = (seen: SeenFunds, shown: readonly ShownFunds[]): TokenBalance[] =>
+  [...claimedTokens(shown)].map(([asset, claims]) =>
+    tokenBalance(asset, totalOf(seen, asset), claims),
+  )
+
+const totalOf = ({ holdings }: SeenFunds, asset: Address): bigint =>
+  holdings.find((held) => held.asset === asset && held.subId === 0n)?.balance ?? 0n
+
+function claimedTokens(shown: readonly ShownFunds[]): Map<Address, Claimed> {
   const claimed = new Map<Address, Claimed>()
   for (const { asset, token, byOrders, byMatches } of shown.flatMap(({ tokens }) => tokens)) {
     const before = claimed.get(asset)
@@ -69,9 +113,7 @@ function tokensOf({ holdings }: SeenFunds, shown: readonly ShownFunds[]): TokenB
       byMatches: (before?.byMatches ?? 0n) + byMatches,
     })
   }
-  const totalOf = (asset: Address): bigint =>
-    holdings.find((held) => held.asset === asset && held.subId === 0n)?.balance ?? 0n
-  return [...claimed].map(([asset, claims]) => tokenBalance(asset, totalOf(asset), claims))
+  return claimed
 }
 
 interface Claimed {

@@ -1,10 +1,24 @@
 import { expect } from 'chai'
+import {
+  decodeOrderFactsQuestion,
+  encodeOrderFactsAnswer,
+  type OrderFactsQuestion,
+} from '../../bus-schemas/order-facts.js'
+import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import type { Block } from '../../core/engine/change.js'
+import { E18 } from '../../core/money.js'
+import type { OrderFacts, PendingMatch } from '../../core/records/order-facts-record.js'
 import { feedOf } from '../support/market-feed.js'
 import { aMarket } from '../support/builders.js'
 import type { MarketAct } from '../support/market-commands.js'
-import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
-import type { Explanation } from '../../interface/explanation.js'
+import {
+  aHistoryGateway,
+  authHeader,
+  frameOwner,
+  NOW_MS,
+  type HistoryGateway,
+} from './stage/history-gateway.js'
+import type { Explanation, OwnAccount } from '../../interface/explanation.js'
 
 const MARKET = aMarket()
 
@@ -27,9 +41,19 @@ const withHash = (block: Block): Block => ({
   ),
 })
 
+/** The block with every order the frame owner's. */
+const asOfFrameOwner = (block: Block): Block => ({
+  ...block,
+  changes: block.changes.map((change) =>
+    change.kind === 'OrderPlaced'
+      ? { ...change, owner: frameOwner, order: { ...change.order, owner: frameOwner } }
+      : { ...change, owner: frameOwner },
+  ),
+})
+
 describe('GET /v1/orders/{order_id}/explain', () => {
   let gateway: HistoryGateway
-  beforeEach(async () => (gateway = await aHistoryGateway()))
+  beforeEach(async () => (gateway = await aHistoryGateway({ nowMs: () => NOW_MS })))
   afterEach(() => gateway.close())
 
   /** What became of an order of these acts, which needs no frame. */
@@ -121,6 +145,87 @@ describe('GET /v1/orders/{order_id}/explain', () => {
     expect(codes(told).filter(([code]) => code === 'held' || code === 'released')).to.have.length(
       100,
     )
+  })
+
+  describe('what the fan-out knows', () => {
+    const held: OwnAccount = { subaccount_id: '1', needs: [] }
+    const match: PendingMatch = {
+      ...{ settlement_id: 'cNGN-USDC:2', at: '2026-11-21T10:00:00.000Z' },
+      ...{ liquidity: 'maker', price: '1', size: '2' },
+    }
+    let asked: OrderFactsQuestion[]
+    let facts: OrderFacts
+    beforeEach(() => {
+      asked = []
+      facts = { matches: [match], account: held }
+    })
+
+    /** An order of the frame's owner of which 2 of 10 are matched. */
+    async function matched(frame?: string): Promise<Explanation> {
+      await gateway.bus.answer(askOrderFacts, 'ws-fanout', (data, replyTo) => {
+        const question = decodeOrderFactsQuestion(data)
+        asked.push(question)
+        const { account, ...everyones } = facts
+        const answer = question.rest === undefined ? everyones : { ...everyones, account }
+        gateway.bus.reply(replyTo, encodeOrderFactsAnswer({ body: JSON.stringify(answer) }))
+      })
+      const acts = [place({ size: 10 }), place({ buy: false, size: 2, trader: 2 })]
+      gateway.project(feedOf(MARKET, acts).map(asOfFrameOwner))
+      const { status, json } = await gateway.get(pathOf(1), frame)
+      expect(status).to.equal(200)
+      return json as unknown as Explanation
+    }
+
+    it('names the matches that await settlement, for everyone', async () => {
+      const told = await matched()
+      const text =
+        'Matched as maker: 2 cNGN at 1 USDC per cNGN. The match cNGN-USDC:2 awaits settlement on the chain.'
+      expect(told.life.at(-1)).to.deep.equal({ code: 'matching', text, ...match })
+      expect(told).not.to.have.property('account')
+      expect(told.links).to.deep.equal({
+        ...{ order: `/v1/orders/${encodeURIComponent(idOf(1))}`, codes: '/docs/codes' },
+      })
+      expect(asked.map(({ rest }) => rest)).to.deep.equal([undefined])
+    })
+
+    it('shows its owner the account, and asks for what is not matched', async () => {
+      const told = await matched(await authHeader())
+      expect(told.account).to.deep.equal(held)
+      const { subaccountId } = asked[0]?.rest ?? {}
+      expect(told.links).to.include({
+        ...{ balances: `/v1/balances?subaccount_id=${subaccountId}`, fills: '/v1/fills' },
+      })
+      expect(asked[0]?.rest).to.include({ side: 'buy', amount: 8n * E18 })
+      expect(asked[0]?.owner).to.equal(frameOwner)
+    })
+
+    it('adds nothing for the frame of another owner, and refuses a frame that does not hold', async () => {
+      const told = await matched(await authHeader({}, { privateKey: `0x${'42'.repeat(32)}` }))
+      expect(told).not.to.have.property('account')
+      expect(told.links).not.to.have.property('balances')
+      expect(asked.map(({ rest }) => rest)).to.deep.equal([undefined])
+      const { status, json, headers } = await gateway.get(pathOf(1), 'e30')
+      expect([status, json.code]).to.deep.equal([401, 'auth_failed'])
+      expect(headers['cache-control']).to.equal('no-store')
+    })
+
+    it('lists a match once that the read model shows as settled already', async () => {
+      facts = { ...facts, matches: [match, { ...match, settlement_id: 'cNGN-USDC:5' }] }
+      const before = [place({ size: 10 }), place({ buy: false, size: 2, trader: 2 })]
+      const acts = [...before, settle('success'), place({ buy: false, size: 2, trader: 2 })]
+      await matched()
+      const other = await aHistoryGateway()
+      await other.bus.answer(askOrderFacts, 'ws-fanout', (_, replyTo) =>
+        other.bus.reply(replyTo, encodeOrderFactsAnswer({ body: JSON.stringify(facts) })),
+      )
+      other.project(feedOf(MARKET, acts).map(withHash))
+      const { json } = await other.get(pathOf(1))
+      const { life } = json as unknown as Explanation
+      const settlements = life.flatMap(({ settlement_id }) => settlement_id ?? [])
+      expect(new Set(settlements).size).to.equal(settlements.length)
+      expect(life.map(({ code }) => code)).to.deep.equal(['placed', 'filled', 'matching'])
+      await other.close()
+    })
   })
 
   it('is 404 for an order that was never taken', async () => {

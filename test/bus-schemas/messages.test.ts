@@ -1,11 +1,5 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import {
-  decodeBalancesAnswer,
-  decodeBalancesQuestion,
-  encodeBalancesAnswer,
-  encodeBalancesQuestion,
-} from '../../bus-schemas/balances.js'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { WIRE_VERSION } from '../../bus-schemas/envelope.js'
 import {
@@ -66,6 +60,8 @@ import { anyTerms } from '../support/arbitrary-markets.js'
 import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'
 import { priceE18 } from '../../core/money.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
+import { bytes, message, text, type Declared } from './declared.js'
+import { ownerMessages } from './owner-messages.js'
 
 const anySample = fc.record({
   atMs: fc.nat(),
@@ -76,27 +72,6 @@ const anySample = fc.record({
 const anyCount = fc.bigInt({ min: 0n, max: 2n ** 64n })
 
 /** A message or stored text with its two directions, in text. */
-interface Declared {
-  readonly name: string
-  readonly any: fc.Arbitrary<unknown>
-  readonly write: (value: never) => string
-  readonly read: (text: string) => unknown
-}
-
-const text = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
-const bytes = (json: string): Uint8Array => Buffer.from(json, 'utf8')
-
-const message = <T>(
-  name: string,
-  any: fc.Arbitrary<T>,
-  { encode, decode }: { encode: (value: T) => Uint8Array; decode: (data: Uint8Array) => unknown },
-): Declared => ({
-  name,
-  any,
-  write: (value: T) => text(encode(value)),
-  read: (json) => decode(bytes(json)),
-})
-
 const anyDetail = fc.dictionary(anyText, fc.oneof(anyText, fc.integer(), fc.array(anyText)))
 const refusalFields = {
   code: anyText,
@@ -201,26 +176,7 @@ const declared: readonly Declared[] = [
     ),
     { encode: encodeMarketAnswer, decode: decodeMarketAnswer },
   ),
-  message(
-    'balances question',
-    fc.record(
-      {
-        owner: fc.constant(`0x${'a1'.repeat(20)}`),
-        accounts: fc.array(fc.bigInt({ min: 0n, max: 10n ** 30n })),
-        after: fc.array(fc.record({ market: fc.string(), seq: fc.nat() })),
-      },
-      { requiredKeys: ['owner', 'after'] },
-    ),
-    { encode: encodeBalancesQuestion, decode: decodeBalancesQuestion },
-  ),
-  message(
-    'balances answer',
-    fc.oneof(
-      fc.record({ body: fc.json() }),
-      fc.record({ failed: fc.constantFrom('behind', 'unreadable', 'not_owned') }),
-    ),
-    { encode: encodeBalancesAnswer, decode: decodeBalancesAnswer },
-  ),
+  ...ownerMessages,
   message('index lag question', fc.record({ sample: anySample }, { requiredKeys: [] }), {
     encode: encodeIndexLagQuestion,
     decode: decodeIndexLagQuestion,

@@ -6,8 +6,15 @@ import {
   type BalancesAnswer,
   type BalancesQuestion,
 } from '../../../bus-schemas/balances.js'
-import { askBalances } from '../../../bus-schemas/subjects.js'
-import { E18 } from '../../../core/money.js'
+import {
+  decodeOrderFactsAnswer,
+  encodeOrderFactsQuestion,
+  type OrderFactsQuestion,
+} from '../../../bus-schemas/order-facts.js'
+import { askBalances, askOrderFacts } from '../../../bus-schemas/subjects.js'
+import { formatDecimal } from '../../../core/decimal.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import type { OrderFacts } from '../../../core/records/order-facts-record.js'
 import type { AccountBalances, BalancesBody } from '../../../interface/balances.js'
 import { alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { aMarket } from '../../support/builders.js'
@@ -72,6 +79,12 @@ describe('ws-fanout balances', () => {
   async function ask(question: Partial<BalancesQuestion> = {}): Promise<BalancesAnswer> {
     const asked = encodeBalancesQuestion({ owner: alice, after: [], ...question })
     return decodeBalancesAnswer(await rig.bus.ask(askBalances, asked, 5_000))
+  }
+
+  async function askFacts(question: OrderFactsQuestion): Promise<OrderFacts> {
+    const asked = encodeOrderFactsQuestion(question)
+    const { body = '' } = decodeOrderFactsAnswer(await rig.bus.ask(askOrderFacts, asked, 5_000))
+    return JSON.parse(body) as OrderFacts
   }
 
   const accountsIn = ({ body = '' }: BalancesAnswer): readonly AccountBalances[] =>
@@ -143,6 +156,43 @@ describe('ws-fanout balances', () => {
     const late = await reserved(block)
     const early = await reserved(block - 1n)
     expect(early.some((amount, i) => amount > (late[i] ?? 0n))).to.equal(true)
+  })
+
+  it('knows the pending matches of one order and, for its owner, what it needs of the account', async () => {
+    await start()
+    const changes = historyOfTwo(60).slice(0, 292)
+    await rig.publish(changes)
+    const after = [{ market: market.market, seq: 292 }]
+    const pending = new Map<string, bigint>()
+    for (const { orderId, pending: left, owner } of changes) {
+      if (owner === alice) pending.set(orderId, left)
+    }
+    const [orderId = '', size = 0n] = [...pending].find(([, left]) => left > 0n) ?? []
+    const rest = {
+      ...{ subaccountId: 3n, side: 'buy' as const },
+      ...{ price: priceE18(2n * E18), amount: amountE18(600_000n * E18) },
+    }
+    const question = { market: market.market, orderId, owner: alice, after }
+    const everyone = await askFacts(question)
+    expect(everyone).to.have.all.keys('matches')
+    const sizes = everyone.matches.map((match) => e18(match.size))
+    expect(sizes.reduce((sum, one) => sum + one, 0n)).to.equal(size)
+    expect(everyone.matches[0]).to.have.all.keys(
+      ...['settlement_id', 'at', 'liquidity', 'price', 'size'],
+    )
+
+    const { account } = await askFacts({ ...question, rest })
+    const reserved = account?.balances?.tokens[1]?.reserved_by_matches ?? ''
+    expect(account?.balances?.subaccount_id).to.equal('3')
+    expect(account?.needs).to.deep.equal([
+      {
+        ...{ token: 'USDC', asset_address: market.quoteAssetAddress, needed: '1200000' },
+        missing: formatDecimal(200_000n * E18 + e18(reserved), 18),
+      },
+    ])
+    // The account is not Bob's: an order of his that names it shows nothing of it.
+    const ofBob = await askFacts({ ...question, owner: bob, rest })
+    expect(ofBob).to.deep.equal({ matches: [], account: { subaccount_id: '3', needs: [] } })
   })
 
   it('says that facts are stale, and that nothing is known', async () => {

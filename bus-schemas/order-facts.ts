@@ -1,0 +1,57 @@
+import type { Address } from '../core/action.js'
+import type { Side } from '../core/engine/order.js'
+import type { AmountE18, PriceE18 } from '../core/money.js'
+import { address, text, uint, whole } from '../core/wire/codec.js'
+import { list, optional, struct } from '../core/wire/compound.js'
+import { amountE18, priceE18 } from '../core/wire/money.js'
+import type { ShownSeq } from './balances.js'
+import { message, since, WIRE_VERSION } from './envelope.js'
+import { side } from './orders.js'
+
+/** What the fan-out knows of one order beside its record: asked by the gateway to explain the order. */
+
+/** A question on `askOrderFacts`. */
+export interface OrderFactsQuestion {
+  readonly market: string
+  readonly orderId: string
+  /** Of the order, as its record says. */
+  readonly owner: Address
+  /** Present where the owner asks: the answer then has what this account holds. */
+  readonly rest?: OrderRest
+  /** What the answer has to include: the change of each market that the asker has shown last. */
+  readonly after: readonly ShownSeq[]
+}
+
+/** What is unmatched of an order, open or held, and the account that it is for. */
+export interface OrderRest {
+  readonly subaccountId: bigint
+  readonly side: Side
+  readonly price: PriceE18
+  readonly amount: AmountE18
+}
+
+/** The answer: `OrderFacts` of core/records as JSON; absent when the fan-out does not show these changes in time. */
+export interface OrderFactsAnswer {
+  readonly body?: string
+}
+
+export const { encode: encodeOrderFactsQuestion, decode: decodeOrderFactsQuestion } = message(
+  'order facts question',
+  since(
+    WIRE_VERSION,
+    struct<OrderFactsQuestion>({
+      market: text,
+      orderId: text,
+      owner: address,
+      rest: optional(
+        struct<OrderRest>({ subaccountId: uint, side, price: priceE18, amount: amountE18 }),
+      ),
+      after: list(struct<ShownSeq>({ market: text, seq: whole })),
+    }),
+  ),
+)
+
+export const { encode: encodeOrderFactsAnswer, decode: decodeOrderFactsAnswer } = message(
+  'order facts answer',
+  since(WIRE_VERSION, struct<OrderFactsAnswer>({ body: optional(text) })),
+)
