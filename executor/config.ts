@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Hex } from '../core/action.js'
+import { parseDecimal } from '../core/decimal.js'
+import { quoteE18 } from '../core/money.js'
 import { parseEnv } from '../runtime/process/config.js'
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
@@ -25,6 +27,13 @@ export const executorEnv = z
     EXECUTE_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
     /** How long a batch waits for more settlements, beyond the simulation of the previous batch. */
     EXECUTOR_BATCH_WINDOW_MS: z.coerce.number().int().min(0).max(1_000).default(0),
+    /** Matches whose fee in USDC is less wait at most a block to share a transaction; 0: none waits. */
+    EXECUTOR_SHARE_BELOW_FEE: z
+      .string()
+      .default('0')
+      .transform((text) => parseDecimal(text, 18))
+      .refine((fee) => fee !== undefined, 'must be a number of USDC')
+      .transform((fee) => quoteE18(fee ?? 0n)),
     /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
     EXECUTOR_GAS_RESERVE_WEI: z
       .string()
@@ -49,3 +58,9 @@ export function readExecutorConfig(): ExecutorConfig {
 
 /** Its clients are matchers, each with a connection for every match in flight. */
 export const CONNECTION_LIMITS = { maxConnectionsPerAddress: Infinity }
+
+/** How settlements are gathered into transactions. */
+export const groupingOf = ({
+  EXECUTOR_BATCH_WINDOW_MS: windowMs,
+  EXECUTOR_SHARE_BELOW_FEE: shareBelowFee,
+}: ExecutorConfig) => ({ windowMs, shareBelowFee })

@@ -8,7 +8,7 @@ import { alongside } from '../runtime/metrics/metrics.js'
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
-import { CONNECTION_LIMITS, readExecutorConfig } from './config.js'
+import { CONNECTION_LIMITS, groupingOf, readExecutorConfig } from './config.js'
 import { measureExecutor, sampleExecutor } from './measure.js'
 import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
@@ -32,7 +32,7 @@ runProcess({
       ...{ markets: list.markets, dataDir: config.DATA_DIR, timeoutMs: config.EXECUTE_TIMEOUT_MS },
       gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
       acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
-      windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
+      ...groupingOf(config),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
       onFatal,
     })

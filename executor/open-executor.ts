@@ -20,6 +20,7 @@ import { createClaimReader } from '../chain/contracts/read-claims.js'
 import { createTransactionSigner } from '../chain/signing/keys.js'
 import type { Address, Hex } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
+import { quoteE18, type QuoteE18 } from '../core/money.js'
 import {
   createTransactionJournal,
   JOURNAL_MIGRATIONS,
@@ -49,6 +50,8 @@ export interface ExecutorOptions {
   readonly acceptNonces?: number
   /** How long the queue waits for more settlements before each group; 0 by default. */
   readonly windowMs?: number
+  /** Settlements with a smaller fee wait at most a block for others of the same accounts; by default none waits. */
+  readonly shareBelowFee?: QuoteE18
   readonly policy?: Partial<LanePolicy>
   readonly facts: ExecutorFacts
   readonly onFatal: (error: unknown) => void
@@ -68,6 +71,7 @@ export interface Executor extends Executions {
 }
 
 const CHAIN_WAIT_MS = 30_000
+const NO_FEE = quoteE18(0n)
 /** Many times the longest pause between two answers of a working chain. */
 const CHAIN_SILENT_MAX_MS = 5_000
 
@@ -189,14 +193,14 @@ interface Parts {
 
 function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
   const { journal, lane, client, packer, readHead } = parts
-  const { deployment, markets, facts, windowMs = 0 } = options
+  const { deployment, markets, facts, windowMs = 0, shareBelowFee = NO_FEE } = options
   const sender = lane.address
   const book = createInFlightBook()
   for (const { transaction } of journal.unsettledTransactions(sender)) {
     book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
   }
   return createSettlementQueue({
-    ...{ journal, lane, book, facts, windowMs, packer, readHead },
+    ...{ journal, lane, book, facts, windowMs, shareBelowFee, packer, readHead },
     isUnchanged: (head) => isUnchanged(client, sender, head),
     readClaims: createClaimReader({ client, deployment }),
   })

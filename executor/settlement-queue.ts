@@ -2,6 +2,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { LaneFrozen } from '../chain/lane/transaction-lane.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
 import { ChainUnreachable } from '../chain/reads/client.js'
+import type { QuoteE18 } from '../core/money.js'
 import { JournalUnwritable } from '../data/journal/transaction-journal.js'
 import { settleGroup, type GroupDeps } from './settle-group.js'
 import type { QueuedSettlement, Settlement, Submission } from './settlement.js'
@@ -11,6 +12,10 @@ export interface QueueDeps extends GroupDeps {
   readonly readHead: () => Promise<SenderHead>
   /** How long the queue waits for more settlements before each group. */
   readonly windowMs: number
+  /** Settlements whose fee is below this wait at most a block for others of the same accounts; 0: none waits. */
+  readonly shareBelowFee: QuoteE18
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
 }
 
 /** Settlements that are not sent yet. */
@@ -26,6 +31,8 @@ export interface SettlementQueue {
 
 /** The bound of the queue; further settlements are answered with `unavailable`. */
 export const MAX_WAITING = 4_096
+/** Longest wait of a small settlement for another one with which it can share a transaction: a block of the chain. */
+export const SHARE_WITHIN_MS = 2_000
 /** Pause between two looks while every settlement waits for the chain. */
 const LOOK_AGAIN_MS = 100
 const STOPPING = 'the executor is stopping'
@@ -35,6 +42,7 @@ const STOPPING = 'the executor is stopping'
  * while the last one was worked on: under load groups are full, and without load a settlement does not wait.
  */
 export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
+  const { shareBelowFee, elapsedMs = () => performance.now() } = deps
   let waiting: QueuedSettlement[] = []
   let working: Promise<void> | undefined
   let stopped = false
@@ -51,7 +59,7 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
     try {
       const head = await deps.readHead()
       const isDue = (one: QueuedSettlement) => arrived.has(one) && (one.waitsFor ?? -1) < head.count
-      const due = waiting.filter(isDue)
+      const due = withoutLone(waiting.filter(isDue), elapsedMs())
       group = due.slice(0, deps.packer.maxGroup)
       if (group.length === 0) return false
       const again = await settleGroup(deps, head, group, due.length > group.length)
@@ -90,6 +98,7 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
     submit: (settlement) =>
       new Promise((resolve, reject) => {
         const one: QueuedSettlement = { settlement, resolve, reject, deferrals: 0 }
+        if (isSmall(settlement, shareBelowFee)) one.sharesUntilMs = elapsedMs() + SHARE_WITHIN_MS
         if (stopped) return turnAway([one], STOPPING)
         if (waiting.length >= MAX_WAITING) return turnAway([one], 'too many settlements wait')
         waiting.push(one)
@@ -101,6 +110,22 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
     },
   }
 }
+
+/** Whether its fee pays too little of a transaction of its own. The fee of an unknown market is not known. */
+const isSmall = ({ match }: Settlement, below: QuoteE18): boolean =>
+  match !== undefined && match.terms.takerFee < below
+
+/** The settlements without small ones that have to wait for another one of their accounts, in their order. */
+function withoutLone(due: readonly QueuedSettlement[], nowMs: number): QueuedSettlement[] {
+  const waits = ({ sharesUntilMs = 0 }: QueuedSettlement): boolean => sharesUntilMs > nowMs
+  if (!due.some(waits)) return [...due]
+  const ofAccounts = new Map<string, number>()
+  for (const one of due) ofAccounts.set(accountsOf(one), (ofAccounts.get(accountsOf(one)) ?? 0) + 1)
+  return due.filter((one) => !waits(one) || (ofAccounts.get(accountsOf(one)) ?? 0) > 1)
+}
+
+const accountsOf = ({ settlement: { accountIds } }: QueuedSettlement): string =>
+  accountIds.map(String).sort().join()
 
 const isOperating = (error: Error): boolean =>
   [ChainUnreachable, JournalUnwritable, LaneFrozen].some((kind) => error instanceof kind)

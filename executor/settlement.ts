@@ -58,6 +58,8 @@ export interface QueuedSettlement {
   readonly reject: (error: Error) => void
   /** The settlement is skipped until the chain has mined this nonce. */
   waitsFor?: number
+  /** Until then it is sent only together with another one of the same accounts; monotonic milliseconds. */
+  sharesUntilMs?: number
   /** How often it was deferred to a later block. */
   deferrals: number
 }

@@ -8,7 +8,7 @@ export interface Declared {
   readonly read: (text: string) => unknown
 }
 
-export const text = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
+const text = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
 export const bytes = (json: string): Uint8Array => Buffer.from(json, 'utf8')
 
 export const message = <T>(

@@ -60,7 +60,7 @@ import { anyTerms } from '../support/arbitrary-markets.js'
 import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'
 import { priceE18 } from '../../core/money.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
-import { bytes, message, text, type Declared } from './declared.js'
+import { bytes, message, type Declared } from './declared.js'
 import { ownerMessages } from './owner-messages.js'
 
 const anySample = fc.record({

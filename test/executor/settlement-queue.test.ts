@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { LaneFrozen } from '../../chain/lane/transaction-lane.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
+import { quoteE18 } from '../../core/money.js'
 import { JournalUnwritable } from '../../data/journal/transaction-journal.js'
 import {
   createSettlementQueue,
   MAX_WAITING,
+  SHARE_WITHIN_MS,
   type SettlementQueue,
 } from '../../executor/settlement-queue.js'
 import type { Settlement, Submission } from '../../executor/settlement.js'
@@ -19,6 +21,7 @@ describe('the queue of settlements', () => {
   let simulated: string[][]
   /** Held back until it is called. */
   let release: (() => void) | undefined
+  let atMs: number
   let readHead: () => Promise<{ blockHash: '0x01'; count: number }>
 
   beforeEach(() => {
@@ -27,16 +30,19 @@ describe('the queue of settlements', () => {
     heads = 0
     simulated = []
     release = undefined
+    atMs = 0
     readHead = () => Promise.resolve({ blockHash: '0x01', count })
     open()
   })
   afterEach(() => queue.stop())
 
-  function open(windowMs = 0, maxGroup = 64) {
+  function open(windowMs = 0, maxGroup = 64, shareBelowFee = 0n) {
     const deps = rig.deps(3)
     queue = createSettlementQueue({
       ...deps,
       windowMs,
+      shareBelowFee: quoteE18(shareBelowFee),
+      elapsedMs: () => atMs,
       packer: {
         ...deps.packer,
         maxGroup,
@@ -84,6 +90,39 @@ describe('the queue of settlements', () => {
     const second = submit('b0', 2n)
     await Promise.all([first, second])
     expect(simulated).to.deep.equal([['a0', 'b0']])
+  })
+
+  describe('with small settlements', () => {
+    beforeEach(() => open(0, 64, 1n))
+
+    it('keeps one back for another of its accounts, and sends both together', async () => {
+      const first = submit('a0')
+      const other = submit('b0', 2n)
+      await eventually(() => heads >= 3)
+      expect(simulated).to.deep.equal([])
+      const second = submit('c0')
+      expect((await Promise.all([first, second])).map(({ kind }) => kind)).to.deep.equal([
+        ...['sent', 'sent'],
+      ])
+      expect(simulated).to.deep.equal([['a0', 'c0']])
+      atMs = SHARE_WITHIN_MS
+      expect((await other).kind).to.equal('sent')
+    })
+
+    it('sends one alone after a block', async () => {
+      const alone = submit('a0')
+      atMs = SHARE_WITHIN_MS - 1
+      await eventually(() => heads >= 3)
+      expect(simulated).to.deep.equal([])
+      atMs = SHARE_WITHIN_MS
+      expect((await alone).kind).to.equal('sent')
+    })
+
+    it('holds none back whose fee is not small', async () => {
+      open()
+      expect((await submit('a0')).kind).to.equal('sent')
+      expect(atMs).to.equal(0)
+    })
   })
 
   it('judges what arrived during the read of a block by the next one', async () => {
