@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { parseEnv, trustedProxies } from '../runtime/process/config.js'
+import { ordersPerSecond, parseEnv, trustedProxies } from '../runtime/process/config.js'
 import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
-import { createOrderRate } from './order-rate.js'
+import { createOrderRate } from '../runtime/process/order-rate.js'
 
 const MAX_PORT = 65_535
 
@@ -27,8 +27,7 @@ export const gatewayEnv = z.object({
     .int()
     .min(1)
     .default(LARGE_READ_LIMITS.maxPerAddress),
-  /** Orders a second of one owner, ten seconds' worth at once; 0: any number. Cancels are never limited. */
-  GATEWAY_ORDERS_PER_SECOND_PER_OWNER: z.coerce.number().int().min(0).max(100_000).default(0),
+  GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,
   ...originsEnv.shape,
   NATS_URL: z.string().min(1),
   NATS_MONITOR_URL: z.url().optional(),

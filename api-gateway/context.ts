@@ -15,7 +15,7 @@ import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
 import type { LargeReadLimits } from './large-reads.js'
-import type { OrderRate } from './order-rate.js'
+import type { OrderRate } from '../runtime/process/order-rate.js'
 import type { OwnWrites } from './own-writes.js'
 
 /** Dependencies of the routes. */

@@ -12,6 +12,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   checkpoint: async () => (await import('./checkpoint.bench.js')).checkpoint,
   recover: async () => (await import('./recover.bench.js')).recover,
   'order-path': async () => (await import('./order-path.bench.js')).orderPath,
+  cancel: async () => (await import('./cancel.bench.js')).cancel,
   settle: async () => (await import('./settle.bench.js')).settle,
   event: async () => (await import('./event.bench.js')).event,
   hostile: async () => (await import('./hostile.bench.js')).hostile,

@@ -43,8 +43,8 @@ export interface HttpLoad {
    * loop, so that the last would wait for seconds.
    */
   open(count: number): Promise<void>
-  /** Sends a request on a free connection; resolves on its answer, and rejects when its status is not accepted. */
-  send(request: RequestBytes): Promise<void>
+  /** Sends a request on a free connection; resolves with the body of its answer, and rejects when its status is not accepted. */
+  send(request: RequestBytes): Promise<string>
   /** Closes idle connections before the server's own timeout does so during a measurement. */
   closeIdle(): void
 }
@@ -101,6 +101,7 @@ export function createHttpLoad(
       const { status, closes, text } = await answerOf(socket)
       giveBack(socket, closes)
       if (!accepted.includes(status)) throw new Error(`answered ${status}: ${text}`)
+      return text
     },
     closeIdle: () => {
       open -= idle.length

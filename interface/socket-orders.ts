@@ -21,6 +21,20 @@ export const cancel = z
     description: 'Cancel an active order, as `POST /v1/orders/cancel` does.',
   })
 
+/** What is left to the owner of an order, where the operator limits the orders of an owner: the `RateLimit-*` headers of REST. */
+export const RateLimit = z
+  .object({
+    limit: z.int().min(1).describe('Orders that may be sent at once.'),
+    remaining: z.int().min(0),
+    reset_seconds: z.int().min(0).describe('Until `remaining` is `limit` again.'),
+  })
+  .meta({ id: 'RateLimit', description: 'How many orders are left to an owner.' })
+export type RateLimit = Shape<typeof RateLimit>
+
+const rateLimit = RateLimit.optional().describe(
+  'With an order that counts, where the operator limits the orders of an owner; each process counts alone.',
+)
+
 const answers = {
   type: z.literal('result'),
   op: z.enum(['place', 'cancel']),
@@ -28,7 +42,7 @@ const answers = {
 }
 
 export const OrderTaken = z
-  .object({ ...answers, status: z.literal(200), order: OrderRecord })
+  .object({ ...answers, status: z.literal(200), order: OrderRecord, rate_limit: rateLimit })
   .meta({ id: 'OrderTaken', description: 'The order as the request left it.' })
 export type OrderTaken = Shape<typeof OrderTaken>
 
@@ -38,6 +52,12 @@ export const OrderRefused = z
     status: z.int().min(400).describe('The status that the same request gets over REST.'),
     ...ErrorBody.shape,
     message: z.string().optional().describe('With `trading_paused`: why no new orders are taken.'),
+    rate_limit: rateLimit,
+    retry_after_seconds: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('With `too_many_orders`: when one more is left.'),
   })
   .meta({
     id: 'OrderRefused',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { originsEnv } from '../../runtime/http/origins.js'
-import { parseEnv, trustedProxies } from '../../runtime/process/config.js'
+import { ordersPerSecond, parseEnv, trustedProxies } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
 
 const MAX_PORT = 65_535
@@ -28,6 +28,8 @@ export const wsFanoutEnv = z.object({
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
   ...originsEnv.shape,
+  /** The same as of the gateway. */
+  GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,
   /** Open sockets of this process, and of one client address that is not loopback. */
   WS_MAX_SOCKETS: z.coerce.number().int().min(1).default(SESSION_LIMITS.maxSockets),
   WS_MAX_SOCKETS_PER_ADDRESS: z.coerce

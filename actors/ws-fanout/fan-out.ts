@@ -5,6 +5,7 @@ import type { FrameWords } from '../../core/entry/auth-frame.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { IsAllowed } from '../../runtime/http/origins.js'
 import type { Logger } from '../../runtime/process/log.js'
+import type { OrderRate } from '../../runtime/process/order-rate.js'
 import type { Standing } from '../../runtime/process/process.js'
 import { answerBalances } from './answer-balances.js'
 import { createBalances } from './balances.js'
@@ -37,6 +38,8 @@ export interface FanOutOptions {
   readonly nowMs?: () => number
   /** What the chain shows of accounts; absent without a node. */
   readonly funds?: FundsReader | undefined
+  /** How many orders an owner may send; absent: any number. */
+  readonly orderRate?: OrderRate | undefined
   readonly log: Logger
   /** A feed cannot go on; the process has to end. */
   readonly onFailure: (error: Error) => void

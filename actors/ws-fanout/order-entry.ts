@@ -5,11 +5,13 @@ import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
-import { jsonText } from '../../core/json.js'
+import { jsonText, parseAddress } from '../../core/json.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
+import type { RateLimit } from '../../interface/socket-orders.js'
 import { askIntake } from '../../runtime/bus/ask-order.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
+import { admitOrderOf, type OrderRate, type RateLeft } from '../../runtime/process/order-rate.js'
 import type { ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
 import type { SessionLimits } from './limits.js'
@@ -22,6 +24,8 @@ export interface OrderEntryParts {
   /** A market by its canonical name, disabled ones included. */
   readonly marketNamed: (name: string) => Market | undefined
   readonly limits: Pick<SessionLimits, 'maxOrdersInFlight'>
+  /** How many orders an owner may send; undefined: any number. */
+  readonly orderRate?: OrderRate | undefined
   readonly log: Logger
 }
 
@@ -37,19 +41,24 @@ const KINDS = {
  */
 export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) => void {
   const { connection, bus, limits, log } = parts
+  const admit = createAdmit(parts)
   let inFlight = 0
 
-  const refuse = (frame: OrderFrame, requestId: string, refusal: Refusal): void =>
-    connection.send(refusedFrame(frame, refusal, requestId))
+  const refuse = (frame: OrderFrame, requestId: string, refusal: Refusal, left?: RateLeft): void =>
+    connection.send(refusedFrame(frame, refusal, { requestId, left }))
 
   async function ask(frame: OrderFrame, requestId: string): Promise<void> {
     const { subject, unknown } = KINDS[frame.op]
+    const admitted = admit(frame)
+    if ('left' in admitted) return refuse(frame, requestId, refusals.tooManyOrders, admitted.left)
     try {
       const request = { request_id: requestId, body: frame.body }
       const answer = await askIntake(bus, subject, request)
-      if (answer?.kind === 'order') connection.send(takenFrame(frame, parts, answer))
-      else refuse(frame, requestId, answer?.refusal ?? unknown)
+      const left = admitted.end(answer)
+      if (answer?.kind === 'order') connection.send(takenFrame(frame, parts, answer, left))
+      else refuse(frame, requestId, answer?.refusal ?? unknown, left)
     } catch (error) {
+      admitted.end(undefined)
       log.error({ err: error, request_id: requestId }, 'request failed')
       refuse(frame, requestId, unknown)
     }
@@ -63,22 +72,69 @@ export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) =>
   }
 }
 
+/** An order or a cancel that was admitted; `end` is told its answer once, or that there is none. */
+interface Admitted {
+  readonly end: (answer: OrderAnswer | undefined) => RateLeft | undefined
+}
+
+const UNCOUNTED: Admitted = { end: () => undefined }
+
+/** Counts the orders of this connection by their owner. Those that are not answered count as well, for this connection alone. */
+function createAdmit({ orderRate }: OrderEntryParts) {
+  const unanswered = new Map<Address, number>()
+  return ({ op, body }: OrderFrame): Admitted | { readonly left: RateLeft } => {
+    if (orderRate === undefined || op === 'cancel') return UNCOUNTED
+    const owner = ownerOf(body)
+    if (owner === undefined) return UNCOUNTED
+    const ahead = unanswered.get(owner) ?? 0
+    const admitted = admitOrderOf(orderRate, owner, ahead)
+    if ('left' in admitted) return admitted
+    unanswered.set(owner, ahead + 1)
+    return {
+      end(answer) {
+        const others = (unanswered.get(owner) ?? 1) - 1
+        if (others === 0) unanswered.delete(owner)
+        else unanswered.set(owner, others)
+        if (answer === undefined) return undefined
+        return admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
+      },
+    }
+  }
+}
+
+const ownerOf = (body: string): Address | undefined =>
+  parseAddress((JSON.parse(body) as { readonly owner_address?: unknown } | null)?.owner_address)
+
+const rateFields = ({ limit, remaining, resetSec }: RateLeft): RateLimit => ({
+  limit,
+  remaining,
+  reset_seconds: resetSec,
+})
+
 function takenFrame(
   { op, reqId }: OrderFrame,
   { marketNamed }: Pick<OrderEntryParts, 'marketNamed'>,
   { market: name, order, progress }: Extract<OrderAnswer, { readonly kind: 'order' }>,
+  left: RateLeft | undefined,
 ): string {
   const market = marketNamed(name)
   assert(market !== undefined, `an order of the unlisted market ${name}`)
   const record = orderRecordJson(market, order, progress)
-  return `{"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200,"order":${record}}`
+  const rate = left === undefined ? '' : `,"rate_limit":${JSON.stringify(rateFields(left))}`
+  return `{"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200,"order":${record}${rate}}`
 }
 
-function refusedFrame({ op, reqId }: OrderFrame, refusal: Refusal, requestId: string): string {
+function refusedFrame(
+  { op, reqId }: OrderFrame,
+  refusal: Refusal,
+  { requestId, left }: { readonly requestId: string; readonly left: RateLeft | undefined },
+): string {
   const { status } = refusal
   return JSON.stringify({
     ...{ type: 'result', op, req_id: reqId, status },
     ...refusalBody(refusal, requestId),
+    ...(left !== undefined && { rate_limit: rateFields(left) }),
+    ...(refusal === refusals.tooManyOrders && { retry_after_seconds: left?.nextSec }),
   })
 }
 

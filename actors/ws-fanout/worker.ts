@@ -6,6 +6,7 @@ import { findMarketByName } from '../../core/entry/find-market.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { allowedOrigins } from '../../runtime/http/origins.js'
+import { createOrderRate } from '../../runtime/process/order-rate.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import type { WsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
@@ -41,6 +42,7 @@ export function runWorker(config: WsFanoutConfig): void {
         trustedProxies: config.WS_FANOUT_TRUSTED_PROXIES,
         listensWhenReady: config.WS_FANOUT_WORKERS > 1,
         isAllowedOrigin: allowedOrigins(config),
+        orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
         limits: {
           ...SESSION_LIMITS,
           maxSockets: config.WS_MAX_SOCKETS,

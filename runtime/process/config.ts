@@ -25,6 +25,9 @@ const MAX_PROXIES = 10
 /** Setting of a process with public clients: how many of our own proxies wrote the last entries of X-Forwarded-For. */
 export const trustedProxies = z.coerce.number().int().min(0).max(MAX_PROXIES).default(0)
 
+/** Setting of a process that takes orders: those a second of one owner, ten seconds' worth at once; 0: any number. */
+export const ordersPerSecond = z.coerce.number().int().min(0).max(100_000).default(0)
+
 /** The settings of a process are wrong; the message names each wrong one. */
 export class BadConfiguration extends CannotStart {
   override readonly name = 'BadConfiguration'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { OrderAnswer } from '../../bus-schemas/orders.js'
-import { createOrderRate } from '../../api-gateway/order-rate.js'
+import { createOrderRate } from '../../runtime/process/order-rate.js'
 import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'

@@ -7,6 +7,7 @@ import {
 } from '../../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../../bus-schemas/subjects.js'
 import { refusals } from '../../../core/entry/refusals.js'
+import { createOrderRate } from '../../../runtime/process/order-rate.js'
 import { anOrder, progressOf } from '../../support/builders.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'
@@ -75,6 +76,42 @@ describe('order entry by the socket', () => {
       ...{ type: 'result', op: 'place', status: 400, code: 'invalid_signature' },
       error: 'signature does not authorize this action',
     })
+  })
+
+  it('counts the orders of each owner, says what is left, and refuses beyond the limit but never a cancel', async () => {
+    let atMs = 0
+    await start({ orderRate: createOrderRate({ perSec: 1, elapsedMs: () => atMs }) })
+    const send = (reqId: string, owner = order.owner) =>
+      client.send({ op: 'place', req_id: reqId, order: { owner_address: owner } })
+    for (let n = 0; n < 10; n += 1) send(`r${n}`)
+    await eventually(() => asked.length === 10)
+    // Those that are not answered count for this socket, or its owner could send any number at once.
+    send('beyond')
+    expect(await resultOf('beyond')).to.deep.include({
+      ...{ status: 500, code: 'too_many_orders', retry_after_seconds: 0 },
+      rate_limit: { limit: 10, remaining: 10, reset_seconds: 0 },
+    })
+    for (const it of asked) it.answer(taken)
+    expect(await resultOf('r0')).to.deep.include({
+      rate_limit: { limit: 10, remaining: 9, reset_seconds: 1 },
+    })
+    await resultOf('r9')
+    const other = await rig.connect()
+    other.send({ op: 'place', req_id: 'o', order: { owner_address: order.owner } })
+    expect(await other.next(({ req_id }) => req_id === 'o')).to.deep.include({
+      ...{ status: 500, retry_after_seconds: 1 },
+      rate_limit: { limit: 10, remaining: 0, reset_seconds: 10 },
+    })
+    client.send({ op: 'cancel', req_id: 'c', order: { owner_address: order.owner } })
+    await eventually(() => asked.length === 11)
+    asked[10]?.answer(taken)
+    expect(await resultOf('c')).not.to.have.property('rate_limit')
+    atMs = 1_000
+    send('later')
+    await eventually(() => asked.length === 12)
+    // Another client can send this in the owner's name: it does not count.
+    asked[11]?.answer({ kind: 'refused', refusal: refusals.signature })
+    expect(await resultOf('later')).not.to.have.property('rate_limit')
   })
 
   it('refuses what is no order as REST does, and a frame without req_id', async () => {
