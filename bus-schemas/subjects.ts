@@ -1,5 +1,5 @@
 /** Stream names and subjects: the only file that spells them. Client-chosen text never enters a subject. */
-import type { Hex } from '../core/action.js'
+import type { Address, Hex } from '../core/action.js'
 import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */
@@ -13,6 +13,12 @@ export const feedSubject = (market: string): string => `feed.${market}`
 /** Checkpoints of a market's matcher. */
 export const checkpointsStream = (market: string): string => `CHECKPOINTS_${market}`
 export const checkpointsSubject = (market: string): string => `checkpoints.${market}`
+
+/** Journal of the transactions of one key: what its lane signed and what became of it, in order. */
+export const journalStream = (signer: Address): string => `JOURNAL_${signer.slice(2)}`
+export const journalSubject = (signer: Address): string => `journal.${signer.slice(2)}`
+/** The process that sends with the key answers here, at once: another one of the same key then stands by. */
+export const askJournalWriter = (signer: Address): string => `ask.journal.${signer.slice(2)}`
 
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'

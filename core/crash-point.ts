@@ -36,6 +36,9 @@ export const CRASH_POINTS = [
   'lane.during_gap_fill',
   'lane.during_reorg_rollback',
   'lane.recovery_mid',
+  'journal.before_publish',
+  'journal.after_publish_before_ack',
+  'journal.after_ack_before_broadcast',
   'transfer.after_claim',
   'transfer.after_simulate',
   'transfer.after_permit_sent',
@@ -54,6 +57,7 @@ export const IN_FLIGHT: ReadonlySet<CrashPoint> = new Set<CrashPoint>([
   'matcher.after_publish_before_ack',
   'matcher.after_report_before_ack',
   'lane.during_broadcast',
+  'journal.after_publish_before_ack',
 ])
 
 /** Called each time a point is passed; an error it throws propagates from that point. */

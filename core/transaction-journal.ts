@@ -80,9 +80,14 @@ export interface MiningResult extends Inclusion {
 
 /**
  * The write-ahead log of every transaction. A write is on disk when its method returns, and has no effect when it
- * throws.
+ * throws. Where the journal is on the bus too, it is there once `durable` says so: only then may a transaction be
+ * broadcast or an outcome be told, because another process may continue from the bus alone.
  */
 export interface TransactionJournal {
+  /** Resolves once all that was recorded before the call is on the bus; does not resolve after the writer was deposed. */
+  durable(): Promise<void>
+  /** Whether the signed form of that hash is on the bus. */
+  isDurable(attemptHash: Hex): boolean
   find(intentId: string): RecordedIntent | undefined
   /** Final: the simulation of the call reverted, and it was never sent. */
   recordRefusal(intentId: string, fingerprint: Hex, revert: string): void

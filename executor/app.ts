@@ -3,7 +3,7 @@ import type Koa from 'koa'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type HttpState, createHttpApp, type HttpAppOptions } from '../runtime/http/server.js'
 import { executorRefusals, refuse, unavailable } from './refusals.js'
-import type { ReadReversals } from './reversals.js'
+import type { ReadDurableReversals } from './open-executor.js'
 import { getFaults } from './routes/get-faults.js'
 import { getReversals } from './routes/get-reversals.js'
 import { postExecute, type PostExecuteDeps } from './routes/post-execute.js'
@@ -11,7 +11,7 @@ import type { FaultWatch } from './watch-faults.js'
 
 export interface AppDeps
   extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
-  readonly readReversals: ReadReversals
+  readonly readReversals: ReadDurableReversals
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match could be settled now; undefined when one could. */
   readonly trouble: () => string | undefined

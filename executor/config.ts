@@ -18,6 +18,8 @@ export const executorEnv = z
     ),
     /** Shared secret that callers send as `Authorization: Bearer …`. */
     EXECUTOR_SECRET: z.string().min(1).optional(),
+    NATS_URL: z.string().min(1),
+    NATS_MONITOR_URL: z.url().optional(),
     RPC_URL: z.url(),
     DEPLOYMENT_FILE: z.string().min(1),
     /** The market file; absent: the one that ships with the venue. */
@@ -59,8 +61,14 @@ export function readExecutorConfig(): ExecutorConfig {
 /** Its clients are matchers, each with a connection for every match in flight. */
 export const CONNECTION_LIMITS = { maxConnectionsPerAddress: Infinity }
 
-/** How settlements are gathered into transactions. */
-export const groupingOf = ({
-  EXECUTOR_BATCH_WINDOW_MS: windowMs,
-  EXECUTOR_SHARE_BELOW_FEE: shareBelowFee,
-}: ExecutorConfig) => ({ windowMs, shareBelowFee })
+/** The settings of the executor itself, by the names of its options. */
+export const settingsOf = (config: ExecutorConfig) => ({
+  rpcUrl: config.RPC_URL,
+  privateKey: config.EXECUTOR_PRIVATE_KEY,
+  dataDir: config.DATA_DIR,
+  timeoutMs: config.EXECUTE_TIMEOUT_MS,
+  gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
+  acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
+  windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
+  shareBelowFee: config.EXECUTOR_SHARE_BELOW_FEE,
+})

@@ -103,12 +103,29 @@ export function createExecute(deps: ExecuteDeps): Executions {
     const id = key ?? fingerprint
     const { market, takerOrderId, makerOrderIds } = payload
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
-    const answer = await settle(executing, { id, payload, call, fingerprint })
+    const settled = await settle(executing, { id, payload, call, fingerprint })
+    const answer = await onceDurable(deps, settled)
     return withMark(deps, payload, await withGuilty(deps, { payload, call }, answer))
   }
   const isKnown = (key: string): boolean =>
     executing.running.has(key) || deps.journal.find(key) !== undefined
   return { execute, isKnown, isRunning: (key) => executing.running.has(key) }
+}
+
+/**
+ * An outcome is told once the journal on the bus holds it, so that a process that continues from there answers the same,
+ * and finds out when the chain changes it. Until then the caller is to ask again.
+ */
+async function onceDurable(
+  { journal, timeoutMs }: ExecuteDeps,
+  answer: ExecuteAnswer,
+): Promise<ExecuteAnswer> {
+  if (answer.kind !== 'refused' && answer.kind !== 'mined') return answer
+  const durable = journal.durable().then(() => answer)
+  const known = await within(durable, timeoutMs)
+  if (known !== undefined) return known
+  if (answer.kind === 'mined') return { kind: 'timeout', hash: answer.transaction.hash }
+  return { kind: 'unavailable', why: 'the bus does not take the journal' }
 }
 
 /** The guilty side is not journaled: each request reads it from the newest block. */

@@ -1,18 +1,21 @@
 import { mkdir } from 'node:fs/promises'
+import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
 import { createMarketList } from '../core/contracts/market-list.js'
 import { openMarketFile } from '../data/market-file.js'
-import { closeServer, createHttpServer, listen, urlOf } from '../runtime/http/server.js'
+import { connectVenueBus } from '../runtime/bus/stream-versions.js'
+import { closeServer } from '../runtime/http/server.js'
 import { measureHttp } from '../runtime/metrics/measure-http.js'
 import { alongside } from '../runtime/metrics/metrics.js'
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
-import { CONNECTION_LIMITS, groupingOf, readExecutorConfig } from './config.js'
+import { readExecutorConfig, settingsOf } from './config.js'
 import { measureExecutor, sampleExecutor } from './measure.js'
 import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
+import { serveApp } from './serve-app.js'
 
 /** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
 const STOP_GRACE_MS = 3_500
@@ -23,16 +26,16 @@ runProcess({
   // Listens once everything that the journal left open has been sent again.
   start: async ({ log, fail: onFatal, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })
+    const bus = await connectVenueBus({
+      ...{ versions: streamVersions([]), name: 'executor' },
+      ...{ url: config.NATS_URL, monitorUrl: config.NATS_MONITOR_URL },
+      onWarning: (message) => log.warn(message),
+    })
     const file = openMarketFile(config)
     const list = createMarketList(file.markets)
     const executor = await openExecutor({
-      rpcUrl: config.RPC_URL,
-      privateKey: config.EXECUTOR_PRIVATE_KEY,
+      ...{ ...settingsOf(config), bus, markets: list.markets },
       deployment: await loadDeployment(config.DEPLOYMENT_FILE),
-      ...{ markets: list.markets, dataDir: config.DATA_DIR, timeoutMs: config.EXECUTE_TIMEOUT_MS },
-      gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,
-      acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
-      ...groupingOf(config),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
       onFatal,
     })
@@ -40,20 +43,17 @@ runProcess({
     const lookAgain = () => openMarketFile(config).markets.forEach(list.add)
     const checkTerms = createTermsCheck(list.markets, lookAgain)
     sampleExecutor(metrics, executor, config.EXECUTOR_GAS_RESERVE_WEI)
-    const onAnswer = measureHttp(metrics)
-    const secret = config.EXECUTOR_SECRET
-    const app = createApp({ ...executor, checkTerms, secret, log, onFatal, onAnswer })
-    const server = createHttpServer(app.callback(), CONNECTION_LIMITS)
-    const port = await listen(server, config.EXECUTOR_PORT, config.EXECUTOR_HOST)
-    log.info({ url: urlOf(config.EXECUTOR_HOST, port) }, 'listening')
+    const parts = { ...executor, checkTerms, log, onFatal, onAnswer: measureHttp(metrics) }
+    const app = createApp({ ...parts, secret: config.EXECUTOR_SECRET })
+    const server = await serveApp(app, config, log)
     return {
       stop: async () => {
         const closed = closeServer(server, STOP_GRACE_MS)
-        await watch.stop()
-        await executor.stop()
+        await Promise.all([watch.stop(), executor.stop()])
         // Requests in flight still write to the journal.
         await closed
-        executor.close()
+        await executor.close()
+        await bus.close()
       },
     }
   },

@@ -1,8 +1,10 @@
 import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
+import { observeJournal } from '../data/journal/observe-journal.js'
+import type { JournalFacts } from '../data/journal/published-journal.js'
 import type { Logger } from '../runtime/process/log.js'
 
 /** What the executor reports to its operator, one log line each; never signatures or signed bytes. */
-export interface ExecutorFacts extends LaneFacts {
+export interface ExecutorFacts extends LaneFacts, JournalFacts {
   readonly settlementReceived: (settlement: SettlementNames) => void
   /** It passed its simulation, with this gas. */
   readonly simulated: (settlementId: string, gas: bigint) => void
@@ -25,6 +27,7 @@ export interface SettlementNames {
 export function observeExecutor(log: Logger): ExecutorFacts {
   return {
     ...observeLane(log, 'settlement'),
+    ...observeJournal(log),
     settlementReceived: ({ settlementId, market, takerOrderId, makerOrderIds }) =>
       log.info(
         {

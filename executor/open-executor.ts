@@ -17,25 +17,27 @@ import {
   type TradingDeployment,
 } from '../chain/reads/deployment.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
-import { createTransactionSigner } from '../chain/signing/keys.js'
+import { createTransactionSigner, type TransactionSigner } from '../chain/signing/keys.js'
 import type { Address, Hex } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
-import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../data/journal/transaction-journal.js'
+import type { TransactionJournal } from '../core/transaction-journal.js'
+import { openPublishedJournal, type PublishedJournal } from '../data/journal/published-journal.js'
+import { JOURNAL_MIGRATIONS } from '../data/journal/transaction-journal.js'
 import { openDatabase, takeLock } from '../data/open.js'
+import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
 import { packBatches, packSingly } from './pack-matches.js'
-import { createReadReversals, type ReadReversals } from './reversals.js'
+import { createReadReversals, type SettlementReversal } from './reversals.js'
 import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
 import { termsOfTransaction, type MatchPacker } from './settlement.js'
 import { watchFaults, type FaultWatch } from './watch-faults.js'
 
 export interface ExecutorOptions {
+  /** Carries the journal's stream. */
+  readonly bus: Bus
   readonly rpcUrl: string
   readonly privateKey: Hex
   readonly deployment: TradingDeployment
@@ -57,8 +59,12 @@ export interface ExecutorOptions {
   readonly onFatal: (error: unknown) => void
 }
 
+/** At most `limit` reversals with a number above `after`. */
+export type ReadDurableReversals = (after: number, limit: number) => Promise<SettlementReversal[]>
+
 export interface Executor extends Executions {
-  readonly readReversals: ReadReversals
+  /** As `createReadReversals`, once all that it reads is on the bus. */
+  readonly readReversals: ReadDurableReversals
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match can be settled now; undefined when one can. */
   readonly trouble: () => string | undefined
@@ -67,7 +73,7 @@ export interface Executor extends Executions {
   /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
   stop(): Promise<void>
   /** Closes the journal; call it when no execution is running. */
-  close(): void
+  close(): Promise<void>
 }
 
 const CHAIN_WAIT_MS = 30_000
@@ -76,10 +82,10 @@ const NO_FEE = quoteE18(0n)
 const CHAIN_SILENT_MAX_MS = 5_000
 
 /**
- * Opens the journal for this process alone, checks the chain, and sends again what the journal left open. Throws
+ * Opens the journal for this process alone, after standing by while another process sends with the key, checks the chain, and sends again what the journal left open. Throws
  * AlreadyLocked when another executor has the journal, DeploymentMismatch when the chain is not the deployment's, and
  * ChainUnreachable when it does not answer for half a minute, and JournalIncomplete when the chain knows more of the
- * signer than the journal.
+ * signer than the journal's file and stream.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const path = join(options.dataDir, 'executor.db')
@@ -87,8 +93,18 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   try {
     const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
     try {
-      const running = await startExecutor(options, createTransactionJournal(db))
-      const close = () => {
+      const signer = createTransactionSigner(options.privateKey, options.deployment.chainId)
+      const { bus, facts, onFatal } = options
+      const published = await openPublishedJournal({
+        ...{ db, bus, signer: signer.address, facts, onFatal },
+      })
+      const starting = startExecutor(options, signer, published)
+      const running = await starting.catch(async (error: unknown) => {
+        await published.stop()
+        throw error
+      })
+      const close = async () => {
+        await published.stop()
         db.close()
         lock.release()
       }
@@ -103,12 +119,13 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
 }
 
-type Journal = ReturnType<typeof createTransactionJournal>
-
-async function startExecutor(options: ExecutorOptions, journal: Journal) {
+async function startExecutor(
+  options: ExecutorOptions,
+  signer: TransactionSigner,
+  { journal, trouble: busTrouble }: PublishedJournal,
+) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
   const client = createChainClient(rpcUrl, 'read')
-  const signer = createTransactionSigner(options.privateKey, deployment.chainId)
   const { chainId, matching, batchExecutor } = deployment
   const found = await untilAnswering(
     () => withModules(client, markets),
@@ -145,12 +162,18 @@ async function startExecutor(options: ExecutorOptions, journal: Journal) {
     readMark: createMarkReader(client, markets),
     onVenueFault: faults.refused,
   })
-  const readReversals = createReadReversals({ journal, lane, isRunning: executions.isRunning })
+  const read = createReadReversals({ journal, lane, isRunning: executions.isRunning })
+  const readReversals = async (after: number, limit: number) => {
+    const reversals = read(after, limit)
+    // A matcher remembers the number of the last one: a process that continues must number them alike.
+    await journal.durable()
+    return reversals
+  }
   const stop = async () => {
     // Requests that wait for a receipt are answered at once, while the queue finishes its group.
     await Promise.all([queue.stop(), lane.stop(), faults.stop()])
   }
-  const trouble = () => troubleOf(lane) ?? faults.trouble()
+  const trouble = () => troubleOf(lane) ?? busTrouble() ?? faults.trouble()
   const readBalance = async () => (await lane.readGas()).balance
   return { ...executions, readReversals, faults, trouble, readBalance, stop }
 }
@@ -184,7 +207,7 @@ const troubleOf = (lane: TransactionLane): string | undefined =>
   lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : lane.trouble()
 
 interface Parts {
-  readonly journal: Journal
+  readonly journal: TransactionJournal
   readonly lane: TransactionLane
   readonly client: ChainClient
   readonly packer: MatchPacker

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
 import type { OnClockAhead } from '../../bus-schemas/commands.js'
@@ -23,13 +22,8 @@ import {
 } from '../../core/entry/change-refusals.js'
 import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
-import {
-  AppendRefused,
-  AppendUnknown,
-  NoAnswer,
-  WrongLastSequence,
-  type Bus,
-} from '../../runtime/bus/bus.js'
+import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
+import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { pass } from '../../runtime/process/stations.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { FeedEnd } from './checkpoints.js'
@@ -285,47 +279,22 @@ export interface PublishOptions {
   readonly onUnknown: (error: unknown) => void
 }
 
-const LOOKUP_PAUSE_MS = 200
-
-/** After these the stream's end shows whether the message was stored, and the append may be repeated. */
-const CLEARS_UP = [AppendUnknown, WrongLastSequence, AppendRefused] as const
-
-/**
- * Appends a block right after the feed message `lastSeq` and returns its sequence once it is durable. When the
- * acknowledgement is lost or the server has no room the stream itself is asked, for as long as that takes; a feed that
- * ends neither with `lastSeq` nor with this block in the place after it throws Fenced.
- */
+/** Appends a block right after the feed message `lastSeq`, as `appendFenced` does. Throws Fenced. */
 export async function publishBlock(
   { bus, market, onUnknown }: PublishOptions,
   data: Uint8Array,
   lastSeq: number,
 ): Promise<number> {
-  for (;;) {
-    try {
-      const appending = bus.append(feedSubject(market), data, { expectedLastSeq: lastSeq })
-      crash('matcher.after_publish_before_ack')
-      return await appending
-    } catch (error) {
-      if (!CLEARS_UP.some((kind) => error instanceof kind)) throw error
-      onUnknown(error)
-      const end = await endWhenReadable(bus, market)
-      if (end !== undefined && end.seq !== lastSeq) {
-        if (end.seq === lastSeq + 1 && Buffer.from(end.data).equals(data)) return end.seq
-        throw anotherWriter(market, end.seq)
-      }
-      await delay(LOOKUP_PAUSE_MS)
-    }
+  const onSent = (): void => crash('matcher.after_publish_before_ack')
+  const stream = feedStream(market)
+  const subject = feedSubject(market)
+  try {
+    return await appendFenced({ bus, stream, subject, onUnknown, onSent }, data, lastSeq)
+  } catch (error) {
+    if (!(error instanceof AnotherWriter)) throw error
+    throw anotherWriter(market, error.endSeq)
   }
 }
 
 const anotherWriter = (market: string, seq: number | undefined): Fenced =>
   new Fenced(`feed of ${market} ends with message ${seq}, which is not ours`)
-
-async function endWhenReadable(bus: Bus, market: string) {
-  try {
-    return (await bus.lastMessage(feedStream(market))) ?? { seq: 0, data: new Uint8Array() }
-  } catch {
-    // Not readable either: the caller tries the append again, whose fence makes that safe.
-    return undefined
-  }
-}

@@ -15,7 +15,10 @@ const BLOCKS_PASSED_OVER = 2n
 export async function rebroadcastDue(tracking: Tracking): Promise<void> {
   const nowMs = tracking.nowMs()
   const due = unused(tracking).filter(
-    ({ sentAtMs }) => sentAtMs === undefined || nowMs - sentAtMs >= tracking.policy.rebroadcastMs,
+    (followed) =>
+      isPublished(tracking, followed) &&
+      (followed.sentAtMs === undefined ||
+        nowMs - followed.sentAtMs >= tracking.policy.rebroadcastMs),
   )
   for (const followed of due.slice(0, MAX_REBROADCASTS_PER_LOOK)) {
     crash('lane.recovery_mid')
@@ -39,9 +42,13 @@ export async function resendDropped(tracking: Tracking): Promise<void> {
     await broadcast(tracking, followed)
 }
 
-/** Sends the newest signed bytes. The node's answer is reported; only the chain decides the outcome. */
+/**
+ * Sends the newest signed bytes, unless the journal on the bus lacks them: then another process may use their nonce. The
+ * node's answer is reported; only the chain decides the outcome.
+ */
 export async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
   const { transaction } = followed
+  if (!isPublished(tracking, followed)) return
   followed.sentAtMs = tracking.nowMs()
   followed.outSince ??= { ms: followed.sentAtMs, head: tracking.highest }
   const answer = await tracking.chain.send(transaction)
@@ -66,6 +73,12 @@ export async function raiseStuck(tracking: Tracking): Promise<void> {
     raise(tracking, followed, gas)
     raised += 1
   }
+}
+
+/** Whether the journal on the bus holds the newest signed bytes. */
+export function isPublished({ journal }: Tracking, { transaction }: Followed): boolean {
+  const newest = transaction.attempts.at(-1)
+  return newest !== undefined && journal.isDurable(newest.hash)
 }
 
 function unused({ followed, count }: Tracking): Followed[] {

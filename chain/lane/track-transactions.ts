@@ -10,7 +10,13 @@ import {
   type NonceLane,
 } from './nonce-lane.js'
 import { type GasReserve } from './gas.js'
-import { broadcast, raiseStuck, rebroadcastDue, resendDropped } from './keep-sending.js'
+import {
+  broadcast,
+  isPublished,
+  raiseStuck,
+  rebroadcastDue,
+  resendDropped,
+} from './keep-sending.js'
 import type { ChainHead, LaneChain } from './lane-chain.js'
 import { lookAtChain, settleTransactions, type OutcomesOf } from './look-at-chain.js'
 import { watchGas, watchNonces } from './watch-nonces.js'
@@ -27,7 +33,7 @@ export interface TransactionTracker {
   start(): Promise<void>
   /** One poll of the chain, for callers that do not `start`. */
   look(): Promise<void>
-  /** Broadcasts a journaled transaction, and follows it. */
+  /** Follows a journaled transaction, and broadcasts it once the journal on the bus holds it. */
   add(transaction: OpenTransaction): void
   /** The result of an intent; undefined when there is none within the time, or when the tracker stops. */
   waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
@@ -69,7 +75,14 @@ export function createTransactionTracker(options: TrackerOptions): TransactionTr
         !followed.has(transaction.evmNonce),
         `nonce ${transaction.evmNonce} is followed already`,
       )
-      broadcast(tracking, followed.add({ transaction })).catch(onFatal)
+      const added = followed.add({ transaction })
+      const send = async (): Promise<void> => {
+        if (!isPublished(tracking, added)) await journal.durable()
+        // A poll may have sent it meanwhile; what a stop keeps back is sent by the next start.
+        if (added.sentAtMs === undefined && !stopping.signal.aborted)
+          await broadcast(tracking, added)
+      }
+      send().catch(onFatal)
     },
     waitFor(intentId, timeoutMs) {
       const open = followed.find(intentId)

@@ -3,7 +3,8 @@ import { revertFields, revertFieldsOf } from '../../core/revert.js'
 import type { ReversalRecord, ReversalsPage } from '../../interface/execute.js'
 import type { HttpState } from '../../runtime/http/server.js'
 import { executorRefusals, MAX_REVERSALS, refuse } from '../refusals.js'
-import type { FinalOutcome, ReadReversals, SettlementReversal } from '../reversals.js'
+import type { ReadDurableReversals } from '../open-executor.js'
+import type { FinalOutcome, SettlementReversal } from '../reversals.js'
 
 const WHOLE = /^(0|[1-9][0-9]{0,14})$/
 
@@ -12,15 +13,15 @@ const WHOLE = /^(0|[1-9][0-9]{0,14})$/
  * of their number, from the one after `after` (0 for all), as a `ReversalsPage`. 400 for a parameter that is not a whole
  * number.
  */
-export function getReversals(readReversals: ReadReversals): Koa.Middleware<HttpState> {
-  return (ctx) => {
+export function getReversals(readReversals: ReadDurableReversals): Koa.Middleware<HttpState> {
+  return async (ctx) => {
     const after = numberOf(ctx.query.after, 0)
     const limit = numberOf(ctx.query.limit, MAX_REVERSALS)
     if (after === undefined) return refuse(ctx, executorRefusals.after)
     if (limit === undefined || limit < 1 || limit > MAX_REVERSALS) {
       return refuse(ctx, executorRefusals.limit)
     }
-    const page: ReversalsPage = { reversals: readReversals(after, limit).map(reversalJson) }
+    const page: ReversalsPage = { reversals: (await readReversals(after, limit)).map(reversalJson) }
     ctx.body = page
   }
 }

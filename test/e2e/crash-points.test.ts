@@ -78,6 +78,9 @@ const ROWS: readonly Row[] = [
   { point: 'lane.after_receipt_before_mark', kind: 'future' },
   { point: 'lane.after_mark_before_answer', kind: 'perpetual' },
   { point: 'lane.during_reorg_rollback', provoke: forgetTheTrade },
+  { point: 'journal.before_publish', kind: 'perpetual' },
+  { point: 'journal.after_publish_before_ack' },
+  { point: 'journal.after_ack_before_broadcast', kind: 'future' },
   { point: 'lane.recovery_mid', kind: 'future', after: 'lane.after_commit_before_broadcast' },
 ]
 
@@ -104,7 +107,7 @@ async function forgetTheTrade({ world }: PocketVenue, settled: Promise<void>): P
 function processOf(point: CrashPoint, { matcher }: PocketMarket): PocketProcess {
   const [part = ''] = point.split('.')
   if (part === 'matcher') return matcher
-  return part === 'lane' ? 'executor' : (part as PocketProcess)
+  return part === 'lane' || part === 'journal' ? 'executor' : (part as PocketProcess)
 }
 
 /** Every process that an order passes on its way to the chain, and the one that looks at the markets there. */

@@ -42,7 +42,8 @@ describe('POST /execute', () => {
     const log = createLog('executor', 'silent')
     const onFatal = (error: unknown) => (fatal = error)
     const checkTerms = () => objections
-    const readReversals = (after: number, limit: number) => [aReversal(after + limit, outcome)]
+    const readReversals = (after: number, limit: number) =>
+      Promise.resolve([aReversal(after + limit, outcome)])
     const faults = { standing: () => standing }
     const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble, faults }
     const app = createApp({ ...deps, secret: SECRET, log, onFatal })

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { JournalIncomplete } from '../../chain/lane/transaction-lane.js'
 import { DeploymentMismatch } from '../../chain/reads/deployment.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
@@ -8,6 +10,7 @@ import { E18 } from '../../core/money.js'
 import { AlreadyLocked } from '../../data/open.js'
 import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor, type Executor, type ExecutorOptions } from '../../executor/open-executor.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { createLog } from '../../runtime/process/log.js'
 import { allow, AT, CHAIN_ID } from '../sim/chain-state.js'
 import { createChain, type SimulatedChain } from '../sim/chain.js'
@@ -34,12 +37,14 @@ describe('an executor that is opened', () => {
   let chain: SimulatedChain
   let node: ServedNode
   let dir: ReturnType<typeof tempDir>
+  let bus: MemoryBus
   let told: [fact: keyof ExecutorFacts, ...rest: unknown[]][]
   const running: Executor[] = []
 
   beforeEach(async () => {
     told = []
     dir = tempDir()
+    bus = createMemoryBus()
     chain = createChain({
       // A seed whose first blocks are not empty.
       ...{ world: createWorld(), random: createRandom(3), sender: SENDER, matchGas: 300_000n },
@@ -63,6 +68,7 @@ describe('an executor that is opened', () => {
       (...rest: unknown[]) =>
         void told.push([name, ...rest])
     const executor = await openExecutor({
+      bus,
       ...{ rpcUrl: node.url, privateKey: KEY, dataDir: dir.path, markets: [SPOT] },
       deployment: {
         ...{ chainId: CHAIN_ID, matching: AT.matching, subAccounts: AT.subAccounts },
@@ -84,7 +90,7 @@ describe('an executor that is opened', () => {
   }
   async function close(executor: Executor): Promise<void> {
     await executor.stop()
-    executor.close()
+    await executor.close()
     if (running.includes(executor)) running.splice(running.indexOf(executor), 1)
   }
   const payload = (amount = E18) => matchPayload(SPOT, [ann, bob], amount)
@@ -114,7 +120,7 @@ describe('an executor that is opened', () => {
       expect(await executor.execute(payload(), 'm:1')).to.deep.equal({ kind: 'mismatch' })
       expect(sentTo()).to.deep.equal([batches ? AT.batchExecutor : AT.matching])
       expect([executor.isKnown('m:2'), executor.isRunning('m:1')]).to.deep.equal([false, false])
-      expect(executor.readReversals(0, 10)).to.deep.equal([])
+      expect(await executor.readReversals(0, 10)).to.deep.equal([])
       expect(executor.trouble()).to.equal(undefined)
     })
   }
@@ -170,6 +176,28 @@ describe('an executor that is opened', () => {
     const failure: unknown = await open({ acceptNonces: 0 }).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(JournalIncomplete)
     await open({ acceptNonces: 1 })
+  })
+
+  it('rebuilds a deleted journal from the bus, and settles nothing twice', async () => {
+    const first = await open({ acceptNonces: 0 })
+    const asked = payload()
+    const answering = first.execute(asked, 'm:1')
+    await pooled()
+    await mineAll()
+    const answer = await answering
+    const cut = first.execute(payload(), 'm:2')
+    await pooled()
+    await close(first)
+    await cut
+    for (const end of ['', '-wal', '-shm'])
+      rmSync(join(dir.path, `executor.db${end}`), { force: true })
+
+    const second = await open({ acceptNonces: 0 })
+    expect(await second.execute(asked, 'm:1')).to.deep.equal(answer)
+    expect(second.isKnown('m:2')).to.equal(true)
+    expect(await second.execute(payload(), 'm:1')).to.deep.equal({ kind: 'mismatch' })
+    await mineAll()
+    expect(sentTo()).to.have.length(2)
   })
 
   it('starts without the module of one market, and says that of it alone', async () => {

@@ -10,10 +10,12 @@ import { ONE, signOrder } from '../support/devnet-actions.js'
 import { openWorld, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
 import { executeBody, EXECUTOR_KEY, removeDir, temporaryDir } from '../support/executor-world.js'
+import { startNatsServer, type TestNatsServer } from '../support/nats-server.js'
 
 const MAIN = fileURLToPath(new URL('../../executor/main.js', import.meta.url))
 
 const settings = {
+  NATS_URL: 'nats://127.0.0.1:4322',
   EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY,
   RPC_URL: 'http://127.0.0.1:8645',
   DEPLOYMENT_FILE: 'devnet.json',
@@ -50,12 +52,14 @@ describe('executor settings', () => {
 
 describe('executor process', () => {
   let world: World
+  let nats: TestNatsServer
   let dir: string
   let child: ChildProcess
   let output = ''
 
   before(async () => {
     world = await openWorld()
+    nats = await startNatsServer()
     dir = await temporaryDir()
     await writeFile(join(dir, 'devnet.json'), JSON.stringify(world.at))
   })
@@ -63,12 +67,14 @@ describe('executor process', () => {
     child.kill('SIGKILL')
     await removeDir(dir)
     await world.anvil.stop()
+    await nats.stop()
   })
 
   async function start(): Promise<string> {
     output = ''
     const env = {
       ...settings,
+      NATS_URL: nats.url,
       RPC_URL: world.anvil.rpcUrl,
       DEPLOYMENT_FILE: join(dir, 'devnet.json'),
       DATA_DIR: join(dir, 'data'),

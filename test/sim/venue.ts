@@ -249,7 +249,7 @@ export const executorSpec = (
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
   mayFailWith: ['ChainUnreachable'],
-  start: async ({ log, nodeUrl, dataDir, fail, alarm }) => {
+  start: async ({ bus, log, nodeUrl, dataDir, fail, alarm }) => {
     const observed = observeExecutor(log)
     const frozen: typeof observed.frozen = (by) => {
       observed.frozen(by)
@@ -257,7 +257,7 @@ export const executorSpec = (
     }
     const facts = { ...observed, frozen }
     const executor = await openExecutor({
-      ...{ rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
+      ...{ bus, rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
       deployment: batches ? batching : deployment,
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
       ...{ markets, gasReserveWei: 0n },
@@ -281,7 +281,8 @@ export const executorSpec = (
       },
       stop: async () => {
         await executor.stop()
-        executor.close()
+        await executor.close()
+        await bus.close()
       },
     }
   },

@@ -11,6 +11,8 @@ import { createApp } from '../../executor/app.js'
 import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
 import { createTermsCheck } from '../../executor/payload.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { createLog } from '../../runtime/process/log.js'
 import { readBody } from './answer-body.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
@@ -60,6 +62,15 @@ export interface ExecutorSetup {
   readonly facts?: Partial<ExecutorFacts>
 }
 
+/** The bus of each directory, so that an executor that is opened again finds its journal's stream. */
+const buses = new Map<string, MemoryBus>()
+
+function busOf(dataDir: string): Bus {
+  const known = buses.get(dataDir) ?? createMemoryBus()
+  buses.set(dataDir, known)
+  return known.connect()
+}
+
 /** An executor on the world's chain, listening on a free port, with a journal of its own by default. */
 export async function startExecutor(
   world: World,
@@ -77,7 +88,9 @@ export async function startExecutor(
     throw error
   }
   const { markets = marketsOf(world) } = setup
+  const bus = busOf(dataDir)
   const executor = await openExecutor({
+    bus,
     rpcUrl: setup.rpcUrl ?? world.anvil.rpcUrl,
     privateKey: setup.privateKey ?? EXECUTOR_KEY,
     deployment: {
@@ -110,7 +123,8 @@ export async function startExecutor(
     stop: async () => {
       await executor.stop()
       await served.stop()
-      executor.close()
+      await executor.close()
+      await bus.close()
     },
   }
 }

@@ -1,0 +1,308 @@
+import type { Database } from 'better-sqlite3'
+import { expect } from 'chai'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { decodeJournal } from '../../../bus-schemas/journal.js'
+import { journalStream } from '../../../bus-schemas/subjects.js'
+import type { Address, Hex } from '../../../core/action.js'
+import type { IntentOutcome, TransactionJournal } from '../../../core/transaction-journal.js'
+import { JournalDiverged } from '../../../data/journal/publication.js'
+import {
+  openPublishedJournal,
+  type PublishedJournal,
+} from '../../../data/journal/published-journal.js'
+import { Deposed } from '../../../data/journal/publisher.js'
+import {
+  createTransactionJournal,
+  JOURNAL_MIGRATIONS,
+} from '../../../data/journal/transaction-journal.js'
+import { openDatabase } from '../../../data/open.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { eventually } from '../../support/eventually.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const SENDER: Address = `0x${'ab'.repeat(20)}`
+const FINGERPRINT: Hex = `0x${'f1'.repeat(32)}`
+const STREAM = journalStream(SENDER)
+const SUCCESS: IntentOutcome = { status: 'success' }
+const REVERTED: IntentOutcome = { status: 'reverted', revert: 'TM_FeeTooHigh' }
+const TABLES = ['intents', 'transactions', 'transaction_intents', 'attempts', 'reversals']
+const SILENCE_MS = 60
+
+const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
+
+const attemptOf = (n: number) => ({
+  ...{ hash: hashOf(n), raw: `0x02f8${n.toString(16).padStart(8, '0')}` as const },
+  ...{ gasLimit: 21_000n, maxFeePerGas: 7n },
+})
+
+const blockOf = (n: number, block: number) => ({
+  ...{ hash: hashOf(n + 100), blockNumber: BigInt(block), blockHash: hashOf(block) },
+})
+
+function sign(journal: TransactionJournal, evmNonce: number, ...intentIds: string[]): void {
+  const attempts = [attemptOf(evmNonce + 100)]
+  const transaction = { from: SENDER, evmNonce, intentIds, attempts }
+  journal.recordSigned(
+    transaction,
+    intentIds.map(() => FINGERPRINT),
+  )
+}
+
+function mine(journal: TransactionJournal, evmNonce: number, ...outcomes: IntentOutcome[]): void {
+  journal.recordMined(SENDER, evmNonce, { ...blockOf(evmNonce, 12), outcomes })
+}
+
+/** Every kind of entry, two reversals among them. */
+function fill(journal: TransactionJournal): void {
+  sign(journal, 4, 'm:1', 'm:2')
+  sign(journal, 5, 'm:3')
+  journal.recordAttempt(SENDER, 5, attemptOf(900))
+  journal.recordRefusal('m:4', FINGERPRINT, 'BM_Nonce')
+  mine(journal, 4, SUCCESS, REVERTED)
+  journal.recordFinal(SENDER, [4])
+  mine(journal, 5, SUCCESS)
+  journal.reopen(SENDER, [5])
+  mine(journal, 5, REVERTED)
+  sign(journal, 6, 'm:5')
+  mine(journal, 6, SUCCESS)
+  journal.reopen(SENDER, [6])
+  journal.recordDisplaced(SENDER, 6, { ...blockOf(7, 13) })
+  sign(journal, 7, 'm:5')
+}
+
+describe('a journal on the bus', () => {
+  let dir: ReturnType<typeof tempDir>
+  let bus: MemoryBus
+  const opened: { db: Database; published?: PublishedJournal; bus: MemoryBus }[] = []
+
+  beforeEach(() => {
+    dir = tempDir()
+    bus = createMemoryBus()
+  })
+  afterEach(async () => {
+    for (const { db, published, bus: line } of opened.splice(0)) {
+      await published?.stop()
+      await line.close()
+      db.close()
+    }
+    dir.remove()
+  })
+
+  const pathOf = (name: string) => join(dir.path, `${name}.db`)
+  function openFile(name: string): Database {
+    const file = {
+      path: pathOf(name),
+      migrations: JOURNAL_MIGRATIONS,
+      synchronous: 'FULL',
+    } as const
+    return openDatabase(file)
+  }
+
+  interface Process {
+    readonly db: Database
+    readonly published: PublishedJournal
+    readonly journal: TransactionJournal
+    readonly fatal: unknown[]
+    readonly stop: () => Promise<void>
+  }
+
+  async function open(name: string, onStandby: () => void = () => undefined): Promise<Process> {
+    const fatal: unknown[] = []
+    const one = { db: openFile(name), bus: bus.connect() }
+    opened.push(one)
+    const ignore = (): void => undefined
+    const published = await openPublishedJournal({
+      ...{ ...one, signer: SENDER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
+      facts: {
+        ...{ standingBy: onStandby, leads: ignore, journalDiscarded: ignore },
+        ...{ journalUnclear: ignore, versionRaised: ignore },
+      },
+      onFatal: (error) => fatal.push(error),
+    })
+    Object.assign(one, { published })
+    const stop = async (): Promise<void> => {
+      opened.splice(opened.indexOf(one), 1)
+      await published.stop()
+      await one.bus.close()
+      one.db.close()
+    }
+    return { db: one.db, published, journal: published.journal, fatal, stop }
+  }
+
+  const remove = (name: string): void => {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${pathOf(name)}${end}`, { force: true })
+  }
+  const rowsOf = (db: Database) =>
+    Object.fromEntries(TABLES.map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()]))
+  const waitingIn = (db: Database) => db.prepare('SELECT count(*) FROM outbox').pluck().get()
+
+  async function messages() {
+    const { lastSeq } = await bus.streamState(STREAM)
+    return (await bus.read(STREAM, 1, lastSeq + 1)).map(({ data }) => decodeJournal(data))
+  }
+
+  it('gives a deleted file back, row for row', async () => {
+    const first = await open('a')
+    fill(first.journal)
+    await first.journal.durable()
+    const before = rowsOf(first.db)
+    await first.stop()
+    remove('a')
+    const again = await open('a')
+    expect(rowsOf(again.db)).to.deep.equal(before)
+    expect(again.journal.reversalsAfter(0, 10)).to.have.length(2)
+    expect(again.journal.nextNonce(SENDER)).to.equal(8)
+    expect(again.published.term).to.equal(first.published.term + 1)
+  })
+
+  it('appends what one turn records as one message', async () => {
+    const { journal } = await open('a')
+    fill(journal)
+    await journal.durable()
+    const sizes = (await messages()).map(({ entries }) => entries.length)
+    expect(sizes).to.deep.equal([0, 14])
+  })
+
+  it('publishes the file of an earlier release once, with the same rows', async () => {
+    const db = openFile('old')
+    fill(createTransactionJournal(db, () => 1_760_000_000_000))
+    const before = rowsOf(db)
+    db.close()
+    await (await open('old')).stop()
+    const count = (await messages()).length
+    await (await open('old')).stop()
+    expect(await messages()).to.have.length(count + 1)
+    expect((await messages()).at(-1)?.entries).to.deep.equal([])
+    const other = await open('other')
+    const { intents, transaction_intents, ...rest } = rowsOf(other.db)
+    const { intents: intentsBefore, transaction_intents: carriedBefore, ...restBefore } = before
+    expect(rest).to.deep.equal(restBefore)
+    expect(intents).to.have.deep.members(intentsBefore ?? [])
+    // The outcome of the transaction that was displaced is in its reversal alone.
+    const standing = (rows: unknown[] = []) =>
+      rows.filter((row) => (row as { displaced: bigint }).displaced === 0n)
+    expect(standing(transaction_intents)).to.deep.equal(standing(carriedBefore))
+  })
+
+  it('holds a transaction back while the bus does not answer', async () => {
+    const { journal, published } = await open('a')
+    const release = bus.holdAppendAcks()
+    sign(journal, 0, 'm:1')
+    expect(journal.isDurable(hashOf(100))).to.equal(false)
+    let durable = false
+    void journal.durable().then(() => (durable = true))
+    await eventually(async () => (await bus.streamState(STREAM)).lastSeq === 2)
+    expect(durable).to.equal(false)
+    release()
+    await eventually(() => durable)
+    expect(journal.isDurable(hashOf(100))).to.equal(true)
+    expect(published.trouble()).to.equal(undefined)
+  })
+
+  it('appends nothing twice when an acknowledgement is lost', async () => {
+    const { journal } = await open('a')
+    bus.failNextAppendAck()
+    sign(journal, 0, 'm:1')
+    await journal.durable()
+    sign(journal, 1, 'm:2')
+    await journal.durable()
+    const entries = (await messages()).flatMap((message) => message.entries)
+    expect(entries.map(({ kind }) => kind)).to.deep.equal(['signed', 'signed'])
+  })
+
+  it('finds what a crash left unmarked in the stream, and appends the rest', async () => {
+    const first = await open('a')
+    sign(first.journal, 0, 'm:1')
+    await first.journal.durable()
+    // As a crash leaves the file: the entry waits still, and another one was never sent.
+    const saved = first.db.serialize()
+    await first.stop()
+    remove('a')
+    writeFileSync(pathOf('a'), saved)
+    const crashed = openFile('a')
+    expect(waitingIn(crashed)).to.equal(1n)
+    crashed.close()
+    const again = await open('a')
+    sign(again.journal, 1, 'm:2')
+    await again.journal.durable()
+    const entries = (await messages()).flatMap((message) => message.entries)
+    expect(entries).to.have.length(2)
+    expect(again.journal.nextNonce(SENDER)).to.equal(2)
+  })
+
+  describe('with a second process of the same key', () => {
+    it('lets it stand by and take over, and deposes the first', async () => {
+      const first = await open('a')
+      sign(first.journal, 0, 'm:1')
+      await first.journal.durable()
+      let standingBy = false
+      const becoming = open('b', () => (standingBy = true))
+      await eventually(() => standingBy)
+      sign(first.journal, 1, 'm:2')
+      await first.journal.durable()
+      // The first is cut off, and goes on as if nothing had happened.
+      opened[0]?.bus.setConnected(false)
+      const second = await becoming
+      expect(second.published.term).to.equal(2)
+      expect(second.journal.nextNonce(SENDER)).to.equal(2)
+      sign(second.journal, 2, 'm:3')
+      await second.journal.durable()
+
+      opened[0]?.bus.setConnected(true)
+      sign(first.journal, 2, 'm:9')
+      await eventually(() => first.fatal.length > 0)
+      expect(first.fatal[0]).to.be.instanceOf(Deposed)
+      expect(first.journal.isDurable(hashOf(102))).to.equal(false)
+
+      // What it could not publish was never broadcast: its file follows the stream again.
+      await first.stop()
+      await second.stop()
+      const again = await open('a')
+      expect(again.journal.find('m:9')).to.equal(undefined)
+      expect(again.journal.find('m:3')?.state.kind).to.equal('open')
+      expect(waitingIn(again.db)).to.equal(0n)
+    })
+
+    it('keeps it standing by while the first answers', async () => {
+      const first = await open('a')
+      let led = false
+      const becoming = open('b').then((process) => {
+        led = true
+        return process
+      })
+      for (let evmNonce = 0; evmNonce < 3; evmNonce += 1) {
+        sign(first.journal, evmNonce, `m:${evmNonce}`)
+        await first.journal.durable()
+        await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS))
+      }
+      expect(led).to.equal(false)
+      await first.stop()
+      expect((await becoming).journal.nextNonce(SENDER)).to.equal(3)
+    })
+  })
+
+  it('refuses a stream that ends before the file', async () => {
+    const first = await open('a')
+    sign(first.journal, 0, 'm:1')
+    await first.journal.durable()
+    sign(first.journal, 1, 'm:2')
+    await first.journal.durable()
+    await first.stop()
+    bus = createMemoryBus()
+    const failure: unknown = await open('a').catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(JournalDiverged)
+  })
+
+  it('refuses an unpublished file beside a stream that holds another journal', async () => {
+    const first = await open('a')
+    sign(first.journal, 0, 'm:1')
+    await first.journal.durable()
+    await first.stop()
+    const db = openFile('b')
+    sign(createTransactionJournal(db), 0, 'm:9')
+    db.close()
+    const failure: unknown = await open('b').catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(JournalDiverged)
+  })
+})
