@@ -12,6 +12,21 @@ export function cpuMsOf(pid: number): number {
   return times.reduce((sum, ms) => sum + ms, 0)
 }
 
+/** Memory of a process, in KiB. */
+export interface Memory {
+  /** Every page that it maps: the program and its libraries count in each process that maps them. */
+  readonly resident: number
+  /** The same with each shared page divided by the number of its processes; sums over processes are what they take. */
+  readonly proportional: number
+}
+
+export function memoryKibOf(pid: number): Memory {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const read = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1])
+  return { resident: read('Rss'), proportional: read('Pss') }
+}
+
 /** Resident memory of a process, in KiB. */
 export function residentKibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -19,7 +19,15 @@ export interface LocalFills {
 /** What the channel and the history both say of a settled leg. */
 export type SettledLeg = Pick<
   FillRecord,
-  'order_id' | 'trade_id' | 'side' | 'price' | 'size' | 'fee' | 'liquidity' | 'tx_hash'
+  | 'order_id'
+  | 'trade_id'
+  | 'side'
+  | 'price'
+  | 'size'
+  | 'fee'
+  | 'liquidity'
+  | 'tx_hash'
+  | 'created_at'
 >
 
 /** A leg is named by `settlement_id` and `order_id`; a settled one also by `trade_id` and `order_id`. */

@@ -1,10 +1,4 @@
-import {
-  createLocalBook,
-  type BookDelta,
-  type BookRecord,
-  type Level,
-  type MarketEntry,
-} from '../client/index.js'
+import type { LevelRecord, LocalLevels, MarketEntry } from '../client/index.js'
 import { el, panel, svg, table } from './dom.js'
 import { shown, sideShown, toNumber, type Units } from './units.js'
 
@@ -14,15 +8,15 @@ const [WIDTH, HEIGHT] = [300, 90]
 
 export interface BookView {
   readonly section: HTMLElement
-  reset(snapshot: BookRecord, seq: number): void
-  apply(delta: BookDelta, seq: number): void
+  /** The levels as they are now. */
+  draw(levels: LocalLevels): void
   show(units: Units): void
 }
 
 /** The ladder of a market with its depth, drawn at most once a frame. */
 export function createBookView(market: MarketEntry): BookView {
   const { section, body } = panel('Book')
-  const book = createLocalBook()
+  let book: LocalLevels | undefined
   let units: Units = 'trader'
   let isDue = false
   const draw = (): void => {
@@ -30,18 +24,15 @@ export function createBookView(market: MarketEntry): BookView {
     isDue = true
     requestAnimationFrame(() => {
       isDue = false
+      if (book === undefined) return
       const [bids, asks] = [book.levels('buy'), book.levels('sell')]
       body.replaceChildren(depth(market, units, bids, asks), ladder(market, units, { bids, asks }))
     })
   }
   return {
     section,
-    reset(snapshot, seq) {
-      book.reset(snapshot, seq)
-      draw()
-    },
-    apply(delta, seq) {
-      book.apply(delta, seq)
+    draw(levels) {
+      book = levels
       draw()
     },
     show(wanted) {
@@ -52,15 +43,15 @@ export function createBookView(market: MarketEntry): BookView {
 }
 
 interface Sides {
-  readonly bids: readonly Level[]
-  readonly asks: readonly Level[]
+  readonly bids: readonly LevelRecord[]
+  readonly asks: readonly LevelRecord[]
 }
 
 /** Asks above bids, the best prices in the middle; trader terms exchange the two where they exchange the sides. */
 function ladder(market: MarketEntry, units: Units, { bids, asks }: Sides): HTMLElement {
   const exchanged = sideShown(market, units, 'buy') === 'sell'
   const [lower, upper] = exchanged ? [asks, bids] : [bids, asks]
-  const row = (className: string) => (level: Level) => {
+  const row = (className: string) => (level: LevelRecord) => {
     const { price, size } = shown(market, units, level.price, level.size)
     return [{ text: price, class: className }, size]
   }
@@ -78,14 +69,14 @@ function ladder(market: MarketEntry, units: Units, { bids, asks }: Sides): HTMLE
 function depth(
   market: MarketEntry,
   units: Units,
-  bids: readonly Level[],
-  asks: readonly Level[],
+  bids: readonly LevelRecord[],
+  asks: readonly LevelRecord[],
 ): SVGElement {
   const drawing = svg('svg', {
     ...{ class: 'depth', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none' },
     ...{ role: 'img', 'aria-label': 'Depth of the book' },
   })
-  const sums = (levels: readonly Level[]) => {
+  const sums = (levels: readonly LevelRecord[]) => {
     let sum = 0
     return levels.slice(0, DEPTH_LEVELS).map(({ price, size }) => {
       sum += Number(size)

@@ -4,7 +4,8 @@ import {
   type CandlestickData,
   type UTCTimestamp,
 } from 'lightweight-charts'
-import type { CandleInterval, CandleRecord, MarketEntry } from '../client/index.js'
+import type { CandleInterval, CandleRecord, MarketEntry, SocketClient } from '../client/index.js'
+import { createCandles } from './candles.js'
 import { el, panel } from './dom.js'
 import { isInverted, toNumber, type Units } from './units.js'
 
@@ -12,9 +13,9 @@ const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d
 
 export interface ChartView {
   readonly section: HTMLElement
-  /** Reads the candles again. */
-  refresh(): Promise<void>
-  show(units: Units): Promise<void>
+  /** From now on the newest candles follow the trades. */
+  follow(socket: Pick<SocketClient, 'subscribe'>): void
+  show(units: Units): void
   close(): void
 }
 
@@ -39,35 +40,31 @@ export function createChartView(
   const series = chart.addSeries(CandlestickSeries, {
     priceFormat: { type: 'price', precision: digits, minMove: 10 ** -digits },
   })
-  let [interval, units]: [CandleInterval, Units] = ['1m', 'trader']
+  let units: Units = 'trader'
   let isClosed = false
-  const buttons = INTERVALS.map((each) =>
-    el('button', { type: 'button', onclick: () => void choose(each) }, each),
-  )
-  const refresh = async (): Promise<void> => {
-    const asked = interval
-    const candles = await read(asked)
-    if (asked === interval && !isClosed)
-      series.setData(candles.map((each) => candleOf(market, units, each)))
+  const draw = (): void => {
+    if (!isClosed) series.setData(candles.rows().map((each) => candleOf(market, units, each)))
   }
-  async function choose(wanted: CandleInterval): Promise<void> {
-    interval = wanted
+  const candles = createCandles(market, read, draw)
+  const choose = async (wanted: CandleInterval): Promise<void> => {
     for (const button of buttons) {
       button.setAttribute('aria-pressed', String(button.textContent === wanted))
     }
-    await refresh()
-    if (!isClosed) chart.timeScale().fitContent()
+    if ((await candles.choose(wanted)) && !isClosed) chart.timeScale().fitContent()
   }
+  const buttons = INTERVALS.map((each) =>
+    el('button', { type: 'button', onclick: () => void choose(each) }, each),
+  )
   body.append(
     el('div', { class: 'row', role: 'group', 'aria-label': 'Interval' }, ...buttons),
     place,
   )
-  void choose(interval)
+  void choose('1m')
   return {
-    ...{ section, refresh },
-    async show(wanted) {
+    ...{ section, follow: (socket) => candles.follow(socket) },
+    show(wanted) {
       units = wanted
-      await refresh()
+      draw()
     },
     close() {
       isClosed = true

@@ -36,7 +36,8 @@ export function table(
   const body = rows.map((cells) => el('tr', {}, ...cells.map(cellOf)))
   return el(
     'div',
-    { class: 'scroll' },
+    // Reached by the keyboard, because it may be wider than the screen.
+    { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
     el('table', {}, el('caption', {}, caption), el('thead', {}, head), el('tbody', {}, ...body)),
   )
 }

@@ -15,6 +15,9 @@ import { el, panel, table } from './dom.js'
 import type { Account } from './keys.js'
 
 const FIVE_MINUTES = 300
+/** The interface has deposits of cash into margin accounts only (section 4.1). */
+const HOW_TO_FUND =
+  'The venue carries out deposits into accounts of a perpetual: see there. An account that trades this market is funded by its owner’s own transaction, createAndDepositSubAccount or deposit of its manager’s assets, which costs the owner gas.'
 
 export interface FundsParts {
   /** Where the page came from. */
@@ -39,7 +42,7 @@ export function createFundsView(parts: FundsParts): FundsView {
   const holdings = el('div')
   body.append(
     holdings,
-    ...(market.perp === undefined ? [] : [depositForm(parts)]),
+    market.perp === undefined ? el('p', { class: 'quiet' }, HOW_TO_FUND) : depositForm(parts),
     withdrawalForm(parts),
   )
   return {

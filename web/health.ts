@@ -3,6 +3,7 @@ import { byId } from './dom.js'
 
 const REFRESH_MS = 5_000
 const TELL_MS = 250
+const SECOND_MS = 1_000
 
 export interface Followed {
   readonly market: MarketEntry
@@ -11,10 +12,19 @@ export interface Followed {
   /** The newest change that the page has. */
   readonly seq: () => number
   readonly onEntry: (entry: MarketEntry) => void
+  /** Each second. */
+  readonly onSecond: () => void
 }
 
 /** Shows the feed's place, how far reads are behind, and reconnects; reads the market's entry again. Returns how to end it. */
-export function followHealth({ market, venue, isOpen, seq, onEntry }: Followed): () => void {
+export function followHealth({
+  market,
+  venue,
+  isOpen,
+  seq,
+  onEntry,
+  onSecond,
+}: Followed): () => void {
   const place = byId('health')
   let wasOpen = false
   let connects = 0
@@ -34,7 +44,11 @@ export function followHealth({ market, venue, isOpen, seq, onEntry }: Followed):
     if (entry !== undefined) onEntry(entry)
   }
   const refresh = () => void read().catch(() => (lag = undefined))
-  const timers = [setInterval(tell, TELL_MS), setInterval(refresh, REFRESH_MS)]
+  const timers = [
+    setInterval(tell, TELL_MS),
+    setInterval(refresh, REFRESH_MS),
+    setInterval(onSecond, SECOND_MS),
+  ]
   refresh()
   return () => timers.forEach((timer) => clearInterval(timer))
 }

@@ -1,6 +1,7 @@
 import { serializeTypedData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type {
+  CancelAllSigner,
   CancelSigner,
   MarketEntry,
   MessageSigner,
@@ -12,7 +13,7 @@ import type {
 
 type Address = `0x${string}`
 
-export type Signer = TypedDataSigner & MessageSigner & CancelSigner & PermitSigner
+export type Signer = TypedDataSigner & MessageSigner & CancelSigner & CancelAllSigner & PermitSigner
 
 export interface Account {
   readonly name: string

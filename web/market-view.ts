@@ -1,12 +1,21 @@
-import type { MarketEntry, SocketClient } from '../client/index.js'
+import {
+  createLocalFills,
+  followLevels,
+  type MarketEntry,
+  type SocketClient,
+  type StatusState,
+  type TickerState,
+} from '../client/index.js'
 import type { AccountView } from './account-view.js'
+import { createBalancesView, type BalancesView } from './balances-view.js'
 import { createBookView, type BookView } from './book-view.js'
 import { createChartView, type ChartView } from './chart-view.js'
 import { byId, el } from './dom.js'
-import { createFactsView } from './facts-view.js'
-import { createFundsView } from './funds-view.js'
+import { createFactsView, type FactsView } from './facts-view.js'
+import { createFundsView, type FundsView } from './funds-view.js'
 import { followHealth } from './health.js'
-import { createOrdersView } from './orders-view.js'
+import type { Account } from './keys.js'
+import { createOrdersView, type OrdersView } from './orders-view.js'
 import type { Session } from './session.js'
 import { createTicketView } from './ticket-view.js'
 import { createTradesView, type TradesView } from './trades-view.js'
@@ -17,6 +26,7 @@ const SOON_MS = 400
 const CANDLES = 300
 /** Enough to find the transaction of a trade that was just seen. */
 const NEW_TRADES = 20
+const LEVELS = 100
 
 /** Draws a market and follows it; returns how to leave it. */
 export function showMarket(
@@ -27,37 +37,23 @@ export function showMarket(
   const { venue, domain } = session
   const socket = session.connect()
   const views = publicViews(market, session)
-  const { chart, book, trades } = views
-  const facts = createFactsView()
-  facts.update(market)
+  const { chart, book, trades, facts } = views
   const parts = { market, venue, domain, account: accounts.account }
-  const orders = createOrdersView(parts)
+  const [orders, balances] = [createOrdersView(parts), createBalancesView()]
   const funds = createFundsView({ ...parts, ...session })
-  const readOwn = soon(async () => {
-    const own = await session.readOwn()
-    const here = (record: { readonly market: string }): boolean => record.market === market.market
-    if (own !== undefined) orders.show(own.orders.filter(here), own.fills.filter(here))
-    await funds.refresh()
-  })
+  const account = accounts.account()
+  const readOwn = followOwn({ ...{ market, session, socket, account }, orders, balances, funds })
   const ticket = createTicketView({ ...parts, onPlaced: readOwn })
   byId('page').replaceChildren(
     ...[chart.section, book.section, trades.section, facts.section],
-    ...[ticket.section, accounts.section, orders.section, funds.section],
+    ...[ticket.section, accounts.section, orders.section, balances.section, funds.section],
   )
   book.section.append(unitsButton(market, views))
   const seq = followPublic(market, socket, { ...views, onTrade: readOwn })
-  const account = accounts.account()
-  if (account !== undefined) {
-    orders.say(`Orders of ${account.signer.address}`)
-    socket.subscribe('orders', market.market, {
-      ...{ onSnapshot: readOwn, onUpdate: readOwn },
-      onRefused: (code, message) => orders.say(`${code}: ${message}`),
-    })
-    readOwn()
-  }
   const isOpen = () => socket.isOpen()
   const onEntry = (entry: MarketEntry) => facts.update(entry)
-  const endHealth = followHealth({ market, venue, isOpen, seq, onEntry })
+  const onSecond = () => facts.tick()
+  const endHealth = followHealth({ market, venue, isOpen, seq, onEntry, onSecond })
   return () => {
     endHealth()
     socket.close()
@@ -65,15 +61,73 @@ export function showMarket(
   }
 }
 
+interface OwnParts {
+  readonly market: MarketEntry
+  readonly session: Session
+  readonly socket: SocketClient
+  readonly account: Account | undefined
+  readonly orders: OrdersView
+  readonly balances: BalancesView
+  readonly funds: FundsView
+}
+
+/** Follows what belongs to the account, if one is chosen; returns what reads again what no channel carries. */
+function followOwn(parts: OwnParts): () => void {
+  const {
+    market: { market },
+    session,
+    socket,
+    account,
+    orders,
+    balances,
+    funds,
+  } = parts
+  if (account === undefined) return () => undefined
+  const fills = createLocalFills()
+  const showFills = (): void => orders.showFills(fills.pending(), fills.settled())
+  const here = (record: { readonly market: string }): boolean => record.market === market
+  const read = soon(async () => {
+    const own = await session.readOwn()
+    orders.show((own?.orders ?? []).filter(here))
+    fills.applyHistory((own?.fills ?? []).filter(here))
+    showFills()
+    await funds.refresh()
+  })
+  const subaccount = account.subaccountOf(parts.market)
+  if (subaccount !== undefined) {
+    const held = session.readBalances([subaccount])
+    held.then((accounts = []) => balances.read(accounts)).catch(() => undefined)
+  }
+  orders.say(`Orders of ${account.signer.address}`)
+  const onRefused = (code: string, message: string): void => orders.say(`${code}: ${message}`)
+  socket.subscribe('orders', market, { onSnapshot: read, onUpdate: read, onRefused })
+  const takeFills = (events: Parameters<typeof fills.apply>[0]): void => {
+    fills.apply(events)
+    showFills()
+  }
+  socket.subscribe('fills', market, { onSnapshot: takeFills, onUpdate: takeFills, onRefused })
+  const takeBalances = (held: Parameters<typeof balances.follow>[0]): void => balances.follow(held)
+  socket.subscribeBalances({
+    ...{ onSnapshot: takeBalances, onUpdate: takeBalances },
+    onRefused: (code, message) => balances.say(`${code}: ${message}`),
+  })
+  read()
+  return read
+}
+
 interface PublicViews {
   readonly chart: ChartView
   readonly book: BookView
   readonly trades: TradesView
+  readonly facts: FactsView
 }
 
 function publicViews(market: MarketEntry, { venue }: Session): PublicViews {
   const name = market.market
+  const facts = createFactsView()
+  facts.update(market)
   return {
+    facts,
     chart: createChartView(market, async (interval) => {
       return (await venue.candles(name, interval, { limit: CANDLES })).candles
     }),
@@ -93,28 +147,29 @@ interface Followers extends PublicViews {
 function followPublic(
   { market }: MarketEntry,
   socket: SocketClient,
-  { chart, book, trades, onTrade }: Followers,
+  { chart, book, trades, facts, onTrade }: Followers,
 ): () => number {
   let seq = 0
-  const readCandles = soon(() => chart.refresh())
-  socket.subscribe('book', market, {
-    onSnapshot: (snapshot, at) => {
-      seq = at
-      book.reset(snapshot, at)
-    },
-    onUpdate: (delta, at) => {
-      seq = at
-      book.apply(delta, at)
+  followLevels(socket, market, {
+    depth: LEVELS,
+    onChange: (levels) => {
+      seq = levels.seq() ?? seq
+      book.draw(levels)
     },
   })
   socket.subscribe('trades', market, {
     onSnapshot: (snapshot) => trades.reset(snapshot),
-    onUpdate: (trade) => {
+    onUpdate: (trade, at) => {
+      seq = Math.max(seq, at)
       trades.add(trade)
-      readCandles()
       onTrade()
     },
   })
+  chart.follow(socket)
+  const ticker = (state: TickerState): void => facts.updateTicker(state)
+  const status = (state: StatusState): void => facts.updateStatus(state)
+  socket.subscribe('ticker', market, { onSnapshot: ticker, onUpdate: ticker })
+  socket.subscribe('status', market, { onSnapshot: status, onUpdate: status })
   return () => seq
 }
 
@@ -139,7 +194,7 @@ function unitsButton(market: MarketEntry, { chart, book, trades }: PublicViews):
     button.setAttribute('aria-pressed', String(units === 'engine'))
     book.show(units)
     trades.show(units)
-    void chart.show(units)
+    chart.show(units)
   })
   button.title = `In ${market.engine_price_unit} and ${market.engine_amount_unit}, as the chain counts`
   return button

@@ -1,16 +1,21 @@
 import {
   signCancel,
-  type FillRecord,
+  signCancelAll,
+  type FillEvent,
   type MarketEntry,
   type OrderRecord,
   type RestClient,
+  type SettledLeg,
   type SigningDomain,
 } from '../client/index.js'
+import { holdReasons } from '../interface/reasons.js'
 import { el, panel, table } from './dom.js'
 import type { Account } from './keys.js'
-import { shown, sideShown, time } from './units.js'
+import { amount, shown, sideShown, time } from './units.js'
 
 const FILLS_SHOWN = 10
+const PROOF_LIVES_SEC = 60
+const REASON = 'cancelled on the page'
 
 export interface OrdersParts {
   readonly market: MarketEntry
@@ -21,7 +26,9 @@ export interface OrdersParts {
 
 export interface OrdersView {
   readonly section: HTMLElement
-  show(orders: readonly OrderRecord[], fills: readonly FillRecord[]): void
+  show(orders: readonly OrderRecord[]): void
+  /** Legs of matches that await the chain, and legs that it has settled. */
+  showFills(pending: readonly FillEvent[], settled: readonly SettledLeg[]): void
   say(text: string): void
 }
 
@@ -30,38 +37,72 @@ export function createOrdersView(parts: OrdersParts): OrdersView {
   const { market } = parts
   const { section, body } = panel('Own orders and fills', 'wide')
   const said = el('p', { class: 'quiet', role: 'status' }, 'Choose an account to see its orders.')
-  const list = el('div')
-  body.append(said, list)
+  const [list, fillList] = [el('div'), el('div')]
+  body.append(said, list, fillList)
   const say = (text: string): void => void (said.textContent = text)
-  const cancel = async ({ nonce, order_id }: OrderRecord): Promise<void> => {
+  const act = async (cancelling: (account: Account) => Promise<string>): Promise<void> => {
     const account = parts.account()
     if (account === undefined) return
     try {
-      const expirySec = Math.floor(Date.now() / 1_000) + 60
-      const terms = { nonce, expirySec, reason: 'cancelled on the page' }
-      await parts.venue.cancelOrder(await signCancel(account.signer, parts.domain, terms))
-      say(`${order_id} is cancelled.`)
+      say(await cancelling(account))
     } catch (error) {
       say(error instanceof Error ? error.message : String(error))
     }
   }
+  const cancel = ({ nonce, order_id }: OrderRecord) =>
+    act(async ({ signer }) => {
+      const terms = { nonce, expirySec: nowSec() + PROOF_LIVES_SEC, reason: REASON }
+      await parts.venue.cancelOrder(await signCancel(signer, parts.domain, terms))
+      return `${order_id} is cancelled.`
+    })
+  const cancelAll = () => act((account) => cancelMarket(parts, account))
   return {
     ...{ section, say },
-    show(orders, fills) {
+    show(orders) {
       const open = orders.filter(({ status }) => status === 'active' || status === 'matching')
-      const cancelAll = el(
+      const all = el(
         'button',
-        { type: 'button', onclick: () => void Promise.all(open.map(cancel)) },
-        `Cancel all ${open.length}`,
+        { type: 'button', id: 'cancel-all', onclick: () => void cancelAll() },
+        `Cancel all of ${market.market} (${open.length})`,
       )
-      list.replaceChildren(
-        ...(open.length === 0
-          ? [el('p', { class: 'quiet' }, 'No open orders.')]
-          : [cancelAll, openOrders(market, open, cancel)]),
-        ...(fills.length === 0 ? [] : [ownFills(market, fills.slice(0, FILLS_SHOWN))]),
+      keepFocus(list, () =>
+        list.replaceChildren(
+          ...(open.length === 0
+            ? [el('p', { class: 'quiet' }, 'No open orders.')]
+            : [all, openOrders(market, open, cancel)]),
+        ),
       )
     },
+    showFills(pending, settled) {
+      const rows = [...pending, ...settled]
+        .sort((a, b) => b.created_at.localeCompare(a.created_at))
+        .slice(0, FILLS_SHOWN)
+      fillList.replaceChildren(...(rows.length === 0 ? [] : [ownFills(market, rows)]))
+    },
   }
+}
+
+/** One signature for all of them: a wallet asks once. */
+async function cancelMarket(
+  { market: { market }, venue, domain }: OrdersParts,
+  { signer }: Account,
+): Promise<string> {
+  const issuedAtSec = nowSec()
+  const body = await signCancelAll(signer, domain, {
+    ...{ market, issuedAtSec, expirySec: issuedAtSec + PROOF_LIVES_SEC, reason: REASON },
+  })
+  const { orders, left } = await venue.cancelAll(body)
+  const count = orders.filter(({ outcome }) => outcome === 'cancelled').length + left
+  return count === 1 ? '1 order is cancelled.' : `${count} orders are cancelled.`
+}
+
+const nowSec = (): number => Math.floor(Date.now() / 1_000)
+
+/** A button that is drawn again keeps the focus of the keyboard. */
+function keepFocus(place: HTMLElement, draw: () => void): void {
+  const id = place.contains(document.activeElement) ? document.activeElement?.id : undefined
+  draw()
+  if (id !== undefined && id !== '') document.getElementById(id)?.focus()
 }
 
 function openOrders(
@@ -71,26 +112,34 @@ function openOrders(
 ): HTMLElement {
   const rows = open.map((order) => {
     const { price, size } = shown(market, 'trader', order.limit_price, order.remaining_amount)
-    const state = order.held_reason === undefined ? order.status : `held: ${order.held_reason}`
-    const button = el('button', { type: 'button', onclick: () => void cancel(order) }, 'Cancel')
-    return [order.order_id, sideShown(market, 'trader', order.side), price, size, state, button]
+    const button = el(
+      'button',
+      {
+        ...{ type: 'button', id: `cancel-${order.order_id}` },
+        ...{ 'aria-label': `Cancel ${order.order_id}`, onclick: () => void cancel(order) },
+      },
+      'Cancel',
+    )
+    const side = sideShown(market, 'trader', order.side)
+    return [order.order_id, side, price, size, stateOf(order), button]
   })
   return table('Open', ['Order', 'Side', 'Price', 'Left', 'State', ''], rows)
 }
 
-function ownFills(market: MarketEntry, fills: readonly FillRecord[]): HTMLElement {
-  const rows = fills.map((fill) => {
-    const { price, size } = shown(market, 'trader', fill.price, fill.size)
-    const side = sideShown(market, 'trader', fill.side)
-    return [
-      time(fill.created_at),
-      side,
-      price,
-      size,
-      fill.liquidity,
-      fill.fee,
-      fill.tx_hash.slice(0, 10),
-    ]
+/** A held order says why, and what ends it. */
+function stateOf({ status, held_reason: held }: OrderRecord): string | HTMLElement {
+  if (held === undefined) return status
+  const { means, ends } = holdReasons[held]
+  return el('span', { class: 'reason' }, `held: ${means} ${ends}`)
+}
+
+function ownFills(market: MarketEntry, legs: readonly (FillEvent | SettledLeg)[]): HTMLElement {
+  const rows = legs.map((leg) => {
+    const { price, size } = shown(market, 'trader', leg.price, leg.size)
+    const side = sideShown(market, 'trader', leg.side)
+    const { tx_hash: hash } = leg
+    const state = hash === undefined ? 'matching …' : `settled ${hash.slice(0, 10)}`
+    return [time(leg.created_at), side, price, size, leg.liquidity, amount(leg.fee), state]
   })
   const heads = ['Time', 'Side', 'Price', 'Size', 'Liquidity', 'Fee (USDC)', 'Transaction']
   return table('Fills', heads, rows)

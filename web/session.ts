@@ -2,6 +2,7 @@ import {
   createRestClient,
   createSocketClient,
   signFrame,
+  type AccountBalances,
   type FillRecord,
   type OrderRecord,
   type RestClient,
@@ -25,6 +26,8 @@ export interface Session {
   connect(): SocketClient
   /** The account's newest orders and fills; undefined without an account. */
   readOwn(): Promise<Own | undefined>
+  /** What subaccounts of the account hold; undefined without an account. */
+  readBalances(subaccountIds: readonly string[]): Promise<readonly AccountBalances[] | undefined>
 }
 
 export interface Own {
@@ -75,6 +78,11 @@ export function createSession(
         venue.fills(frame, { limit: OWN_ROWS }),
       ])
       return { orders, fills }
+    },
+    async readBalances(subaccountIds) {
+      const chosen = account()
+      if (chosen === undefined) return undefined
+      return (await venue.balances(await frameOf(chosen), subaccountIds)).accounts
     },
   }
 }

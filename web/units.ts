@@ -38,6 +38,15 @@ export const toNumber = (market: MarketEntry, units: Units, price: string): numb
 export const sideShown = (market: MarketEntry, units: Units, side: 'buy' | 'sell') =>
   units === 'trader' && isInverted(market) ? (side === 'buy' ? 'sell' : 'buy') : side
 
+const SHOWN_DECIMALS = 6
+
+/** An amount without the decimals that a trader does not count in, cut off; what is not known is empty. */
+export function amount(text = ''): string {
+  const [whole = '', fraction = ''] = text.split('.')
+  const kept = fraction.slice(0, SHOWN_DECIMALS).replace(/0+$/, '')
+  return trim(kept === '' ? whole : `${whole}.${kept}`)
+}
+
 export const time = (iso: string): string => new Date(iso).toLocaleTimeString()
 
 const read = (text: string): bigint => parseDecimal(text, 18) ?? 0n

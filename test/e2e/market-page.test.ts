@@ -123,8 +123,36 @@ describe('the market page in a browser', function () {
     await shows('Order', 'The venue would take it')
     await page.getByRole('button', { name: 'Sign and place' }).click()
     await shows('Own orders and fills', /page-\S+\s+buy\s+1 400/)
-    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+    await shows('Balances', /Tokens[\s\S]*cNGN\s+[\d ]+\s+14 000\s+0\s+\d+/)
+    await page.getByRole('button', { name: /^Cancel page-/ }).click()
     await shows('Own orders and fills', 'is cancelled')
+    await shows('Own orders and fills', 'No open orders')
+    await shows('Balances', /cNGN\s+[\d .]+\s+0\s+0\s+\d/)
+  })
+
+  it('shows an order that meets another from its match to its transaction', async () => {
+    const maker = createTrader(venue.devnet, 2)
+    await maker.place({ side: 'sell', amount: '6400', price: '0.000625' })
+    await page.getByLabel('Price').fill('1600')
+    await page.getByLabel('Size').fill('4')
+    await page.getByLabel('Side').selectOption('sell')
+    await page.getByRole('button', { name: 'Sign and place' }).click()
+    await shows(
+      'Own orders and fills',
+      /Fills[\s\S]*sell\s+1 600\s+4\s+taker\s+\S+\s+settled 0x[0-9a-f]{8}/,
+    )
+  })
+
+  it('cancels all by one signature, also by the keyboard alone', async () => {
+    await page.getByLabel('Side').selectOption('buy')
+    for (const price of ['1300', '1200']) {
+      await page.getByLabel('Price').fill(price)
+      await page.getByLabel('Size').fill('10')
+      await page.getByLabel('Size').press('Enter')
+      await shows('Own orders and fills', new RegExp(`buy\\s+1 ${price.slice(1)}`))
+    }
+    await page.getByRole('button', { name: 'Cancel all of cNGN-USDC (2)' }).press('Enter')
+    await shows('Own orders and fills', '2 orders are cancelled')
     await shows('Own orders and fills', 'No open orders')
   })
 
