@@ -110,7 +110,7 @@ interface KeptHold extends MarketHold {
 
 const marketHold = mapped(
   struct<KeptHold>({
-    cause: oneOf<HoldCause>({ operator: true, facts: true, chain: true }),
+    cause: oneOf<HoldCause>({ operator: true, facts: true, chain: true, restored: true }),
     reason: text,
     untilMs: optional(whole),
   }),

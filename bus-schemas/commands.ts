@@ -6,6 +6,7 @@ import type { AccountObservation } from '../core/engine/accounts.js'
 import type {
   Command,
   LoggedCommand,
+  ObservedGap,
   RepeatedBy,
   ReversedLeg,
   SettlementOutcome,
@@ -95,6 +96,12 @@ const reversal = struct<SettlementReversal>({
 
 const byOperator = { by: text, reason: text }
 
+const observedGap = struct<ObservedGap>({
+  filled: list(struct<ObservedGap['filled'][number]>({ orderId: text, filled: amountE18 })),
+  used: list(struct<ObservedGap['used'][number]>({ owner: address, nonce: uint })),
+  fills: list(struct<ObservedGap['fills'][number]>({ txHash: hex, logIndex: whole })),
+})
+
 function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
   const account = accountObservation(wire)
   return struct<LoggedCommand>({
@@ -134,6 +141,9 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       SettlementReversed: { reversal },
       ReversalsRead: { upTo: whole },
       EngineVersionSet: { version: position },
+      MarketRestored: byOperator,
+      GapObserved: { gap: observedGap, more: flag },
+      GapAccepted: byOperator,
     }),
   })
 }

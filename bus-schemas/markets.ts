@@ -67,7 +67,7 @@ export const termsText = storedText('stored terms', since(WIRE_VERSION, marketTe
 
 /** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of the market file. */
 export type MarketChange =
-  | { readonly kind: 'show' | 'pause' | 'resume' | 'disable' | 'enable' }
+  | { readonly kind: 'show' | 'pause' | 'resume' | 'disable' | 'enable' | 'accept-gap' }
   | { readonly kind: 'set'; readonly fields: Readonly<Record<string, string>> }
 
 /** Asked on `askMarket(market)`. */
@@ -94,6 +94,7 @@ export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = mess
         resume: {},
         disable: {},
         enable: {},
+        'accept-gap': {},
       }),
     }),
   ),

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
@@ -69,6 +70,8 @@ export interface IntakeRegistry {
   /** The terms that the market's feed last stated, and the message in which it did; undefined before the first. */
   terms(market: string): StatedTerms | undefined
   markTerms(market: string, streamSeq: number, terms: MarketTerms): void
+  /** Writes a copy of the file, consistent in itself; it replaces what is there. */
+  exportTo(path: string): Promise<void>
   /** Stores what was folded, and releases the file. */
   close(): void
 }
@@ -110,6 +113,10 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
     dropUnsent: outbox.drop,
     ...prepareWatch(db),
     ...prepareTerms(db),
+    async exportTo(path) {
+      rmSync(path, { force: true })
+      await db.backup(path)
+    },
     close() {
       if (!db.open) return
       try {

@@ -96,6 +96,11 @@ export const cancelReasons = {
     means: 'An operator has taken the market off the list.',
     ends: 'Place it again once the market is listed again.',
   },
+  restored: {
+    means:
+      'The venue was restored from a backup that lacks what came after it; every order that was open is cancelled.',
+    ends: 'Compare your fills with the chain, then place it again under another nonce.',
+  },
   signature_revoked: {
     means:
       'The signature does not authorize the order any more: the session key ended, or the wallet contract rejects it.',
@@ -178,6 +183,10 @@ export const marketReasons = {
   band_stale: {
     means: 'The fill band of the series was not read for too long.',
     ends: 'It trades once the node answers again.',
+  },
+  restored: {
+    means: 'The market was restored from a backup that lacks what came after it.',
+    ends: 'It trades once an operator has accepted the gap.',
   },
   index_stale: {
     means: 'The index of the series on the chain is too old.',

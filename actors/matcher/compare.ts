@@ -2,7 +2,7 @@ import { decodeBlock, holdsBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
-import type { Block } from '../../core/engine/change.js'
+import { isNextSeq, type Block } from '../../core/engine/change.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import type { FeedEnd, FeedStart, Restored } from './checkpoints.js'
 import type { MatcherSettings } from './config.js'
@@ -195,16 +195,17 @@ class FeedCursor {
   async holds(block: Block): Promise<boolean> {
     const { firstSeq, changes } = block
     const { changeSeq } = this.#end
-    assert(firstSeq === changeSeq + 1, `block ${firstSeq} after ${changeSeq}`)
+    const lastSeq = firstSeq + changes.length - 1
+    assert(isNextSeq(firstSeq, changeSeq), `block ${firstSeq} after ${changeSeq}`)
     if (this.#firstKept !== undefined && isBefore(block, this.#firstKept)) {
-      this.#end = { ...this.#end, changeSeq: changeSeq + changes.length }
+      this.#end = { ...this.#end, changeSeq: lastSeq }
       return true
     }
     for (;;) {
       const stored = await this.#nextStored()
       if (stored === undefined) return false
       if (holdsBlock(stored.data, block)) {
-        this.#moveOver(stored, changes.length)
+        this.#moveOver(stored, lastSeq)
         return true
       }
       assert(
@@ -236,13 +237,13 @@ class FeedCursor {
     const { leader } = decodeBlock(stored.data)
     if (leader === undefined) return false
     this.#term = Math.max(this.#term, leader.term)
-    this.#moveOver(stored, 0)
+    this.#moveOver(stored, this.#end.changeSeq)
     return true
   }
 
-  #moveOver({ seq, data }: BusMessage, changes: number): void {
+  #moveOver({ seq, data }: BusMessage, changeSeq: number): void {
     this.#reader.take()
-    this.#end = { messageSeq: seq, changeSeq: this.#end.changeSeq + changes, data }
+    this.#end = { messageSeq: seq, changeSeq, data }
     this.#options.onMessage?.()
   }
 }

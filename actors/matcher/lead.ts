@@ -257,7 +257,7 @@ function createFeedWriter(
         facts.appendUnknown(what, error)
       }
       const messageSeq = await publishBlock({ bus, market, onUnknown }, data, end.messageSeq)
-      end = { messageSeq, changeSeq: end.changeSeq + block.changes.length, data }
+      end = { messageSeq, changeSeq: block.firstSeq + block.changes.length - 1, data }
       provedAtMs = startedAtMs
       trouble = undefined
     },

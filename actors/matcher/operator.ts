@@ -65,6 +65,9 @@ function readChange(
     case 'resume':
       if (!holds.has('operator')) return { problem: `${market} is not paused` }
       return { kind: 'MarketResumed', ...who }
+    case 'accept-gap':
+      if (!holds.has('restored')) return { problem: `${market} has no gap to accept` }
+      return { kind: 'GapAccepted', ...who }
     case 'disable':
       if (!enabled) return { problem: `${market} is disabled already` }
       return { kind: 'MarketDisabled', ...who }

@@ -1,5 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import type { MarketChange } from '../../bus-schemas/markets.js'
+import type { BackupTask } from './backup/run-backup.js'
+import type { RestoreTask } from './backup/run-restore.js'
+import type { SealKey } from './backup/sealed-files.js'
 
 /** What is asked of a market. */
 export type MarketOrder =
@@ -18,6 +21,8 @@ export type OperatorTask =
   | { readonly kind: 'status'; readonly json: boolean }
   | { readonly kind: 'inspect'; readonly subject: string; readonly json: boolean }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
+  | ({ readonly kind: 'backup' } & BackupTask)
+  | ({ readonly kind: 'restore' } & RestoreTask)
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
 export interface SenderOptions {
@@ -41,6 +46,8 @@ const CHANGES = {
   resume: 'take orders again',
   disable: 'refuse new orders, cancel the resting ones, and list the market no longer',
   enable: 'list a disabled market again',
+  'accept-gap':
+    'let a market trade again that was restored from a backup which lacks what came after it',
 } as const
 
 /** The reason in the log when none is given. */
@@ -57,6 +64,8 @@ export function readTask(words: readonly string[]): OperatorTask {
   addStatus(program, (json) => (task = { kind: 'status', json }))
   addInspect(program, (subject, json) => (task = { kind: 'inspect', subject, json }))
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
+  addBackup(program, (given) => (task = { kind: 'backup', ...given }))
+  addRestore(program, (given) => (task = { kind: 'restore', ...given }))
   try {
     program.parse(words, { from: 'user' })
   } catch (error) {
@@ -128,6 +137,63 @@ function addInspect(program: Command, given: (subject: string, json: boolean) =>
     .addHelpText('after', examples('./venue inspect 0b1c…-order-id', './venue inspect 0x3f5e…'))
     .action((subject: string, { json }: { readonly json: boolean }) => given(subject, json))
 }
+
+function addBackup(program: Command, given: (task: BackupTask) => void): void {
+  program
+    .command('backup <directory>')
+    .description(
+      'capture the running venue into encrypted files of a new directory, without signing keys; docs/BACKUP.md',
+    )
+    .option('--recipient <age1...>', 'a key that opens it (age-keygen makes one); repeatable', also)
+    .option('--passphrase-file <file>', 'a passphrase opens it, instead of a key')
+    .addHelpText(
+      'after',
+      examples(
+        './venue backup /backup/2026-03-01 --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+        'DATA_DIR=/var/lib/venue RPC_URL=http://node:8545 ./venue backup /backup/a --passphrase-file /etc/venue/backup',
+      ),
+    )
+    .action((dir: string, options: KeyWords) => given({ dir, key: keyOf(options) }))
+}
+
+function addRestore(program: Command, given: (task: RestoreTask) => void): void {
+  program
+    .command('restore <directory>')
+    .description(
+      'put a backup back into an empty DATA_DIR and an empty bus, with the venue stopped, and compare it with the chain; docs/BACKUP.md',
+    )
+    .option('--identity <file>', 'the file with the secret key (age-keygen)')
+    .option('--passphrase-file <file>', 'the passphrase')
+    .option(
+      '--nothing-since',
+      'the venue answered nothing after this backup: continue without a gap if the chain does not contradict',
+      false,
+    )
+    .addHelpText(
+      'after',
+      examples(
+        './venue restore /backup/2026-03-01 --identity backup-key.txt',
+        './venue restore /backup/2026-03-01 --identity backup-key.txt --nothing-since',
+      ),
+    )
+    .action((dir: string, options: KeyWords & Pick<RestoreTask, 'nothingSince'>) =>
+      given({ dir, key: keyOf(options), nothingSince: options.nothingSince }),
+    )
+}
+
+interface KeyWords {
+  readonly recipient?: readonly string[]
+  readonly identity?: string
+  readonly passphraseFile?: string
+}
+
+const also = (word: string, before: readonly string[] = []): string[] => [...before, word]
+
+const keyOf = ({ recipient, identity, passphraseFile }: KeyWords): SealKey => ({
+  ...(recipient !== undefined && { recipients: recipient }),
+  ...(identity !== undefined && { identityFile: identity }),
+  ...(passphraseFile !== undefined && { passphraseFile }),
+})
 
 function addCheck(program: Command, given: (senders: SenderOptions, json: boolean) => void): void {
   program

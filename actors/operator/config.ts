@@ -106,6 +106,36 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
   }
 }
 
+/** The venue of a backup, or the place for one that is restored. */
+export interface BackupConfig {
+  readonly dataDir: string
+  readonly natsUrl: string
+  readonly rpcUrl: string
+  readonly deploymentFile: string
+  readonly marketsFile: string
+}
+
+/** Throws BadConfiguration, in one line. */
+export async function readBackupConfig(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<BackupConfig> {
+  const { natsUrl, deploymentFile, marketsFile } = readOperatorConfig(env)
+  const { dataDir, rpcUrl } = await readVenuePlaces(env)
+  if (rpcUrl === undefined) throw new BadConfiguration('set RPC_URL to the node of the chain')
+  return { dataDir, natsUrl, rpcUrl, deploymentFile, marketsFile }
+}
+
+export type RestoreConfig = Omit<BackupConfig, 'deploymentFile'>
+
+/** The launcher's files are not there yet, so that bus and node have to be named. Throws BadConfiguration, in one line. */
+export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): RestoreConfig {
+  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE } = parseEnv(operatorEnv, env)
+  if (NATS_URL === undefined || RPC_URL === undefined)
+    throw new BadConfiguration('set NATS_URL to an empty bus, and RPC_URL to the node of the chain')
+  const marketsFile = MARKETS_FILE ?? join(dataDir, 'markets.json')
+  return { dataDir, natsUrl: NATS_URL, rpcUrl: RPC_URL, marketsFile }
+}
+
 function readPort(path: string): number {
   try {
     return portsFile.parse(JSON.parse(readFileSync(path, 'utf8'))).nats

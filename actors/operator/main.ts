@@ -1,12 +1,20 @@
+import { ChainUnreachable } from '../../chain/reads/client.js'
 import { CannotStart } from '../../core/cannot-start.js'
 import { MarketFileError } from '../../data/markets.js'
+import { BusUnavailable } from '../../runtime/bus/bus.js'
 import { typedWords } from '../../runtime/process/command-line.js'
 import { OrderRefused } from './change-market.js'
 import { CommandLineEnded, readTask } from './command-line.js'
 import { runTask } from './run-task.js'
 
 /** Errors that the operator can do something about, in one line. */
-const PLAIN = [CannotStart, OrderRefused, MarketFileError] as const
+const PLAIN = [
+  CannotStart,
+  OrderRefused,
+  MarketFileError,
+  BusUnavailable,
+  ChainUnreachable,
+] as const
 
 try {
   const { text, exitCode } = await runTask(readTask(typedWords()))

@@ -2,8 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { carryOut, OrderRefused } from './change-market.js'
 import { checkVenue, printChecks } from './check-venue.js'
+import { runBackup } from './backup/run-backup.js'
+import { runRestore } from './backup/run-restore.js'
 import type { MarketOrder, OperatorTask } from './command-line.js'
-import { readCheckConfig, readOperatorConfig, readVenuePlaces } from './config.js'
+import {
+  readBackupConfig,
+  readCheckConfig,
+  readOperatorConfig,
+  readRestoreConfig,
+  readVenuePlaces,
+} from './config.js'
 import { inspect, isEmpty } from './inspect.js'
 import { printFields, printJson, printStatus } from './print.js'
 import { readStatus } from './status.js'
@@ -18,7 +26,7 @@ export interface Outcome {
 }
 
 /** Carries out one command. Throws CannotStart, OrderRefused and MarketFileError, each with a message of one line. */
-export function runTask(task: OperatorTask): Promise<Outcome> {
+export async function runTask(task: OperatorTask): Promise<Outcome> {
   switch (task.kind) {
     case 'market':
       return changeMarkets(task.order)
@@ -28,7 +36,21 @@ export function runTask(task: OperatorTask): Promise<Outcome> {
       return showFound(task.subject, task.json)
     case 'check-deployment':
       return showChecks(task)
+    case 'backup':
+      return printed(runBackup(await readBackupConfig(), task, tellPart('captures')))
+    case 'restore':
+      return printed(runRestore(readRestoreConfig(), task, tellPart('restores')))
   }
+}
+
+const printed = async (lines: Promise<readonly string[]>): Promise<Outcome> => ({
+  text: (await lines).join('\n'),
+  exitCode: 0,
+})
+
+/** What takes long says where it is. */
+const tellPart = (does: string) => (kind: string, name: string) => {
+  process.stderr.write(`${does} ${kind} ${name}\n`)
 }
 
 async function changeMarkets(order: MarketOrder): Promise<Outcome> {

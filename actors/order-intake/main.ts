@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { EXPORT_SUFFIX } from '../../bus-schemas/exports.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
@@ -8,6 +9,7 @@ import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
+import { answerExport } from './answer-export.js'
 import { openChain } from './chain-clients.js'
 import { indexGateOf, readOrderIntakeConfig } from './config.js'
 import { roomOf } from './disks.js'
@@ -43,6 +45,8 @@ runProcess({
       ...{ ...places, ...authority, ...chain, nowMs: Date.now, log, onFatal: fail },
       indexGate: indexGateOf(config),
     })
+    const path = join(config.DATA_DIR, `intake.db${EXPORT_SUFFIX}`)
+    const exports = await answerExport({ bus, registry, path, log }, PROCESS_NAME)
     const watch = file.watch(async (row) => {
       await intake.follow(row)
       names.push(row.market)
@@ -50,6 +54,7 @@ runProcess({
     return {
       stop: async () => {
         await watch.stop()
+        await exports.stop()
         await admission.stop()
         await intake.stop()
         await bus.close()

@@ -1,7 +1,13 @@
 import { unreachable } from '../assert.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
 import { applyReversal, forgetReversals } from './apply-reversal.js'
-import { applyMarketCommand, cancelDisabled, openMarket, termsOf } from './apply-market.js'
+import {
+  applyMarketCommand,
+  cancelDisabled,
+  observeGap,
+  openMarket,
+  termsOf,
+} from './apply-market.js'
 import { applySettlement } from './apply-settlement.js'
 import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel-many.js'
 import { observeFault } from './chain-fault.js'
@@ -12,7 +18,7 @@ import { earliestMs, takeDueDeadline } from './deadlines.js'
 import { beginStep, cancelOrder, emitChange, markEnded, type Step } from './emit-change.js'
 import { assertEngineVersion } from './engine-version.js'
 import { applyEndLease, applySetLease, endLeases } from './leases.js'
-import { DEADLINES_MAX_PER_STEP } from './limits.js'
+import { DEADLINES_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
 import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
 import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
 import { refreshHolds } from './market-holds.js'
@@ -42,6 +48,8 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   if (logged.sourceNo <= (state.lastSourceNo.get(logged.source) ?? 0)) return NOTHING
   state.lastSourceNo.set(logged.source, logged.sourceNo)
   state.nowMs = Math.max(state.nowMs, logged.atMs)
+  // Before anything that may emit a change: all of them stand behind the gap.
+  if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
   const step = beginStep(state)
   // What time releases may not cross while the newest facts hold the market.
   refreshHolds(step)
@@ -96,6 +104,9 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
     case 'ReversalsRead':
       forgetReversals(step.state, command.upTo)
       return undefined
+    case 'GapObserved':
+      observeGap(step, command)
+      return undefined
     case 'EngineVersionSet':
       setEngineVersion(step.state, command.version)
       return undefined
@@ -122,6 +133,8 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
     case 'MarketResumed':
     case 'MarketDisabled':
     case 'MarketEnabled':
+    case 'MarketRestored':
+    case 'GapAccepted':
       applyMarketCommand(step, command)
       return { kind: 'market', terms: termsOf(step.state) }
     case 'Tick':

@@ -127,7 +127,7 @@ function carryOut(step: Step, cancel: MassCancel, outcomes?: CancelOutcome[]): n
   return left
 }
 
-function cancelOnReturn(state: MatcherState, live: LiveOrder, reason: EndReason): void {
+export function cancelOnReturn(state: MatcherState, live: LiveOrder, reason: EndReason): void {
   state.capture?.keep(live)
   live.cancelOnReturn = reason
 }

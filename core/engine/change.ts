@@ -1,6 +1,7 @@
 import type { CancelReason, HoldReason } from '../../interface/reasons.js'
 import type { Address, Hex } from '../action.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
+import { RESTORED_SEQ_JUMP } from './limits.js'
 import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
 import type { PublishedFill } from './command.js'
 import type { Order, OrderStatus, Side } from './order.js'
@@ -141,6 +142,10 @@ export interface Block {
   /** The matcher that takes over the market with this block; it fences out the matcher before. */
   readonly leader?: Leader
 }
+
+/** Whether a change with this `seq` may come after one with the other: the next one, or the first after a restored gap. */
+export const isNextSeq = (seq: number, before: number): boolean =>
+  seq === before + 1 || seq === before + 1 + RESTORED_SEQ_JUMP
 
 /** One term of one process as a market's matcher. */
 export interface Leader {

@@ -100,6 +100,11 @@ export type Command =
   | { readonly kind: 'SettlementReversed'; readonly reversal: SettlementReversal }
   /** All of the executor's reversals up to this number were applied. */
   | { readonly kind: 'ReversalsRead'; readonly upTo: number }
+  /**
+   * What the chain shows of the time that a restored log lacks; several follow one MarketRestored. The last one has the open
+   * orders cancelled.
+   */
+  | { readonly kind: 'GapObserved'; readonly gap: ObservedGap; readonly more: boolean }
   /** From here on the log is applied by this version of the step (engine-version.ts). It never goes back. */
   | { readonly kind: 'EngineVersionSet'; readonly version: number }
 
@@ -122,7 +127,23 @@ export type MarketCommand = ByOperator &
     /** Cancels every order that rests; what is pending still settles. */
     | { readonly kind: 'MarketDisabled' }
     | { readonly kind: 'MarketEnabled' }
+    /**
+     * The log was restored from a backup and may lack what was answered since: `seq` leaves room for all that was published,
+     * and nothing matches until the gap is accepted.
+     */
+    | { readonly kind: 'MarketRestored' }
+    | { readonly kind: 'GapAccepted' }
   )
+
+/** Part of what happened on the chain and is in no log. */
+export interface ObservedGap {
+  /** Orders of which the chain counts more as filled than the log does, with the amount in all. */
+  readonly filled: readonly { readonly orderId: string; readonly filled: AmountE18 }[]
+  /** Nonces of orders that the log does not hold: they are never taken again. */
+  readonly used: readonly { readonly owner: Address; readonly nonce: bigint }[]
+  /** The fills, by transaction and number of the event in its block. */
+  readonly fills: readonly { readonly txHash: Hex; readonly logIndex: number }[]
+}
 
 /** Whether the command may change the rules: its block begins with it, so that a block is made under one set of rules. */
 export const mayChangeRules = ({ kind }: Command): boolean => RULE_KINDS.has(kind)
@@ -133,6 +154,8 @@ const RULE_KINDS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'MarketResumed',
   'MarketDisabled',
   'MarketEnabled',
+  'MarketRestored',
+  'GapAccepted',
 ])
 
 /** The closed union of decision B5; `unknown` is no outcome and never enters the log. */

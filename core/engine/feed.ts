@@ -3,7 +3,7 @@ import { assert } from '../assert.js'
 import type { Market } from '../contracts/market.js'
 import type { OpenOrder } from '../records/order-record.js'
 import type { Trade } from '../records/trade-record.js'
-import { heldReasonAfter, isLiving, orderAfter, type Change } from './change.js'
+import { heldReasonAfter, isLiving, isNextSeq, orderAfter, type Change } from './change.js'
 
 /** How many of the newest trades a view keeps: what the `trades` snapshot shows. */
 export const SNAPSHOT_TRADES = 50
@@ -48,7 +48,7 @@ export function emptyView(market: Market): MarketView {
 /** Folds the next change into the view, in place. A change out of sequence is a broken invariant. */
 export function applyChange(view: MarketView, change: Change): void {
   assert(
-    change.seq === view.seq + 1,
+    isNextSeq(change.seq, view.seq),
     `${view.market.market}: change ${change.seq} cannot follow ${view.seq}`,
   )
   view.seq = change.seq

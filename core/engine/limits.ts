@@ -45,3 +45,9 @@ export const ACCOUNTS_IDLE_MAX = 10_000
 export const REORG_BLOCKS = 64n
 /** Blocks with settlements remembered for one account; beyond it the oldest two are merged. */
 export const SETTLED_BLOCKS_MAX = 256
+
+/**
+ * How far `seq` goes ahead when a market is restored with a gap: beyond every change that was published and is lost, so that no
+ * `seq`, settlement or trade id means two things.
+ */
+export const RESTORED_SEQ_JUMP = 1_000_000_000

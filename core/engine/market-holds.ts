@@ -3,10 +3,10 @@ import { OPEN, type MarketStanding } from '../contracts/market-terms.js'
 import type { Step } from './emit-change.js'
 
 /**
- * What may hold a whole market: an operator, the facts that its contract's gate reads, or a fault of the chain that no
+ * What may hold a whole market: an operator, a restored gap, the facts that its contract's gate reads, or a fault of the chain that no
  * order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
  */
-export type HoldCause = 'operator' | 'facts' | 'chain'
+export type HoldCause = 'operator' | 'restored' | 'facts' | 'chain'
 
 /** The market's holds, by cause. While there is one, orders rest visibly and nothing crosses. */
 export type MarketHolds = Map<HoldCause, MarketHold>
@@ -28,6 +28,8 @@ export function liftHold(step: Step, cause: HoldCause): void {
 export function standingOf(holds: MarketHolds): MarketStanding {
   const paused = holds.get('operator')
   if (paused !== undefined) return { status: 'paused', reason: paused.reason }
+  const restored = holds.get('restored')
+  if (restored !== undefined) return { status: 'held', reason: restored.reason }
   for (const { reason } of holds.values()) return { status: 'held', reason }
   return OPEN
 }

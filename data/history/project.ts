@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { termsText } from '../../bus-schemas/markets.js'
 import { assert } from '../../core/assert.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
-import type { Block, Change } from '../../core/engine/change.js'
+import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { createCandleWriter } from './write-candles.js'
 import { createChangeWriter, type ChangeWriter, type ProjectedMarket } from './write-change.js'
 
@@ -105,7 +105,7 @@ function applyBlock(context: BlockContext, streamSeq: number, block: Block): Pos
     return position
   }
   assert(
-    firstSeq === position.feedSeq + 1,
+    isNextSeq(firstSeq, position.feedSeq),
     `${market}: block ${firstSeq} (message ${streamSeq}) cannot follow change ${position.feedSeq}`,
   )
   for (const [index, change] of changes.entries()) {

@@ -18,7 +18,20 @@ const run = (
 describe('the help of a command', function () {
   this.timeout(60_000)
 
-  for (const command of ['up', 'run', 'test', 'reset', 'logs', 'market', 'status', 'inspect', 'check-deployment', 'series'])
+  for (const command of [
+    'up',
+    'run',
+    'test',
+    'reset',
+    'logs',
+    'market',
+    'status',
+    'inspect',
+    'check-deployment',
+    'backup',
+    'restore',
+    'series',
+  ])
     for (const word of ['--help', '-h'])
       it(`./venue ${command} ${word} says how it is used, and does nothing`, () => {
         const { status, stdout, stderr } = run('./venue', [command, word])

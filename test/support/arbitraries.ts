@@ -261,6 +261,17 @@ const commandOfKind: {
   }),
   ReversalsRead: fc.record({ kind: fc.constant('ReversalsRead'), upTo: anySeq }),
   EngineVersionSet: fc.record({ kind: fc.constant('EngineVersionSet'), version: anySeq }),
+  MarketRestored: fc.record({ kind: fc.constant('MarketRestored'), ...byOperator }),
+  GapAccepted: fc.record({ kind: fc.constant('GapAccepted'), ...byOperator }),
+  GapObserved: fc.record({
+    kind: fc.constant('GapObserved'),
+    more: fc.boolean(),
+    gap: fc.record({
+      filled: fc.array(fc.record({ orderId: anyText, filled: anyAmount.map(amountE18) })),
+      used: fc.array(fc.record({ owner: anyAddress, nonce: anyUint })),
+      fills: fc.array(fc.record({ txHash: anyHash, logIndex: anySeq })),
+    }),
+  }),
 }
 
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(...Object.values(commandOfKind))

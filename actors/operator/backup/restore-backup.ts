@@ -1,0 +1,118 @@
+import { createWriteStream, existsSync, readdirSync } from 'node:fs'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { holdsBlock } from '../../../chain/reads/blocks.js'
+import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
+import type { Hex } from '../../../core/action.js'
+import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
+import { BadBackup, readManifest, type BackupPart, type Manifest } from './manifest.js'
+import { openedFile, type Opener } from './sealed-files.js'
+import { MARKETS_PART } from './take-backup.js'
+
+export interface RestoreOptions {
+  /** Directory of the backup. */
+  readonly dir: string
+  /** Directory of the venue: without databases. */
+  readonly dataDir: string
+  readonly marketsFile: string
+  /** Of an empty bus. */
+  readonly copies: Pick<StreamCopies, 'names' | 'restore'>
+  readonly client: ChainClient
+  readonly opener: Opener
+  readonly onPart?: (kind: BackupPart['kind'], name: string) => void
+}
+
+/** In DATA_DIR while a restore is not finished: no process may start on what is there. */
+export const UNFINISHED = 'restore.unfinished'
+
+/**
+ * Checks every part of the backup, then writes databases and files into DATA_DIR and the streams into the bus; the command
+ * logs last, without which no market is opened. Leaves the mark of an unfinished restore. Throws BadBackup before anything is
+ * written when the backup, the directory, the bus or the chain does not fit; BusUnavailable and ChainUnreachable.
+ */
+export async function putBack(options: RestoreOptions): Promise<Manifest> {
+  const { dir, dataDir, opener, copies, client } = options
+  const manifest = await readManifest(dir)
+  await assertPlacesEmpty(options)
+  await assertSameChain(client, manifest)
+  for (const part of manifest.parts)
+    for await (const chunk of openedFile(opener, dir, part)) void chunk
+  await mkdir(dataDir, { recursive: true })
+  await writeFile(join(dataDir, UNFINISHED), `${dir}\n`)
+  const parts = manifest.parts.toSorted((a, b) => rank(a) - rank(b))
+  for (const part of parts) {
+    options.onPart?.(part.kind, part.name)
+    if (part.kind === 'stream') await putStream(copies, part, openedFile(opener, dir, part))
+    else await putFile(placeOf(options, part), openedFile(opener, dir, part))
+  }
+  return manifest
+}
+
+/** Removes the mark: the processes may start. */
+export const finish = (dataDir: string): Promise<void> => rm(join(dataDir, UNFINISHED))
+
+const rank = ({ kind, name }: BackupPart): number =>
+  kind !== 'stream' ? 0 : name.startsWith('COMMANDS_') ? 2 : 1
+
+async function assertPlacesEmpty({ dataDir, marketsFile, copies }: RestoreOptions): Promise<void> {
+  const found = existsSync(dataDir) ? readdirSync(dataDir) : []
+  if (found.includes(UNFINISHED))
+    throw new BadBackup(
+      `a restore into ${dataDir} broke off: empty it and the bus, then restore again`,
+    )
+  const databases = found.filter((name) => name.endsWith('.db'))
+  if (databases.length > 0)
+    throw new BadBackup(
+      `${dataDir} has databases already (${databases.join(', ')}): move them away`,
+    )
+  if (existsSync(marketsFile)) throw new BadBackup(`${marketsFile} is there already: move it away`)
+  const streams = await copies.names()
+  if (streams.length > 0)
+    throw new BadBackup(`the bus has streams already (${streams.join(', ')}): give an empty one`)
+}
+
+async function assertSameChain(client: ChainClient, { chain }: Manifest): Promise<void> {
+  const id = await orUnreachable('chain id', client.getChainId())
+  if (id !== chain.id)
+    throw new BadBackup(`the backup is of chain ${chain.id}, the node is of chain ${id}`)
+  const block = { number: BigInt(chain.block), hash: chain.block_hash as Hex }
+  const isHeld = await holdsBlock(client, block).catch(() => false)
+  if (!isHeld)
+    throw new BadBackup(
+      `the node does not have block ${chain.block} of the backup: it is another chain, or lost it`,
+    )
+}
+
+function placeOf({ dataDir, marketsFile }: RestoreOptions, { name }: BackupPart): string {
+  return name === MARKETS_PART ? marketsFile : join(dataDir, name)
+}
+
+/** The file is complete and on disk once it has its name. */
+async function putFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const temporary = `${path}.restored`
+  await pipeline(content, createWriteStream(temporary, { mode: 0o600 }))
+  const handle = await open(temporary, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(temporary, path)
+}
+
+async function putStream(
+  copies: RestoreOptions['copies'],
+  { name, stream }: BackupPart,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  if (stream === undefined) throw new BadBackup(`the manifest does not describe stream ${name}`)
+  const { state } = await copies.restore(name, stream, chunks)
+  const { first_seq: first, last_seq: last } = stream.state
+  // A copy may hold what was stored while it was made; claims that have expired may be gone.
+  if (state.last_seq >= last && (state.first_seq <= Math.max(first, 1) || name.startsWith('KV_')))
+    return
+  throw new BadBackup(
+    `${name} was restored as ${state.first_seq} to ${state.last_seq}, and should be ${first} to ${last}`,
+  )
+}

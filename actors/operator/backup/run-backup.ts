@@ -1,0 +1,46 @@
+import { resolve } from 'node:path'
+import { createChainClient } from '../../../chain/reads/client.js'
+import { loadDeployment } from '../../../chain/reads/deployment.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
+import type { BackupConfig } from '../config.js'
+import { openSealer, type SealKey } from './sealed-files.js'
+import { takeBackup } from './take-backup.js'
+import type { BackupPart } from './manifest.js'
+
+/** What is asked for with `./venue backup`. */
+export interface BackupTask {
+  readonly dir: string
+  readonly key: SealKey
+}
+
+/** Captures the running venue; resolves with the lines to print. */
+export async function runBackup(
+  config: BackupConfig,
+  { dir, key }: BackupTask,
+  onPart: (kind: BackupPart['kind'], name: string) => void | Promise<void>,
+): Promise<string[]> {
+  const sealer = await openSealer(key)
+  const { chainId } = await loadDeployment(config.deploymentFile)
+  const copies = await openStreamCopies({ url: config.natsUrl, name: 'backup' })
+  const bus = await connectNatsBus({ url: config.natsUrl, name: 'backup' })
+  try {
+    const manifest = await takeBackup({
+      ...{ dir: resolve(dir), copies, bus, sealer, chainId, onPart, nowMs: Date.now },
+      dataDir: config.dataDir,
+      deploymentFile: config.deploymentFile,
+      marketsFile: config.marketsFile,
+      client: createChainClient(config.rpcUrl, 'read'),
+    })
+    const { parts, covers_until, chain } = manifest
+    const bytes = parts.reduce((sum, { stored_bytes }) => sum + stored_bytes, 0)
+    return [
+      `backup complete: ${parts.length} parts, ${bytes} bytes in ${resolve(dir)}`,
+      `it holds all that was answered before ${covers_until}; block ${chain.block} of chain ${chain.id}`,
+      'it holds no signing key: keep those, and the key that opens this backup, in another place',
+    ]
+  } finally {
+    await bus.close()
+    await copies.close()
+  }
+}

@@ -1,0 +1,202 @@
+import Database from 'better-sqlite3'
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  decodeExportAnswer,
+  encodeExportQuestion,
+  EXPORT_SUFFIX,
+} from '../../../bus-schemas/exports.js'
+import { askExportClaims } from '../../../bus-schemas/subjects.js'
+import { readNewestBlock } from '../../../chain/reads/blocks.js'
+import type { ChainClient } from '../../../chain/reads/client.js'
+import { isoTime } from '../../../core/time.js'
+import { writeFileDurably } from '../../../data/durable-file.js'
+import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
+import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
+import {
+  BACKUP_FORMAT,
+  BadBackup,
+  writeManifest,
+  type BackupPart,
+  type Manifest,
+} from './manifest.js'
+import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
+import { withoutSecrets } from './without-secrets.js'
+
+export interface BackupOptions {
+  /** Directory of the backup; it must not exist, or be empty. */
+  readonly dir: string
+  readonly dataDir: string
+  readonly deploymentFile: string
+  readonly marketsFile: string
+  readonly copies: Pick<StreamCopies, 'names' | 'copy'>
+  readonly bus: Pick<Bus, 'ask'>
+  readonly client: ChainClient
+  readonly chainId: number
+  readonly sealer: Sealer
+  readonly nowMs: () => number
+  /** Told before each part is captured. */
+  readonly onPart?: (kind: BackupPart['kind'], name: string) => void | Promise<void>
+}
+
+/** Names of the two files that are neither a database nor a stream, as a restore writes them into DATA_DIR. */
+export const DEPLOYMENT_PART = 'restored-deployment.json'
+export const MARKETS_PART = 'markets.json'
+
+/** Followers of the streams: captured before them, so that none is ahead of what it follows. */
+const FOLLOWERS: ReadonlySet<string> = new Set(['history.db', 'intake.db'])
+/**
+ * Sole writers of what was signed: captured after the streams, so that every result in a log is in its journal; and the
+ * journals of transactions after the records that refer to them.
+ */
+const JOURNAL = /^executor\.db$|-transactions\.db$/
+
+/** Streams in the order of capture: each is followed by those that it was made from. */
+const STREAM_ORDER = [/^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as const
+
+/**
+ * Captures a running venue into encrypted files and writes the manifest last; a directory without one is no backup. A
+ * database is copied in one read transaction of its own, which neither waits for its owner nor holds it up. Throws
+ * BadBackup, BusUnavailable and ChainUnreachable.
+ */
+export async function takeBackup(options: BackupOptions): Promise<Manifest> {
+  const { dir, dataDir, client, chainId, nowMs, copies, sealer } = options
+  await assertEmpty(dir)
+  const work = `${dir}.partial`
+  await rm(work, { recursive: true, force: true })
+  await mkdir(work, { recursive: true, mode: 0o700 })
+  const startedMs = nowMs()
+  const { number, hash } = await readNewestBlock(client)
+  const databases = readdirSync(dataDir)
+    .filter((name) => name.endsWith('.db'))
+    .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
+  const capture = { ...options, work, parts: [] }
+  if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)
+  await captureFiles(capture)
+  for (const name of databases) if (FOLLOWERS.has(name)) await captureDatabase(capture, name)
+  const names = inOrder(await copies.names())
+  // What is answered from here on may be stored after its stream was copied.
+  const coversUntilMs = nowMs()
+  for (const name of names) await captureStream(capture, name)
+  for (const name of databases) if (!FOLLOWERS.has(name)) await captureDatabase(capture, name)
+  const manifest: Manifest = {
+    format: BACKUP_FORMAT,
+    venue_version: RELEASE,
+    started_at: isoTime(startedMs),
+    covers_until: isoTime(coversUntilMs),
+    ended_at: isoTime(nowMs()),
+    chain: { id: chainId, block: Number(number), block_hash: hash },
+    parts: capture.parts,
+  }
+  await writeManifest(work, manifest)
+  await rm(dir, { recursive: true, force: true })
+  await rename(work, dir)
+  return manifest
+}
+
+const RELEASE = (
+  JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string
+  }
+).version
+
+async function assertEmpty(dir: string): Promise<void> {
+  if (!existsSync(dir)) return
+  const found = await readdir(dir).catch(() => ['a file'])
+  if (found.length > 0) throw new BadBackup(`${dir} is not empty: name a directory for this backup`)
+}
+
+function inOrder(streams: readonly string[]): string[] {
+  const rank = (name: string): number => {
+    const at = STREAM_ORDER.findIndex((form) => form.test(name))
+    return at === -1 ? STREAM_ORDER.length : at
+  }
+  return streams.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
+interface Capture extends BackupOptions {
+  readonly work: string
+  readonly parts: BackupPart[]
+}
+
+interface Content {
+  readonly kind: BackupPart['kind']
+  readonly name: string
+  readonly stream?: BackupPart['stream']
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+async function seal(capture: Capture, { kind, name, stream, chunks }: Content): Promise<void> {
+  const { sealer, work, parts, nowMs } = capture
+  const captured_at = isoTime(nowMs())
+  const file = `${kind}-${name}.age`
+  const sealed = await sealFile(sealer, join(work, file), chunks)
+  parts.push({ kind, name, file, ...sealed, captured_at, ...(stream && { stream }) })
+}
+
+async function captureFiles(capture: Capture): Promise<void> {
+  const { deploymentFile, marketsFile, onPart } = capture
+  await onPart?.('file', DEPLOYMENT_PART)
+  const deployment = withoutSecrets(JSON.parse(await readFile(deploymentFile, 'utf8')))
+  const text = `${JSON.stringify(deployment, null, 2)}\n`
+  await seal(capture, { kind: 'file', name: DEPLOYMENT_PART, chunks: bytesOf(text) })
+  await onPart?.('file', MARKETS_PART)
+  const markets = createReadStream(marketsFile)
+  await seal(capture, { kind: 'file', name: MARKETS_PART, chunks: markets })
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.from(text))
+}
+
+/** All pages in one step: between two steps a writer would make the copy begin again. */
+const ALL_PAGES = 2 ** 31 - 1
+
+async function captureDatabase(capture: Capture, name: string): Promise<void> {
+  const { dataDir, work, onPart } = capture
+  await onPart?.('database', name)
+  const copy = join(work, `${name}.copy`)
+  const place = join(dataDir, name)
+  if (name !== LOCKED || !(await wasExported(capture, place, copy))) await copyDatabase(place, copy)
+  await seal(capture, { kind: 'database', name, chunks: createReadStream(copy) })
+  await rm(copy)
+}
+
+/** Its owner holds an exclusive lock on it and copies it itself. */
+const LOCKED = 'intake.db'
+const EXPORT_WITHIN_MS = 120_000
+
+/** False when the owner does not run. */
+async function wasExported({ bus }: Capture, place: string, copy: string): Promise<boolean> {
+  try {
+    const data = await bus.ask(askExportClaims, encodeExportQuestion({}), EXPORT_WITHIN_MS)
+    const { trouble } = decodeExportAnswer(data)
+    if (trouble !== undefined) throw new BadBackup(`${place} was not copied: ${trouble}`)
+  } catch (error) {
+    if (error instanceof NoAnswer) return false
+    throw error
+  }
+  const exported = `${place}${EXPORT_SUFFIX}`
+  await copyFile(exported, copy)
+  await rm(exported)
+  return true
+}
+
+async function copyDatabase(place: string, copy: string): Promise<void> {
+  const db = new Database(place, { readonly: true, fileMustExist: true })
+  try {
+    const { totalPages } = await db.backup(copy, { progress: () => ALL_PAGES })
+    // SQLite counts no pages of a file that another process has locked.
+    if (totalPages === 0) throw new BadBackup(`${place} is locked by its process: try again`)
+  } finally {
+    db.close()
+  }
+}
+
+async function captureStream(capture: Capture, name: string): Promise<void> {
+  const { copies, onPart } = capture
+  await onPart?.('stream', name)
+  const { config, state, chunks } = await copies.copy(name)
+  await seal(capture, { kind: 'stream', name, stream: { config, state }, chunks })
+}

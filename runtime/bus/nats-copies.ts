@@ -1,0 +1,177 @@
+import { connect, createInbox, type Msg, type NatsConnection } from 'nats'
+import { BusUnavailable } from './bus.js'
+
+/** Bytes of one chunk of a copy; the server takes messages of 1 MB. */
+const CHUNK_BYTES = 128 * 1024
+const REQUEST_WITHIN_MS = 30_000
+/** A server that sends nothing for so long has given the copy up. */
+const CHUNK_WITHIN_MS = 60_000
+const CONNECT_WITHIN_MS = 5_000
+
+/** What the server states of a stream: opaque but for its positions. */
+export interface StreamFacts {
+  readonly config: Readonly<Record<string, unknown>>
+  readonly state: Readonly<Record<string, unknown>> & {
+    readonly messages: number
+    readonly first_seq: number
+    readonly last_seq: number
+  }
+}
+
+export interface StreamCopy extends StreamFacts {
+  /** The copy in the server's own format; read it to its end. Throws BusUnavailable when the server gives it up. */
+  readonly chunks: AsyncIterable<Uint8Array>
+}
+
+/** Whole streams, copied out of a server and into one. */
+export interface StreamCopies {
+  /** The names of all streams of the account. */
+  names(): Promise<string[]>
+  /**
+   * A copy of a stream at one moment, with configuration, sequences, times and gaps. It holds every message up to
+   * `state.last_seq`, and may hold some that were stored while it was made.
+   */
+  copy(stream: string): Promise<StreamCopy>
+  /** Makes the stream from a copy; it must not exist. Resolves with what the server then holds. */
+  restore(
+    stream: string,
+    facts: StreamFacts,
+    chunks: AsyncIterable<Uint8Array>,
+  ): Promise<StreamFacts>
+  close(): Promise<void>
+}
+
+export interface CopiesOptions {
+  readonly url: string
+  /** Shown by the server's monitoring. */
+  readonly name: string
+}
+
+/** Connects to the server of the URL. Throws BusUnavailable when it does not answer within five seconds. */
+export async function openStreamCopies({ url, name }: CopiesOptions): Promise<StreamCopies> {
+  const connection = await connect({ servers: url, name, timeout: CONNECT_WITHIN_MS }).catch(
+    (cause: unknown) => {
+      throw new BusUnavailable(`the bus at ${url} does not answer`, { cause })
+    },
+  )
+  return {
+    names: () => namesOf(connection),
+    copy: (stream) => copyStream(connection, stream),
+    restore: (stream, facts, chunks) => restoreStream(connection, stream, { facts, chunks }),
+    close: () => connection.close(),
+  }
+}
+
+async function namesOf(connection: NatsConnection): Promise<string[]> {
+  const names: string[] = []
+  for (;;) {
+    const asked = { offset: names.length }
+    const { streams, total } = await ask<{ streams: string[] | null; total: number }>(
+      connection,
+      'STREAM.NAMES',
+      asked,
+    )
+    names.push(...(streams ?? []))
+    if (names.length >= total || (streams ?? []).length === 0) return names.toSorted()
+  }
+}
+
+async function copyStream(connection: NatsConnection, stream: string): Promise<StreamCopy> {
+  const inbox = createInbox()
+  const received = connection.subscribe(inbox)
+  try {
+    const facts = await ask<StreamFacts>(connection, `STREAM.SNAPSHOT.${stream}`, {
+      ...{ deliver_subject: inbox, no_consumers: true, chunk_size: CHUNK_BYTES, jsck: false },
+    })
+    return { ...facts, chunks: chunksOf(stream, received) }
+  } catch (error) {
+    received.unsubscribe()
+    throw error
+  }
+}
+
+type Received = ReturnType<NatsConnection['subscribe']>
+
+/** The end is an empty message; one with another status than 204 says why the server stops before it. */
+async function* chunksOf(stream: string, received: Received): AsyncGenerator<Uint8Array> {
+  const messages = received[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await withinTime(stream, messages.next())
+      if (next.done === true) throw new BusUnavailable(`the copy of ${stream} broke off`)
+      const message: Msg = next.value
+      if (message.data.length === 0) {
+        const { code = 0, description = '' } = message.headers ?? {}
+        if (code !== 0 && code !== 204)
+          throw new BusUnavailable(`the copy of ${stream} broke off: ${code} ${description}`)
+        return
+      }
+      yield message.data
+      // The server sends on as its chunks are acknowledged.
+      message.respond()
+    }
+  } finally {
+    received.unsubscribe()
+  }
+}
+
+async function withinTime<T>(stream: string, awaited: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new BusUnavailable(`the copy of ${stream} does not go on`)),
+      CHUNK_WITHIN_MS,
+    )
+  })
+  try {
+    return await Promise.race([awaited, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function restoreStream(
+  connection: NatsConnection,
+  stream: string,
+  given: { readonly facts: StreamFacts; readonly chunks: AsyncIterable<Uint8Array> },
+): Promise<StreamFacts> {
+  const { config, state } = given.facts
+  const { deliver_subject: subject } = await ask<{ deliver_subject: string }>(
+    connection,
+    `STREAM.RESTORE.${stream}`,
+    { config, state },
+  )
+  const send = (data: Uint8Array) =>
+    connection.request(subject, data, { timeout: REQUEST_WITHIN_MS }).catch((cause: unknown) => {
+      throw new BusUnavailable(`the bus does not take the copy of ${stream}`, { cause })
+    })
+  for await (const chunk of given.chunks)
+    for (let at = 0; at < chunk.length; at += CHUNK_BYTES) {
+      const { data } = await send(chunk.subarray(at, at + CHUNK_BYTES))
+      if (data.length > 0) readAnswer(stream, data)
+    }
+  return readAnswer<StreamFacts>(stream, (await send(new Uint8Array())).data)
+}
+
+async function ask<Answer>(
+  connection: NatsConnection,
+  call: string,
+  request: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  const asked = connection.request(`$JS.API.${call}`, JSON.stringify(request), {
+    timeout: REQUEST_WITHIN_MS,
+  })
+  const { data } = await asked.catch((cause: unknown) => {
+    throw new BusUnavailable(`the bus does not answer ${call}`, { cause })
+  })
+  return readAnswer<Answer>(call, data)
+}
+
+function readAnswer<Answer>(what: string, data: Uint8Array): Answer {
+  const answer = JSON.parse(Buffer.from(data).toString('utf8')) as Answer & {
+    readonly error?: { readonly description?: string }
+  }
+  if (answer.error !== undefined)
+    throw new BusUnavailable(`the bus refuses ${what}: ${answer.error.description ?? 'no reason'}`)
+  return answer
+}
