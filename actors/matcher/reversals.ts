@@ -18,6 +18,8 @@ import type { Leading } from './lead.js'
 
 /** How often the executor is asked for reversals. They are final before it reports them, so haste gains nothing. */
 export const REVERSALS_EVERY_MS = 5_000
+/** Matcher and executor start at the same time: that the first questions fail means nothing. Later, one may fail. */
+const AT_START_TOLERATED = 6
 const APPLIED_LOOK_MS = 20
 
 export interface ReversalWatch {
@@ -52,14 +54,15 @@ export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatc
 
 async function keepReading(watch: Watch): Promise<void> {
   const { facts, reversals } = watch.leading.settings
+  let tolerated = AT_START_TOLERATED
   for (let unread = 0; !watch.signal.aborted;) {
     const why = await readReversals(watch).catch((error: unknown) => {
       if (error instanceof BusUnavailable || error instanceof MessagesGone) return error.message
       throw error
     })
     unread = why === undefined ? 0 : unread + 1
-    // Matcher and executor start at the same time: that the first question fails means nothing.
-    if (why !== undefined && unread > 1) facts.reversalsUnread(why)
+    if (why === undefined) tolerated = 1
+    else if (unread > tolerated) facts.reversalsUnread(why)
     await delay(reversals.everyMs, undefined, { signal: watch.signal })
   }
 }
