@@ -4,6 +4,7 @@ import { executorEnv } from '../../executor/config.js'
 const KEY = `0x${'0a'.repeat(32)}`
 const LEAST = {
   EXECUTOR_PRIVATE_KEY: KEY,
+  NATS_URL: 'nats://127.0.0.1:4222',
   RPC_URL: 'http://127.0.0.1:8545',
   DEPLOYMENT_FILE: 'deployment.json',
   DATA_DIR: 'var',
@@ -15,11 +16,11 @@ describe('the settings of the executor', () => {
     return read.success ? [] : read.error.issues.map(({ path }) => path.join())
   }
 
-  it('are complete with a key, a node, a deployment and a directory', () => {
+  it('are complete with a key, a bus, a node, a deployment and a directory', () => {
     expect(executorEnv.parse(LEAST)).to.deep.equal({
       ...LEAST,
       ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
-      ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0 },
+      ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
       ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
     })
   })
@@ -41,6 +42,7 @@ describe('the settings of the executor', () => {
       ['DATA_DIR', ['d'], ['']],
       ['MARKETS_FILE', ['m'], ['']],
       ['RPC_URL', ['http://node'], ['node']],
+      ['NATS_URL', ['nats://a,nats://b'], ['']],
     ]
     for (const [name, good, bad] of bounds) {
       for (const value of good) expect(wrong({ [name]: value }), value).to.deep.equal([])
