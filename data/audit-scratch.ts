@@ -58,6 +58,8 @@ export interface AuditScratch {
    * Claims a free fill equal to `wanted`, preferring one of the transactions in `hashes`; undefined when there is none.
    */
   claim(settlementId: string, wanted: WantedFill, hashes: readonly Hex[]): ClaimedFill | undefined
+  /** Claims a fill by its place on the chain; false when there is none that is free. */
+  claimLost(settlementId: string, txHash: Hex, logIndex: number): boolean
   /** What the claimed fills of a market add up to for each account, in one transaction or in all. */
   boughtBy(market: string, txHash?: Hex): Bought
   isClaimed(settlementId: string): boolean
@@ -101,7 +103,7 @@ const textOf = ({ instrument, taker, maker, takerIsBid, amount }: WantedFill): s
 /** Opens the temporary tables in a database of the history schema that has no other user. */
 export function openAuditScratch(db: Database): AuditScratch {
   db.exec(SCHEMA)
-  const { addFills, claim } = prepareClaims(db)
+  const claims = prepareClaims(db)
   const isClaimed = db.prepare<[string], number>(
     'SELECT count(*) FROM chain_fill WHERE settlement_id = ?',
   )
@@ -115,8 +117,7 @@ export function openAuditScratch(db: Database): AuditScratch {
   )
   for (const statement of [isClaimed, count, hasTrade]) statement.pluck().safeIntegers(false)
   return {
-    addFills,
-    claim,
+    ...claims,
     boughtBy: prepareBought(db),
     isClaimed: (settlementId) => isClaimed.get(settlementId) !== 0,
     unclaimed: (limit) =>
@@ -129,7 +130,7 @@ export function openAuditScratch(db: Database): AuditScratch {
   }
 }
 
-function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim'> {
+function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim' | 'claimLost'> {
   const insert = db.prepare(
     `INSERT INTO chain_fill (tx_hash, log_index, block_number, fill, quote, instrument)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -145,6 +146,10 @@ function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim'> {
   const take = db.prepare(
     'UPDATE chain_fill SET settlement_id = ? WHERE tx_hash = ? AND log_index = ?',
   )
+  const takeFree = db.prepare(
+    `UPDATE chain_fill SET settlement_id = ?
+     WHERE tx_hash = ? AND log_index = ? AND settlement_id IS NULL`,
+  )
   return {
     addFills: db.transaction((fills: readonly ChainFill[]) => {
       for (const fill of fills) {
@@ -152,6 +157,8 @@ function prepareClaims(db: Database): Pick<AuditScratch, 'addFills' | 'claim'> {
         insert.run(blobOf(txHash), logIndex, blockNumber, textOf(fill), String(quote), instrument)
       }
     }),
+    claimLost: (settlementId, txHash, logIndex) =>
+      takeFree.run(settlementId, blobOf(txHash), logIndex).changes === 1,
     claim(settlementId, wanted, hashes) {
       const { quote } = wanted
       const text = textOf(wanted)

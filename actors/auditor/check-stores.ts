@@ -99,14 +99,17 @@ function wordOpen(journal: JournalReader): string {
 
 type WithJournal = JournalChecks & { readonly journal: JournalReader }
 
-function checkTrades({ journal, scratch, verdicts }: WithJournal, { market }: MarketFold): number {
+function checkTrades(
+  { journal, scratch, verdicts }: WithJournal,
+  { market, gaps }: MarketFold,
+): number {
   let count = 0
   for (let after = 0; ;) {
     const trades = scratch.trades(market.ordinal, after, PAGE)
     if (trades.length === 0) return count
     for (const { settlementId } of trades) {
       const status = journal.find(settlementId)?.status
-      if (status === 'success' || status === 'open') continue
+      if (status === 'success' || status === 'open' || gaps.isReported(settlementId)) continue
       const what = status === undefined ? 'has no record of it' : `calls it ${status}`
       verdicts.find(market.market, 'journal', `${settlementId} is settled, the journal ${what}`)
     }
@@ -128,8 +131,11 @@ function checkSuccesses(
     if (successes.length === 0) return
     for (const { settlementId, txHash } of successes) {
       if (pending.has(settlementId) || scratch.hasTrade(settlementId)) continue
+      const of = marketOf(settlementId, folds)
+      if (folds.some(({ market, gaps }) => market.market === of && gaps.isLost(settlementId)))
+        continue
       const what = `${settlementId} succeeded in ${txHash}, and is no match of the feed`
-      verdicts.find(marketOf(settlementId, folds), 'journal', what)
+      verdicts.find(of, 'journal', what)
     }
     after = successes.at(-1)?.position ?? after
   }

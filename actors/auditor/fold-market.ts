@@ -13,6 +13,7 @@ import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
 import { createOrderLedger, type OrderLedger } from './order-ledger.js'
+import { createRestoredGaps, type RestoredGaps } from './restored-gaps.js'
 import type { Verdicts } from './verdicts.js'
 
 /** Blocks projected in one transaction. */
@@ -30,6 +31,7 @@ export interface FoldOptions {
 export interface MarketFold {
   readonly market: Market
   readonly ledger: OrderLedger
+  readonly gaps: RestoredGaps
   /** Folds the feed up to this message. */
   advance(toSeq: number): Promise<void>
   /** Reports what was folded. */
@@ -53,7 +55,8 @@ export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   const name = market.market
   const { firstSeq } = await extentOf(bus, feedStream(name))
   if (firstSeq > 1) verdicts.find(name, 'sequence', `the feed begins with message ${firstSeq}`)
-  const replay = await openReplay(bus, market)
+  const gaps = createRestoredGaps()
+  const replay = await openReplay(bus, market, gaps.take)
   if (replay === undefined)
     verdicts.skip(name, 'replay', 'the log was trimmed, and no checkpoint reaches what is left')
   const fold: Fold = {
@@ -62,7 +65,7 @@ export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
     ...{ replay, next: firstSeq, blocks: 0, replayed: 0, broken: false },
   }
   return {
-    market,
+    ...{ market, gaps },
     ledger: fold.ledger,
     advance: (toSeq) => advance(fold, toSeq),
     conclude: () => conclude(fold),
@@ -146,19 +149,23 @@ export interface OpenReplay {
  * Starts at the first message of the market's log or, if that was trimmed, from the oldest checkpoint that reaches the
  * rest; undefined when there is none.
  */
-export async function openReplay(bus: Bus, market: Market): Promise<OpenReplay | undefined> {
+export async function openReplay(
+  bus: Bus,
+  market: Market,
+  onCommand: RestoredGaps['take'],
+): Promise<OpenReplay | undefined> {
   const name = market.market
   const { firstSeq } = await extentOf(bus, commandsStream(name))
   if (firstSeq === 1) {
     const opening = await readOpening(bus, market)
     if (opening === undefined) return undefined
-    const start = { state: emptyMatcherState(opening), fromSeq: 1 }
+    const start = { state: emptyMatcherState(opening), fromSeq: 1, onCommand }
     return { replay: replayLog(bus, name, start), afterMessage: 0 }
   }
   const checkpoint = await oldestCheckpoint(bus, market, firstSeq - 1)
   if (checkpoint === undefined) return undefined
   const { state, commandSeq, feed } = checkpoint
-  const start = { state: restoreSnapshot(state), fromSeq: commandSeq + 1 }
+  const start = { state: restoreSnapshot(state), fromSeq: commandSeq + 1, onCommand }
   const { messageSeq: afterMessage, sha256 } = feed
   return { replay: replayLog(bus, name, start), afterMessage, sha256 }
 }
@@ -198,6 +205,13 @@ export interface Replay {
   next(): Promise<Block | undefined>
 }
 
+/** A state, the message after it, and what is told each command before its message is applied. */
+export interface ReplayStart {
+  readonly state: MatcherState
+  readonly fromSeq: number
+  readonly onCommand: RestoredGaps['take']
+}
+
 /**
  * Replays the log with the matcher's own step, from the first message that the state does not include. The result is what
  * the matcher must have published.
@@ -205,7 +219,7 @@ export interface Replay {
 export function replayLog(
   bus: Pick<Bus, 'read'>,
   market: string,
-  { state, fromSeq }: { readonly state: MatcherState; readonly fromSeq: number },
+  { state, fromSeq, onCommand }: ReplayStart,
 ): Replay {
   let nextSeq = fromSeq
   const blocks: Block[] = []
@@ -215,13 +229,10 @@ export function replayLog(
         const messages = await bus.read(commandsStream(market), nextSeq, COMMANDS_PAGE)
         if (messages.length === 0) return undefined
         for (const message of messages) {
-          for (const { block } of applyMessage(
-            state,
-            message.seq,
-            commandMessages(state.identity).take(message),
-          )) {
+          const commands = commandMessages(state.identity).take(message)
+          for (const logged of commands) onCommand(logged, state.seq)
+          for (const { block } of applyMessage(state, message.seq, commands))
             if (block !== undefined) blocks.push(block)
-          }
         }
         nextSeq += messages.length
       }

@@ -3,11 +3,13 @@ import { rulesOf, type MarketRules } from '../../core/contracts/market-terms.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import {
   isLiving,
+  isNextSeq,
   type Block,
   type Change,
   type Fill,
   type Match,
 } from '../../core/engine/change.js'
+import { RESTORED_REASON } from '../../core/engine/apply-market.js'
 import type { OrderStatus } from '../../core/engine/order.js'
 import type { Check } from './verdicts.js'
 
@@ -106,11 +108,12 @@ export function createOrderLedger(market: Market, find: Find): OrderLedger {
 
 function applyToLedger(ledger: Ledger, change: Change): void {
   const { find, known } = ledger
-  if (change.seq !== ledger.seq + 1) find('sequence', `change ${change.seq} after ${ledger.seq}`)
+  if (!isNextSeq(change.seq, ledger.seq))
+    find('sequence', `change ${change.seq} after ${ledger.seq}`)
   ledger.seq = change.seq
   const before = knownBefore(ledger, change)
   if (before === undefined) return
-  const filledNow = applyMatches(ledger, change)
+  const filledNow = applyMatches(ledger, change, before.filled)
   checkAmounts(ledger, change, { before, filledNow })
   Object.assign(before, { status: change.status, filled: change.filled, open: change.open })
   // No further change can follow for an ended order without a pending match.
@@ -164,7 +167,7 @@ function knownEnded({ ended }: Ledger, change: Change): Known {
 }
 
 /** Applies the change to its match and returns the amount that it settled of the order. */
-function applyMatches(ledger: Ledger, change: Change): bigint {
+function applyMatches(ledger: Ledger, change: Change, before: bigint): bigint {
   switch (change.kind) {
     case 'OrderMatched':
       propose(ledger, change)
@@ -180,6 +183,9 @@ function applyMatches(ledger: Ledger, change: Change): bigint {
       closeLeg(ledger, change, change.seq)
       keepBounded(ledger.undone, change.settlementId, true)
       return 0n
+    case 'OrderCancelled':
+      // The chain filled it while there was no log.
+      return change.cancelReason === RESTORED_REASON ? change.filled - before : 0n
     default:
       return 0n
   }

@@ -125,7 +125,10 @@ export async function readBackupConfig(
   return { dataDir, natsUrl, rpcUrl, deploymentFile, marketsFile }
 }
 
-export type RestoreConfig = Omit<BackupConfig, 'deploymentFile'>
+export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
+  /** Who restores: the user of the machine. */
+  readonly user: string
+}
 
 /** The launcher's files are not there yet, so that bus and node have to be named. Throws BadConfiguration, in one line. */
 export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): RestoreConfig {
@@ -133,7 +136,8 @@ export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): Restore
   if (NATS_URL === undefined || RPC_URL === undefined)
     throw new BadConfiguration('set NATS_URL to an empty bus, and RPC_URL to the node of the chain')
   const marketsFile = MARKETS_FILE ?? join(dataDir, 'markets.json')
-  return { dataDir, natsUrl: NATS_URL, rpcUrl: RPC_URL, marketsFile }
+  const user = userInfo().username
+  return { dataDir, natsUrl: NATS_URL, rpcUrl: RPC_URL, marketsFile, user }
 }
 
 function readPort(path: string): number {

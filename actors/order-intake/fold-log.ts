@@ -3,6 +3,7 @@ import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE, termOf } from '../../core/engine/numbering.js'
+import type { ObservedGap } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
@@ -80,9 +81,21 @@ export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<numbe
   return undefined
 }
 
+/** A fingerprint that no signed action has: no repeat is answered by it. */
+const NO_ACTION = new Uint8Array(32)
+
+/** Claims of the nonces that the chain used in a gap, of orders that no log holds, under names that no client can send. */
+const claimsOfGap = ({ used }: ObservedGap, registry: FoldOptions['registry']): Claim[] =>
+  used
+    .filter(({ owner, nonce }) => registry.findNonce(owner, nonce) === undefined)
+    .map(({ owner, nonce }) => ({
+      ...{ orderId: `\u0000restored ${owner} ${nonce}`, owner, nonce },
+      fingerprint: NO_ACTION,
+    }))
+
 /** The claims of a message, and the number of its last command that the market does not skip. */
 function readMessage(
-  { market, claimOf, ...options }: FoldOptions,
+  { market, claimOf, registry, ...options }: FoldOptions,
   data: Uint8Array,
   before: number,
   term: number | undefined,
@@ -90,6 +103,7 @@ function readMessage(
   let lastNo = before
   const claims: Claim[] = []
   for (const { source, sourceNo, command } of commandMessages(options).decode(data)) {
+    if (command.kind === 'GapObserved') claims.push(...claimsOfGap(command.gap, registry))
     if (source !== INTAKE_SOURCE || sourceNo <= lastNo) continue
     if (term !== undefined && termOf(sourceNo) >= term) {
       throw new Fenced(`${commandsStream(market)} holds term ${termOf(sourceNo)} of another intake`)

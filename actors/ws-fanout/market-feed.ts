@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { withTerms } from '../../core/contracts/market-terms.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
+import { isNextSeq } from '../../core/engine/change.js'
 import { applyChange, emptyView } from '../../core/engine/feed.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import {
@@ -165,7 +166,10 @@ export function createChangeRing(capacity: number): ChangeRing {
   let newest: number | undefined
 
   function push(frames: ChangeFrames): void {
-    assert(newest === undefined || frames.seq === newest + 1, `frame ${frames.seq} after ${newest}`)
+    assert(
+      newest === undefined || isNextSeq(frames.seq, newest),
+      `frame ${frames.seq} after ${newest}`,
+    )
     slots[frames.seq % capacity] = frames
     newest = frames.seq
   }

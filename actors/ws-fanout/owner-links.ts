@@ -1,5 +1,6 @@
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
+import { isNextSeq } from '../../core/engine/change.js'
 
 /** The owner's previous change of each change: the `prev_seq` of `orders` frames. */
 export interface OwnerLinks {
@@ -28,7 +29,7 @@ export function createOwnerLinks(reach: number): OwnerLinks {
   let newest: number | undefined
 
   function note(seq: number, owner: Address): number {
-    assert(newest === undefined || seq === newest + 1, `link of change ${seq} after ${newest}`)
+    assert(newest === undefined || isNextSeq(seq, newest), `link of change ${seq} after ${newest}`)
     newest = seq
     if (seq % SWEEP_EVERY === 0) sweep(seq - reach)
     const last = newestOf.get(owner) ?? 0

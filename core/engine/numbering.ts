@@ -3,6 +3,9 @@ import { assert } from '../assert.js'
 /** Source of the intake's commands. */
 export const INTAKE_SOURCE = 'intake'
 
+/** Source of what a restore puts into a log before the first process starts; it needs no term. */
+export const RESTORE_SOURCE = 'restore'
+
 /** Numbers of one term, enough for 49 days of a thousand commands a second. A restart begins another term. */
 const NUMBERS_PER_TERM = 2 ** 32
 /** Terms whose numbers are exact. */

@@ -123,6 +123,80 @@ describe('backup and restore', function () {
     }
   })
 
+  it('never pretends where the streams are older than the chain: cancels, jumps, holds, and names the gap', async () => {
+    const venue = await startVenue()
+    const { dataDir } = venue
+    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const resting = await maker.place({ side: 'sell', amount: '10', price: '0.00090' })
+    const quiet = await maker.place({ side: 'sell', amount: '7', price: '0.00095' })
+    const running = load(maker, taker)
+    await eventually(() => running.answered.length >= 6)
+    const backup = join(dir.path, 'older')
+    const taken = await run(['backup', backup, '--recipient', recipient], dataDir)
+    expect(taken.code, taken.output).to.equal(0)
+    await eventually(() => running.answered.length >= 30, 60_000)
+    await running.stop()
+    // Settled after the backup: a part of an order that the backup knows, by one that it does not.
+    const lost = await taker.sign({ side: 'buy', amount: '4', price: '0.00090' })
+    await taker.send(lost)
+    await taker.until(lost.order_id, 'filled')
+    const before = await balancesOf(maker, taker)
+    const seqBefore = await seqOf(venue)
+    expect(await venue.stop({ keepData: true })).to.equal(0)
+
+    wipe(dataDir)
+    const restored = await run(['restore', backup, '--identity', identityFile], dataDir)
+    expect(restored.code, restored.output).to.equal(0)
+    expect(restored.output).to.match(/restored with a gap: what was answered after 20.* is lost/)
+    expect(restored.output).to.match(/[1-9]\d* fills on the chain that the log of cNGN-USDC does/)
+    const again = await startVenue({ dataDir })
+    try {
+      const [ann, ben] = [createTrader(again.devnet, 0), createTrader(again.devnet, 1)]
+      const found = await ann.until(resting.order_id, 'cancelled')
+      expect(found).to.include({ cancel_reason: 'restored', filled_amount: '4' })
+      expect(await ann.until(quiet.order_id, 'cancelled')).to.include({
+        ...{ cancel_reason: 'restored', filled_amount: '0' },
+      })
+      expect(await seqOf(again)).to.be.greaterThan(Math.max(1_000_000_000, seqBefore))
+      expect(await standingOf(again)).to.include({
+        ...{ trading_status: 'held', trading_status_reason: 'restored' },
+      })
+      // The nonce that the chain has used is not taken a second time.
+      const repeated = await ben.send(lost).catch((error: unknown) => error)
+      expect(repeated).to.have.property('status', 409)
+      const terms = { amount: '5', price: '0.00070' }
+      const ask = await ann.place({ side: 'sell', ...terms })
+      const { order_id: bid } = await ben.place({ side: 'buy', ...terms })
+      expect((await ann.until(ask.order_id, 'active')).status).to.equal('active')
+      expect(await balancesOf(ann, ben)).to.deep.equal(before)
+
+      const accepted = await run(['market', 'accept-gap', 'cNGN-USDC'], dataDir)
+      expect(accepted.code, accepted.output).to.equal(0)
+      await ben.until(bid, 'filled')
+      const { code, output } = await auditOf(again)
+      expect(code, output).to.equal(0)
+      expect(output).to.match(/[1-9]\d* of matches that a restore has lost/)
+    } finally {
+      await again.stop()
+    }
+  })
+
+  const balancesOf = (...traders: readonly Trader[]) =>
+    Promise.all(traders.map((trader) => trader.balances()))
+
+  async function seqOf({ gatewayUrl }: TestVenue): Promise<number> {
+    const answer = await fetch(`${gatewayUrl}/v1/book?symbol=cNGN-USDC&depth=1`)
+    return ((await answer.json()) as { readonly seq: number }).seq
+  }
+
+  async function standingOf({ gatewayUrl }: TestVenue): Promise<object> {
+    const answer = await fetch(`${gatewayUrl}/v1/health`)
+    const { markets } = (await answer.json()) as {
+      readonly markets: Readonly<Record<string, object>>
+    }
+    return markets['cNGN-USDC'] ?? {}
+  }
+
   /** No secret is in any part, as text or as bytes. */
   async function expectWithout(backup: string, secrets: readonly string[]): Promise<void> {
     const opener = await openOpener({ identityFile }, backup)

@@ -5,7 +5,8 @@ import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
 import type { RestoreConfig } from '../config.js'
 import { readEvidence, whyIncomplete } from './evidence.js'
-import { BadBackup, type BackupPart } from './manifest.js'
+import type { BackupPart } from './manifest.js'
+import { recordGap } from './record-gap.js'
 import { finish, putBack } from './restore-backup.js'
 import { openOpener, type SealKey } from './sealed-files.js'
 import { DEPLOYMENT_PART } from './take-backup.js'
@@ -25,10 +26,6 @@ export async function runRestore(
   onPart: (kind: BackupPart['kind'], name: string) => void,
 ): Promise<string[]> {
   const { dataDir, natsUrl, rpcUrl, marketsFile } = config
-  if (!nothingSince)
-    throw new BadBackup(
-      'this release restores only a backup after which nothing was answered: say --nothing-since',
-    )
   const opener = await openOpener(key, resolve(dir))
   const client = createChainClient(rpcUrl, 'read')
   const copies = await openStreamCopies({ url: natsUrl, name: 'restore' })
@@ -44,16 +41,25 @@ export async function runRestore(
     try {
       const fromBlock = manifest.chain.block
       const evidence = await readEvidence({ bus, client, dataDir, markets, fromBlock })
-      const gaps = whyIncomplete(evidence)
-      if (gaps.length > 0) throw new BadBackup(gaps.join('; '))
+      const why = whyIncomplete(evidence)
+      const { covers_until: coversUntil } = manifest
+      const isComplete = nothingSince && why.length === 0
+      const gap = { bus, client, dataDir, by: config.user, coversUntil, nowMs: Date.now }
+      const lines = isComplete ? [] : await recordGap(gap, evidence)
+      await finish(dataDir)
+      return isComplete
+        ? [
+            `restored what was answered before ${coversUntil}; nothing is lost as far as the chain shows`,
+          ]
+        : [
+            `restored with a gap: what was answered after ${coversUntil} is lost`,
+            ...(nothingSince ? ['this contradicts --nothing-since:'] : []),
+            ...[...why, ...lines].map((line) => `  ${line}`),
+            'start the venue, run ./venue audit, then ./venue market accept-gap <market> for each market',
+          ]
     } finally {
       await bus.close()
     }
-    await finish(dataDir)
-    return [
-      `restored what was answered before ${manifest.covers_until}; nothing is lost as far as the chain shows`,
-      'start the venue, then run ./venue audit',
-    ]
   } finally {
     await copies.close()
   }

@@ -36,6 +36,8 @@ export interface Trader {
   /** A signed body for `POST /v1/orders`. */
   sign(wish: OrderWish): Promise<OrderBody>
   place(wish: OrderWish): Promise<OrderRecord>
+  /** Places a body that was signed before. */
+  send(body: OrderBody): Promise<OrderRecord>
   cancel(order: { readonly nonce: string }): Promise<OrderRecord>
   /** Polls the order until it has the status. */
   until(orderId: string, status: string): Promise<OrderRecord>
@@ -103,6 +105,7 @@ export function createTrader(
     address: owner.address.toLowerCase(),
     sign,
     place: async (wish) => rest.placeOrder(await sign(wish)),
+    send: (body) => rest.placeOrder(body),
     cancel: ({ nonce }) => rest.cancelOrder({ owner_address: owner.address, nonce }),
     until: async (orderId, status) => {
       await eventually(async () => (await rest.order(orderId)).status === status)
