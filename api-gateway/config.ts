@@ -5,6 +5,7 @@ import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
 import { createOrderRate } from '../runtime/process/order-rate.js'
+import { busEnv } from '../runtime/bus/nats-access.js'
 
 const MAX_PORT = 65_535
 
@@ -29,8 +30,7 @@ export const gatewayEnv = z.object({
     .default(LARGE_READ_LIMITS.maxPerAddress),
   GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,
   ...originsEnv.shape,
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   /** Directory of history.db, which the gateway only reads. */
   DATA_DIR: z.string().min(1),
   DEPLOYMENT_FILE: z.string().min(1),

@@ -3,6 +3,7 @@ import type { Hex } from '../core/action.js'
 import { parseDecimal } from '../core/decimal.js'
 import { quoteE18 } from '../core/money.js'
 import { parseEnv } from '../runtime/process/config.js'
+import { busEnv } from '../runtime/bus/nats-access.js'
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
@@ -18,8 +19,7 @@ export const executorEnv = z
     ),
     /** Shared secret that callers send as `Authorization: Bearer …`. */
     EXECUTOR_SECRET: z.string().min(1).optional(),
-    NATS_URL: z.string().min(1),
-    NATS_MONITOR_URL: z.url().optional(),
+    ...busEnv.shape,
     RPC_URL: z.url(),
     DEPLOYMENT_FILE: z.string().min(1),
     /** The market file; absent: the one that ships with the venue. */

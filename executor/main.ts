@@ -16,6 +16,7 @@ import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
 import { serveApp } from './serve-app.js'
+import { busPlace } from '../runtime/bus/nats-access.js'
 
 /** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
 const STOP_GRACE_MS = 3_500
@@ -28,7 +29,7 @@ runProcess({
     await mkdir(config.DATA_DIR, { recursive: true })
     const bus = await connectVenueBus({
       ...{ versions: streamVersions([]), name: 'executor' },
-      ...{ url: config.NATS_URL, monitorUrl: config.NATS_MONITOR_URL },
+      ...busPlace(config),
       onWarning: (message) => log.warn(message),
     })
     const file = openMarketFile(config)

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 export const USAGE = `usage: npm run audit
 
@@ -12,13 +13,13 @@ difference. The venue must run. Settings are environment variables: AUDIT_EVERY_
 export const auditorEnv = z.object({
   /** Directory of history.db, executor.db and the files of ./venue up. */
   DATA_DIR: z.string().min(1).default('./var'),
+  ...busEnv.shape,
   /** The next three default to those of ./venue up. */
   NATS_URL: z.string().min(1).optional(),
   RPC_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
-  NATS_MONITOR_URL: z.url().optional(),
   /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
   AUDIT_EVERY_S: z.coerce.number().int().nonnegative().default(0),
   /** The block of the deployment, or an earlier one. */

@@ -8,6 +8,7 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
 import { readAuditorConfig, USAGE } from './config.js'
 import { wordVerdicts } from './verdicts.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'auditor'
 
@@ -15,12 +16,10 @@ endAtHelp(USAGE)
 const config = orExit(readAuditorConfig)
 
 async function open(onWarning: (message: string) => void): Promise<AuditOptions> {
-  const url = config.NATS_URL
-  const monitorUrl = config.NATS_MONITOR_URL
   const { markets } = loadDeployedMarkets(config)
   const versions = streamVersions(markets)
   return {
-    bus: await connectVenueBus({ url, name: PROCESS, monitorUrl, versions, onWarning }),
+    bus: await connectVenueBus({ ...busPlace(config), name: PROCESS, versions, onWarning }),
     client: createChainClient(config.RPC_URL, 'read'),
     markets,
     dataDir: config.DATA_DIR,

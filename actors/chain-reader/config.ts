@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { parseEnv } from '../../runtime/process/config.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 /** Settings of chain-reader, by the names of its environment. */
 export const chainReaderEnv = z.object({
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */

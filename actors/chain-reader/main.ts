@@ -10,6 +10,7 @@ import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
 import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readChainReaderConfig)
 
@@ -24,9 +25,8 @@ runProcess({
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const bus = await connectVenueBus({
       versions: streamVersions(markets),
-      url: config.NATS_URL,
+      ...busPlace(config),
       name: PROCESS_NAME,
-      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const source = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })

@@ -11,6 +11,7 @@ import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
 import type { MatcherFacts } from './observe.js'
 import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
 import { LATE_AFTER_MS } from './settle.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 const positiveInt = z.coerce.number().int().positive()
 
@@ -18,8 +19,7 @@ const positiveInt = z.coerce.number().int().positive()
 export const matcherEnv = z.object({
   /** Canonical name of the market this process runs; without it, it runs one such process per enabled market. */
   MARKET: z.string().min(1).optional(),
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),

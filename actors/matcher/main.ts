@@ -13,6 +13,7 @@ import { startMatcher } from './matcher.js'
 import { measureMatcher, sampleMatcher } from './measure.js'
 import { answerPings, observeMatcher } from './observe.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readMatcherConfig)
 const TICK_MS = 1_000
@@ -28,7 +29,7 @@ function runMarket(name: string): void {
       const market = readRow()
       const bus = await connectVenueBus({
         versions: streamVersions([market]),
-        ...{ url: config.NATS_URL, monitorUrl: config.NATS_MONITOR_URL, name: process },
+        ...{ ...busPlace(config), name: process },
         onWarning: (message) => log.warn(message),
       })
       const executor = executorOf(config)

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Argument, Command, CommanderError } from 'commander'
 import type { MarketChange } from '../../bus-schemas/markets.js'
 import type { BackupTask } from './backup/run-backup.js'
 import type { RestoreTask } from './backup/run-restore.js'
@@ -20,6 +20,7 @@ export type OperatorTask =
   | { readonly kind: 'market'; readonly order: MarketOrder }
   | { readonly kind: 'status'; readonly json: boolean }
   | { readonly kind: 'inspect'; readonly subject: string; readonly json: boolean }
+  | { readonly kind: 'bus-replicas'; readonly replicas: number }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
@@ -63,6 +64,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addMarket(program, (order) => (task = { kind: 'market', order }))
   addStatus(program, (json) => (task = { kind: 'status', json }))
   addInspect(program, (subject, json) => (task = { kind: 'inspect', subject, json }))
+  addReplicas(program, (replicas) => (task = { kind: 'bus-replicas', replicas }))
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
@@ -194,6 +196,20 @@ const keyOf = ({ recipient, identity, passphraseFile }: KeyWords): SealKey => ({
   ...(identity !== undefined && { identityFile: identity }),
   ...(passphraseFile !== undefined && { passphraseFile }),
 })
+
+function addReplicas(program: Command, given: (replicas: number) => void): void {
+  program
+    .command('bus-replicas')
+    .description(
+      'store every stream of the bus on so many servers of its cluster; the processes need the same NATS_REPLICAS',
+    )
+    .addArgument(new Argument('<count>', 'servers').choices(['1', '3', '5']))
+    .addHelpText(
+      'after',
+      examples('NATS_URL=nats://a:4222,nats://b:4222,nats://c:4222 ./venue bus-replicas 3'),
+    )
+    .action((count: string) => given(parseInt(count, 10)))
+}
 
 function addCheck(program: Command, given: (senders: SenderOptions, json: boolean) => void): void {
   program

@@ -27,6 +27,12 @@ export interface OperatorConfig {
   readonly user: string
 }
 
+/** The bus of the settings, or that of ./venue up in DATA_DIR. Throws BadConfiguration, in one line. */
+export function readBusUrl(env: NodeJS.ProcessEnv = process.env): string {
+  const { DATA_DIR, NATS_URL } = parseEnv(operatorEnv, env)
+  return NATS_URL ?? `nats://127.0.0.1:${readPort(join(DATA_DIR, 'ports.json'))}`
+}
+
 const portsFile = z.object({ nats: z.int() })
 
 /** Throws BadConfiguration, in one line. */

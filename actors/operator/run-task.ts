@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
+import { changeReplicas } from '../../runtime/bus/nats-replicas.js'
 import { carryOut, OrderRefused } from './change-market.js'
 import { checkVenue, printChecks } from './check-venue.js'
 import { runBackup } from './backup/run-backup.js'
@@ -7,6 +8,7 @@ import { runRestore } from './backup/run-restore.js'
 import type { MarketOrder, OperatorTask } from './command-line.js'
 import {
   readBackupConfig,
+  readBusUrl,
   readCheckConfig,
   readOperatorConfig,
   readRestoreConfig,
@@ -40,6 +42,8 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return printed(runBackup(await readBackupConfig(), task, tellPart('captures')))
     case 'restore':
       return printed(runRestore(readRestoreConfig(), task, tellPart('restores')))
+    case 'bus-replicas':
+      return replicate(task.replicas)
   }
 }
 
@@ -65,6 +69,14 @@ async function changeMarkets(order: MarketOrder): Promise<Outcome> {
   const lines = await carryOut({ ...config, bus }, order)
   await bus.close()
   return { text: lines.join('\n'), exitCode: 0 }
+}
+
+async function replicate(replicas: number): Promise<Outcome> {
+  const lines: string[] = []
+  await changeReplicas(readBusUrl(), replicas, ({ stream, before, after }) => {
+    lines.push(`${stream}: ${before === after ? `has ${after}` : `${before} to ${after}`}`)
+  })
+  return { text: [`servers of each stream, all up to date:`, ...lines].join('\n'), exitCode: 0 }
 }
 
 async function showStatus(json: boolean): Promise<Outcome> {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { parseEnv } from '../../runtime/process/config.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 /** Settings of order-intake, by the names of its environment. */
 export const orderIntakeEnv = z.object({
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */

@@ -18,11 +18,11 @@ export const roomOf = (config: OrderIntakeConfig): Room => ({
  */
 export function createDiskReader(
   dataDir: string,
-  monitorUrl: string | undefined,
+  monitorUrls: readonly string[],
 ): () => Promise<readonly Disk[]> {
   let storeDir: string | undefined
   return async () => {
-    storeDir ??= await readStoreDir(monitorUrl).catch(() => undefined)
+    storeDir ??= await readStoreDir(monitorUrls).catch(() => undefined)
     const disks = [readDisk('data', dataDir)]
     if (storeDir !== undefined) disks.push(readDisk('bus', storeDir))
     return (await Promise.all(disks)).flatMap((disk) => disk ?? [])

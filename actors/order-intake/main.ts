@@ -15,6 +15,7 @@ import { indexGateOf, readOrderIntakeConfig } from './config.js'
 import { roomOf } from './disks.js'
 import { sampleAdmission } from './measure.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readOrderIntakeConfig)
 
@@ -28,7 +29,7 @@ runProcess({
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
     const bus = await connectVenueBus({
       versions: streamVersions(markets),
-      ...{ url: config.NATS_URL, name: PROCESS_NAME, monitorUrl: config.NATS_MONITOR_URL },
+      ...{ ...busPlace(config), name: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { parseEnv } from '../../runtime/process/config.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 /** Settings of the projector, by the names of its environment. */
 export const projectorEnv = z.object({
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   /** Directory that holds history.db. */
   DATA_DIR: z.string().min(1),
   DEPLOYMENT_FILE: z.string().min(1),

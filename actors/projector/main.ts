@@ -9,6 +9,7 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
 import { sampleDisk } from './measure.js'
 import { startProjector } from './project.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'projector'
 const config = orExit(readProjectorConfig)
@@ -22,9 +23,8 @@ runProcess({
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
     const bus = await connectVenueBus({
       versions: streamVersions(markets),
-      url: config.NATS_URL,
+      ...busPlace(config),
       name: PROCESS,
-      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const projection = createProjection(db, [])
@@ -38,7 +38,7 @@ runProcess({
     })
     const watch = file.watch((row) => projector.follow(row), fail)
     sampleDisk(metrics, {
-      ...{ dataDir: config.DATA_DIR, monitorUrl: config.NATS_MONITOR_URL, markets },
+      ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
       projectedSeq: (market) => projection.position(market).feedSeq,
     })
     const pings = await answerPing(bus, PROCESS, () => projector.standing())

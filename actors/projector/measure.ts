@@ -7,7 +7,7 @@ import type { Metrics } from '../../runtime/metrics/metrics.js'
 
 export interface MeasuredDisk {
   readonly dataDir: string
-  readonly monitorUrl: string | undefined
+  readonly monitorUrls: readonly string[]
   /** Read anew each time: a market that is added is measured from then on. */
   readonly markets: readonly Market[]
   /** The newest change in the history database, by market. */
@@ -16,8 +16,8 @@ export interface MeasuredDisk {
 
 /** Reads at each scrape how far the history is, and what the venue keeps on disk. */
 export function sampleDisk(metrics: Metrics, deps: MeasuredDisk): void {
-  const { dataDir, monitorUrl, markets } = deps
-  const sizes = keptFor(SCRAPE_MS, () => readStreamSizes(monitorUrl))
+  const { dataDir, monitorUrls, markets } = deps
+  const sizes = keptFor(SCRAPE_MS, () => readStreamSizes(monitorUrls))
   metrics.sample('venue_follower_seq', () =>
     markets.map(({ market }) => [{ follower: 'history', market }, deps.projectedSeq(market)]),
   )

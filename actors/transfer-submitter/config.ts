@@ -3,6 +3,7 @@ import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
 import type { Hex } from '../../core/action.js'
 import type { TransferKind } from '../../core/transfer.js'
 import { parseEnv } from '../../runtime/process/config.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 /** An amount of wei in decimal digits. */
 const weiText = (byDefault: string) =>
@@ -29,8 +30,7 @@ const GAS_BUDGET_WEI_PER_HOUR = '200000000000000000'
 export const kindEnv = z.object({ TRANSFER_KIND: z.enum(['deposit', 'withdrawal']) })
 
 const sharedEnv = z.object({
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
   /** Directory of the two databases: `<kind>s.db` and `<kind>-transactions.db`. */

@@ -8,6 +8,7 @@ import { createDepositRules } from './deposit-rules.js'
 import { sampleWallet } from './measure.js'
 import { openSubmitter, serveOff, type Submitting } from './open-submitter.js'
 import { createWithdrawalRules } from './withdrawal-rules.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 /** deposit-submitter or withdrawal-submitter, as TRANSFER_KIND says. */
 const config = orExit(readSubmitterConfig)
@@ -19,9 +20,8 @@ runProcess({
   start: async ({ log, fail, metrics }) => {
     const bus = await connectVenueBus({
       versions: streamVersions([]),
-      url: config.NATS_URL,
+      ...busPlace(config),
       name,
-      monitorUrl: config.NATS_MONITOR_URL,
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { originsEnv } from '../../runtime/http/origins.js'
 import { ordersPerSecond, parseEnv, trustedProxies } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 
 const MAX_PORT = 65_535
 const MAX_WORKERS = 64
@@ -20,8 +21,7 @@ export const wsFanoutEnv = z.object({
    * this machine is trusted in any case.
    */
   WS_FANOUT_TRUSTED_PROXIES: trustedProxies,
-  NATS_URL: z.string().min(1),
-  NATS_MONITOR_URL: z.url().optional(),
+  ...busEnv.shape,
   DEPLOYMENT_FILE: z.string().min(1),
   /** Without it balances are not served. */
   RPC_URL: z.url().optional(),

@@ -12,6 +12,7 @@ import type { WsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
 import { SESSION_LIMITS } from './limits.js'
 import { measureFrames, sampleFanOut } from './measure.js'
+import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'ws-fanout'
 
@@ -25,9 +26,8 @@ export function runWorker(config: WsFanoutConfig): void {
       const { markets } = file
       const bus = await connectVenueBus({
         versions: streamVersions(markets),
-        url: config.NATS_URL,
+        ...busPlace(config),
         name: PROCESS,
-        ...(config.NATS_MONITOR_URL === undefined ? {} : { monitorUrl: config.NATS_MONITOR_URL }),
         onWarning: (message) => log.warn(message),
       })
       const fanOut = await startFanOut({

@@ -23,6 +23,19 @@ export interface NatsServerOptions {
   readonly onSpawn?: (child: Child) => void
   /** Most that it stores on disk, in bytes; 20 GB by default. */
   readonly maxStoredBytes?: number
+  /** A server of a cluster; it is ready once it follows the cluster's leader. */
+  readonly cluster?: ClusterPlace
+}
+
+/** A server's place in a cluster on loopback. */
+export interface ClusterPlace {
+  /** Unique in the cluster; streams find their servers again by it. */
+  readonly serverName: string
+  readonly port: number
+  /** Addresses of the cluster ports of all servers, its own included, such as `nats://127.0.0.1:6222`. */
+  readonly routes: readonly string[]
+  /** Where the other servers are told to find it; by default at its port. */
+  readonly advertise?: string
 }
 
 const DEFAULT_MAX_STORED_BYTES = 20e9
@@ -41,14 +54,14 @@ export interface NatsServer {
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
-  const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES } = options
+  const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES, cluster } = options
   const storeDir = join(dir, 'store')
   const configFile = join(dir, 'nats-server.conf')
   await mkdir(storeDir, { recursive: true })
   await removePortsFiles(dir)
   await writeFile(
     configFile,
-    natsServerConfig({ port, monitorPort, dir, storeDir, maxStoredBytes }),
+    natsServerConfig({ port, monitorPort, dir, storeDir, maxStoredBytes, cluster }),
   )
   const lastLines: string[] = []
   const child = await startChild({
@@ -94,9 +107,10 @@ export function natsServerConfig(places: {
   readonly dir: string
   readonly storeDir: string
   readonly maxStoredBytes: number
+  readonly cluster?: ClusterPlace | undefined
 }): string {
   return `# Written by the launcher at every start; changes are lost.
-server_name: venue-devnet
+server_name: ${places.cluster?.serverName ?? 'venue-devnet'}
 listen: "127.0.0.1:${places.port}"
 http: "127.0.0.1:${places.monitorPort}"
 ports_file_dir: ${JSON.stringify(places.dir)}
@@ -110,6 +124,18 @@ jetstream {
   max_memory_store: ${MAX_MEMORY_STORE}
   max_file_store: ${places.maxStoredBytes}
   limits { duplicate_window: "10m" }
+}
+${places.cluster === undefined ? '' : clusterConfig(places.cluster)}`
+}
+
+/** Clients are told no addresses of other servers. */
+function clusterConfig({ port, routes, advertise }: ClusterPlace): string {
+  return `cluster {
+  name: venue
+  listen: "127.0.0.1:${port}"
+  no_advertise: true
+${advertise === undefined ? '' : `  advertise: ${JSON.stringify(advertise)}\n`}  pool_size: -1
+  routes: [${routes.map((route) => JSON.stringify(route)).join(', ')}]
 }
 `
 }

@@ -2,11 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { connect, Events, type NatsConnection } from 'nats'
 import { claimSubject } from '../../bus-schemas/subjects.js'
 import { BusUnavailable, WrongLastSequence, type Bus, type Subscription } from './bus.js'
+import type { BusPlace } from './nats-access.js'
 import { createAppender, type Appender } from './nats-append.js'
 import { createAsker, questionsIn } from './nats-ask.js'
 import { startFollower, type FollowDeps } from './nats-follow.js'
 import { readRange } from './nats-range.js'
-import { assertDurable, assertServer, createNatsStreams, MAX_STORED_BYTES } from './nats-streams.js'
+import { assertDurable, assertServer, type ExpectedServers } from './nats-server-check.js'
+import { createNatsStreams, MAX_STORED_BYTES } from './nats-streams.js'
+import { leaveSilentServer } from './nats-watch.js'
 
 const PING_EVERY_MS = 5_000
 const RECONNECT_WAIT_MS = 250
@@ -17,19 +20,11 @@ const WATCH_EVERY_MS = 2_000
 const DECLARE_WITHIN_MS = 10_000
 const DECLARE_EVERY_MS = 200
 
-export interface NatsBusOptions {
-  readonly url: string
+export interface NatsBusOptions extends BusPlace {
   /** The process's name, shown by the server's monitoring. */
   readonly name: string
-  /**
-   * The server's monitoring address: the only way to check that writes are synced before they are acknowledged. Without
-   * it onWarning reports that this is unchecked.
-   */
-  readonly monitorUrl?: string | undefined
   /** Timeout of appends and other requests. */
   readonly timeoutMs?: number
-  /** Replicas of a new stream. */
-  readonly replicas?: number
   /** Faults that the bus recovers from by itself, and checks that it cannot make, for the log. */
   readonly onWarning?: (message: string) => void
 }
@@ -39,9 +34,12 @@ export interface NatsBusOptions {
  * Reconnects for ever.
  */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, onWarning = () => undefined } = options
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, onWarning = () => undefined, replicas = 1 } = options
+  const servers = options.url.split(',')
   const connection = await connect({
-    servers: options.url,
+    servers,
+    noRandomize: true,
+    ignoreClusterUpdates: true,
     name: options.name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
@@ -51,12 +49,17 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     noAsyncTraces: true,
   })
   try {
-    await assertConnection(connection, options.monitorUrl, onWarning)
+    const check = () => assertConnection(connection, options, { replicas, onWarning })
+    await check()
     const streams = await createNatsStreams(connection, timeoutMs)
     const link = watchLink(connection)
+    if (servers.length > 1) {
+      leaveSilentServer({ connection, streams, onWarning })
+      link.onReconnect(() => void check().catch((error: unknown) => onWarning(String(error))))
+    }
     const appender = createAppender({ connection, isConnected: link.isConnected, timeoutMs })
     const deps = { connection, streams, onWarning, watchEveryMs: WATCH_EVERY_MS, ...link }
-    return assemble(deps, appender, options.replicas ?? 1)
+    return assemble(deps, appender, replicas)
   } catch (error) {
     await connection.close()
     throw error
@@ -65,8 +68,8 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
 
 async function assertConnection(
   connection: NatsConnection,
-  monitorUrl: string | undefined,
-  onWarning: (message: string) => void,
+  { monitorUrls = [] }: Pick<BusPlace, 'monitorUrls'>,
+  expected: Omit<ExpectedServers, 'serverId'>,
 ): Promise<void> {
   const { info } = connection
   if (info === undefined) throw new BusUnavailable('the server did not introduce itself')
@@ -79,8 +82,10 @@ async function assertConnection(
     },
     MAX_STORED_BYTES,
   )
-  if (monitorUrl !== undefined) return assertDurable(monitorUrl, info.server_id)
-  onWarning(
+  if (monitorUrls.length > 0 || expected.replicas > 1) {
+    return assertDurable(monitorUrls, { serverId: info.server_id, ...expected })
+  }
+  expected.onWarning(
     'no monitoring address of nats-server: whether it syncs before it acknowledges is unchecked',
   )
 }

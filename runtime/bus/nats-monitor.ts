@@ -7,6 +7,8 @@ const MONITOR_TIMEOUT_MS = 5_000
 
 const jszAnswer = z.object({
   server_id: z.string(),
+  /** Absent without a cluster. */
+  meta_cluster: z.object({ cluster_size: z.number().optional() }).optional(),
   config: z
     .object({
       sync_always: z.boolean().optional(),
@@ -31,12 +33,17 @@ const jszAnswer = z.object({
     .optional(),
 })
 
-/** Used and available storage; undefined when not known. Throws BusUnavailable when the port does not answer. */
+export type JszAnswer = z.infer<typeof jszAnswer>
+
+/**
+ * Used and available storage of the fullest server that answers; undefined when not known. Throws BusUnavailable when
+ * none answers.
+ */
 export async function readStorage(
-  monitorUrl: string | undefined,
+  monitorUrls: readonly string[],
 ): Promise<{ readonly usedBytes: bigint; readonly maxBytes: bigint } | undefined> {
-  if (monitorUrl === undefined) return undefined
-  const { storage, config } = await readJsz(monitorUrl)
+  if (monitorUrls.length === 0) return undefined
+  const { storage, config } = fullest(await readAnswering(monitorUrls))
   const maxStorage = config?.max_storage
   if (storage === undefined || maxStorage === undefined) return undefined
   return { usedBytes: BigInt(storage), maxBytes: BigInt(maxStorage) }
@@ -48,12 +55,29 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
  * The directory of the server's streams, when the server runs on this machine; undefined when it does not, or when that is not
  * known. Throws BusUnavailable when the port does not answer.
  */
-export async function readStoreDir(monitorUrl: string | undefined): Promise<string | undefined> {
-  if (monitorUrl === undefined || !LOOPBACK.has(new URL(monitorUrl).hostname)) return undefined
-  return (await readJsz(monitorUrl)).config?.store_dir
+export async function readStoreDir(monitorUrls: readonly string[]): Promise<string | undefined> {
+  const own = monitorUrls.find((url) => LOOPBACK.has(new URL(url).hostname))
+  return own === undefined ? undefined : (await readJsz(own)).config?.store_dir
 }
 
-/** What the bus stores, in bytes, and its streams. */
+/** The reports of the servers that answer; at least one. Throws BusUnavailable. */
+async function readAnswering(monitorUrls: readonly string[], query?: string): Promise<JszAnswer[]> {
+  const looks = await Promise.allSettled(monitorUrls.map((url) => readJsz(url, query)))
+  const answers = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
+  if (answers.length > 0) return answers
+  const [first] = looks
+  throw first?.status === 'rejected'
+    ? first.reason
+    : new BusUnavailable('nats-server has no monitoring port')
+}
+
+const fullest = (answers: readonly JszAnswer[]): JszAnswer =>
+  answers.reduce((most, each) => (shareUsed(each) > shareUsed(most) ? each : most))
+
+const shareUsed = ({ storage = 0, config }: JszAnswer): number =>
+  storage / Math.max(config?.max_storage ?? 0, 1)
+
+/** What the fullest server of the bus stores, in bytes, and the streams of all: of each, its most advanced copy. */
 export interface StreamSizes {
   readonly usedBytes: number
   readonly maxBytes: number
@@ -64,25 +88,24 @@ export interface StreamSizes {
   }[]
 }
 
-/** Throws BusUnavailable when the server does not report it, or has no monitoring port. */
-export async function readStreamSizes(monitorUrl: string | undefined): Promise<StreamSizes> {
-  if (monitorUrl === undefined) throw new BusUnavailable('nats-server has no monitoring port')
-  const {
-    storage,
-    config,
-    account_details: accounts = [],
-  } = await readJsz(monitorUrl, 'config=1&streams=1')
-  const streams = accounts.flatMap(({ stream_detail: details = [] }) =>
-    details.map(({ name, state }) => ({ name, bytes: state.bytes, lastSeq: state.last_seq })),
-  )
-  return { usedBytes: storage ?? 0, maxBytes: config?.max_storage ?? 0, streams }
+/** Throws BusUnavailable when no server reports it, or none has a monitoring port. */
+export async function readStreamSizes(monitorUrls: readonly string[]): Promise<StreamSizes> {
+  const answers = await readAnswering(monitorUrls, 'config=1&streams=1')
+  const { storage, config } = fullest(answers)
+  const streams = new Map<string, StreamSizes['streams'][number]>()
+  for (const { account_details: accounts = [] } of answers)
+    for (const { name, state } of accounts.flatMap(({ stream_detail: details = [] }) => details)) {
+      if ((streams.get(name)?.lastSeq ?? -1) >= state.last_seq) continue
+      streams.set(name, { name, bytes: state.bytes, lastSeq: state.last_seq })
+    }
+  return {
+    ...{ usedBytes: storage ?? 0, maxBytes: config?.max_storage ?? 0 },
+    streams: [...streams.values()],
+  }
 }
 
 /** Its report on JetStream; throws BusUnavailable when it gives none. */
-export async function readJsz(
-  monitorUrl: string,
-  query = 'config=1',
-): Promise<z.infer<typeof jszAnswer>> {
+export async function readJsz(monitorUrl: string, query = 'config=1'): Promise<JszAnswer> {
   try {
     const answer = await fetch(new URL(`/jsz?${query}`, monitorUrl), {
       signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),

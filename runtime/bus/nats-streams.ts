@@ -11,6 +11,7 @@ import {
   type JetStreamManager,
   type NatsConnection,
   type StreamConfig,
+  type StreamInfo,
 } from 'nats'
 import { claimsStream, claimsSubject } from '../../bus-schemas/subjects.js'
 import {
@@ -22,7 +23,6 @@ import {
   type StreamSpec,
   type StreamState,
 } from './bus.js'
-import { readJsz } from './nats-monitor.js'
 
 /** Largest message of a stream, with headers. */
 export const MAX_STORED_BYTES = 1_048_576
@@ -42,7 +42,10 @@ export interface NatsStreams {
   declare(spec: StreamSpec, replicas: number): Promise<void>
   /** The same for a bucket of claims. */
   declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
+  /** Throws BusUnavailable as well when the stream's leader has lost most of the servers that store it. */
   state(stream: string): Promise<StreamState>
+  /** A stream that this process uses; undefined before the first. */
+  known(): string | undefined
   /** The version recorded with the stream, 0 for none. */
   version(stream: string): Promise<number>
   /** Records a greater one. */
@@ -61,17 +64,27 @@ export async function createNatsStreams(
   timeoutMs: number,
 ): Promise<NatsStreams> {
   const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
+  let known: string | undefined
+  const translated = <T>(stream: string, request: Promise<T>): Promise<T> => {
+    known ??= stream
+    return answered(stream, request)
+  }
   return {
     declare: (spec, replicas) => declare(manager, streamConfig(spec, replicas)),
+    known: () => known,
     declareClaims: (spec, replicas) => declare(manager, claimsConfig(spec, replicas)),
     state: async (stream) => {
-      const { state } = await translated(stream, manager.streams.info(stream))
+      const { state, cluster } = await translated(stream, manager.streams.info(stream))
+      assertInTouch(stream, cluster)
       // The server reports 0 as the first sequence of a new stream.
       return { firstSeq: Math.max(state.first_seq, 1), lastSeq: state.last_seq }
     },
     version: (stream) => versionOf(manager, stream),
     raiseVersion: (stream, version) => raiseVersion(manager, stream, version),
-    last: (stream) => lastMessage(manager, stream),
+    last: (stream) => {
+      known ??= stream
+      return lastMessage(manager, stream)
+    },
     trim: async (stream, belowSeq) => {
       await translated(stream, manager.streams.purge(stream, { seq: belowSeq }))
     },
@@ -137,13 +150,32 @@ async function declare(manager: JetStreamManager, wanted: ReturnType<typeof stre
     await manager.streams.add({ ...wanted })
   } catch (error) {
     if (errorCode(error) !== ERR_STREAM_NAME_IN_USE) throw translate(wanted.name, error)
-    const { config } = await translated(wanted.name, manager.streams.info(wanted.name))
+    const { config } = await answered(wanted.name, manager.streams.info(wanted.name))
     const differing = differences(wanted, config)
     if (differing.length > 0) {
-      throw new BusMisconfigured(`stream ${wanted.name} exists otherwise: ${differing.join(', ')}`)
+      const cure = differing.every((each) => each.startsWith('num_replicas')) ? CHANGE_REPLICAS : ''
+      throw new BusMisconfigured(
+        `stream ${wanted.name} exists otherwise: ${differing.join(', ')}${cure}`,
+      )
     }
   }
 }
+
+/** A leader hears of each other server every second; without most of them it acknowledges nothing, and may be replaced. */
+const OUT_OF_TOUCH_NS = 5e9
+
+/** A leader that was cut off answers from what it knows for up to 20 seconds more, while another one may lead already. */
+function assertInTouch(stream: string, cluster: StreamInfo['cluster']): void {
+  const others = cluster?.replicas ?? []
+  const heard = others.filter(({ active }) => active < OUT_OF_TOUCH_NS)
+  if (2 * (heard.length + 1) > others.length + 1) return
+  throw new BusUnavailable(
+    `stream ${stream} does not answer: its leader has lost the other servers`,
+  )
+}
+
+const CHANGE_REPLICAS =
+  ': set NATS_REPLICAS to what it has, or change every stream by ./venue bus-replicas (docs/THREE-MACHINES.md)'
 
 function differences(wanted: ReturnType<typeof streamConfig>, found: StreamConfig): string[] {
   const reliedOn = Object.keys(wanted).filter((key) => key !== 'description')
@@ -159,7 +191,7 @@ function differences(wanted: ReturnType<typeof streamConfig>, found: StreamConfi
 const VERSION_KEY = 'venue_version'
 
 async function versionOf(manager: JetStreamManager, stream: string): Promise<number> {
-  const { config } = await translated(stream, manager.streams.info(stream))
+  const { config } = await answered(stream, manager.streams.info(stream))
   return Number(config.metadata?.[VERSION_KEY] ?? 0)
 }
 
@@ -170,9 +202,9 @@ async function raiseVersion(
 ): Promise<void> {
   // Read again after the update: a writer of an older build may have written its own version over it meanwhile.
   while ((await versionOf(manager, stream)) < version) {
-    const { config } = await translated(stream, manager.streams.info(stream))
+    const { config } = await answered(stream, manager.streams.info(stream))
     const metadata = { ...config.metadata, [VERSION_KEY]: `${version}` }
-    await translated(stream, manager.streams.update(stream, { metadata }))
+    await answered(stream, manager.streams.update(stream, { metadata }))
   }
 }
 
@@ -190,7 +222,7 @@ async function lastMessage(
   }
 }
 
-async function translated<T>(stream: string, request: Promise<T>): Promise<T> {
+async function answered<T>(stream: string, request: Promise<T>): Promise<T> {
   try {
     return await request
   } catch (error) {
@@ -208,56 +240,3 @@ function translate(stream: string, cause: unknown): Error {
 
 const errorCode = (error: unknown): number | undefined =>
   error instanceof NatsError ? error.api_error?.err_code : undefined
-
-/** The oldest supported server version. */
-export const MIN_SERVER_VERSION = '2.10.27'
-
-/** The server's facts from the connection handshake. */
-export interface ServerFacts {
-  readonly serverId: string
-  readonly version: string
-  readonly maxPayload: number
-  readonly jetstream: boolean
-}
-
-/** Throws BusMisconfigured unless the server is new enough, has JetStream and takes messages of this size. */
-export function assertServer(facts: ServerFacts, messageBytes: number): void {
-  if (!isAtLeast(facts.version, MIN_SERVER_VERSION)) {
-    throw new BusMisconfigured(
-      `nats-server ${facts.version} is too old, ${MIN_SERVER_VERSION} is needed`,
-    )
-  }
-  if (!facts.jetstream) throw new BusMisconfigured('nats-server runs without JetStream')
-  if (facts.maxPayload < messageBytes) {
-    throw new BusMisconfigured(
-      `nats-server takes ${facts.maxPayload} bytes a message, ${messageBytes} are needed (max_payload)`,
-    )
-  }
-}
-
-/**
- * Checks at the server's monitoring port that every write is synced before it is acknowledged. Throws BusMisconfigured when
- * it is not, or when the port belongs to another server, and BusUnavailable when the port does not answer.
- */
-export async function assertDurable(monitorUrl: string, serverId: string): Promise<void> {
-  const { server_id, config } = await readJsz(monitorUrl)
-  if (server_id !== serverId) {
-    throw new BusMisconfigured(`${monitorUrl} is not the monitoring port of the connected server`)
-  }
-  if (config?.sync_always !== true) {
-    throw new BusMisconfigured(
-      'nats-server acknowledges before it syncs: set `sync_interval: always` in its jetstream block',
-    )
-  }
-}
-
-/** Compares dotted versions by their first three numbers; a suffix such as `-beta` is ignored. */
-export function isAtLeast(version: string, minimum: string): boolean {
-  const parts = (text: string): number[] => text.split(/[.+-]/, 3).map((part) => parseInt(part, 10))
-  const wanted = parts(minimum)
-  for (const [index, part] of parts(version).entries()) {
-    const least = wanted[index] ?? 0
-    if (part !== least) return part > least
-  }
-  return true
-}

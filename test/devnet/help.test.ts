@@ -30,6 +30,7 @@ describe('the help of a command', function () {
     'check-deployment',
     'backup',
     'restore',
+    'bus-replicas',
     'series',
   ])
     for (const word of ['--help', '-h'])

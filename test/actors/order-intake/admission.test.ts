@@ -113,16 +113,16 @@ describe('room for new orders', () => {
 
   it('is read from the server', async () => {
     const server = await startNatsServer()
-    const storage = await readStorage(server.monitorUrl)
+    const storage = await readStorage([server.monitorUrl])
     expect(storage?.usedBytes).to.equal(0n)
     expect((storage?.maxBytes ?? 0n) > 0n).to.equal(true)
     const dir = tempDir()
-    const disks = await createDiskReader(dir.path, server.monitorUrl)()
+    const disks = await createDiskReader(dir.path, [server.monitorUrl])()
     expect(disks.map(({ place }) => place)).to.deep.equal(['data', 'bus'])
     for (const { freeBytes, totalBytes } of disks) {
       expect(freeBytes > 0n && freeBytes <= totalBytes).to.equal(true)
     }
-    const elsewhere = await createDiskReader(dir.path, 'http://bus.example:8222')()
+    const elsewhere = await createDiskReader(dir.path, ['http://bus.example:8222'])()
     expect(elsewhere.map(({ place }) => place)).to.deep.equal(['data'])
     dir.remove()
     await server.stop()

@@ -13,6 +13,7 @@ function muteServer(lastSeq: number) {
   const subscription = { unsubscribe: () => undefined }
   const connection = { subscribe: () => subscription, publish: () => undefined }
   const streams: NatsStreams = {
+    known: () => undefined,
     declare: () => Promise.resolve(),
     declareClaims: () => Promise.resolve(),
     state: () => Promise.resolve({ firstSeq: 1, lastSeq }),

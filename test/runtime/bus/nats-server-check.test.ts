@@ -2,10 +2,13 @@ import { expect } from 'chai'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BusMisconfigured, BusUnavailable } from '../../../runtime/bus/bus.js'
-import { assertDurable, assertServer, isAtLeast } from '../../../runtime/bus/nats-streams.js'
+import { assertDurable, assertServer, isAtLeast } from '../../../runtime/bus/nats-server-check.js'
+import { freePort } from '../../support/free-port.js'
 import { rejectionOf } from './probes.js'
 
 const facts = { serverId: 'S', version: '2.10.27', maxPayload: 1_048_576, jetstream: true }
+
+const expected = { serverId: 'S', replicas: 1, onWarning: () => undefined }
 
 describe('what is asked of a server', () => {
   it('compares versions by number', () => {
@@ -40,19 +43,44 @@ describe('what is asked of a server', () => {
 
     it('accepts one that syncs every write', async () => {
       answer = JSON.stringify({ server_id: 'S', config: { sync_always: true, store_dir: '/d' } })
-      await assertDurable(url, 'S')
+      await assertDurable([url], expected)
     })
 
     it('refuses one that does not, or another than the connected one', async () => {
       answer = JSON.stringify({ server_id: 'S', config: { sync_interval: 120_000_000_000 } })
-      expect(await rejectionOf(assertDurable(url, 'S'))).to.be.instanceOf(BusMisconfigured)
+      expect(await rejectionOf(assertDurable([url], expected))).to.be.instanceOf(BusMisconfigured)
       answer = JSON.stringify({ server_id: 'S', config: { sync_always: true } })
-      expect(await rejectionOf(assertDurable(url, 'T'))).to.be.instanceOf(BusMisconfigured)
+      expect(
+        await rejectionOf(assertDurable([url], { ...expected, serverId: 'T' })),
+      ).to.be.instanceOf(BusMisconfigured)
+    })
+
+    it('accepts a cluster of which one server is away, and refuses one that is too small', async () => {
+      const cluster = { server_id: 'S', config: { sync_always: true } }
+      const warned: string[] = []
+      const three = { ...expected, replicas: 3, onWarning: (text: string) => warned.push(text) }
+      const second = createServer((_, response) => {
+        response.end(JSON.stringify({ ...cluster, server_id: 'T', ...size }))
+      })
+      await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve))
+      const other = `http://127.0.0.1:${(second.address() as AddressInfo).port}`
+      const away = `http://127.0.0.1:${await freePort()}`
+      let size = { meta_cluster: { cluster_size: 3 } }
+      answer = JSON.stringify({ ...cluster, ...size })
+      await assertDurable([url, other, away], three)
+      expect(warned.join()).to.contain(away).and.to.contain('unchecked')
+      const refused = async (urls: readonly string[]) => rejectionOf(assertDurable(urls, three))
+      expect(await refused([url, other])).to.be.instanceOf(BusMisconfigured)
+      expect(await refused([url, url, other])).to.be.instanceOf(BusMisconfigured)
+      expect(await refused([url, away, `${away}/`])).to.be.instanceOf(BusUnavailable)
+      size = { meta_cluster: { cluster_size: 2 } }
+      expect(String(await refused([url, other, away]))).to.contain('in a cluster of 2')
+      second.close()
     })
 
     it('tells when the monitoring port says nothing of use', async () => {
       answer = 'nonsense'
-      expect(await rejectionOf(assertDurable(url, 'S'))).to.be.instanceOf(BusUnavailable)
+      expect(await rejectionOf(assertDurable([url], expected))).to.be.instanceOf(BusUnavailable)
     })
   })
 })

@@ -1,0 +1,116 @@
+import { BusMisconfigured, BusUnavailable } from './bus.js'
+import { readJsz, type JszAnswer } from './nats-monitor.js'
+
+/** What a process asserts of the servers before it uses them. */
+
+/** The oldest supported server version. */
+export const MIN_SERVER_VERSION = '2.10.27'
+
+/** The server's facts from the connection handshake. */
+export interface ServerFacts {
+  readonly serverId: string
+  readonly version: string
+  readonly maxPayload: number
+  readonly jetstream: boolean
+}
+
+/** Throws BusMisconfigured unless the server is new enough, has JetStream and takes messages of this size. */
+export function assertServer(facts: ServerFacts, messageBytes: number): void {
+  if (!isAtLeast(facts.version, MIN_SERVER_VERSION)) {
+    throw new BusMisconfigured(
+      `nats-server ${facts.version} is too old, ${MIN_SERVER_VERSION} is needed`,
+    )
+  }
+  if (!facts.jetstream) throw new BusMisconfigured('nats-server runs without JetStream')
+  if (facts.maxPayload < messageBytes) {
+    throw new BusMisconfigured(
+      `nats-server takes ${facts.maxPayload} bytes a message, ${messageBytes} are needed (max_payload)`,
+    )
+  }
+}
+
+/** What the monitoring ports are compared with. */
+export interface ExpectedServers {
+  /** The connected server. */
+  readonly serverId: string
+  readonly replicas: number
+  /** What cannot be checked now, for the log. */
+  readonly onWarning: (message: string) => void
+}
+
+/**
+ * Checks at the monitoring ports that every server syncs a write before it acknowledges it, that the connected server is one of
+ * them, and that the cluster has a server for each replica. Most of several servers must answer: a process can start while
+ * one is down. Throws BusMisconfigured, or BusUnavailable when too few answer.
+ */
+export async function assertDurable(
+  monitorUrls: readonly string[],
+  expected: ExpectedServers,
+): Promise<void> {
+  const { replicas, serverId, onWarning } = expected
+  if (replicas > monitorUrls.length && replicas > 1) {
+    throw new BusMisconfigured(
+      `NATS_REPLICAS=${replicas} needs the monitoring address of every server, NATS_MONITOR_URL has ${monitorUrls.length}`,
+    )
+  }
+  const found = await readReports(monitorUrls, onWarning)
+  const ids = new Set(found.map(({ report }) => report.server_id))
+  if (ids.size < found.length) {
+    throw new BusMisconfigured('two addresses of NATS_MONITOR_URL are of the same server')
+  }
+  if (!ids.has(serverId) && found.length === monitorUrls.length) {
+    throw new BusMisconfigured(
+      `${monitorUrls.join(', ')} is not the monitoring port of the connected server`,
+    )
+  }
+  for (const { url, report } of found) assertReport(url, report, replicas)
+}
+
+interface Found {
+  readonly url: string
+  readonly report: JszAnswer
+}
+
+/** The reports of the servers that answer, which are most of them. */
+async function readReports(
+  monitorUrls: readonly string[],
+  onWarning: (message: string) => void,
+): Promise<readonly Found[]> {
+  const looks = await Promise.allSettled(
+    monitorUrls.map(async (url): Promise<Found> => ({ url, report: await readJsz(url) })),
+  )
+  const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
+  const silent = looks.flatMap((look) => (look.status === 'rejected' ? [look.reason as Error] : []))
+  if (2 * found.length <= monitorUrls.length) {
+    throw new BusUnavailable(silent.map(({ message }) => message).join('; '), { cause: silent[0] })
+  }
+  for (const { message } of silent) {
+    onWarning(`${message}: whether that server syncs before it acknowledges is unchecked`)
+  }
+  return found
+}
+
+function assertReport(url: string, report: JszAnswer, replicas: number): void {
+  if (report.config?.sync_always !== true) {
+    throw new BusMisconfigured(
+      `nats-server at ${url} acknowledges before it syncs: set \`sync_interval: always\` in its jetstream block`,
+    )
+  }
+  const servers = report.meta_cluster?.cluster_size ?? 1
+  if (servers < replicas) {
+    throw new BusMisconfigured(
+      `nats-server at ${url} is in a cluster of ${servers}, NATS_REPLICAS=${replicas} needs as many servers`,
+    )
+  }
+}
+
+/** Compares dotted versions by their first three numbers; a suffix such as `-beta` is ignored. */
+export function isAtLeast(version: string, minimum: string): boolean {
+  const parts = (text: string): number[] => text.split(/[.+-]/, 3).map((part) => parseInt(part, 10))
+  const wanted = parts(minimum)
+  for (const [index, part] of parts(version).entries()) {
+    const least = wanted[index] ?? 0
+    if (part !== least) return part > least
+  }
+  return true
+}

@@ -1,0 +1,134 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  startNatsServer,
+  type NatsServer,
+  type NatsServerOptions,
+} from '../../devnet/launcher/nats-server.js'
+import { waitFor } from '../../devnet/launcher/wait-for.js'
+import { natsServerBinary } from './config.js'
+import { freePort } from './free-port.js'
+import { openRelay, type Relay } from './relay.js'
+
+const SERVERS = [0, 1, 2] as const
+const LED_WITHIN_MS = 30_000
+
+/** One server of a cluster. */
+export interface ClusterServer {
+  readonly name: string
+  readonly url: string
+  readonly monitorUrl: string
+  readonly pid: () => number
+  /** SIGKILL; the store stays. */
+  kill(): Promise<void>
+  /** Starts it again on the same ports and store, after killing it when it runs. */
+  restart(): Promise<void>
+  /** Ends its routes to the other servers and lets none be made, until `heal`; its clients stay connected. */
+  isolate(): void
+  heal(): void
+}
+
+export interface NatsCluster {
+  readonly servers: readonly ClusterServer[]
+  /** The servers' addresses, separated by commas, as in NATS_URL. */
+  readonly url: string
+  /** The same of their monitoring ports. */
+  readonly monitorUrl: string
+  /** Ends the servers and removes their stores. */
+  stop(): Promise<void>
+}
+
+/** The route from one server to another, through a relay that can be cut. */
+interface Route {
+  readonly ends: readonly number[]
+  readonly relay: Relay
+}
+
+/** Three durable servers on loopback; ready for replicated streams when this resolves. */
+export async function startNatsCluster(): Promise<NatsCluster> {
+  const dir = await mkdtemp(join(tmpdir(), 'venue-cluster-'))
+  const routePorts = await Promise.all(SERVERS.map(freePort))
+  const nowhere = await freePort()
+  const pairs = SERVERS.flatMap((from) =>
+    SERVERS.filter((to) => to !== from).map((to) => [from, to]),
+  )
+  const routes = await Promise.all(
+    pairs.map(async (ends): Promise<Route> => {
+      const relay = await openRelay(routePorts[ends[1] as number] as number)
+      return { ends, relay }
+    }),
+  )
+  const open = async (index: number): Promise<ClusterServer> => {
+    const name = `n${index + 1}`
+    const relays = routes.filter(({ ends }) => ends[0] === index).map(({ relay }) => relay)
+    const cluster = {
+      serverName: name,
+      port: routePorts[index] as number,
+      // Servers tell each other of this address, which would be a way around the relays.
+      advertise: `127.0.0.1:${nowhere}`,
+      // All servers stand in the list, itself included: its length is the size of a new cluster.
+      routes: [routePorts[index], ...relays.map(({ port }) => port)].map(
+        (port) => `nats://127.0.0.1:${port}`,
+      ),
+    }
+    await mkdir(join(dir, name))
+    const [port, monitorPort] = [await freePort(), await freePort()]
+    const own = routes.filter(({ ends }) => ends.includes(index))
+    return openServer(
+      { binary: natsServerBinary(), dir: join(dir, name), port, monitorPort, cluster },
+      { name, routes: own },
+    )
+  }
+  const servers = await Promise.all(SERVERS.map(open))
+  for (const { monitorUrl } of servers) await untilLed(monitorUrl)
+  return {
+    servers,
+    url: servers.map(({ url }) => url).join(','),
+    monitorUrl: servers.map(({ monitorUrl }) => monitorUrl).join(','),
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.kill()))
+      await Promise.all(routes.map(({ relay }) => relay.close()))
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Resolves when the server follows or is the leader of a cluster in which it sees all others. */
+async function untilLed(monitorUrl: string): Promise<void> {
+  await waitFor('the cluster to have a leader', LED_WITHIN_MS, async () => {
+    const answer = await fetch(new URL('/jsz', monitorUrl))
+    const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: MetaCluster }
+    return (cluster?.leader ?? '') !== '' || undefined
+  })
+}
+
+interface MetaCluster {
+  readonly leader?: string
+}
+
+async function openServer(
+  options: NatsServerOptions,
+  { name, routes }: { readonly name: string; readonly routes: readonly Route[] },
+): Promise<ClusterServer> {
+  let server: NatsServer = await startNatsServer(options)
+  const killAtExit = (): void => server.child.signal('SIGKILL')
+  process.once('exit', killAtExit)
+  const kill = async (): Promise<void> => {
+    server.child.signal('SIGKILL')
+    await server.child.exited
+  }
+  return {
+    name,
+    url: server.url,
+    monitorUrl: server.monitorUrl,
+    pid: () => server.child.pid,
+    kill,
+    restart: async () => {
+      await kill()
+      server = await startNatsServer(options)
+    },
+    isolate: () => routes.forEach(({ relay }) => relay.cut()),
+    heal: () => routes.forEach(({ relay }) => relay.heal()),
+  }
+}
