@@ -52,6 +52,9 @@ const FOLLOWERS: ReadonlySet<string> = new Set(['history.db', 'intake.db'])
  */
 const JOURNAL = /^executor\.db$|-transactions\.db$/
 
+/** The file of a journal follows its stream and is captured before it. */
+const OF_JOURNAL = /^JOURNAL_/
+
 /** Streams in the order of capture: each is followed by those that it was made from. */
 const STREAM_ORDER = [/^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as const
 
@@ -78,8 +81,9 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   const names = inOrder(await copies.names())
   // What is answered from here on may be stored after its stream was copied.
   const coversUntilMs = nowMs()
-  for (const name of names) await captureStream(capture, name)
+  for (const name of names) if (!OF_JOURNAL.test(name)) await captureStream(capture, name)
   for (const name of databases) if (!FOLLOWERS.has(name)) await captureDatabase(capture, name)
+  for (const name of names) if (OF_JOURNAL.test(name)) await captureStream(capture, name)
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
     venue_version: RELEASE,
