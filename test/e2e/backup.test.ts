@@ -184,15 +184,13 @@ describe('backup and restore', function () {
   const balancesOf = (...traders: readonly Trader[]) =>
     Promise.all(traders.map((trader) => trader.balances()))
 
-  async function seqOf({ gatewayUrl }: TestVenue): Promise<number> {
-    const answer = await fetch(`${gatewayUrl}/v1/book?symbol=cNGN-USDC&depth=1`)
-    return ((await answer.json()) as { readonly seq: number }).seq
-  }
+  const seqOf = async (venue: TestVenue): Promise<number> =>
+    Number((await standingOf(venue)).head_seq)
 
-  async function standingOf({ gatewayUrl }: TestVenue): Promise<object> {
+  async function standingOf({ gatewayUrl }: TestVenue): Promise<Readonly<Record<string, unknown>>> {
     const answer = await fetch(`${gatewayUrl}/v1/health`)
     const { markets } = (await answer.json()) as {
-      readonly markets: Readonly<Record<string, object>>
+      readonly markets: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     }
     return markets['cNGN-USDC'] ?? {}
   }
