@@ -1,5 +1,14 @@
 import { assert } from '../core/assert.js'
-import type { Block, Change, ChangeBase, Fill, Leader, Match } from '../core/engine/change.js'
+import {
+  FORGOTTEN,
+  type Block,
+  type Change,
+  type ChangeBase,
+  type Fill,
+  type Leader,
+  type Match,
+  type Tombstone,
+} from '../core/engine/change.js'
 import {
   address,
   hex,
@@ -84,6 +93,23 @@ const change = union<Change>({
   OrderResized: { ...base, ...reasons },
   OrderCancelled: { ...base, cancelReason: text },
   OrderExpired: base,
+  OrderForgotten: {
+    seq,
+    atMs: whole,
+    orderId: implied(() => FORGOTTEN.orderId),
+    owner: implied(() => FORGOTTEN.owner),
+    side: implied(() => FORGOTTEN.side),
+    limitPrice: implied(() => FORGOTTEN.limitPrice),
+    desired: implied(() => FORGOTTEN.desired),
+    filled: implied(() => FORGOTTEN.filled),
+    pending: implied(() => FORGOTTEN.pending),
+    open: implied(() => FORGOTTEN.open),
+    openDelta: implied(() => FORGOTTEN.openDelta),
+    status: implied(() => FORGOTTEN.status),
+    tombstone: optional(
+      struct<Tombstone>({ orderId: text, owner: address, nonce: uint, fingerprint: hex }),
+    ),
+  },
 })
 
 const form: Codec<Block> = struct<Block>({

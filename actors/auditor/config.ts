@@ -20,6 +20,8 @@ export const auditorEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
+  /** The archive of the feeds; absent: they are read from the bus alone. */
+  FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
   AUDIT_EVERY_S: z.coerce.number().int().nonnegative().default(0),
   /** The block of the deployment, or an earlier one. */

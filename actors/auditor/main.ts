@@ -1,7 +1,7 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { createChainClient } from '../../chain/reads/client.js'
+import { connectArchivedBus } from '../../data/archived-bus.js'
 import { loadDeployedMarkets } from '../../data/markets.js'
-import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { exitIfCannotStart, orExit } from '../../runtime/process/cannot-start.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
@@ -17,9 +17,11 @@ const config = orExit(readAuditorConfig)
 
 async function open(onWarning: (message: string) => void): Promise<AuditOptions> {
   const { markets } = loadDeployedMarkets(config)
-  const versions = streamVersions(markets)
   return {
-    bus: await connectVenueBus({ ...busPlace(config), name: PROCESS, versions, onWarning }),
+    bus: await connectArchivedBus({
+      archiveDir: config.FEED_ARCHIVE_DIR,
+      ...{ ...busPlace(config), name: PROCESS, versions: streamVersions(markets), onWarning },
+    }),
     client: createChainClient(config.RPC_URL, 'read'),
     markets,
     dataDir: config.DATA_DIR,

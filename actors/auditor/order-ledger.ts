@@ -111,6 +111,7 @@ function applyToLedger(ledger: Ledger, change: Change): void {
   if (!isNextSeq(change.seq, ledger.seq))
     find('sequence', `change ${change.seq} after ${ledger.seq}`)
   ledger.seq = change.seq
+  if (change.kind === 'OrderForgotten') return
   const before = knownBefore(ledger, change)
   if (before === undefined) return
   const filledNow = applyMatches(ledger, change, before.filled)

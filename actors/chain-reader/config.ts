@@ -5,6 +5,8 @@ import { busEnv } from '../../runtime/bus/nats-access.js'
 /** Settings of chain-reader, by the names of its environment. */
 export const chainReaderEnv = z.object({
   ...busEnv.shape,
+  /** The archive of the feeds; absent: they are read from the bus alone. */
+  FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */

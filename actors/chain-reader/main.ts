@@ -3,8 +3,8 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import { createMarketList } from '../../core/contracts/market-list.js'
 import type { Market } from '../../core/contracts/market.js'
+import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
-import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
@@ -23,7 +23,8 @@ runProcess({
     const list = createMarketList(file.markets.filter(isRead))
     const { markets } = list
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const bus = await connectVenueBus({
+    const bus = await connectArchivedBus({
+      archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions(markets),
       ...busPlace(config),
       name: PROCESS_NAME,

@@ -1,12 +1,10 @@
-import { decodePingAnswer } from '../../bus-schemas/operations.js'
-import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
 import { knownOrder } from '../../core/engine/state.js'
-import { NoAnswer } from '../../runtime/bus/bus.js'
+import { claimsStoredTo } from '../../runtime/bus/claims-stored.js'
 import { executeRequest } from './ask-executor.js'
 import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
 import type { MatcherSettings } from './config.js'
@@ -158,19 +156,6 @@ function followUp({ results }: BlockOfCommands, { own, settler, onFatal }: Follo
       own.submit({ kind: 'ContinueOrder', orderId }).catch(onFatal)
     }
     if (applied.moreIsDue) own.submit({ kind: 'Tick' }).catch(onFatal)
-  }
-}
-
-const PING_TIMEOUT_MS = 1_000
-
-/** What the intake says; 0 when it does not answer. */
-async function claimsStoredTo(bus: MatcherSettings['bus'], market: string): Promise<number> {
-  try {
-    const answer = await bus.ask(askPing('order-intake'), new Uint8Array(), PING_TIMEOUT_MS)
-    return decodePingAnswer(answer).positions[commandsStream(market)] ?? 0
-  } catch (error) {
-    if (error instanceof NoAnswer) return 0
-    throw error
   }
 }
 

@@ -109,6 +109,7 @@ const WORDS: Record<Change['kind'], string> = {
   OrderResized: 'order resized',
   OrderCancelled: 'order cancelled',
   OrderExpired: 'order expired',
+  OrderForgotten: 'order forgotten',
 }
 
 function describe(change: Change): Record<string, unknown> {

@@ -5,6 +5,7 @@ import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE, termOf } from '../../core/engine/numbering.js'
 import type { ObservedGap } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
+import { claimOfTombstone } from '../../data/claim-of.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
@@ -128,7 +129,7 @@ function fold(
 }
 
 /**
- * Rebuilds the claims of a log whose beginning is trimmed from the feed, which is kept whole. It has no orders that the market
+ * Rebuilds the claims of a log whose beginning is trimmed from the feed, with its archive where it is trimmed too. It has no orders that the market
  * refused; such an order never rested, and its id and nonce are free again. Resolves with the greatest number of the intake
  * that the market has taken, from its newest checkpoint.
  */
@@ -145,10 +146,14 @@ async function foldFeed(options: FoldOptions): Promise<number> {
   }
   for (let next = firstSeq; next <= lastSeq;) {
     const messages = await bus.read(stream, next, READ_CHUNK)
-    const placed = messages
+    const claims = messages
       .flatMap(({ data }) => decodeBlock(data).changes)
-      .flatMap((change) => (change.kind === 'OrderPlaced' ? [change.order] : []))
-    fold(options, placed.map(claimOf), registry.folded(market))
+      .flatMap((change) => {
+        if (change.kind === 'OrderPlaced') return [claimOf(change.order)]
+        const tombstone = change.kind === 'OrderForgotten' ? change.tombstone : undefined
+        return tombstone === undefined ? [] : [claimOfTombstone(tombstone)]
+      })
+    fold(options, claims, registry.folded(market))
     next = (messages.at(-1)?.seq ?? lastSeq) + 1
   }
   return lastNoInCheckpoint(options)

@@ -3,9 +3,9 @@ import { EXPORT_SUFFIX } from '../../bus-schemas/exports.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
+import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openMarketFile } from '../../data/market-file.js'
-import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
@@ -27,8 +27,8 @@ runProcess({
     const { markets } = file
     const names = markets.map(({ market }) => market)
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
-    const bus = await connectVenueBus({
-      versions: streamVersions(markets),
+    const bus = await connectArchivedBus({
+      ...{ versions: streamVersions(markets), archiveDir: config.FEED_ARCHIVE_DIR },
       ...{ ...busPlace(config), name: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
     })

@@ -1,12 +1,13 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { connectArchivedBus } from '../../data/archived-bus.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { openDatabase } from '../../data/open.js'
-import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
+import { openArchive } from './keep-archive.js'
 import { sampleDisk } from './measure.js'
 import { startProjector } from './project.js'
 import { busPlace } from '../../runtime/bus/nats-access.js'
@@ -21,7 +22,8 @@ runProcess({
     const file = openMarketFile(config)
     const { markets } = file
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
-    const bus = await connectVenueBus({
+    const bus = await connectArchivedBus({
+      archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions(markets),
       ...busPlace(config),
       name: PROCESS,
@@ -41,10 +43,12 @@ runProcess({
       ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
       projectedSeq: (market) => projection.position(market).feedSeq,
     })
+    const archive = openArchive({ config, db, bus, markets, log })
     const pings = await answerPing(bus, PROCESS, () => projector.standing())
     return {
       async stop() {
         await pings.stop()
+        await archive?.stop()
         await watch.stop()
         await projector.stop()
         await bus.close()

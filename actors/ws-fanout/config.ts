@@ -22,6 +22,8 @@ export const wsFanoutEnv = z.object({
    */
   WS_FANOUT_TRUSTED_PROXIES: trustedProxies,
   ...busEnv.shape,
+  /** The archive of the feeds; absent: they are read from the bus alone. */
+  FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   DEPLOYMENT_FILE: z.string().min(1),
   /** Without it balances are not served. */
   RPC_URL: z.url().optional(),

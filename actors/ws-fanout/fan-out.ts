@@ -22,6 +22,8 @@ const LOOK_EVERY_MS = 50
 
 export interface FanOutOptions {
   readonly bus: Bus
+  /** The same bus with the archive of the feeds, for the fold from their beginning; replays read the streams alone. */
+  readonly feeds?: Bus
   readonly markets: readonly Market[]
   /** Finds one of these markets by any of its names. */
   readonly findMarket: (identifier: string, markets: readonly Market[]) => Market | undefined
@@ -67,7 +69,10 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const authenticate = await openAuthenticate({ bus, words, nowMs })
   const feeds = new Map<string, MarketFeed>()
   const follow = async (market: Market): Promise<void> => {
-    feeds.set(market.market, await openMarketFeed({ ...options, market }))
+    feeds.set(
+      market.market,
+      await openMarketFeed({ ...options, bus: options.feeds ?? bus, market }),
+    )
   }
   for (const market of markets) await follow(market)
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())

@@ -3,6 +3,7 @@ import { createFundsReader, type FundsReader } from '../../chain/contracts/funds
 import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { findMarketByName } from '../../core/entry/find-market.js'
+import { withArchive } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { allowedOrigins } from '../../runtime/http/origins.js'
@@ -32,6 +33,7 @@ export function runWorker(config: WsFanoutConfig): void {
       })
       const fanOut = await startFanOut({
         bus,
+        feeds: withArchive(bus, config.FEED_ARCHIVE_DIR),
         markets,
         findMarket(name, markets) {
           const clock = { nowMs: Date.now(), aliasesUntilMs: config.ALIAS_CUTOFF }

@@ -2,7 +2,14 @@ import type { CancelReason, HoldReason } from '../../interface/reasons.js'
 import type { Address, Hex } from '../action.js'
 import type { MarketTerms } from '../contracts/market-terms.js'
 import { RESTORED_SEQ_JUMP } from './limits.js'
-import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
+import {
+  amountE18,
+  priceE18,
+  quoteE18,
+  type AmountE18,
+  type PriceE18,
+  type QuoteE18,
+} from '../money.js'
 import type { PublishedFill } from './command.js'
 import type { Order, OrderStatus, Side } from './order.js'
 
@@ -76,6 +83,15 @@ export interface ChangeBase {
   readonly status: OrderStatus
 }
 
+/** What an order that is no longer kept has used up for ever (decision B9). */
+export interface Tombstone {
+  readonly orderId: string
+  readonly owner: Address
+  readonly nonce: bigint
+  /** Digest of the signed action. */
+  readonly fingerprint: Hex
+}
+
 /** The kind of a change, and the fields of that kind. */
 export type ChangeFacts =
   | {
@@ -116,6 +132,11 @@ export type ChangeFacts =
   | { readonly kind: 'OrderResized'; readonly hold?: HoldReason; readonly cancelReason?: string }
   | { readonly kind: 'OrderCancelled'; readonly cancelReason: string }
   | { readonly kind: 'OrderExpired' }
+  /**
+   * Only in the archive of a feed (decision 0043): stands where a change of an order was that ended without a fill and is
+   * no longer kept. The other fields are empty; what took the place of the placement says what the order has used up.
+   */
+  | { readonly kind: 'OrderForgotten'; readonly tombstone?: Tombstone }
 
 /** One state change of one order. Changes are facts in the past tense. */
 export type Change = ChangeBase & ChangeFacts
@@ -218,4 +239,23 @@ function fillOf(
   }
   if (published.markPrice !== undefined) fill.markPrice = published.markPrice
   return fill
+}
+
+const EMPTY: Omit<ChangeBase, 'seq' | 'atMs'> = {
+  ...{ orderId: '', owner: '0x0000000000000000000000000000000000000000' },
+  ...{ side: 'buy', status: 'cancelled', limitPrice: priceE18(0n), desired: amountE18(0n) },
+  ...{ filled: amountE18(0n), pending: amountE18(0n), open: amountE18(0n), openDelta: 0n },
+}
+
+/** What an OrderForgotten carries of its order: nothing. */
+export const FORGOTTEN = { ...EMPTY, kind: 'OrderForgotten' } as const
+
+/** The block without what `known`, the same block of an archive, has forgotten. */
+export function forgetAlike(block: Block, { changes: known }: Pick<Block, 'changes'>): Block {
+  if (!known.some(({ kind }) => kind === 'OrderForgotten')) return block
+  const changes = block.changes.map((change, index) => {
+    const stored = known[index]
+    return stored?.kind === 'OrderForgotten' && stored.atMs === change.atMs ? stored : change
+  })
+  return { ...block, changes }
 }

@@ -96,6 +96,9 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
         case 'OrderExpired':
           moveOrder(change)
           break
+        // Its rows would have been deleted by now.
+        case 'OrderForgotten':
+          break
       }
     },
   }

@@ -64,6 +64,7 @@ function eventOf(change: Change): KeptEvent | undefined {
     case 'OrderResized':
     case 'OrderCancelled':
     case 'OrderExpired':
+    case 'OrderForgotten':
       return undefined
   }
 }

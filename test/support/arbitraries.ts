@@ -1,13 +1,14 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type {
-  Block,
-  Change,
-  ChangeBase,
-  Fill,
-  HoldReason,
-  Match,
+import {
+  FORGOTTEN,
+  type Block,
+  type Change,
+  type ChangeBase,
+  type Fill,
+  type HoldReason,
+  type Match,
 } from '../../core/engine/change.js'
 import type {
   Command,
@@ -326,6 +327,7 @@ type ChangeOf<K extends Change['kind']> = Omit<Extract<Change, { kind: K }>, 'se
 const cancelReason = fc.option(anyText, { nil: undefined })
 const optionalHold = fc.option(anyHold, { nil: undefined })
 
+const spent = { orderId: anyText, owner: anyAddress, nonce: anyUint, fingerprint: anyHash }
 /** One arbitrary per change kind, all without their seq; a kind that is missing here does not compile. */
 const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> } = {
   OrderPlaced: fc
@@ -386,6 +388,9 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
     cancelReason: anyText,
   }),
   OrderExpired: fc.record({ kind: fc.constant('OrderExpired'), ...base }),
+  OrderForgotten: fc
+    .record({ atMs: anyMs, tombstone: fc.option(fc.record(spent), { nil: undefined }) })
+    .map(({ atMs, tombstone }) => ({ ...FORGOTTEN, atMs, ...(tombstone && { tombstone }) })),
 }
 
 /** A well-formed block, with or without terms: contiguous seqs, placements that agree with their orders, contents otherwise of any kind. */

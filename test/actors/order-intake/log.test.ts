@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { claimOf } from '../../../actors/order-intake/claim.js'
+import { claimOf } from '../../../data/claim-of.js'
 import {
   createCommandLog,
   MAX_GROUP,

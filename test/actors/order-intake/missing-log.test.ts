@@ -9,7 +9,7 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
-import { claimOf } from '../../../actors/order-intake/claim.js'
+import { claimOf } from '../../../data/claim-of.js'
 import { startChainReader } from '../../../actors/chain-reader/start.js'
 import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'

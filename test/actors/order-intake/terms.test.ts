@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
-import { claimOf } from '../../../actors/order-intake/claim.js'
+import { claimOf } from '../../../data/claim-of.js'
 import {
   createCommandLog,
   type CommandLog,

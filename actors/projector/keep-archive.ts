@@ -1,0 +1,83 @@
+import type { Database } from 'better-sqlite3'
+import type { Market } from '../../core/contracts/market.js'
+import { SEGMENT_MESSAGES } from '../../data/feed-archive.js'
+import { createKeptOrders, type KeptOrders } from '../../data/history/kept-orders.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Running } from '../../runtime/process/process.js'
+import { archiveFeed, forgetOrders, type ArchiveSettings } from './archive-feed.js'
+import type { ProjectorConfig } from './config.js'
+import { trimFeed } from './trim-feed.js'
+
+const FIRST_AFTER_MS = 60_000
+const EVERY_MS = 3_600_000
+
+/** What a replay of a client may reach back to at least (decision A8). */
+const KEEP_CHANGES = 1_000_000
+const DAY_MS = 86_400_000
+
+const archiveSettings = (dir: string, keepDays: number): ArchiveSettings => ({
+  ...{ dir, keepMs: keepDays * DAY_MS, keepChanges: KEEP_CHANGES },
+  ...{ leastMessages: 1_000, segmentMessages: SEGMENT_MESSAGES, reviewEveryMs: DAY_MS },
+})
+
+export interface KeepArchiveOptions {
+  readonly bus: Bus
+  readonly history: KeptOrders
+  /** Read anew each time. */
+  readonly markets: readonly Market[]
+  readonly settings: ArchiveSettings
+  readonly log: Logger
+  readonly nowMs?: () => number
+}
+
+/** Archives and trims the feed of one market. */
+export async function archiveAndTrim(
+  { bus, history, settings, log, nowMs = Date.now }: Omit<KeepArchiveOptions, 'markets'>,
+  market: Market,
+): Promise<void> {
+  const options = { bus, history, market, settings, nowMs }
+  const messages = await archiveFeed(options)
+  const rewritten = await forgetOrders(options)
+  const first_seq = await trimFeed({ bus, market, settings })
+  log.info({ market: market.market, messages, rewritten, first_seq }, 'feed archived')
+}
+
+/** Archives and trims all feeds, every hour. What fails is logged and tried again in the next hour. */
+export function keepArchive(options: KeepArchiveOptions): Running {
+  const { markets, log } = options
+  let stopped = false
+  let running = Promise.resolve()
+  let timer: NodeJS.Timeout
+  const round = async (): Promise<void> => {
+    for (const market of markets) {
+      if (stopped) return
+      await archiveAndTrim(options, market).catch((error: unknown) => {
+        log.error({ err: error, market: market.market }, 'feed not archived')
+      })
+    }
+    if (!stopped) timer = setTimeout(start, EVERY_MS)
+  }
+  const start = (): void => void (running = round())
+  timer = setTimeout(start, FIRST_AFTER_MS)
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+export interface OpenArchiveOptions extends Pick<KeepArchiveOptions, 'bus' | 'markets' | 'log'> {
+  readonly config: ProjectorConfig
+  readonly db: Database
+}
+
+/** Undefined unless the settings say where the archive is and what stays out of it. */
+export function openArchive({ config, db, ...options }: OpenArchiveOptions): Running | undefined {
+  const { FEED_ARCHIVE_DIR: dir, FEED_KEEP_DAYS: keepDays } = config
+  if (dir === undefined || keepDays === undefined) return undefined
+  const settings = archiveSettings(dir, keepDays)
+  return keepArchive({ ...options, history: createKeptOrders(db), settings })
+}

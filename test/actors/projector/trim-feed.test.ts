@@ -1,0 +1,175 @@
+import { expect } from 'chai'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { archiveAndTrim } from '../../../actors/projector/keep-archive.js'
+import { openMarketFeed } from '../../../actors/ws-fanout/market-feed.js'
+import { decodeBlock } from '../../../bus-schemas/blocks.js'
+import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
+import { withArchive } from '../../../data/archived-bus.js'
+import { createKeptOrders } from '../../../data/history/kept-orders.js'
+import { HISTORY_FILE, historyPath } from '../../../data/history/project.js'
+import { loadDeployedMarkets } from '../../../data/markets.js'
+import { openDatabase } from '../../../data/open.js'
+import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
+import { runAudit } from '../../support/audit.js'
+import { eventually } from '../../support/eventually.js'
+import { silentLog } from '../../support/intake-stage.js'
+import {
+  openPocketVenue,
+  type PocketProcess,
+  type PocketVenue,
+} from '../../support/pocket-venue.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const MARKET = 'cNGN-USDC'
+const FEED = feedStream(MARKET)
+
+describe('a trimmed feed', function () {
+  this.timeout(180_000)
+  const archive = tempDir()
+  let venue: PocketVenue
+  before(async () => {
+    venue = await openPocketVenue({ CHECKPOINT_COMMANDS: '2', FEED_ARCHIVE_DIR: archive.path })
+    for (const it of ['intake', 'matcher', 'executor', 'projector'] as const) await venue.start(it)
+  })
+  after(async () => {
+    await venue?.stop()
+    archive.remove()
+  })
+
+  const firstSeq = async () => (await venue.bus.streamState(FEED)).firstSeq
+  const markets = () =>
+    loadDeployedMarkets({ DEPLOYMENT_FILE: venue.env.DEPLOYMENT_FILE ?? '' }).markets
+  const spot = () => {
+    const market = markets().find((each) => each.market === MARKET)
+    if (market === undefined) throw new Error('there is no spot market')
+    return market
+  }
+
+  /** Archives everything that the rules allow. */
+  async function archiveNow(): Promise<void> {
+    const db = openDatabase({ path: historyPath(venue.dataDir), ...HISTORY_FILE, readonly: true })
+    const settings = {
+      ...{ dir: archive.path, keepMs: 0, keepChanges: 0 },
+      ...{ leastMessages: 1, segmentMessages: 2, reviewEveryMs: 0 },
+    }
+    const options = { bus: venue.bus, history: createKeptOrders(db), settings, log: silentLog }
+    // The bus's clock may be ahead of this one by a moment.
+    await archiveAndTrim({ ...options, nowMs: () => Date.now() + 1_000 }, spot())
+    db.close()
+  }
+  const restart = async (process: PocketProcess, between: () => void = () => undefined) => {
+    venue.signal(process, 'SIGTERM')
+    await venue.ended(process)
+    between()
+    await venue.start(process)
+  }
+  /** Until all kept checkpoints are behind what the feed holds now. */
+  const untilCheckpointed = async () => {
+    const { lastSeq } = await venue.bus.streamState(commandsStream(MARKET))
+    await eventually(async () => {
+      const oldest = (await listCheckpoints(venue.bus, MARKET))[2]
+      expect(oldest?.commandSeq ?? 0).to.be.above(lastSeq)
+    }, 90_000)
+  }
+  const settled = async (orderId: string) =>
+    eventually(async () =>
+      (await withArchiveChanges()).some(
+        (change) => change.orderId === orderId && change.kind === 'OrderFilled',
+      ),
+    )
+  const withArchiveChanges = async () => {
+    const bus = withArchive(venue.bus, archive.path)
+    const { lastSeq } = await bus.streamState(FEED)
+    const changes = []
+    for (let next = 1; next <= lastSeq;) {
+      const messages = await bus.read(FEED, next, 100)
+      changes.push(...messages.flatMap(({ data }) => decodeBlock(data).changes))
+      next += messages.length
+    }
+    return changes
+  }
+
+  it('is not trimmed before the intake has stored the claims, nor beyond a match without an outcome', async () => {
+    const { alice, bob, carol } = venue.world
+    const sell = await venue.order(bob, 'sell', '100')
+    const buy = await venue.order(alice, 'buy', '40')
+    for (const body of [sell, buy]) await venue.place(body)
+    await settled(buy.order_id)
+    await untilCheckpointed()
+    await archiveNow()
+    expect(await firstSeq()).to.equal(1)
+
+    venue.signal('executor', 'SIGSTOP')
+    const waiting = await venue.order(carol, 'buy', '20')
+    await venue.place(waiting)
+    const proposedAt = (await venue.bus.streamState(FEED)).lastSeq
+    const later = await venue.order(carol, 'sell', '5')
+    await venue.place(later)
+    await venue.cancel(later)
+    await restart('intake')
+    await untilCheckpointed()
+    await archiveNow()
+    expect(await firstSeq())
+      .to.be.above(1)
+      .and.below(proposedAt + 1)
+    venue.signal('executor', 'SIGCONT')
+    await settled(waiting.order_id)
+    await restart('intake')
+    await untilCheckpointed()
+    await archiveNow()
+    expect(await firstSeq()).to.be.above(proposedAt)
+  })
+
+  it('and its archive rebuild history.db and intake.db, in which ids and nonces stay taken', async () => {
+    const [oldest] = (await listCheckpoints(venue.bus, MARKET)).slice(-1)
+    await venue.bus.trim(commandsStream(MARKET), oldest?.commandSeq ?? 1)
+    const { alice } = venue.world
+    const again = await venue.order(alice, 'buy', '1')
+    await venue.place(again)
+    const remove = (name: string) => () => {
+      for (const suffix of ['', '-wal', '-shm'])
+        rmSync(join(venue.dataDir, `${name}${suffix}`), { force: true })
+      expect(existsSync(join(venue.dataDir, name))).to.equal(false)
+    }
+    await restart('projector', remove('history.db'))
+    await restart('intake', remove('intake.db'))
+    await restart('matcher')
+    const placed = (await withArchiveChanges()).filter(({ kind }) => kind === 'OrderPlaced')
+    expect(placed.length).to.equal(5)
+    for (const change of placed) {
+      if (change.kind !== 'OrderPlaced') continue
+      const { orderId } = change.order
+      const body = await venue.order(alice, 'buy', '2')
+      const sameId = await venue.place({ ...body, order_id: orderId })
+      expect(sameId).to.have.nested.property('refusal.code', 'duplicate_order_id')
+    }
+    await venue.cancel(again)
+    const { lastSeq } = await venue.bus.streamState(FEED)
+    await eventually(() => {
+      const db = openDatabase({ path: historyPath(venue.dataDir), ...HISTORY_FILE, readonly: true })
+      const { streamSeq } = createKeptOrders(db).position(MARKET)
+      db.close()
+      expect(streamSeq).to.be.at.least(lastSeq)
+    })
+    const audited = await runAudit(venue.env)
+    expect(audited.output).to.not.match(/^failed/m)
+    expect(audited.code).to.equal(0)
+    const alone = await runAudit({ ...venue.env, FEED_ARCHIVE_DIR: '' })
+    expect(alone.output).to.match(/failed .*the feed begins with message/s)
+  })
+
+  it('is folded by the sockets from its archive on, and not without', async () => {
+    const failures: Error[] = []
+    const open = (bus: typeof venue.bus) =>
+      openMarketFeed({ bus, market: spot(), onFailure: (error) => failures.push(error) })
+    const feed = await open(withArchive(venue.bus, archive.path))
+    await eventually(() => feed.isCaughtUp())
+    expect(feed.headSeq()).to.equal((await withArchiveChanges()).at(-1)?.seq)
+    await feed.stop()
+    expect(failures).to.deep.equal([])
+    const alone = await open(venue.bus)
+    await eventually(() => expect(failures.map(String).join()).to.match(/MessagesGone/))
+    await alone.stop()
+  })
+})
