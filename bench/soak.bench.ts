@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { atPace, createHttpLoad, saturate, type HttpLoad } from './http-load.js'
@@ -34,6 +34,8 @@ interface Sample {
   readonly requests: number
   readonly residentMib: Readonly<Record<string, number>>
   readonly diskMib: number
+  /** By stream, database and the rest. */
+  readonly storedMib: Readonly<Record<string, number>>
   readonly p99Ms: number
 }
 
@@ -77,17 +79,32 @@ async function look(
   const residentMib = Object.fromEntries(
     pids.map(([name, pid]) => [name, residentKibOf(pid) / 1024]),
   )
-  return { requests, residentMib, diskMib: bytesIn(place) / MEBIBYTE, p99Ms }
+  const stored = storedIn(place)
+  const storedMib = Object.fromEntries(Array.from(stored, ([part, it]) => [part, it / MEBIBYTE]))
+  const diskMib = Object.values(storedMib).reduce((sum, mib) => sum + mib, 0)
+  return { requests, residentMib, diskMib, storedMib, p99Ms }
 }
 
-/** Of all files below the directory; one that disappears meanwhile has none. */
-function bytesIn(dir: string): number {
-  const entries = readdirSync(dir, { recursive: true, withFileTypes: true })
-  return entries.reduce((sum, entry) => {
-    if (!entry.isFile()) return sum
+/** Bytes of all files below the directory, by part of the venue; one that disappears meanwhile has none. */
+function storedIn(dir: string): Map<string, number> {
+  const stored = new Map<string, number>()
+  for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    return sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0)
-  }, 0)
+    const part = partOf(relative(dir, path))
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    stored.set(part, (stored.get(part) ?? 0) + bytes)
+  }
+  return stored
+}
+
+/** The stream, the database with its write-ahead log, or what else of the venue a file belongs to. */
+function partOf(path: string): string {
+  const [, stream] = /\/streams\/([^/]+)\//.exec(path) ?? []
+  if (stream !== undefined) return stream
+  const [, database] = /^([\w-]+\.db)(?:-wal|-shm)?$/.exec(path) ?? []
+  if (database !== undefined) return database
+  return path.startsWith('logs/') ? 'logs' : 'other files'
 }
 
 const lineOf = (sample: Sample | undefined): string =>
@@ -122,6 +139,12 @@ function reportOf(
         unit: 'MiB',
         values: [(last.diskMib - first.diskMib) / millions],
       },
+      ...Object.keys(last.storedMib)
+        .toSorted()
+        .map((part) => ({
+          ...{ what: `of it ${part}`, unit: 'MiB' as const },
+          values: [((last.storedMib[part] ?? 0) - (first.storedMib[part] ?? 0)) / millions],
+        })),
       { what: 'memory of all processes after the warm-up', unit: 'MiB', values: [total(first)] },
       { what: 'memory of all processes at the end', unit: 'MiB', values: [total(last)] },
       ...Object.keys(last.residentMib).map(growth),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeExit, type Child } from '../../runtime/process/supervisor.js'
 import { startChild, type ChildOptions } from './child.js'
@@ -64,17 +64,20 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
     natsServerConfig({ port, monitorPort, dir, storeDir, maxStoredBytes, cluster }),
   )
   const lastLines: string[] = []
-  const child = await startChild({
+  const room = awaitRoom(storeDir, () => child.signal('SIGTERM'))
+  const child: Child = await startChild({
     command: binary,
     args: ['--config', configFile],
     cwd: dir,
     env: {},
     onLine: (line, stream) => {
+      if (DISK_FULL.test(line)) room.await()
       lastLines.push(line)
       if (lastLines.length > LAST_LINES) lastLines.shift()
       onLine(line, stream)
     },
   })
+  void child.exited.then(room.stop)
   onSpawn(child)
   const portsFile = join(dir, `nats-server_${child.pid}.ports`)
   try {
@@ -90,6 +93,29 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   } catch (error) {
     child.signal('SIGKILL')
     throw error
+  }
+}
+
+const DISK_FULL = /no space left on device/
+/** Free space at which a server that found the disk full is started again. */
+const ROOM_BYTES = 16 * 1024 * 1024
+const LOOK_FOR_ROOM_EVERY_MS = 500
+
+/**
+ * A stream whose write has failed takes no other before the server starts again, so a server that found the disk full is ended
+ * as soon as there is room.
+ */
+function awaitRoom(storeDir: string, end: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  const look = async (): Promise<void> => {
+    const { bavail, bsize } = await statfs(storeDir)
+    if (bavail * bsize < ROOM_BYTES) return
+    clearInterval(timer)
+    end()
+  }
+  return {
+    await: () => void (timer ??= setInterval(() => void look(), LOOK_FOR_ROOM_EVERY_MS)),
+    stop: () => clearInterval(timer),
   }
 }
 
