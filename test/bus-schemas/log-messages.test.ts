@@ -7,7 +7,7 @@ import { InvariantBroken } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
 import { MalformedMessage } from '../../core/wire/codec.js'
-import { anyBlock } from '../support/arbitraries.js'
+import { anyBlock } from '../support/arbitrary-blocks.js'
 import { anOrder } from '../support/builders.js'
 import {
   commandsOf,

@@ -47,7 +47,6 @@ import type { Refusal } from '../../core/entry/refusals.js'
 import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
 import { MalformedMessage } from '../../core/wire/codec.js'
 import {
-  anyBlock,
   anyHash,
   anyLoggedCommand,
   anyOrder,
@@ -55,6 +54,7 @@ import {
   anySeq,
   anyText,
 } from '../support/arbitraries.js'
+import { anyBlock } from '../support/arbitrary-blocks.js'
 import * as cancels from '../support/arbitrary-cancels.js'
 import { anyTerms } from '../support/arbitrary-markets.js'
 import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'

@@ -12,7 +12,7 @@ import { InvariantBroken } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'
 import { MalformedMessage, oneOf, text, uint, whole } from '../../core/wire/codec.js'
 import { mapped, struct } from '../../core/wire/compound.js'
-import { anyBlock } from '../support/arbitraries.js'
+import { anyBlock } from '../support/arbitrary-blocks.js'
 
 /** A position in three releases: two amounts, then one with its sign, then also who counted it. */
 interface Sided {

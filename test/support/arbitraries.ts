@@ -1,15 +1,7 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import {
-  FORGOTTEN,
-  type Block,
-  type Change,
-  type ChangeBase,
-  type Fill,
-  type HoldReason,
-  type Match,
-} from '../../core/engine/change.js'
+import type { HoldReason, Match } from '../../core/engine/change.js'
 import type {
   Command,
   LoggedCommand,
@@ -21,12 +13,11 @@ import type {
 import type { OrderProgress } from '../../core/engine/order.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { anyOrder } from './arbitrary-orders.js'
-import { anyOpening, anyRulesChange, anyTerms } from './arbitrary-markets.js'
+import { anyOpening, anyRulesChange } from './arbitrary-markets.js'
 import {
   anyAddress,
   anyAmount,
   anyHash,
-  anyMarketName,
   anyMs,
   anySec,
   anySeq,
@@ -34,7 +25,6 @@ import {
   anyStatus,
   anyText,
   anyUint,
-  MAX_UINT256,
   withOptional,
 } from './arbitrary-values.js'
 
@@ -43,7 +33,7 @@ export * from './arbitrary-values.js'
 
 /** fast-check generators of the venue's vocabulary: every kind of command and change, with values of every size. */
 
-const anyHold = fc.constantFrom<HoldReason>(
+export const anyHold = fc.constantFrom<HoldReason>(
   'signature_unchecked',
   'settlement_refused',
   'expiring',
@@ -127,7 +117,7 @@ const anyLeg = withOptional<ReversedLeg, 'ended' | 'reducedFrom'>(
   ['ended', 'reducedFrom'],
 )
 
-const matchFields = {
+export const matchFields = {
   settlementId: anyText,
   makerOrderId: anyText,
   takerOrderId: anyText,
@@ -291,121 +281,3 @@ export const anyLoggedCommand: fc.Arbitrary<LoggedCommand> = withOptional<
   },
   ['replyTo', 'requestId'],
 )
-
-export const anyFill: fc.Arbitrary<Fill> = withOptional<Fill, 'markPrice'>(
-  {
-    ...matchFields,
-    liquidity: fc.constantFrom('maker', 'taker'),
-    fee: anyAmount.map(quoteE18),
-    txHash: anyHash,
-    blockNumber: anyUint,
-    tradeId: anySeq,
-    takerSide: anySide,
-    markPrice: anyAmount.map(priceE18),
-  },
-  ['markPrice'],
-)
-
-const standing = {
-  atMs: anyMs,
-  filled: anyAmount.map(amountE18),
-  pending: anyAmount.map(amountE18),
-  open: anyAmount.map(amountE18),
-  openDelta: fc.bigInt({ min: -MAX_UINT256, max: MAX_UINT256 }),
-  status: anyStatus,
-}
-const base: { [K in keyof Omit<ChangeBase, 'seq'>]: fc.Arbitrary<ChangeBase[K]> } = {
-  orderId: anyText,
-  owner: anyAddress,
-  side: anySide,
-  limitPrice: anyAmount.map(priceE18),
-  desired: anyAmount.map(amountE18),
-  ...standing,
-}
-
-type ChangeOf<K extends Change['kind']> = Omit<Extract<Change, { kind: K }>, 'seq'>
-const cancelReason = fc.option(anyText, { nil: undefined })
-const optionalHold = fc.option(anyHold, { nil: undefined })
-
-const spent = { orderId: anyText, owner: anyAddress, nonce: anyUint, fingerprint: anyHash }
-/** One arbitrary per change kind, all without their seq; a kind that is missing here does not compile. */
-const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> } = {
-  OrderPlaced: fc
-    .record({
-      ...standing,
-      rank: anySeq,
-      order: anyOrder(),
-      hold: optionalHold,
-      reason: cancelReason,
-    })
-    .map(({ hold, reason, ...placed }) => ({
-      kind: 'OrderPlaced',
-      orderId: placed.order.orderId,
-      owner: placed.order.owner,
-      side: placed.order.side,
-      limitPrice: placed.order.limitPrice,
-      desired: placed.order.desiredAmount,
-      ...placed,
-      ...(hold !== undefined && { hold }),
-      ...(reason !== undefined && { cancelReason: reason }),
-    })),
-  OrderMatched: fc.record({ kind: fc.constant('OrderMatched'), ...base, match: anyMatch }),
-  OrderFilled: fc.record({ kind: fc.constant('OrderFilled'), ...base, fill: anyFill }),
-  MatchReverted: withOptional<ChangeOf<'MatchReverted'>, 'hold' | 'cancelReason'>(
-    {
-      kind: fc.constant('MatchReverted'),
-      ...base,
-      settlementId: anyText,
-      revert: anyText,
-      hold: anyHold,
-      cancelReason: anyText,
-    },
-    ['hold', 'cancelReason'],
-  ),
-  FillReversed: withOptional<ChangeOf<'FillReversed'>, 'hold' | 'cancelReason'>(
-    {
-      kind: fc.constant('FillReversed'),
-      ...base,
-      fill: anyFill,
-      revert: anyText,
-      hold: anyHold,
-      cancelReason: anyText,
-    },
-    ['hold', 'cancelReason'],
-  ),
-  OrderHeld: fc.record({ kind: fc.constant('OrderHeld'), ...base, hold: anyHold }),
-  OrderReleased: withOptional<ChangeOf<'OrderReleased'>, 'hold' | 'cancelReason'>(
-    { kind: fc.constant('OrderReleased'), ...base, hold: anyHold, cancelReason: anyText },
-    ['hold', 'cancelReason'],
-  ),
-  OrderResized: withOptional<ChangeOf<'OrderResized'>, 'hold' | 'cancelReason'>(
-    { kind: fc.constant('OrderResized'), ...base, hold: anyHold, cancelReason: anyText },
-    ['hold', 'cancelReason'],
-  ),
-  OrderCancelled: fc.record({
-    kind: fc.constant('OrderCancelled'),
-    ...base,
-    cancelReason: anyText,
-  }),
-  OrderExpired: fc.record({ kind: fc.constant('OrderExpired'), ...base }),
-  OrderForgotten: fc
-    .record({ atMs: anyMs, tombstone: fc.option(fc.record(spent), { nil: undefined }) })
-    .map(({ atMs, tombstone }) => ({ ...FORGOTTEN, atMs, ...(tombstone && { tombstone }) })),
-}
-
-/** A well-formed block, with or without terms: contiguous seqs, placements that agree with their orders, contents otherwise of any kind. */
-export const anyBlock: fc.Arbitrary<Block> = fc
-  .record({
-    market: anyMarketName,
-    commandSeq: anySeq,
-    commandIndex: fc.nat(255),
-    firstSeq: anySeq,
-    changes: fc.array(fc.oneof(...Object.values(changeOfKind)), { maxLength: 8 }),
-    terms: anyTerms,
-    isRestated: fc.boolean(),
-  })
-  .map(({ changes, terms, isRestated, ...block }) => ({
-    ...block,
-    ...((isRestated || changes.length === 0) && { terms }),
-    changes: changes.map((change, index) => ({ ...change, seq: block.firstSeq + index })),
-  }))
