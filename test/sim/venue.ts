@@ -248,7 +248,7 @@ export const executorSpec = (
 ): ProcessSpec<ExecutorFace> => ({
   name: 'executor',
   // It gives up when the chain is silent for half a minute while it starts.
-  mayFailWith: ['ChainUnreachable'],
+  mayFailWith: ['ChainUnreachable', 'BusUnavailable'],
   start: async ({ bus, log, nodeUrl, dataDir, fail, alarm }) => {
     const observed = observeExecutor(log)
     const frozen: typeof observed.frozen = (by) => {
