@@ -33,7 +33,7 @@ const MAX_GROUP = 128
 
 /** Makes the order with this number durable. */
 type Submit = (number: number) => Promise<unknown>
-interface Figures {
+export interface Figures {
   readonly perSecond: number
   readonly cpuUs: number
 }
@@ -90,7 +90,7 @@ function report(results: Record<'venue' | 'whole' | 'peer', readonly Figures[]>)
   }
 }
 
-function placements(count: number): LoggedCommand[] {
+export function placements(count: number): LoggedCommand[] {
   return Array.from({ length: count }, (_, index) => {
     const order = benchOrder({ number: index + 1, side: 'buy', price: 6_400, lots: 5 })
     return logged(placing(order), index + 1)
@@ -98,7 +98,11 @@ function placements(count: number): LoggedCommand[] {
 }
 
 /** The append alone: commands that wait during an append share the next one. */
-function groupedAppend(bus: Bus, subject: string, commands: readonly LoggedCommand[]): Submit {
+export function groupedAppend(
+  bus: Bus,
+  subject: string,
+  commands: readonly LoggedCommand[],
+): Submit {
   const committer = createGroupCommit<LoggedCommand>({
     maxItems: MAX_GROUP,
     maxQueue: 2 * CALLERS,
@@ -157,7 +161,7 @@ function fingerprintOf(unique: number): Uint8Array {
 }
 
 /** Runs the callers until they have submitted `count` orders, and returns the rate. */
-async function drive(orders: number, submit: Submit): Promise<Figures> {
+export async function drive(orders: number, submit: Submit): Promise<Figures> {
   let next = 0
   let acknowledged = 0
   const caller = async (): Promise<void> => {

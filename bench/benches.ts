@@ -6,6 +6,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   match: async () => (await import('./match.bench.js')).match,
   memory: async () => (await import('./memory.bench.js')).memory,
   append: async () => (await import('./append.bench.js')).append,
+  replicas: async () => (await import('./replicas.bench.js')).replicas,
   project: async () => (await import('./project.bench.js')).project,
   read: async () => (await import('./read.bench.js')).read,
   book: async () => (await import('./book.bench.js')).book,
