@@ -110,8 +110,8 @@ export interface Bus {
   declareStream(spec: StreamSpec): Promise<void>
   /**
    * Resolves with the message's sequence once it is durable; a repeat recognised by its messageId resolves with the
-   * sequence of the original. Throws WrongLastSequence, AppendUnknown or AppendRefused. With both options, the fence is
-   * checked before the id: the repeat of an append that did land throws WrongLastSequence.
+   * sequence of the original. Throws WrongLastSequence, AppendUnknown or AppendRefused. With both options, one server
+   * checks the fence first, and the repeat of an append that did land throws WrongLastSequence; a cluster checks the id first.
    */
   append(subject: string, data: Uint8Array, options?: AppendOptions): Promise<number>
   /** Throws StreamMissing, or BusUnavailable when the server does not answer; so do all calls below that name a stream. */
