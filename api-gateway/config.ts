@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { busEnv } from '../runtime/bus/nats-access.js'
 import { ordersPerSecond, parseEnv, trustedProxies } from '../runtime/process/config.js'
 import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
 import { LARGE_READ_LIMITS } from './large-reads.js'
 import { createOrderRate } from '../runtime/process/order-rate.js'
-import { busEnv } from '../runtime/bus/nats-access.js'
 
 const MAX_PORT = 65_535
 

@@ -16,7 +16,6 @@ import { createIndexGate } from './index-lag.js'
 import { measureGateway } from './measure.js'
 import { createOwnWrites } from './own-writes.js'
 import { relayUpgrades } from './ws-upgrade.js'
-import { busPlace } from '../runtime/bus/nats-access.js'
 
 /** Longer than an order waits for its outcome, shorter than the deadline of a stop. */
 const STOP_GRACE_MS = 3_500
@@ -30,7 +29,7 @@ runProcess({
     const readModel = await openReadModelWhenCreated(path, log)
     const bus = await connectVenueBus({
       versions: streamVersions(list.markets),
-      ...{ ...busPlace(config), name: 'gateway' },
+      ...{ config, user: 'gateway' },
       onWarning: (message) => log.warn(message),
     })
     const books = openBooks(path, readModel, log)

@@ -49,7 +49,11 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const server = await startOwnBus(dir)
   const bus = await connectNatsBus({ url: server.url, name: 'bench', onWarning: () => undefined })
   try {
-    await openMarketLog(bus, benchMarket(), { nowMs: Date.now, onRaised: () => undefined })
+    await openMarketLog(bus, benchMarket(), {
+      writer: 'matcher',
+      nowMs: Date.now,
+      onRaised: () => undefined,
+    })
     await fill(bus, LIVE[size])
     const settings = { everyCommands: Infinity, everyMs: Infinity, keepCommandsMs: Infinity }
     const written = createSignal()

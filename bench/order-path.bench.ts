@@ -7,7 +7,7 @@ import type { Bench, BenchContext, Report } from './bench.js'
 import { seedCrowd } from './crowd.js'
 import { atPace, createHttpLoad, saturate, type HttpLoad, type RequestBytes } from './http-load.js'
 import { orderFlow, signersOf, SPOT, type OrderFlow } from './order-flow.js'
-import { startOwnVenue, type OwnVenue } from './own-venue.js'
+import { OPEN_BUS, startOwnVenue, type OwnVenue } from './own-venue.js'
 import { cpuMsOf } from './process-usage.js'
 import { interleaved, median, percentile, ratio } from './rounds.js'
 
@@ -53,12 +53,12 @@ interface Stand {
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const counts = REQUESTS[size]
-  const env = { DEVNET_SAVE_CHAIN: '0' }
+  const env = { DEVNET_SAVE_CHAIN: '0', ...OPEN_BUS }
   const venue = await startOwnVenue({ dir: join(dir, 'venue'), env })
   let naive: ChildProcess | undefined
   try {
-    const { devnet, natsUrl } = venue
-    const args = [natsUrl, join(dir, 'naive.db'), `${devnet.chain_id}`, devnet.matching]
+    const { devnet, bus } = venue
+    const args = [bus.url, join(dir, 'naive.db'), `${devnet.chain_id}`, devnet.matching]
     naive = fork(fileURLToPath(new URL('./naive-venue.js', import.meta.url)), args)
     const [naivePort] = (await once(naive, 'message')) as [number]
     const signers = await signersOf(devnet)

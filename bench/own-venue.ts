@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address, Hex } from '../core/action.js'
 import { provideMarketFile } from '../data/market-file.js'
+import { busSeedsDir, type BusPlace } from '../runtime/bus/nats-access.js'
 import { inheritedEnvironment, natsServerBinary } from './config.js'
 
 const READY_WITHIN_MS = 120_000
@@ -40,7 +41,8 @@ export interface OwnDevnet {
 export interface OwnVenue {
   readonly devnet: OwnDevnet
   /** Address of its bus. */
-  readonly natsUrl: string
+  /** Its bus, with the seeds of all users; an environment with DEVNET_BUS_USERS=0 opens it to every client. */
+  readonly bus: BusPlace
   /** Port of its fan-out. */
   readonly fanOutPort: number
   /** Process ids by Procfile name; the bus is `nats-server`, the chain `chain`. */
@@ -58,6 +60,9 @@ export interface OwnVenueOptions {
   /** Names of its markets; the spot market alone by default. */
   readonly markets?: readonly string[]
 }
+
+/** Settings with which programs that are no part of the venue share its bus. */
+export const OPEN_BUS = { DEVNET_BUS_USERS: '0' } as const
 
 /**
  * Starts a venue on free ports with its usual settings and 2 s blocks; rejects with what it printed when it does not
@@ -111,7 +116,10 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
   const taken = (await read('ports.json')) as { readonly nats: number; readonly ws_fanout: number }
   return {
     devnet: (await read('devnet.json')) as OwnDevnet,
-    natsUrl: `nats://127.0.0.1:${taken.nats}`,
+    bus: {
+      url: `nats://127.0.0.1:${taken.nats}`,
+      ...(env.DEVNET_BUS_USERS !== '0' && { credentials: busSeedsDir(dir) }),
+    },
     fanOutPort: taken.ws_fanout,
     pids: async () => {
       const { processes } = (await read('pids.json')) as {

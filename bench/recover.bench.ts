@@ -80,7 +80,11 @@ async function onBus<T>(dir: string, work: (bus: Bus) => Promise<T>): Promise<T>
   const server = await startOwnBus(dir)
   const bus = await connectNatsBus({ url: server.url, name: 'bench', onWarning: () => undefined })
   try {
-    await openMarketLog(bus, benchMarket(), { nowMs: Date.now, onRaised: () => undefined })
+    await openMarketLog(bus, benchMarket(), {
+      writer: 'matcher',
+      nowMs: Date.now,
+      onRaised: () => undefined,
+    })
     return await work(bus)
   } finally {
     await bus.close()

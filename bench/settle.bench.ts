@@ -149,7 +149,7 @@ async function onVenue<T>(
   const venue = await startOwnVenue({ dir, env, markets })
   let bus: Bus | undefined
   try {
-    const opened = await connectNatsBus({ url: venue.natsUrl, name: 'settle-bench' })
+    const opened = await connectNatsBus({ ...venue.bus, name: 'settle-bench', user: 'auditor' })
     bus = opened
     const [first, second] = await traded(venue, dir)
     const stand = async (one: Traded): Promise<Stand> => {

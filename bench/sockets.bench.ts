@@ -42,7 +42,7 @@ interface Measured {
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   const { orders, warm, many } = SIZES[size]
   const venue = await startOwnVenue({ dir: join(dir, 'venue') })
-  const bus = await connectNatsBus({ url: venue.natsUrl, name: 'sockets-bench' })
+  const bus = await connectNatsBus({ ...venue.bus, name: 'sockets-bench', user: 'auditor' })
   try {
     const signers = await signersOf(venue.devnet)
     const gatewayPort = Number(new URL(venue.devnet.gateway_url).port)

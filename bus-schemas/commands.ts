@@ -27,6 +27,7 @@ import {
 import { appended, list, optional, struct, union } from '../core/wire/compound.js'
 import { amountE18, priceE18 } from '../core/wire/money.js'
 import { match } from './blocks.js'
+import { mayWrite } from './command-writers.js'
 import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'
 import { marketOpening, rulesChange } from './markets.js'
 import { always, order, orderStatus, side } from './orders.js'
@@ -154,6 +155,9 @@ export const MAX_COMMANDS_PER_MESSAGE = 256
 /** How far a writer's clock may be ahead of the bus's; both are kept by the same time service. */
 export const MAX_CLOCK_AHEAD_MS = 5_000
 
+/** Called with a command that its writer may not write. */
+export type OnForeign = (logged: LoggedCommand, subject: string) => void
+
 /** Called with a command whose clock is too far ahead, and the time that is used instead. */
 export type OnClockAhead = (logged: LoggedCommand, storedAtMs: number) => void
 
@@ -174,9 +178,10 @@ export interface CommandMessages {
    * The commands of a message as the market takes them. Market time is the greatest in the log and never goes back, so
    * one clock far ahead would expire every order at once: a time that is more than MAX_CLOCK_AHEAD_MS beyond the moment
    * at which the bus stored the message is replaced by that moment. Both are part of the log, so every fold of it
-   * decides alike. Throws as `decode`.
+   * decides alike. For the same reason a command that its writer may not write (`mayWrite`) is left out here. Throws as
+   * `decode`.
    */
-  readonly take: (message: StoredMessage, onClockAhead?: OnClockAhead) => readonly LoggedCommand[]
+  readonly take: (message: StoredMessage, notices?: TakeNotices) => readonly LoggedCommand[]
 }
 
 /** A market, as far as the form of its log goes. */
@@ -187,7 +192,14 @@ interface CommandGroup {
   readonly count: number
 }
 
+/** What a fold wants to be told of what it takes. */
+export interface TakeNotices {
+  readonly onClockAhead?: OnClockAhead
+  readonly onForeign?: OnForeign
+}
+
 interface StoredMessage {
+  readonly subject: string
   readonly data: Uint8Array
   readonly storedAtMs: number
 }
@@ -236,11 +248,19 @@ function declareMessages(wire: ContractWire): CommandMessages {
       assert(count === commands.length, `${commands.length} commands do not fit one message`)
       return data
     },
-    take: ({ data, storedAtMs }, onClockAhead = () => undefined) =>
-      decode(data).map((logged) => {
-        if (logged.atMs <= storedAtMs + MAX_CLOCK_AHEAD_MS) return logged
-        onClockAhead(logged, storedAtMs)
-        return { ...logged, atMs: storedAtMs }
-      }),
+    take({ subject, data, storedAtMs }, { onClockAhead, onForeign } = {}) {
+      const taken: LoggedCommand[] = []
+      for (const logged of decode(data)) {
+        if (!mayWrite(subject, logged)) {
+          onForeign?.(logged, subject)
+        } else if (logged.atMs <= storedAtMs + MAX_CLOCK_AHEAD_MS) {
+          taken.push(logged)
+        } else {
+          onClockAhead?.(logged, storedAtMs)
+          taken.push({ ...logged, atMs: storedAtMs })
+        }
+      }
+      return taken
+    },
   }
 }

@@ -67,7 +67,8 @@ export const termsText = storedText('stored terms', since(WIRE_VERSION, marketTe
 
 /** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of the market file. */
 export type MarketChange =
-  | { readonly kind: 'show' | 'pause' | 'resume' | 'disable' | 'enable' | 'accept-gap' }
+  | { readonly kind: 'show' }
+  | { readonly kind: 'pause' | 'resume' | 'disable' | 'enable' | 'accept-gap' }
   | { readonly kind: 'set'; readonly fields: Readonly<Record<string, string>> }
 
 /** Asked on `askMarket(market)`. */
@@ -77,6 +78,31 @@ export interface MarketRequest {
   readonly by: string
   readonly reason: string
   readonly change: MarketChange
+  /** Who gives the command; a question needs none. */
+  readonly proof?: OperatorProof
+}
+
+/** An operator's signature of one command for one market. */
+export interface OperatorProof {
+  /** The public key, as NATS writes it. */
+  readonly key: string
+  /** Unix milliseconds. */
+  readonly issued_at_ms: number
+  /** 32 hex digits. */
+  readonly nonce: string
+  /** Ed25519 over `operatorText`, in base64. */
+  readonly signature: string
+}
+
+/** The bytes that an operator signs: one line of JSON with everything that the command says, and to which market. */
+export function operatorText(
+  market: string,
+  { by, reason, change }: Pick<MarketRequest, 'by' | 'reason' | 'change'>,
+  { key, issued_at_ms, nonce }: Omit<OperatorProof, 'signature'>,
+): Uint8Array {
+  const fields = change.kind === 'set' ? Object.entries(change.fields).sort() : []
+  const said = ['venue market command', market, change.kind, fields, by, reason]
+  return Buffer.from(JSON.stringify([...said, key, issued_at_ms, nonce]))
 }
 
 export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = message(
@@ -96,6 +122,9 @@ export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = mess
         enable: {},
         'accept-gap': {},
       }),
+      proof: appended(
+        struct<OperatorProof>({ key: text, issued_at_ms: whole, nonce: text, signature: text }),
+      ),
     }),
   ),
 )

@@ -4,7 +4,19 @@ import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */
 export const commandsStream = (market: string): string => `COMMANDS_${market}`
-export const commandsSubject = (market: string): string => `commands.${market}`
+/**
+ * Where a writer appends to it: each has a subject of its own, so that the bus can keep it from the others'. Without a writer
+ * it is the subject of release 0.2.0, under which older logs hold their messages; only a restore appends there.
+ */
+export const commandsSubject = (market: string, writer?: string): string =>
+  writer === undefined ? `commands.${market}` : `commands.${market}.${writer}`
+/** Everything that the log takes. */
+export const commandsSubjects = (market: string): readonly string[] => [
+  commandsSubject(market),
+  commandsSubject(market, '*'),
+]
+/** The writer of a message of the log, by its subject; undefined for one of release 0.2.0. */
+export const writerIn = (subject: string): string | undefined => subject.split('.')[2]
 
 /** Feed of a market: the blocks of changes its matcher made. */
 export const feedStream = (market: string): string => `FEED_${market}`
@@ -16,9 +28,13 @@ export const checkpointsSubject = (market: string): string => `checkpoints.${mar
 
 /** Journal of the transactions of one key: what its lane signed and what became of it, in order. */
 export const journalStream = (signer: Address): string => `JOURNAL_${signer.slice(2)}`
-export const journalSubject = (signer: Address): string => `journal.${signer.slice(2)}`
+export const journalSubject = (signer: Address): string => journalOf(signer.slice(2))
+export const journalOf = (key: string): string => `journal.${key}`
 /** The process that sends with the key answers here, at once: another one of the same key then stands by. */
-export const askJournalWriter = (signer: Address): string => `ask.journal.${signer.slice(2)}`
+export const askJournalWriter = (signer: Address): string => askJournalOf(signer.slice(2))
+export const askJournalOf = (key: string): string => `ask.journal.${key}`
+/** Where answers and acknowledgements for a user of the bus arrive; only that user may listen there. */
+export const inboxPrefix = (user: string): string => `_INBOX.${user}`
 
 /** Requests with an answer; no stream captures them. */
 export const askPlaceOrder = 'ask.order.place'
@@ -49,6 +65,8 @@ export const askGasStanding = (kind: TransferKind): string => `ask.${kind}.gas`
 /** What the submitters record of every deposit and withdrawal, in the order in which they wrote it. */
 export const transfersStream = 'TRANSFERS'
 export const transfersSubjects = 'transfers.>'
+/** Those of one kind. */
+export const transfersOf = (kind: TransferKind): string => `transfers.${kind}.*`
 /** Progress of one transfer, under the hash of what was signed: 64 hex digits, nothing that a client worded. */
 export const transferSubject = (kind: TransferKind, actionHash: Hex): string =>
   `transfers.${kind}.${actionHash.slice(2)}`
@@ -56,6 +74,8 @@ export const transferSubject = (kind: TransferKind, actionHash: Hex): string =>
 export const socketNonces = 'socket_nonces'
 /** Signed cancels of many orders: one cancels once in a market. */
 export const cancelProofs = 'cancel_proofs'
+/** Signed commands of operators: one is carried out once. */
+export const operatorNonces = 'operator_nonces'
 /** A bucket of claims, as the server's key-value tools name it, and one claim in it. */
 export const claimsStream = (bucket: string): string => `KV_${bucket}`
 export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')

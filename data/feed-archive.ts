@@ -123,7 +123,8 @@ async function loadSegment(folder: string, segment: Segment): Promise<readonly B
 function readLine(line: string): BusMessage {
   const [seq = '', storedAtMs = ''] = line.split(' ', 2)
   const data = Buffer.from(line.slice(seq.length + storedAtMs.length + 2))
-  return { seq: Number(seq), storedAtMs: Number(storedAtMs), data }
+  // The files of a feed state no subject; its reader asks for none.
+  return { seq: Number(seq), subject: '', storedAtMs: Number(storedAtMs), data }
 }
 
 const lineOf = ({ seq, storedAtMs, data }: BusMessage): string => {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Hex } from '../core/action.js'
 import { parseDecimal } from '../core/decimal.js'
 import { quoteE18 } from '../core/money.js'
-import { parseEnv } from '../runtime/process/config.js'
 import { busEnv } from '../runtime/bus/nats-access.js'
+import { parseEnv } from '../runtime/process/config.js'
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 

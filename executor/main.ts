@@ -16,7 +16,6 @@ import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
 import { serveApp } from './serve-app.js'
-import { busPlace } from '../runtime/bus/nats-access.js'
 
 /** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
 const STOP_GRACE_MS = 3_500
@@ -28,8 +27,7 @@ runProcess({
   start: async ({ log, fail: onFatal, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })
     const bus = await connectVenueBus({
-      ...{ versions: streamVersions([]), name: 'executor' },
-      ...busPlace(config),
+      ...{ config, user: 'executor', versions: streamVersions([]) },
       onWarning: (message) => log.warn(message),
     })
     const file = openMarketFile(config)

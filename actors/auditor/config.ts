@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { accessEnv, busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 
@@ -15,6 +16,7 @@ export const auditorEnv = z.object({
   DATA_DIR: z.string().min(1).default('./var'),
   ...busEnv.shape,
   /** The next three default to those of ./venue up. */
+  ...accessEnv.shape,
   NATS_URL: z.string().min(1).optional(),
   RPC_URL: z.url().optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
@@ -42,7 +44,7 @@ const portsFile = z.object({ nats: z.int(), chain: z.int() })
 
 /** Throws BadConfiguration. */
 export function readAuditorConfig(env: NodeJS.ProcessEnv = process.env): AuditorConfig {
-  const given = withMarketsFile(parseEnv(auditorEnv, env))
+  const given = withOwnFiles(parseEnv(auditorEnv, env))
   const { NATS_URL, RPC_URL, DEPLOYMENT_FILE = join(given.DATA_DIR, 'devnet.json') } = given
   if (NATS_URL !== undefined && RPC_URL !== undefined)
     return { ...given, NATS_URL, RPC_URL, DEPLOYMENT_FILE }
@@ -67,10 +69,12 @@ function readPorts(dataDir: string): z.infer<typeof portsFile> {
   }
 }
 
-/** ./venue up keeps its market file in DATA_DIR. */
-function withMarketsFile(given: z.infer<typeof auditorEnv>): z.infer<typeof auditorEnv> {
-  const own = join(given.DATA_DIR, 'markets.json')
-  return given.MARKETS_FILE === undefined && existsSync(own)
-    ? { ...given, MARKETS_FILE: own }
-    : given
+/** ./venue up keeps its market file and the seeds of its bus in DATA_DIR. */
+function withOwnFiles(given: z.infer<typeof auditorEnv>): z.infer<typeof auditorEnv> {
+  const existing = (path: string) => (existsSync(path) ? path : undefined)
+  return {
+    ...given,
+    MARKETS_FILE: given.MARKETS_FILE ?? existing(join(given.DATA_DIR, 'markets.json')),
+    NATS_CREDENTIALS: given.NATS_CREDENTIALS ?? existing(busSeedsDir(given.DATA_DIR)),
+  }
 }

@@ -8,7 +8,6 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
 import { readAuditorConfig, USAGE } from './config.js'
 import { wordVerdicts } from './verdicts.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'auditor'
 
@@ -20,7 +19,7 @@ async function open(onWarning: (message: string) => void): Promise<AuditOptions>
   return {
     bus: await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
-      ...{ ...busPlace(config), name: PROCESS, versions: streamVersions(markets), onWarning },
+      ...{ config, user: PROCESS, versions: streamVersions(markets), onWarning },
     }),
     client: createChainClient(config.RPC_URL, 'read'),
     markets,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of chain-reader, by the names of its environment. */
 export const chainReaderEnv = z.object({

@@ -10,7 +10,6 @@ import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
 import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readChainReaderConfig)
 
@@ -26,8 +25,7 @@ runProcess({
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions(markets),
-      ...busPlace(config),
-      name: PROCESS_NAME,
+      ...{ config, user: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
     })
     const source = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })

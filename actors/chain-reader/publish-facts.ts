@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
+import { CHAIN_READER_SOURCE } from '../../bus-schemas/command-writers.js'
 import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
@@ -7,7 +8,6 @@ import type { Command, LoggedCommand } from '../../core/engine/command.js'
 import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'
 
 /** This writer's name in the command log. */
-export const CHAIN_READER_SOURCE = 'chain-reader'
 const RETRY_PAUSE_MS = 250
 /** Newest messages searched for the last number of an earlier run. */
 const TAIL_MESSAGES = 2_000
@@ -43,7 +43,7 @@ export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
     })
     while (commands.length > 0) {
       const { data, count } = encodeGroup(commands)
-      await append(options, commandsSubject(market), data)
+      await append(options, commandsSubject(market, 'chain-reader'), data)
       commands = commands.slice(count)
     }
   }
@@ -74,13 +74,13 @@ async function append(
 
 async function lastOwnNo(options: FactsOptions): Promise<number> {
   const { bus, market } = options
-  const { decode } = commandMessages(options)
+  const { take } = commandMessages(options)
   const stream = commandsStream(market)
   const { firstSeq, lastSeq } = await bus.streamState(stream)
   let last = 0
   for (let next = Math.max(firstSeq, lastSeq - TAIL_MESSAGES + 1); next <= lastSeq;) {
     const messages = await bus.read(stream, next, READ_CHUNK)
-    for (const { source, sourceNo } of messages.flatMap(({ data }) => decode(data))) {
+    for (const { source, sourceNo } of messages.flatMap((message) => take(message))) {
       if (source === CHAIN_READER_SOURCE) last = Math.max(last, sourceNo)
     }
     next = (messages.at(-1)?.seq ?? lastSeq) + 1

@@ -1,6 +1,5 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
-import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
+import { feedStream, tellTouched } from '../../bus-schemas/subjects.js'
 import { encodeTouched } from '../../bus-schemas/touched-accounts.js'
 import {
   observeAccount,
@@ -20,9 +19,8 @@ import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
 import type { TouchedAccounts } from '../../core/touched-accounts.js'
 import { NoAnswer, StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
-import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
+import { joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
-import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
 import { createAccountWatch, IDLE_ACCOUNTS_MAX, type AccountWatch } from './account-watch.js'
@@ -148,9 +146,7 @@ async function openMarket(
   const { bus, nowMs, observe, log } = options
   const name = market.market
   const onRaised = (what: string) => log.warn(what)
-  await openMarketLog(bus, market, { nowMs, onRaised })
-  const { version } = commandMessages(market)
-  await recordVersions(bus, new Map([[commandsStream(name), version]]), onRaised)
+  await joinMarketLog(bus, market, { writer: PROCESS_NAME, nowMs, onRaised })
   const onUnknown = (err: unknown) => log.warn({ err, market: name }, 'append not acknowledged')
   const publish = await openFacts({
     ...{ bus, market: name, contractType: market.contractType },

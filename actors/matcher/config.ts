@@ -3,17 +3,37 @@ import { z } from 'zod'
 import type { Market } from '../../core/contracts/market.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv } from '../../runtime/process/config.js'
 import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
+import { checkOperator, type CheckOperator } from './check-operator.js'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
 import { LEADER_SILENCE_MS } from './lead.js'
 import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
 import type { MatcherFacts } from './observe.js'
 import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
 import { LATE_AFTER_MS } from './settle.js'
-import { busEnv } from '../../runtime/bus/nats-access.js'
 
 const positiveInt = z.coerce.number().int().positive()
+
+/** Public keys of operators with their names. */
+const OPERATOR = /^([A-Za-z0-9._-]{1,32})=(U[A-Z2-7]{55})$/
+
+const operatorKeys = z
+  .string()
+  .default('')
+  .transform((given, ctx): ReadonlyMap<string, string> => {
+    const keys = new Map<string, string>()
+    for (const entry of given.split(',').filter((each) => each.trim() !== '')) {
+      const [, name, key] = OPERATOR.exec(entry.trim()) ?? []
+      if (name === undefined || key === undefined) {
+        ctx.addIssue('must be <name>=<public key>, separated by commas')
+        return z.NEVER
+      }
+      keys.set(key, name)
+    }
+    return keys
+  })
 
 /** Settings of a matcher, by the names of its environment. */
 export const matcherEnv = z.object({
@@ -29,6 +49,8 @@ export const matcherEnv = z.object({
   EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
   /** A settlement without an outcome for so long is reported in the log and on the health page. */
   SETTLEMENT_LATE_SECONDS: positiveInt.default(60),
+  /** Who may change markets: `<name>=<public key>`, comma-separated; without any no change is taken. */
+  OPERATOR_KEYS: operatorKeys,
   /** `1`: follows the market's leader and takes over when it is gone. */
   STANDBY: z.enum(['0', '1']).default('0'),
   /** A checkpoint is written after so many commands, or so many seconds, whichever comes first. */
@@ -64,6 +86,9 @@ export function executorOf(config: MatcherConfig): ExecutorAddress {
   }
 }
 
+export const operatorsOf = ({ OPERATOR_KEYS: keys }: MatcherConfig): CheckOperator =>
+  checkOperator({ keys, nowMs: Date.now })
+
 export function checkpointsOf(config: MatcherConfig): CheckpointSettings {
   return {
     everyCommands: config.CHECKPOINT_COMMANDS,
@@ -89,6 +114,8 @@ export interface MatcherOptions {
   readonly checkpoints?: CheckpointSettings
   /** The engine version to set in the log; undefined keeps that of the log. */
   readonly engineVersion?: number | undefined
+  /** Judges who gives commands to the market; refuses every command by default. */
+  readonly operators?: CheckOperator
   /** Where and how often to ask which settlements were reversed. */
   readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
   /** Where and how often to ask what keeps all matches from being settled. */
@@ -112,6 +139,7 @@ export function withDefaults(given: MatcherOptions): MatcherSettings {
     silenceMs: LEADER_SILENCE_MS,
     checkpoints: CHECKPOINT_SETTINGS,
     engineVersion: undefined,
+    operators: checkOperator({ keys: new Map(), nowMs: given.nowMs }),
     reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
     faults: { ask: () => Promise.resolve(undefined), everyMs: FAULTS_EVERY_MS },
     lateAfterMs: LATE_AFTER_MS,

@@ -1,6 +1,7 @@
+import { MATCHER_SOURCE } from '../../bus-schemas/command-writers.js'
 import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
-import type { OnClockAhead } from '../../bus-schemas/commands.js'
+import type { TakeNotices } from '../../bus-schemas/commands.js'
 import { encodeMarketAnswer } from '../../bus-schemas/markets.js'
 import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import { marketVersions } from '../../bus-schemas/stream-versions.js'
@@ -30,7 +31,6 @@ import type { FeedEnd } from './checkpoints.js'
 import { standBy, type Compared, type StandingBy } from './compare.js'
 import type { MatcherSettings } from './config.js'
 import type { CommandLog, LoggedMessage } from './log.js'
-import { MATCHER_SOURCE } from './own-commands.js'
 
 /** How long a leader may be silent, in its ticks or when it is asked, until it counts as gone. */
 export const LEADER_SILENCE_MS = 3_000
@@ -137,10 +137,10 @@ export async function catchUp(leading: Leading): Promise<void> {
 export async function publishNext(
   leading: Leading,
   onStep: (step: BlockOfCommands) => void,
-  onClockAhead?: OnClockAhead,
+  notices?: TakeNotices,
 ): Promise<LoggedMessage> {
   const { log, leader, settings } = leading
-  const message = await log.next(onClockAhead)
+  const message = await log.next(notices)
   const { leaderTerm = 0 } = message
   if (leaderTerm > leader.term) {
     const { market } = settings.market

@@ -65,12 +65,13 @@ export function goLive(leading: Leading, restored: Restored): Live {
   continueSweeps(leading, own)
   const positions = { command_seq: log.commandSeq, feed_seq: changeSeq }
   facts.caughtUp(positions, state.matches.size)
+  const notices = { onClockAhead: facts.clockAhead, onForeign: facts.commandForeign }
   const onStep = (step: BlockOfCommands): void => followUp(step, { own, settler, onFatal })
   return {
     ...{ kind: 'live', log, feed, unanswered: () => unanswered.standing() },
     async run() {
       for (;;) {
-        const { commands } = await publishNext(leading, onStep, facts.clockAhead)
+        const { commands } = await publishNext(leading, onStep, notices)
         appliedAtMs = elapsedMs()
         checkpointer.applied(commands.length, () => capture(leading))
       }

@@ -1,4 +1,5 @@
-import { commandMessages, type OnClockAhead } from '../../bus-schemas/commands.js'
+import { MATCHER_SOURCE } from '../../bus-schemas/command-writers.js'
+import { commandMessages, type TakeNotices } from '../../bus-schemas/commands.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
@@ -7,7 +8,6 @@ import type { LoggedCommand } from '../../core/engine/command.js'
 import { termOf } from '../../core/engine/numbering.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
-import { MATCHER_SOURCE } from './own-commands.js'
 
 /** Messages that are read ahead. */
 const AHEAD_MAX = 64
@@ -96,7 +96,7 @@ export interface CommandLog {
   /** The last message that is through. */
   readonly commandSeq: number
   /** The message that is under way, or else the next one. */
-  next(onClockAhead?: OnClockAhead): Promise<LoggedMessage>
+  next(notices?: TakeNotices): Promise<LoggedMessage>
   /** The same; undefined when none is under way and none arrives in time. */
   nextWithin(ms: number): Promise<LoggedMessage | undefined>
   /** Closes the message that is under way, of which no step is left. */
@@ -121,7 +121,7 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
   let { commandSeq } = options
   let current: LoggedMessage | undefined
   const reader = await openStreamReader({ bus, stream, fromSeq: commandSeq + 1, onError })
-  const nextWithin = async (ms: number, onClockAhead?: OnClockAhead) => {
+  const nextWithin = async (ms: number, notices?: TakeNotices) => {
     if (current !== undefined) return current
     const message = await reader.peek(ms)
     if (message === undefined) return undefined
@@ -130,7 +130,7 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
     current = openMessage(
       state,
       message.seq,
-      commandMessages(state.identity).take(message, onClockAhead),
+      commandMessages(state.identity).take(message, notices),
     )
     return current
   }
@@ -140,8 +140,8 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
       return commandSeq
     },
     nextWithin: (ms) => nextWithin(ms),
-    next: async (onClockAhead) => {
-      const message = await nextWithin(Infinity, onClockAhead)
+    next: async (notices) => {
+      const message = await nextWithin(Infinity, notices)
       assert(message !== undefined, `${stream} ended`)
       return message
     },

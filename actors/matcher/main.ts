@@ -6,14 +6,13 @@ import { alongside } from '../../runtime/metrics/metrics.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { askExecutorAt } from './ask-executor.js'
-import { checkpointsOf, executorOf, readMatcherConfig } from './config.js'
+import { checkpointsOf, executorOf, operatorsOf, readMatcherConfig } from './config.js'
 import { runEveryMarket } from './every-market.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
 import { startMatcher } from './matcher.js'
 import { measureMatcher, sampleMatcher } from './measure.js'
 import { answerPings, observeMatcher } from './observe.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readMatcherConfig)
 const TICK_MS = 1_000
@@ -29,19 +28,20 @@ function runMarket(name: string): void {
       const market = readRow()
       const bus = await connectVenueBus({
         versions: streamVersions([market]),
-        ...{ ...busPlace(config), name: process },
+        ...{ config, user: 'matcher', name: process },
         onWarning: (message) => log.warn(message),
       })
       const executor = executorOf(config)
       const facts = alongside(observeMatcher(log), measureMatcher(metrics, name, Date.now))
       const matcher = await startMatcher({
         ...{ bus, market, readRow, standby, facts, onFatal: fail },
+        operators: operatorsOf(config),
         ask: askExecutorAt(executor),
         faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
         reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
+        ...{ nowMs: Date.now, tickMs: TICK_MS, checkpoints: checkpointsOf(config) },
         lateAfterMs: config.SETTLEMENT_LATE_SECONDS * 1_000,
-        ...{ nowMs: Date.now, tickMs: TICK_MS },
-        ...{ checkpoints: checkpointsOf(config), engineVersion: config.ENGINE_VERSION },
+        engineVersion: config.ENGINE_VERSION,
       })
       sampleMatcher(metrics, name, () => matcher.standing())
       const pings = await answerPings(bus, { process, standby }, matcher)

@@ -106,7 +106,7 @@ const becomeLeader = async (
 
 async function declareStreams({ bus, market: row, nowMs, facts }: MatcherSettings): Promise<void> {
   const { market } = row
-  await openMarketLog(bus, row, { nowMs, onRaised: facts.versionRaised })
+  await openMarketLog(bus, row, { writer: 'matcher', nowMs, onRaised: facts.versionRaised })
   await bus.declareStream({
     stream: feedStream(market),
     subject: feedSubject(market),

@@ -1,3 +1,4 @@
+import type { MarketRequest } from '../../bus-schemas/markets.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { MessageResult } from '../../core/engine/apply-message.js'
 import type { Change, Leader } from '../../core/engine/change.js'
@@ -14,6 +15,7 @@ export type MatcherFacts = ReturnType<typeof observeMatcher>
 export function observeMatcher(log: Logger) {
   return {
     ...observeTerms(log),
+    ...observeLog(log),
     caughtUp: (positions: Readonly<Record<string, number>>, pendingMatches: number) =>
       log.info({ ...positions, pending_matches: pendingMatches }, 'matcher caught up with its log'),
     restored: (commandSeq: number) =>
@@ -22,11 +24,6 @@ export function observeMatcher(log: Logger) {
       log.info({ term, id, ...positions }, 'matcher leads its market'),
     versionRaised: (what: string) => log.warn(what),
     leaderSilent: () => log.warn('the leader is silent, taking over'),
-    clockAhead: ({ source, atMs }: LoggedCommand, storedAtMs: number) =>
-      log.error(
-        { source, ahead_ms: atMs - storedAtMs },
-        'a clock is ahead of the bus, its time is not believed',
-      ),
     checkpointWritten: ({ commandSeq, sealSeq, firstSeq }: StoredCheckpoint, ms: number) =>
       log.info(
         { command_seq: commandSeq, messages: sealSeq - firstSeq + 1, ms },
@@ -73,11 +70,32 @@ export function observeMatcher(log: Logger) {
   }
 }
 
+/** What the command log holds that is not taken as it is. */
+function observeLog(log: Logger) {
+  return {
+    clockAhead: ({ source, atMs }: LoggedCommand, storedAtMs: number) =>
+      log.error(
+        { source, ahead_ms: atMs - storedAtMs },
+        'a clock is ahead of the bus, its time is not believed',
+      ),
+    commandForeign: ({ source, command }: LoggedCommand, subject: string) =>
+      log.error(
+        { source, kind: command.kind, subject },
+        'a command is left out: its writer may not write it',
+      ),
+  }
+}
+
 /** What an operator sets: the market's rules and its engine version. */
 function observeTerms(log: Logger) {
   return {
     fileDiffers: (differences: readonly string[]) =>
       log.error({ differences }, 'market file and log differ, new orders are refused'),
+    operatorRefused: ({ by, reason, change, proof }: MarketRequest, problem: string) =>
+      log.warn(
+        { by, reason, change: change.kind, key: proof?.key, problem },
+        'a command to the market is refused',
+      ),
     operatorAsks: ({ kind, by, reason }: MarketCommand) =>
       log.info({ command: kind, by, reason }, 'operator changes the market'),
     engineSet: (version: number) =>

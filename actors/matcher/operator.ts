@@ -1,6 +1,7 @@
 import {
   decodeMarketRequest,
   encodeMarketAnswer,
+  type MarketChange,
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
@@ -16,37 +17,51 @@ const MAX_TEXT_LENGTH = 200
 /** Texts of one line. */
 const PLAIN = /^[^\p{Cc}\p{Cs}]+$/u
 
+/** A request that changes the market. */
+interface Asked extends MarketRequest {
+  readonly change: Exclude<MarketChange, { kind: 'show' }>
+}
+
 /**
- * Answers an operator's questions about the market while this matcher leads it. A change goes into the log first; its
- * answer follows the block that it made.
+ * Answers questions about the market while this matcher leads it, and carries out the commands of its operators. A change goes
+ * into the log first, with who gave it; its answer follows the block that it made.
  */
-export function answerOperator(
+export async function answerOperator(
   { settings, leader, log, feed }: Leading,
   own: OwnCommands,
 ): Promise<Subscription> {
-  const { bus, market, onFatal, facts } = settings
-  return bus.answer(askMarket(market.market), leader.id, (data, replyTo) => {
-    const request = decodeMarketRequest(data)
-    const read = readChange(log.state, request)
-    if (read === 'show') {
-      const { changeSeq } = feed.end
-      const terms = termsOf(log.state)
-      bus.reply(replyTo, encodeMarketAnswer({ kind: 'terms', feed_seq: changeSeq, terms }))
-    } else if ('problem' in read) {
-      bus.reply(replyTo, encodeMarketAnswer({ kind: 'refused', message: read.problem }))
-    } else {
-      facts.operatorAsks(read)
-      own.submit(read, { replyTo, requestId: request.request_id }).catch(onFatal)
+  const { bus, market, onFatal, facts, operators } = settings
+  const refuse = (replyTo: string, message: string): void =>
+    bus.reply(replyTo, encodeMarketAnswer({ kind: 'refused', message }))
+  const carryOut = async (request: Asked, replyTo: string): Promise<void> => {
+    const verdict = await operators.verdict(bus, market.market, request)
+    if ('problem' in verdict) {
+      facts.operatorRefused(request, verdict.problem)
+      return refuse(replyTo, verdict.problem)
     }
+    const read = readChange(log.state, { ...request, by: verdict.by })
+    if ('problem' in read) return refuse(replyTo, read.problem)
+    facts.operatorAsks(read)
+    await own.submit(read, { replyTo, requestId: request.request_id })
+  }
+  await operators.open(bus)
+  return bus.answer(askMarket(market.market), leader.id, (data, replyTo) => {
+    const { change, ...request } = decodeMarketRequest(data)
+    if (change.kind !== 'show') {
+      carryOut({ ...request, change }, replyTo).catch(onFatal)
+      return
+    }
+    const { changeSeq } = feed.end
+    const terms = termsOf(log.state)
+    bus.reply(replyTo, encodeMarketAnswer({ kind: 'terms', feed_seq: changeSeq, terms }))
   })
 }
 
 /** The command that carries out the request, or why there is none. */
 function readChange(
   state: MatcherState,
-  { by, reason, change }: MarketRequest,
-): MarketCommand | { readonly problem: string } | 'show' {
-  if (change.kind === 'show') return 'show'
+  { by, reason, change }: Asked,
+): MarketCommand | { readonly problem: string } {
   for (const [name, text] of Object.entries({ by, reason })) {
     if (text.length > MAX_TEXT_LENGTH || !PLAIN.test(text)) {
       return { problem: `${name} must be one line of 1 to ${MAX_TEXT_LENGTH} characters` }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { MATCHER_SOURCE, OPERATOR_SOURCE } from '../../bus-schemas/command-writers.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsSubject } from '../../bus-schemas/subjects.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
@@ -9,9 +10,6 @@ import { createGroupCommit } from '../../runtime/process/group-commit.js'
 
 const COMMANDS_MAX_PER_MESSAGE = 256
 const RETRY_PAUSE_MS = 200
-
-/** Source of the commands that an operator has asked for. */
-export const OPERATOR_SOURCE = 'operator'
 
 /** An operator who waits for an answer. */
 export type Asker = Required<Pick<LoggedCommand, 'replyTo' | 'requestId'>>
@@ -51,7 +49,7 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
   const append = async (data: Uint8Array): Promise<void> => {
     for (;;) {
       try {
-        await options.bus.append(commandsSubject(options.market), data)
+        await options.bus.append(commandsSubject(options.market, 'matcher'), data)
         trouble = undefined
         return
       } catch (error) {
@@ -84,6 +82,3 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
     },
   }
 }
-
-/** Source of everything that a market's matcher itself puts into the log. */
-export const MATCHER_SOURCE = 'matcher'

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   decodeMarketAnswer,
   encodeMarketRequest,
   type MarketChange,
+  type MarketRequest,
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
@@ -18,6 +19,7 @@ import {
   type MarketData,
 } from '../../data/markets.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import type { OperatorKey } from '../../runtime/bus/operator-key.js'
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
 
@@ -31,6 +33,8 @@ export interface OperatorDeps extends Pick<
   'marketsFile' | 'deploymentFile' | 'user'
 > {
   readonly bus: Pick<Bus, 'ask'>
+  /** Signs changes; without it they are refused by the matcher. */
+  readonly operatorKey?: OperatorKey | undefined
   /** How long an added market has until its matcher answers. */
   readonly openWithinMs?: number
 }
@@ -39,6 +43,7 @@ const ANSWER_WITHIN_MS = 5_000
 const SHOW_WITHIN_MS = 1_000
 const OPEN_WITHIN_MS = 30_000
 const ASK_AGAIN_MS = 250
+const NONCE_BYTES = 16
 
 /**
  * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log
@@ -142,11 +147,14 @@ interface Asking {
 }
 
 async function ask(
-  { bus, user }: OperatorDeps,
+  { bus, user, operatorKey }: OperatorDeps,
   market: string,
   { change, reason, withinMs }: Asking,
 ): Promise<MarketTerms> {
-  const request = { request_id: randomUUID(), by: user, reason, change }
+  const unsigned: MarketRequest = { request_id: randomUUID(), by: user, reason, change }
+  const issued = { issuedAtMs: Date.now(), nonce: randomBytes(NONCE_BYTES).toString('hex') }
+  const request =
+    change.kind === 'show' ? unsigned : (operatorKey?.sign(market, unsigned, issued) ?? unsigned)
   try {
     const data = await bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
     const answer = decodeMarketAnswer(data)

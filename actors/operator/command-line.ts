@@ -21,6 +21,7 @@ export type OperatorTask =
   | { readonly kind: 'status'; readonly json: boolean }
   | { readonly kind: 'inspect'; readonly subject: string; readonly json: boolean }
   | { readonly kind: 'bus-replicas'; readonly replicas: number }
+  | { readonly kind: 'bus-users'; readonly dir: string }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
@@ -68,6 +69,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
+  addBusUsers(program, (dir) => (task = { kind: 'bus-users', dir }))
   try {
     program.parse(words, { from: 'user' })
   } catch (error) {
@@ -209,6 +211,17 @@ function addReplicas(program: Command, given: (replicas: number) => void): void 
       examples('NATS_URL=nats://a:4222,nats://b:4222,nats://c:4222 ./venue bus-replicas 3'),
     )
     .action((count: string) => given(parseInt(count, 10)))
+}
+
+function addBusUsers(program: Command, given: (dir: string) => void): void {
+  program
+    .command('bus-users')
+    .description(
+      'make the seeds of all users of the bus in a directory, and authorization.conf for nats-server; seeds that are there stay',
+    )
+    .requiredOption('--dir <dir>', 'the directory')
+    .addHelpText('after', examples('./venue bus-users --dir /etc/venue/bus'))
+    .action(({ dir }: { readonly dir: string }) => given(dir))
 }
 
 function addCheck(program: Command, given: (senders: SenderOptions, json: boolean) => void): void {

@@ -3,13 +3,17 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
   /** Directory of the venue; the next three default to those of ./venue up in it. */
   DATA_DIR: z.string().min(1).default('./var'),
+  ...accessEnv.shape,
   NATS_URL: z.string().min(1).optional(),
+  /** The seed that signs commands to markets; absent: the operator's among the credentials. */
+  OPERATOR_KEY_FILE: z.string().min(1).optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   MARKETS_FILE: z.string().min(1).optional(),
   GATEWAY_URL: z.url().optional(),
@@ -20,7 +24,9 @@ export const operatorEnv = z.object({
 })
 
 export interface OperatorConfig {
-  readonly natsUrl: string
+  readonly place: BusPlace
+  /** File or directory of the seed that signs commands; undefined when there is none. */
+  readonly operatorKeyFile: string | undefined
   readonly deploymentFile: string
   readonly marketsFile: string
   /** Who gives the commands: the user of the machine. */
@@ -28,27 +34,39 @@ export interface OperatorConfig {
 }
 
 /** The bus of the settings, or that of ./venue up in DATA_DIR. Throws BadConfiguration, in one line. */
-export function readBusUrl(env: NodeJS.ProcessEnv = process.env): string {
-  const { DATA_DIR, NATS_URL } = parseEnv(operatorEnv, env)
-  return NATS_URL ?? `nats://127.0.0.1:${readPort(join(DATA_DIR, 'ports.json'))}`
-}
+export const readBusPlace = (env: NodeJS.ProcessEnv = process.env): BusPlace =>
+  placeOf(parseEnv(operatorEnv, env))
 
 const portsFile = z.object({ nats: z.int() })
 
 /** Throws BadConfiguration, in one line. */
 export function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
-  const { DATA_DIR, NATS_URL, DEPLOYMENT_FILE, MARKETS_FILE } = parseEnv(operatorEnv, env)
+  const given = parseEnv(operatorEnv, env)
+  const { DATA_DIR, DEPLOYMENT_FILE, MARKETS_FILE } = given
   const marketsFile = MARKETS_FILE ?? join(DATA_DIR, 'markets.json')
   if (!existsSync(marketsFile)) {
     throw new BadConfiguration(
       `there is no market file ${marketsFile}: set DATA_DIR or MARKETS_FILE`,
     )
   }
+  const place = placeOf(given)
   return {
-    natsUrl: NATS_URL ?? `nats://127.0.0.1:${readPort(join(DATA_DIR, 'ports.json'))}`,
+    ...{ place, operatorKeyFile: given.OPERATOR_KEY_FILE ?? place.credentials },
     deploymentFile: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
     marketsFile,
     user: userInfo().username,
+  }
+}
+
+/** The bus of the settings, or that of ./venue up in DATA_DIR. */
+function placeOf(given: z.infer<typeof operatorEnv>): BusPlace {
+  const { DATA_DIR, NATS_URL } = given
+  const { credentials, tls } = accessOf(given)
+  const own = busSeedsDir(DATA_DIR)
+  return {
+    url: NATS_URL ?? `nats://127.0.0.1:${readPort(join(DATA_DIR, 'ports.json'))}`,
+    credentials: credentials ?? (existsSync(own) ? own : undefined),
+    tls,
   }
 }
 
@@ -115,7 +133,7 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
 /** The venue of a backup, or the place for one that is restored. */
 export interface BackupConfig {
   readonly dataDir: string
-  readonly natsUrl: string
+  readonly place: BusPlace
   readonly rpcUrl: string
   readonly deploymentFile: string
   readonly marketsFile: string
@@ -125,10 +143,10 @@ export interface BackupConfig {
 export async function readBackupConfig(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<BackupConfig> {
-  const { natsUrl, deploymentFile, marketsFile } = readOperatorConfig(env)
+  const { place, deploymentFile, marketsFile } = readOperatorConfig(env)
   const { dataDir, rpcUrl } = await readVenuePlaces(env)
   if (rpcUrl === undefined) throw new BadConfiguration('set RPC_URL to the node of the chain')
-  return { dataDir, natsUrl, rpcUrl, deploymentFile, marketsFile }
+  return { dataDir, place, rpcUrl, deploymentFile, marketsFile }
 }
 
 export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
@@ -138,12 +156,14 @@ export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
 
 /** The launcher's files are not there yet, so that bus and node have to be named. Throws BadConfiguration, in one line. */
 export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): RestoreConfig {
-  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE } = parseEnv(operatorEnv, env)
+  const given = parseEnv(operatorEnv, env)
+  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE } = given
   if (NATS_URL === undefined || RPC_URL === undefined)
     throw new BadConfiguration('set NATS_URL to an empty bus, and RPC_URL to the node of the chain')
   const marketsFile = MARKETS_FILE ?? join(dataDir, 'markets.json')
   const user = userInfo().username
-  return { dataDir, natsUrl: NATS_URL, rpcUrl: RPC_URL, marketsFile, user }
+  const place = { url: NATS_URL, ...accessOf(given) }
+  return { dataDir, place, rpcUrl: RPC_URL, marketsFile, user }
 }
 
 function readPort(path: string): number {

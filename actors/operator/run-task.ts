@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { changeReplicas } from '../../runtime/bus/nats-replicas.js'
+import { provideUsers } from '../../runtime/bus/nats-users.js'
+import { readOperatorKey } from '../../runtime/bus/operator-key.js'
 import { carryOut, OrderRefused } from './change-market.js'
 import { checkVenue, printChecks } from './check-venue.js'
 import { runBackup } from './backup/run-backup.js'
@@ -8,7 +10,7 @@ import { runRestore } from './backup/run-restore.js'
 import type { MarketOrder, OperatorTask } from './command-line.js'
 import {
   readBackupConfig,
-  readBusUrl,
+  readBusPlace,
   readCheckConfig,
   readOperatorConfig,
   readRestoreConfig,
@@ -36,6 +38,8 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return showStatus(task.json)
     case 'inspect':
       return showFound(task.subject, task.json)
+    case 'bus-users':
+      return makeBusUsers(task.dir)
     case 'check-deployment':
       return showChecks(task)
     case 'backup':
@@ -59,24 +63,37 @@ const tellPart = (does: string) => (kind: string, name: string) => {
 
 async function changeMarkets(order: MarketOrder): Promise<Outcome> {
   const config = readOperatorConfig()
-  const { natsUrl: url } = config
+  const { operatorKeyFile: file } = config
+  const operatorKey = file === undefined ? undefined : readOperatorKey(file)
   const bus = await Promise.race([
-    connectNatsBus({ url, name: 'operator' }),
+    connectNatsBus({ ...config.place, name: 'operator', user: 'operator' }),
     delay(CONNECT_WITHIN_MS).then(() => {
-      throw new OrderRefused(`the bus at ${url} does not answer: is the venue running?`)
+      throw new OrderRefused(
+        `the bus at ${config.place.url} does not answer: is the venue running?`,
+      )
     }),
   ])
-  const lines = await carryOut({ ...config, bus }, order)
+  const lines = await carryOut({ ...config, operatorKey, bus }, order)
   await bus.close()
   return { text: lines.join('\n'), exitCode: 0 }
 }
 
 async function replicate(replicas: number): Promise<Outcome> {
   const lines: string[] = []
-  await changeReplicas(readBusUrl(), replicas, ({ stream, before, after }) => {
+  await changeReplicas(readBusPlace(), replicas, ({ stream, before, after }) => {
     lines.push(`${stream}: ${before === after ? `has ${after}` : `${before} to ${after}`}`)
   })
   return { text: [`servers of each stream, all up to date:`, ...lines].join('\n'), exitCode: 0 }
+}
+
+async function makeBusUsers(dir: string): Promise<Outcome> {
+  const { file, keys } = await provideUsers(dir)
+  const lines = [
+    `${Object.keys(keys).length} seeds in ${dir}: give each process its own, and keep operator.nk apart`,
+    `${file}: include it in the configuration of nats-server, then reload the server`,
+    `OPERATOR_KEYS=operator=${keys.operator}`,
+  ]
+  return { text: lines.join('\n'), exitCode: 0 }
 }
 
 async function showStatus(json: boolean): Promise<Outcome> {

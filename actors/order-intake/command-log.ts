@@ -243,7 +243,7 @@ function append(writing: Writing, { lastNo, payload }: Message): Promise<number>
   return repeated(writing, async (attempt) => {
     const found = attempt === 0 ? undefined : await foldSought(writing, payload)
     if (found !== undefined) return found
-    const appending = bus.append(commandsSubject(market), payload, { messageId })
+    const appending = bus.append(commandsSubject(market, 'order-intake'), payload, { messageId })
     crash('intake.after_publish_before_ack')
     return appending
   })

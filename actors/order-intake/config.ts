@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
-import { parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of order-intake, by the names of its environment. */
 export const orderIntakeEnv = z.object({

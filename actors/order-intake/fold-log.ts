@@ -7,7 +7,7 @@ import type { ObservedGap } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import { claimOfTombstone } from '../../data/claim-of.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
-import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { ordersOf } from './claim.js'
@@ -70,9 +70,10 @@ export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<numbe
   while (at.streamSeq < lastSeq) {
     const messages = await bus.read(stream, at.streamSeq + 1, READ_CHUNK)
     if (messages.length === 0) break
-    for (const { seq, data } of messages) {
+    for (const message of messages) {
+      const { seq, data } = message
       if (end.sought !== undefined && Buffer.compare(data, end.sought) === 0) return seq
-      const found = readMessage(options, data, at.lastNo, end.term)
+      const found = readMessage(options, message, at.lastNo, end.term)
       at = { streamSeq: seq, lastNo: found.lastNo }
       fold(options, found.claims, reached(at))
     }
@@ -97,13 +98,13 @@ const claimsOfGap = ({ used }: ObservedGap, registry: FoldOptions['registry']): 
 /** The claims of a message, and the number of its last command that the market does not skip. */
 function readMessage(
   { market, claimOf, registry, ...options }: FoldOptions,
-  data: Uint8Array,
+  message: BusMessage,
   before: number,
   term: number | undefined,
 ) {
   let lastNo = before
   const claims: Claim[] = []
-  for (const { source, sourceNo, command } of commandMessages(options).decode(data)) {
+  for (const { source, sourceNo, command } of commandMessages(options).take(message)) {
     if (command.kind === 'GapObserved') claims.push(...claimsOfGap(command.gap, registry))
     if (source !== INTAKE_SOURCE || sourceNo <= lastNo) continue
     if (term !== undefined && termOf(sourceNo) >= term) {

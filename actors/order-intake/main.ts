@@ -15,7 +15,6 @@ import { indexGateOf, readOrderIntakeConfig } from './config.js'
 import { roomOf } from './disks.js'
 import { sampleAdmission } from './measure.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const config = orExit(readOrderIntakeConfig)
 
@@ -29,12 +28,12 @@ runProcess({
     const registry = openIntakeRegistry(join(config.DATA_DIR, 'intake.db'))
     const bus = await connectArchivedBus({
       ...{ versions: streamVersions(markets), archiveDir: config.FEED_ARCHIVE_DIR },
-      ...{ ...busPlace(config), name: PROCESS_NAME },
+      ...{ config, user: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const chain = await openChain(config.RPC_URL, deployment, (message) => log.warn(message))
-    const protectedPrefixes = config.PROTECTED_ORDER_ID_PREFIXES
+    const { PROTECTED_ORDER_ID_PREFIXES: protectedPrefixes } = config
     const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
     const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
     const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
@@ -54,10 +53,7 @@ runProcess({
     }, fail)
     return {
       stop: async () => {
-        await watch.stop()
-        await exports.stop()
-        await admission.stop()
-        await intake.stop()
+        for (const part of [watch, exports, admission, intake]) await part.stop()
         await bus.close()
         registry.close()
       },

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createNumbering, termOf } from '../../core/engine/numbering.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
-import { LogMissing, openMarketLog } from '../../runtime/bus/market-log.js'
+import { joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
-import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { claimOf } from '../../data/claim-of.js'
@@ -121,9 +118,7 @@ async function openLog(options: MarketLogsOptions, row: Market): Promise<Command
   const { bus, registry, log, nowMs } = options
   const { market, contractType } = row
   const onRaised = (what: string) => log.warn(what)
-  await openMarketLog(bus, row, { nowMs, onRaised })
-  const { version } = commandMessages(row)
-  await recordVersions(bus, new Map([[commandsStream(market), version]]), onRaised)
+  await joinMarketLog(bus, row, { writer: 'order-intake', nowMs, onRaised })
   return createCommandLog({
     ...{ market, contractType, bus, registry, nowMs, log },
     claimOf: (order) => claimOf(row, order),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the projector, by the names of its environment. */
 export const projectorEnv = z.object({

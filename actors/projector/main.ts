@@ -10,7 +10,6 @@ import { readProjectorConfig } from './config.js'
 import { openArchive } from './keep-archive.js'
 import { sampleDisk } from './measure.js'
 import { startProjector } from './project.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'projector'
 const config = orExit(readProjectorConfig)
@@ -25,8 +24,7 @@ runProcess({
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions(markets),
-      ...busPlace(config),
-      name: PROCESS,
+      ...{ config, user: PROCESS },
       onWarning: (message) => log.warn(message),
     })
     const projection = createProjection(db, [])

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
 import type { Hex } from '../../core/action.js'
 import type { TransferKind } from '../../core/transfer.js'
-import { parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
+import { parseEnv } from '../../runtime/process/config.js'
 
 /** An amount of wei in decimal digits. */
 const weiText = (byDefault: string) =>

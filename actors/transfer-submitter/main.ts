@@ -8,11 +8,10 @@ import { createDepositRules } from './deposit-rules.js'
 import { sampleWallet } from './measure.js'
 import { openSubmitter, serveOff, type Submitting } from './open-submitter.js'
 import { createWithdrawalRules } from './withdrawal-rules.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 /** deposit-submitter or withdrawal-submitter, as TRANSFER_KIND says. */
 const config = orExit(readSubmitterConfig)
-const name = `${config.kind}-submitter`
+const name = `${config.kind}-submitter` as const
 
 runProcess({
   name,
@@ -20,8 +19,7 @@ runProcess({
   start: async ({ log, fail, metrics }) => {
     const bus = await connectVenueBus({
       versions: streamVersions([]),
-      ...busPlace(config),
-      name,
+      ...{ config, user: name },
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { originsEnv } from '../../runtime/http/origins.js'
+import { busEnv } from '../../runtime/bus/nats-access.js'
 import { ordersPerSecond, parseEnv, trustedProxies } from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
-import { busEnv } from '../../runtime/bus/nats-access.js'
 
 const MAX_PORT = 65_535
 const MAX_WORKERS = 64

@@ -13,7 +13,6 @@ import type { WsFanoutConfig } from './config.js'
 import { startFanOut } from './fan-out.js'
 import { SESSION_LIMITS } from './limits.js'
 import { measureFrames, sampleFanOut } from './measure.js'
-import { busPlace } from '../../runtime/bus/nats-access.js'
 
 const PROCESS = 'ws-fanout'
 
@@ -27,8 +26,7 @@ export function runWorker(config: WsFanoutConfig): void {
       const { markets } = file
       const bus = await connectVenueBus({
         versions: streamVersions(markets),
-        ...busPlace(config),
-        name: PROCESS,
+        ...{ config, user: PROCESS },
         onWarning: (message) => log.warn(message),
       })
       const fanOut = await startFanOut({

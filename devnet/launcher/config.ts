@@ -48,6 +48,7 @@ export const launcherEnv = z.object({
   LOG_FILES: integer('a number of files from 1 to 1000', 1, 1_000).default(2),
   PROCFILE: z.string().default('Procfile'),
   NATS_URL: z.string().optional(),
+  DEVNET_BUS_USERS: flag.default(true),
   NATS_SERVER_BIN: z.string().optional(),
   NATS_MAX_STORED_BYTES: integer(
     'bytes, from 1000000 on',
@@ -101,6 +102,8 @@ export interface LauncherConfig {
   /** Absolute; without the setting a copy in DATA_DIR of the file that ships, made at the first start. */
   readonly marketsFile: string
   readonly natsUrl: string | undefined
+  /** Whether our own bus has users with permissions. */
+  readonly busUsers: boolean
   readonly natsServerBin: string | undefined
   readonly natsMaxStoredBytes: number | undefined
   readonly path: string | undefined
@@ -144,6 +147,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     procfile: values.PROCFILE,
     marketsFile: resolve(values.MARKETS_FILE ?? join(values.DATA_DIR, 'markets.json')),
     natsUrl: values.NATS_URL,
+    busUsers: values.DEVNET_BUS_USERS,
     natsServerBin: values.NATS_SERVER_BIN,
     natsMaxStoredBytes: values.NATS_MAX_STORED_BYTES,
     path: values.PATH,

@@ -7,6 +7,10 @@ import { LauncherError } from './wait-for.js'
 /** Settings passed to the processes of a running venue. */
 export interface Wiring {
   readonly natsUrl: string
+  /** The directory of the bus's credentials; undefined with a bus that is not of our own. */
+  readonly natsCredentials: string | undefined
+  /** The key that signs commands to markets; undefined without credentials. */
+  readonly operatorKey: string | undefined
   readonly rpcUrl: string
   readonly deploymentFile: string
   readonly marketsFile: string
@@ -43,11 +47,14 @@ export function workerEnvironments(
 ): (process: string) => Env {
   const { ports, keys } = wiring
   const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
+  const operators: Env =
+    wiring.operatorKey === undefined ? {} : { OPERATOR_KEYS: `operator=${wiring.operatorKey}` }
   const common: Env = {
     PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
     ...config.inherited,
     PARENT_WATCH: '1',
     NATS_URL: wiring.natsUrl,
+    ...(wiring.natsCredentials !== undefined && { NATS_CREDENTIALS: wiring.natsCredentials }),
     ...(ports.nats_monitor !== undefined && {
       NATS_MONITOR_URL: `http://127.0.0.1:${ports.nats_monitor}`,
     }),
@@ -68,7 +75,7 @@ export function workerEnvironments(
   const own = (process: string): Env => {
     if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret }
     if (process === 'executor') return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
-    if (process.startsWith('matcher')) return secret
+    if (process.startsWith('matcher')) return { ...secret, ...operators }
     if (process === 'deposit-submitter')
       return { DEPOSIT_SUBMITTER_PRIVATE_KEY: keys.depositSubmitter }
     if (process === 'withdrawal-submitter')

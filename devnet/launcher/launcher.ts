@@ -11,6 +11,8 @@ import {
   keepChain,
   settleDeployment,
 } from '../chain/local-chain.js'
+import { authorizationBlock, provideSeeds } from '../../runtime/bus/nats-users.js'
+import { busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
 import { lockDataDir, provideDataDir } from './data-dir.js'
@@ -51,7 +53,8 @@ export interface LauncherOptions {
   readonly deploy?: typeof deployDevnet
 }
 
-type ChainSide = Omit<Wiring, 'natsUrl' | 'ports' | 'marketsFile'>
+type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKey'>
+type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile'>
 
 /** Starts and stops a whole venue on this machine. */
 export function createLauncher(options: LauncherOptions): Launcher {
@@ -113,7 +116,7 @@ interface Start {
 async function startAll(start: Start): Promise<string> {
   const { keeping, running, ports } = start
   const { config, console } = keeping
-  const [natsUrl, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
+  const [busSide, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
   const { marketsFile } = config
   await provideMarketFile(marketsFile)
   const marketData = { MARKETS_FILE: marketsFile, DEPLOYMENT_FILE: chainSide.deploymentFile }
@@ -121,7 +124,10 @@ async function startAll(start: Start): Promise<string> {
   for (const row of loadDeployedMarkets(marketData).absent) console.say(`  ${describeAbsent(row)}`)
   const listed = await readProcesses(config.procfile, markets)
   const processes = chainSide.keys.feeder === undefined ? listed : [...listed, FEEDER]
-  const environment = workerEnvironments(config, { ...chainSide, natsUrl, ports, marketsFile })
+  const environment = workerEnvironments(config, {
+    ...{ ...chainSide, ...busSide },
+    ...{ ports, marketsFile },
+  })
   const run = (entry: ProcfileEntry) =>
     running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
   processes.forEach(run)
@@ -156,21 +162,26 @@ async function untilQuoted(gatewayUrl: string): Promise<void> {
   await waitFor('the demo maker to quote', QUOTED_WITHIN_MS, ask).catch(() => undefined)
 }
 
-async function startBus({ keeping, running, ports }: Start): Promise<string> {
+async function startBus({ keeping, running, ports }: Start): Promise<BusSide> {
   const { config, console } = keeping
-  if (config.natsUrl !== undefined) return config.natsUrl
+  if (config.natsUrl !== undefined) {
+    return { natsUrl: config.natsUrl, natsCredentials: undefined, operatorKey: undefined }
+  }
   const { nats: port, nats_monitor: monitorPort } = ports
   assert(port !== undefined && monitorPort !== undefined, 'a bus of our own has ports')
   const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
   const dir = join(config.dataDir, 'nats')
   const { natsMaxStoredBytes: maxStoredBytes } = config
   const bounded = maxStoredBytes === undefined ? {} : { maxStoredBytes }
+  const natsCredentials = config.busUsers ? busSeedsDir(config.dataDir) : undefined
+  const keys = natsCredentials === undefined ? undefined : await provideSeeds(natsCredentials)
+  const secured = keys === undefined ? {} : { authorization: authorizationBlock(keys) }
   const bus = keepRunning(keeping, 'nats-server', (onSpawn, onLine) =>
-    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine, ...bounded }),
+    startNatsServer({ binary, dir, port, monitorPort, onSpawn, onLine, ...bounded, ...secured }),
   )
   running.bus = bus
   await console.step(`start nats-server on 127.0.0.1:${port}`, () => bus.ready)
-  return `nats://127.0.0.1:${port}`
+  return { natsUrl: `nats://127.0.0.1:${port}`, natsCredentials, operatorKey: keys?.operator }
 }
 
 async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {

@@ -21,6 +21,8 @@ export interface NatsServerOptions {
   readonly onLine?: ChildOptions['onLine']
   /** Called as soon as the process exists, long before it is ready. */
   readonly onSpawn?: (child: Child) => void
+  /** Its users, as `authorizationBlock` states them; without, every program of this machine may connect. */
+  readonly authorization?: string
   /** Most that it stores on disk, in bytes; 20 GB by default. */
   readonly maxStoredBytes?: number
   /** A server of a cluster; it is ready once it follows the cluster's leader. */
@@ -54,14 +56,17 @@ export interface NatsServer {
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
-  const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES, cluster } = options
+  const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES, authorization = '', cluster } = options
   const storeDir = join(dir, 'store')
   const configFile = join(dir, 'nats-server.conf')
   await mkdir(storeDir, { recursive: true })
   await removePortsFiles(dir)
   await writeFile(
     configFile,
-    natsServerConfig({ port, monitorPort, dir, storeDir, maxStoredBytes, cluster }),
+    natsServerConfig({
+      ...{ port, monitorPort, dir, storeDir },
+      ...{ maxStoredBytes, authorization, cluster },
+    }),
   )
   const lastLines: string[] = []
   const room = awaitRoom(storeDir, () => child.signal('SIGTERM'))
@@ -134,6 +139,7 @@ export function natsServerConfig(places: {
   readonly storeDir: string
   readonly maxStoredBytes: number
   readonly cluster?: ClusterPlace | undefined
+  readonly authorization?: string
 }): string {
   return `# Written by the launcher at every start; changes are lost.
 server_name: ${places.cluster?.serverName ?? 'venue-devnet'}
@@ -151,7 +157,7 @@ jetstream {
   max_file_store: ${places.maxStoredBytes}
   limits { duplicate_window: "10m" }
 }
-${places.cluster === undefined ? '' : clusterConfig(places.cluster)}`
+${places.cluster === undefined ? '' : clusterConfig(places.cluster)}${places.authorization ?? ''}`
 }
 
 /** Clients are told no addresses of other servers. */

@@ -5,6 +5,8 @@ import { CannotStart } from '../../core/cannot-start.js'
 export interface BusMessage {
   /** Position in the stream, from 1 without gaps. */
   readonly seq: number
+  /** Where its writer appended it. */
+  readonly subject: string
   readonly data: Uint8Array
   /** When the bus stored it, in unix milliseconds of the server's clock. */
   readonly storedAtMs: number
@@ -12,7 +14,8 @@ export interface BusMessage {
 
 export interface StreamSpec {
   readonly stream: string
-  readonly subject: string
+  /** What it captures; a stream that captures less is extended. */
+  readonly subject: string | readonly string[]
   /** One sentence, shown by the server's tools. */
   readonly description: string
 }
@@ -51,6 +54,11 @@ export class NoAnswer extends Error {
 /** The server refused to store the message; nothing was stored. */
 export class AppendRefused extends Error {
   override readonly name = 'AppendRefused'
+}
+
+/** This process's user may not do that on the bus; nothing was done. */
+export class NotPermitted extends Error {
+  override readonly name = 'NotPermitted'
 }
 
 /** The request was not sent or not answered; it changes nothing, so it can be repeated. */
@@ -106,7 +114,10 @@ export interface AppendOptions {
 }
 
 export interface Bus {
-  /** Creates the stream when absent; throws BusMisconfigured when it exists with another configuration. */
+  /**
+   * Creates the stream when absent, and extends what it captures; throws BusMisconfigured when it exists with another
+   * configuration, and NotPermitted when another process keeps it.
+   */
   declareStream(spec: StreamSpec): Promise<void>
   /**
    * Resolves with the message's sequence once it is durable; a repeat recognised by its messageId resolves with the
@@ -118,7 +129,7 @@ export interface Bus {
   streamState(stream: string): Promise<StreamState>
   /** The greatest version that was recorded for the stream's messages, 0 while none was. */
   streamVersion(stream: string): Promise<number>
-  /** Records a version for the stream's messages; it never becomes smaller. */
+  /** Records a version for the stream's messages; it never becomes smaller. Throws NotPermitted. */
   raiseStreamVersion(stream: string, version: number): Promise<void>
   /** The newest message; undefined when there is none. */
   lastMessage(stream: string): Promise<BusMessage | undefined>

@@ -17,16 +17,16 @@ export interface ObservationsOptions {
 /** Follows what a market's command log says of the market on the chain, through trims of the log. Rejects as `fromSeq` does. */
 export async function followObservations(options: ObservationsOptions): Promise<Subscription> {
   const { bus, market, onObserved, onFailure } = options
-  const { decode } = commandMessages(market)
+  const { take } = commandMessages(market)
   let resumed: Promise<Subscription> | undefined
   const subscription = await bus.follow({
     stream: commandsStream(market.market),
     fromSeq: await options.fromSeq(),
-    onMessage({ data, seq }) {
+    onMessage(message) {
       // Nearly all messages are orders, which are not worth decoding here.
-      if (!mentions(data)) return
-      for (const { command } of decode(data)) {
-        if (command.kind === 'MarketObserved') onObserved(command.observation, seq)
+      if (!mentions(message.data)) return
+      for (const { command } of take(message)) {
+        if (command.kind === 'MarketObserved') onObserved(command.observation, message.seq)
       }
     },
     onError(error) {

@@ -1,13 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { OPENER_SOURCE, type CommandWriter } from '../../bus-schemas/command-writers.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject, feedStream } from '../../bus-schemas/subjects.js'
+import {
+  commandsStream,
+  commandsSubject,
+  commandsSubjects,
+  feedStream,
+} from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { openingOf, type MarketOpening } from '../../core/contracts/market-terms.js'
-import { AppendUnknown, StreamMissing, WrongLastSequence, type Bus } from './bus.js'
+import { AppendUnknown, NotPermitted, StreamMissing, WrongLastSequence, type Bus } from './bus.js'
 import { recordVersions } from './stream-versions.js'
 
 /** Writer of the command that opens a market; it writes nothing else. */
-const OPENER = { source: 'market-file', sourceNo: 1 } as const
+const OPENER = { source: OPENER_SOURCE, sourceNo: 1 } as const
 
 type OpeningBus = Pick<
   Bus,
@@ -15,13 +22,15 @@ type OpeningBus = Pick<
 >
 
 export interface OpeningOptions {
+  /** The process that opens the log. */
+  readonly writer: CommandWriter
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Told when the log gets messages of a newer version than before. */
   readonly onRaised: (message: string) => void
 }
 
-/** A market has a feed and no log: opening it anew would publish a second beginning. */
+/** A market has a feed and no log: opening it anew would publish a second beginning. Or its matcher has not opened it yet. */
 export class LogMissing extends Error {
   override readonly name = 'LogMissing'
 }
@@ -34,13 +43,13 @@ export class LogMissing extends Error {
 export async function openMarketLog(
   bus: OpeningBus,
   row: Market,
-  { nowMs, onRaised }: OpeningOptions,
+  { writer, nowMs, onRaised }: OpeningOptions,
 ): Promise<void> {
   const { market } = row
   const stream = commandsStream(market)
   await bus.declareStream({
     stream,
-    subject: commandsSubject(market),
+    subject: commandsSubjects(market),
     description: `Everything that changes ${market}, in order`,
   })
   const { version, encode } = commandMessages(row)
@@ -51,12 +60,43 @@ export async function openMarketLog(
     await recordVersions(bus, new Map([[stream, version]]), onRaised)
     const data = encode([{ ...OPENER, atMs: nowMs(), command }])
     try {
-      await bus.append(commandsSubject(market), data, { expectedLastSeq: 0 })
+      await bus.append(commandsSubject(market, writer), data, { expectedLastSeq: 0 })
       return
     } catch (error) {
       // Another process was faster, or this append was stored without its acknowledgement: the stream shows which.
       if (!(error instanceof WrongLastSequence || error instanceof AppendUnknown)) throw error
     }
+  }
+}
+
+const JOIN_WITHIN_MS = 10_000
+const LOOK_EVERY_MS = 250
+
+/**
+ * openMarketLog and recordVersions for a writer beside the matcher. Where the bus lets the matcher alone create and change
+ * streams, it waits until the matcher has done so, and throws LogMissing when that takes too long.
+ */
+export async function joinMarketLog(
+  bus: OpeningBus,
+  row: Market,
+  options: OpeningOptions & { readonly withinMs?: number },
+): Promise<void> {
+  const { withinMs = JOIN_WITHIN_MS, onRaised } = options
+  const giveUpAtMs = performance.now() + withinMs
+  const stream = commandsStream(row.market)
+  const { version } = commandMessages(row)
+  for (;;) {
+    try {
+      await openMarketLog(bus, row, options)
+      await recordVersions(bus, new Map([[stream, version]]), onRaised)
+      return
+    } catch (cause) {
+      if (!(cause instanceof NotPermitted)) throw cause
+      if (performance.now() > giveUpAtMs) {
+        throw new LogMissing(`${stream} waits for the matcher of ${row.market}`, { cause })
+      }
+    }
+    await delay(LOOK_EVERY_MS)
   }
 }
 
@@ -82,7 +122,7 @@ export async function readOpening(
   const { firstSeq, lastSeq } = await bus.streamState(stream)
   if (firstSeq > 1 || lastSeq === 0) return undefined
   const [first] = await bus.read(stream, 1, 1)
-  const [logged] = first === undefined ? [] : commandMessages(market).decode(first.data)
+  const [logged] = first === undefined ? [] : commandMessages(market).take(first)
   const isOpened = logged?.command.kind === 'MarketOpened'
   assert(isOpened, `${stream} does not begin with MarketOpened: it belongs to an earlier release`)
   return logged.command.opening

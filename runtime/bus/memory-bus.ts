@@ -199,18 +199,26 @@ function streamOf(server: Server, name: string): MemoryStream {
 function declare(server: Server, spec: StreamSpec, isReachable: () => boolean): void {
   if (!isReachable()) throw new BusUnavailable('disconnected')
   const existing = server.streams.get(spec.stream)
-  if (existing !== undefined && existing.spec.subject !== spec.subject) {
-    throw new BusMisconfigured(`${spec.stream} captures ${existing.spec.subject}`)
+  const subjects = [spec.subject].flat()
+  const captured = [existing?.spec.subject ?? []].flat()
+  if (captured.some((subject) => !subjects.includes(subject))) {
+    throw new BusMisconfigured(`${spec.stream} captures ${captured.join(', ')}`)
   }
-  if (existing !== undefined) return
+  if (existing !== undefined) {
+    existing.spec = spec
+    return
+  }
   server.streams.set(spec.stream, createMemoryStream(spec, server.options.nowMs))
   for (const start of server.awaitingStreams.splice(0)) start()
 }
 
-/** As NATS matches subjects: `>` at the end stands for one or more further tokens. */
+/** As NATS matches subjects: `*` stands for one token, `>` at the end for one or more further ones. */
 const captures = (spec: StreamSpec, subject: string): boolean =>
-  spec.subject === subject ||
-  (spec.subject.endsWith('.>') && subject.startsWith(spec.subject.slice(0, -1)))
+  [spec.subject].flat().some((pattern) => fits(subject.split('.'), pattern.split('.')))
+
+const fits = (tokens: readonly string[], pattern: readonly string[]): boolean =>
+  (pattern.at(-1) === '>' ? tokens.length >= pattern.length : tokens.length === pattern.length) &&
+  pattern.every((part, at) => part === '>' || part === '*' || part === tokens[at])
 
 async function append(
   server: Server,
@@ -223,7 +231,7 @@ async function append(
   if (fault === 'lose') throw new AppendUnknown(`${subject}: no acknowledgement`)
   const stream = [...server.streams.values()].find(({ spec }) => captures(spec, subject))
   if (stream === undefined) throw new AppendUnknown(`${subject}: no stream listens`)
-  const seq = stream.store(data, options)
+  const seq = stream.store(subject, data, options)
   if (fault === 'loseAck') throw new AppendUnknown(`${subject}: no acknowledgement`)
   await server.acksHeld
   return seq

@@ -17,12 +17,12 @@ const REMEMBERED_IDS = 10_000
 
 /** One stream of the in-memory bus. */
 export interface MemoryStream {
-  readonly spec: StreamSpec
+  spec: StreamSpec
   /** The version recorded for its messages, 0 for none. */
   version: number
   state(): StreamState
   /** Stores the message, or recognises a repeat, and returns its sequence. Throws WrongLastSequence. */
-  store(data: Uint8Array, options: AppendOptions): number
+  store(subject: string, data: Uint8Array, options: AppendOptions): number
   /** Up to `limit` messages from there on. Throws MessagesGone. */
   read(fromSeq: number, limit: number): BusMessage[]
   /** Deletes everything below the sequence. */
@@ -48,7 +48,7 @@ export function createMemoryStream(spec: StreamSpec, nowMs: () => number): Memor
     version: 0,
     state,
     wake,
-    store(data, { expectedLastSeq, messageId }) {
+    store(subject, data, { expectedLastSeq, messageId }) {
       const { lastSeq } = state()
       if (expectedLastSeq !== undefined && expectedLastSeq !== lastSeq) {
         throw new WrongLastSequence(`${spec.stream} ends at ${lastSeq}, not ${expectedLastSeq}`)
@@ -57,7 +57,7 @@ export function createMemoryStream(spec: StreamSpec, nowMs: () => number): Memor
       if (known !== undefined) return known
       const seq = lastSeq + 1
       // A copy: a slice of a Buffer would share the caller's memory.
-      messages.push({ seq, data: new Uint8Array(data), storedAtMs: nowMs() })
+      messages.push({ seq, subject, data: new Uint8Array(data), storedAtMs: nowMs() })
       if (messageId !== undefined) remember(seqOfId, messageId, seq)
       wake()
       return seq

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createInbox, headers, type Msg, type NatsConnection, type PublishOptions } from 'nats'
+import { headers, type Msg, type NatsConnection, type PublishOptions } from 'nats'
 import { z } from 'zod'
 import { AppendRefused, AppendUnknown, WrongLastSequence, type AppendOptions } from './bus.js'
 
@@ -17,6 +17,8 @@ const ackSchema = z.object({
 /** Appends with one inbox for all acknowledgements: a subscription per append would cost more than the append. */
 export interface Appender {
   append(subject: string, data: Uint8Array, options?: NatsAppendOptions): Promise<number>
+  /** The server does not let this user publish there: rejects the appends in flight to that subject with AppendRefused. */
+  refused(subject: string): void
   /** Rejects every append in flight with AppendUnknown. */
   close(): void
 }
@@ -28,39 +30,24 @@ export interface NatsAppendOptions extends AppendOptions {
 
 interface Deps {
   readonly connection: NatsConnection
+  readonly newInbox: () => string
   readonly isConnected: () => boolean
   readonly timeoutMs: number
 }
 
-type Reply = { readonly kind: 'message'; readonly message: Msg } | { readonly kind: 'silence' }
+type Reply =
+  | { readonly kind: 'message'; readonly message: Msg }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'refused' }
 
-export function createAppender({ connection, isConnected, timeoutMs }: Deps): Appender {
-  const inbox = createInbox()
-  const waiting = new Map<string, (reply: Reply) => void>()
-  let sent = 0
+interface Waiting {
+  readonly subject: string
+  readonly settle: (reply: Reply) => void
+}
+
+export function createAppender({ connection, newInbox, isConnected, timeoutMs }: Deps): Appender {
+  const exchanges = createExchanges({ connection, newInbox })
   let inFlight = 0
-  const subscription = connection.subscribe(`${inbox}.*`, {
-    callback: (_error, message) => {
-      waiting.get(message.subject.slice(inbox.length + 1))?.({ kind: 'message', message })
-    },
-  })
-
-  /** Publishes at once and resolves with the reply, or with silence at the deadline. */
-  function exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply> {
-    sent += 1
-    const token = sent.toString(36)
-    publish(connection, subject, data, { ...request.options, reply: `${inbox}.${token}` })
-    return new Promise((resolve) => {
-      const settle = (reply: Reply): void => {
-        clearTimeout(timer)
-        waiting.delete(token)
-        resolve(reply)
-      }
-      const left = request.deadline - performance.now()
-      const timer = setTimeout(() => settle({ kind: 'silence' }), left)
-      waiting.set(token, settle)
-    })
-  }
 
   async function append(
     subject: string,
@@ -78,8 +65,11 @@ export function createAppender({ connection, isConnected, timeoutMs }: Deps): Ap
       }
       for (;;) {
         // Send nothing while disconnected: the client would buffer the message and deliver it later.
-        const reply = isConnected() ? await exchange(subject, data, request) : undefined
+        const reply = isConnected() ? await exchanges.exchange(subject, data, request) : undefined
         if (reply?.kind === 'silence') break
+        if (reply?.kind === 'refused') {
+          throw new AppendRefused(`${subject}: this user may not append there`)
+        }
         if (reply !== undefined && !isNoResponders(reply.message)) {
           return sequenceOf(subject, reply.message)
         }
@@ -94,9 +84,56 @@ export function createAppender({ connection, isConnected, timeoutMs }: Deps): Ap
 
   return {
     append,
+    refused: (subject) => exchanges.refused(subject),
+    close: () => exchanges.close(),
+  }
+}
+
+/** Messages whose replies arrive in one inbox. */
+interface Exchanges extends Pick<Appender, 'refused' | 'close'> {
+  /** Publishes at once and resolves with the reply, or with silence at the deadline. */
+  exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply>
+}
+
+function createExchanges({
+  connection,
+  newInbox,
+}: Pick<Deps, 'connection' | 'newInbox'>): Exchanges {
+  const inbox = newInbox()
+  const waiting = new Map<string, Waiting>()
+  let sent = 0
+  const subscription = connection.subscribe(`${inbox}.*`, {
+    callback: (_error, message) => {
+      const token = message.subject.slice(inbox.length + 1)
+      waiting.get(token)?.settle({ kind: 'message', message })
+    },
+  })
+
+  function exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply> {
+    sent += 1
+    const token = sent.toString(36)
+    publish(connection, subject, data, { ...request.options, reply: `${inbox}.${token}` })
+    return new Promise((resolve) => {
+      const settle = (reply: Reply): void => {
+        clearTimeout(timer)
+        waiting.delete(token)
+        resolve(reply)
+      }
+      const left = request.deadline - performance.now()
+      const timer = setTimeout(() => settle({ kind: 'silence' }), left)
+      waiting.set(token, { subject, settle })
+    })
+  }
+
+  return {
+    exchange,
+    refused(subject) {
+      for (const each of [...waiting.values()])
+        if (each.subject === subject) each.settle({ kind: 'refused' })
+    },
     close() {
       subscription.unsubscribe()
-      for (const settle of [...waiting.values()]) settle({ kind: 'silence' })
+      for (const { settle } of [...waiting.values()]) settle({ kind: 'silence' })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { createInbox, type Msg, type NatsConnection } from 'nats'
+import type { Msg, NatsConnection } from 'nats'
 import { NoAnswer } from './bus.js'
 
 /** Most questions in flight; the next one is rejected with NoAnswer. */
@@ -25,11 +25,13 @@ interface Question extends Addressed {
 
 export interface AskerDeps {
   readonly connection: NatsConnection
+  /** A subject of its own for the answers. */
+  readonly newInbox: () => string
   readonly isConnected: () => boolean
 }
 
-export function createAsker({ connection, isConnected }: AskerDeps): Asker {
-  const inbox = createInbox()
+export function createAsker({ connection, newInbox, isConnected }: AskerDeps): Asker {
+  const inbox = newInbox()
   const open = new Map<string, Question>()
   let count = 0
   const subscription = connection.subscribe(`${inbox}.*`, {

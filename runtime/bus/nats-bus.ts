@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { connect, Events, type NatsConnection } from 'nats'
+import { connect, createInbox, Events, type ConnectionOptions, type NatsConnection } from 'nats'
+import type { BusUser } from '../../bus-schemas/permissions.js'
 import { claimSubject } from '../../bus-schemas/subjects.js'
 import { BusUnavailable, WrongLastSequence, type Bus, type Subscription } from './bus.js'
-import type { BusPlace } from './nats-access.js'
+import { readAccess, type BusPlace } from './nats-access.js'
 import { createAppender, type Appender } from './nats-append.js'
 import { createAsker, questionsIn } from './nats-ask.js'
 import { startFollower, type FollowDeps } from './nats-follow.js'
@@ -23,6 +24,8 @@ const DECLARE_EVERY_MS = 200
 export interface NatsBusOptions extends BusPlace {
   /** The process's name, shown by the server's monitoring. */
   readonly name: string
+  /** Whose credentials and inbox it has; absent in a program that no venue knows. */
+  readonly user?: BusUser
   /** Timeout of appends and other requests. */
   readonly timeoutMs?: number
   /** Faults that the bus recovers from by itself, and checks that it cannot make, for the log. */
@@ -30,21 +33,24 @@ export interface NatsBusOptions extends BusPlace {
 }
 
 /**
- * A bus over NATS JetStream. Waits until a server answers; throws BusMisconfigured when its configuration is not safe.
+ * A bus over NATS JetStream. Waits until a server answers; throws BusMisconfigured when its configuration is not safe, and
+ * BusAccessRefused when the way to it is not.
  * Reconnects for ever.
  */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, onWarning = () => undefined, replicas = 1 } = options
-  const servers = options.url.split(',')
-  const connection = await connect({
-    servers,
+  const access = readAccess(options, options.user)
+  if (options.credentials === undefined) {
+    onWarning('no NATS_CREDENTIALS: every program of this machine may read and write the bus')
+  }
+  const connection = await connectPatiently(onWarning, {
+    ...access,
     noRandomize: true,
     ignoreClusterUpdates: true,
     name: options.name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_EVERY_MS,
-    waitOnFirstConnect: true,
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
   })
@@ -52,17 +58,39 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     const check = () => assertConnection(connection, options, { replicas, onWarning })
     await check()
     const streams = await createNatsStreams(connection, timeoutMs)
-    const link = watchLink(connection)
-    if (servers.length > 1) {
+    const refusals: Refusals = { onRefused: () => undefined, onWarning }
+    const link = watchLink(connection, refusals)
+    if (access.servers.length > 1) {
       leaveSilentServer({ connection, streams, onWarning })
       link.onReconnect(() => void check().catch((error: unknown) => onWarning(String(error))))
     }
-    const appender = createAppender({ connection, isConnected: link.isConnected, timeoutMs })
-    const deps = { connection, streams, onWarning, watchEveryMs: WATCH_EVERY_MS, ...link }
+    const newInbox = () => createInbox(access.inboxPrefix)
+    const { isConnected } = link
+    const appender = createAppender({ connection, newInbox, isConnected, timeoutMs })
+    refusals.onRefused = (subject) => appender.refused(subject)
+    const deps = { connection, newInbox, streams, onWarning, watchEveryMs: WATCH_EVERY_MS, ...link }
     return assemble(deps, appender, replicas)
   } catch (error) {
     await connection.close()
     throw error
+  }
+}
+
+/** Tries until a server takes this client; says why one does not, once while it is the same. */
+async function connectPatiently(
+  onWarning: (message: string) => void,
+  options: ConnectionOptions,
+): Promise<NatsConnection> {
+  let said: string | undefined
+  for (;;) {
+    try {
+      return await connect(options)
+    } catch (error) {
+      const why = `no connection to the bus: ${error instanceof Error ? error.message : String(error)}`
+      if (why !== said) onWarning(why)
+      said = why
+      await delay(RECONNECT_WAIT_MS)
+    }
   }
 }
 
@@ -90,12 +118,27 @@ async function assertConnection(
   )
 }
 
-/** Tracks whether the connection is up. */
-function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
+/** What becomes of what the server does not permit. */
+interface Refusals {
+  /** It was to be published there. */
+  onRefused: (subject: string) => void
+  readonly onWarning: (message: string) => void
+}
+
+/** Tracks whether the connection is up, and what the server refuses. */
+function watchLink(
+  connection: NatsConnection,
+  refusals: Refusals,
+): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
   let connected = true
   const callbacks = new Set<() => void>()
   const follow = async (): Promise<void> => {
-    for await (const { type } of connection.status()) {
+    for await (const { type, permissionContext } of connection.status()) {
+      if (permissionContext !== undefined) {
+        const { operation, subject } = permissionContext
+        refusals.onWarning(`the bus does not permit this user to ${operation} ${subject}`)
+        if (operation === 'publish') refusals.onRefused(subject)
+      }
       if (type === Events.Disconnect) connected = false
       if (type !== Events.Reconnect) continue
       connected = true
@@ -113,9 +156,9 @@ function watchLink(connection: NatsConnection): Pick<FollowDeps, 'isConnected' |
 }
 
 function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
-  const { connection, isConnected } = deps
+  const { connection, newInbox, isConnected } = deps
   const followers = new Set<Subscription>()
-  const asker = createAsker({ connection, isConnected })
+  const asker = createAsker({ connection, newInbox, isConnected })
   let closed = false
   const isClosed = (): BusUnavailable => new BusUnavailable('the bus is closed')
   const assertOpen = (): void => {

@@ -1,4 +1,6 @@
 import { connect, createInbox, type Msg, type NatsConnection } from 'nats'
+import type { BusUser } from '../../bus-schemas/permissions.js'
+import { readAccess, type BusPlace } from './nats-access.js'
 import { BusUnavailable } from './bus.js'
 
 /** Bytes of one chunk of a copy; the server takes messages of 1 MB. */
@@ -41,22 +43,24 @@ export interface StreamCopies {
   close(): Promise<void>
 }
 
-export interface CopiesOptions {
-  readonly url: string
+export interface CopiesOptions extends BusPlace {
+  readonly user?: BusUser
   /** Shown by the server's monitoring. */
   readonly name: string
 }
 
 /** Connects to the server of the URL. Throws BusUnavailable when it does not answer within five seconds. */
-export async function openStreamCopies({ url, name }: CopiesOptions): Promise<StreamCopies> {
-  const connection = await connect({ servers: url, name, timeout: CONNECT_WITHIN_MS }).catch(
+export async function openStreamCopies(options: CopiesOptions): Promise<StreamCopies> {
+  const { url, name, user } = options
+  const access = readAccess(options, user)
+  const connection = await connect({ ...access, name, timeout: CONNECT_WITHIN_MS }).catch(
     (cause: unknown) => {
       throw new BusUnavailable(`the bus at ${url} does not answer`, { cause })
     },
   )
   return {
     names: () => namesOf(connection),
-    copy: (stream) => copyStream(connection, stream),
+    copy: (stream) => copyStream(connection, createInbox(access.inboxPrefix), stream),
     restore: (stream, facts, chunks) => restoreStream(connection, stream, { facts, chunks }),
     close: () => connection.close(),
   }
@@ -76,8 +80,11 @@ async function namesOf(connection: NatsConnection): Promise<string[]> {
   }
 }
 
-async function copyStream(connection: NatsConnection, stream: string): Promise<StreamCopy> {
-  const inbox = createInbox()
+async function copyStream(
+  connection: NatsConnection,
+  inbox: string,
+  stream: string,
+): Promise<StreamCopy> {
   const received = connection.subscribe(inbox)
   try {
     const facts = await ask<StreamFacts>(connection, `STREAM.SNAPSHOT.${stream}`, {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { NatsConnection } from 'nats'
 import {
   MessagesGone,
   StreamMissing,
@@ -8,7 +7,7 @@ import {
   type FollowOptions,
   type Subscription,
 } from './bus.js'
-import { openPuller } from './nats-read.js'
+import { openPuller, type PullerLink } from './nats-read.js'
 import type { NatsStreams } from './nats-streams.js'
 
 const PULL = { messages: 256, bytes: 4 * 1_048_576, expiresMs: 30_000 }
@@ -19,8 +18,7 @@ const PAUSE_BEFORE_REBUILD_MS = 100
 /** A stream that is followed from its beginning may be created later: its writer starts beside its readers. */
 const MAY_BE_MISSING_MS = 30_000
 
-export interface FollowDeps {
-  readonly connection: NatsConnection
+export interface FollowDeps extends PullerLink {
   readonly streams: NatsStreams
   readonly isConnected: () => boolean
   /** Calls back after each reconnect; the returned function ends that. */
@@ -139,7 +137,7 @@ async function runSession(
     session.wake()
   }
   const puller = openPuller(
-    deps.connection,
+    deps,
     { stream: options.stream, name },
     {
       onMessage: (message) => {

@@ -1,6 +1,5 @@
-import type { NatsConnection } from 'nats'
 import { BusUnavailable, MessagesGone, type BusMessage } from './bus.js'
-import { openPuller } from './nats-read.js'
+import { openPuller, type PullerLink } from './nats-read.js'
 import type { NatsStreams } from './nats-streams.js'
 
 const PULL_BYTES = 8 * 1_048_576
@@ -8,14 +7,13 @@ const PULL_EXPIRES_MS = 2_000
 /** A read without a new message for this long fails. */
 const STALLED_AFTER_MS = 4_000
 
-interface Deps {
-  readonly connection: NatsConnection
+interface Deps extends PullerLink {
   readonly streams: NatsStreams
 }
 
 /** Bus.read: up to `limit` messages from `fromSeq` that are stored at the time of the call. */
 export async function readRange(
-  { connection, streams }: Deps,
+  { streams, ...link }: Deps,
   stream: string,
   fromSeq: number,
   limit: number,
@@ -28,14 +26,14 @@ export async function readRange(
   if (count <= 0) return []
   const name = await streams.createReader(stream, fromSeq)
   try {
-    return await collect(connection, { stream, name }, { fromSeq, count })
+    return await collect(link, { stream, name }, { fromSeq, count })
   } finally {
     streams.deleteReader(stream, name)
   }
 }
 
 function collect(
-  connection: NatsConnection,
+  link: PullerLink,
   reader: { readonly stream: string; readonly name: string },
   wanted: { readonly fromSeq: number; readonly count: number },
 ): Promise<BusMessage[]> {
@@ -58,7 +56,7 @@ function collect(
         bytes: PULL_BYTES,
         expiresMs: PULL_EXPIRES_MS,
       })
-    const puller = openPuller(connection, reader, {
+    const puller = openPuller(link, reader, {
       onMessage: (message) => {
         const expected = fromSeq + messages.length
         if (messages.length === count) return

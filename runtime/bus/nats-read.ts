@@ -1,4 +1,4 @@
-import { createInbox, nanos, type Msg, type NatsConnection } from 'nats'
+import { nanos, type Msg, type NatsConnection } from 'nats'
 import { assert } from '../../core/assert.js'
 import type { BusMessage } from './bus.js'
 
@@ -34,12 +34,19 @@ export interface Puller {
   close(): void
 }
 
+/** What a puller reads with. */
+export interface PullerLink {
+  readonly connection: NatsConnection
+  /** A subject of its own for what it pulls. */
+  readonly newInbox: () => string
+}
+
 export function openPuller(
-  connection: NatsConnection,
+  { connection, newInbox }: PullerLink,
   reader: { readonly stream: string; readonly name: string },
   handlers: PullHandlers,
 ): Puller {
-  const inbox = createInbox()
+  const inbox = newInbox()
   const requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${reader.stream}.${reader.name}`
   let outstanding = 0
   let pulls = 0
@@ -97,5 +104,5 @@ function busMessageOf(message: Msg): BusMessage {
   const storedAtNs = tokens[seqAt + 2] ?? ''
   assert(tokens[1] === 'ACK' && seq > 0, `not a delivery: ${message.reply}`)
   const storedAtMs = parseInt(storedAtNs.slice(0, -NS_DIGITS_BELOW_MS), 10)
-  return { seq, data: message.data, storedAtMs }
+  return { seq, subject: message.subject, data: message.data, storedAtMs }
 }

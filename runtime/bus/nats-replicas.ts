@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, type JetStreamManager } from 'nats'
 import { BusMisconfigured, BusUnavailable } from './bus.js'
+import { readAccess, type BusPlace } from './nats-access.js'
 
 const CONNECT_WITHIN_MS = 5_000
 const REQUEST_WITHIN_MS = 10_000
@@ -21,11 +22,13 @@ export interface ReplicaChange {
  * cluster has too few servers.
  */
 export async function changeReplicas(
-  url: string,
+  place: BusPlace,
   replicas: number,
   onChanged: (change: ReplicaChange) => void,
 ): Promise<void> {
-  const connection = await connect({ servers: url.split(','), timeout: CONNECT_WITHIN_MS }).catch(
+  const { url } = place
+  const access = readAccess(place, 'operator')
+  const connection = await connect({ ...access, timeout: CONNECT_WITHIN_MS }).catch(
     (cause: unknown) => {
       throw new BusUnavailable(`the bus at ${url} does not answer`, { cause })
     },

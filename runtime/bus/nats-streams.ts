@@ -17,6 +17,7 @@ import { claimsStream, claimsSubject } from '../../bus-schemas/subjects.js'
 import {
   BusMisconfigured,
   BusUnavailable,
+  NotPermitted,
   StreamMissing,
   type BusMessage,
   type ClaimsSpec,
@@ -102,7 +103,7 @@ export async function createNatsStreams(
 function streamConfig(spec: StreamSpec, replicas: number) {
   return {
     name: spec.stream,
-    subjects: [spec.subject],
+    subjects: [spec.subject].flat(),
     description: spec.description,
     storage: StorageType.File,
     num_replicas: replicas,
@@ -144,20 +145,44 @@ function readerFrom(fromSeq: number): Partial<ConsumerConfig> {
   }
 }
 
+/** Looks before it creates: a process that may not create streams can use those that exist. */
 async function declare(manager: JetStreamManager, wanted: ReturnType<typeof streamConfig>) {
+  const { name } = wanted
+  const found = (await infoOf(manager, name)) ?? (await create(manager, wanted))
+  if (found === undefined) return
+  const { subjects } = wanted
+  const isExtended =
+    found.subjects.length < subjects.length &&
+    found.subjects.every((each) => subjects.includes(each))
+  if (isExtended) await answered(name, manager.streams.update(name, { subjects }))
+  const differing = differences(wanted, isExtended ? { ...found, subjects } : found)
+  if (differing.length > 0) {
+    const cure = differing.every((each) => each.startsWith('num_replicas')) ? CHANGE_REPLICAS : ''
+    throw new BusMisconfigured(`stream ${name} exists otherwise: ${differing.join(', ')}${cure}`)
+  }
+}
+
+async function infoOf(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
+  try {
+    return (await answered(name, manager.streams.info(name))).config
+  } catch (error) {
+    if (error instanceof StreamMissing) return undefined
+    throw error
+  }
+}
+
+/** Resolves with the configuration of a stream that another process has created meanwhile. */
+async function create(
+  manager: JetStreamManager,
+  wanted: ReturnType<typeof streamConfig>,
+): Promise<StreamConfig | undefined> {
   try {
     // A copy, because the client writes defaults into its argument.
     await manager.streams.add({ ...wanted })
+    return undefined
   } catch (error) {
     if (errorCode(error) !== ERR_STREAM_NAME_IN_USE) throw translate(wanted.name, error)
-    const { config } = await answered(wanted.name, manager.streams.info(wanted.name))
-    const differing = differences(wanted, config)
-    if (differing.length > 0) {
-      const cure = differing.every((each) => each.startsWith('num_replicas')) ? CHANGE_REPLICAS : ''
-      throw new BusMisconfigured(
-        `stream ${wanted.name} exists otherwise: ${differing.join(', ')}${cure}`,
-      )
-    }
+    return infoOf(manager, wanted.name)
   }
 }
 
@@ -214,8 +239,9 @@ async function lastMessage(
 ): Promise<BusMessage | undefined> {
   try {
     // From the leader: a lagging replica would give a wrong answer about an append with unknown outcome.
-    const { seq, data, time } = await manager.streams.getMessage(stream, { last_by_subj: '>' })
-    return { seq, data, storedAtMs: time.getTime() }
+    const message = await manager.streams.getMessage(stream, { last_by_subj: '>' })
+    const { seq, subject, data, time } = message
+    return { seq, subject, data, storedAtMs: time.getTime() }
   } catch (error) {
     if (errorCode(error) === ERR_NO_MESSAGE) return undefined
     throw translate(stream, error)
@@ -235,6 +261,9 @@ function translate(stream: string, cause: unknown): Error {
     return new StreamMissing(`no stream ${stream}`, { cause })
   }
   const detail = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof NatsError && cause.isPermissionError()) {
+    return new NotPermitted(`stream ${stream}: ${detail}`, { cause })
+  }
   return new BusUnavailable(`stream ${stream} does not answer: ${detail}`, { cause })
 }
 

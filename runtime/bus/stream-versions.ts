@@ -1,5 +1,7 @@
+import type { BusUser } from '../../bus-schemas/permissions.js'
 import { CannotStart } from '../../core/cannot-start.js'
 import { StreamMissing, type Bus } from './bus.js'
+import { busPlace, type BusSettings } from './nats-access.js'
 import { connectNatsBus, type NatsBusOptions } from './nats-bus.js'
 
 /**
@@ -60,13 +62,21 @@ export async function recordVersions(
   }
 }
 
+export interface VenueBusOptions extends Pick<NatsBusOptions, 'onWarning'> {
+  /** The settings of `busEnv`. */
+  readonly config: BusSettings
+  readonly user: BusUser
+  /** Shown by the server's monitoring; the user's by default. */
+  readonly name?: string
+  readonly versions: StreamVersions
+}
+
 /** connectNatsBus for a process of the venue. Also throws NewerStream. */
-export async function connectVenueBus(
-  options: NatsBusOptions & { readonly versions: StreamVersions },
-): Promise<Bus> {
-  const bus = await connectNatsBus(options)
+export async function connectVenueBus(options: VenueBusOptions): Promise<Bus> {
+  const { config, versions, name = options.user, ...rest } = options
+  const bus = await connectNatsBus({ ...busPlace(config), ...rest, name })
   try {
-    await assertReadable(bus, options.versions)
+    await assertReadable(bus, versions)
   } catch (error) {
     await bus.close()
     throw error

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { MAX_CLOCK_AHEAD_MS, MAX_COMMANDS_PER_MESSAGE } from '../../bus-schemas/commands.js'
 import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
+import { commandsSubject } from '../../bus-schemas/subjects.js'
 import { InvariantBroken } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
@@ -22,6 +23,7 @@ const tick = (sourceNo: number): LoggedCommand => ({
   atMs: 1_700_000_000_000,
   command: { kind: 'Tick' },
 })
+const LOG = commandsSubject('cNGN-USDC', 'matcher')
 const text = (data: Uint8Array): string => Buffer.from(data).toString('utf8')
 
 describe('command messages', () => {
@@ -55,7 +57,8 @@ describe('command messages', () => {
     const data = encodeCommands([tick(1), { ...tick(2), atMs: 1_700_000_010_000 }])
     const storedAtMs = 1_700_000_000_000 + MAX_CLOCK_AHEAD_MS - 1
     const ahead: number[] = []
-    const commands = commandsOf({ data, storedAtMs }, ({ sourceNo }) => ahead.push(sourceNo))
+    const onClockAhead = ({ sourceNo }: LoggedCommand) => void ahead.push(sourceNo)
+    const commands = commandsOf({ subject: LOG, data, storedAtMs }, { onClockAhead })
     expect(commands.map(({ atMs }) => atMs)).to.deep.equal([1_700_000_000_000, storedAtMs])
     expect(ahead).to.deep.equal([2])
   })
@@ -74,9 +77,59 @@ describe('command messages', () => {
       `[5,[["matcher",1,1700000000000,null,null,["Tick"]],["matcher",2,1700000000000,"_INBOX.1","r-1",["PlaceOrder",["order-1","cNGN-USDC","${order.owner}","7","1","buy","153000000000000000000000","0","650000000000000","1950000000000","checked",null,${order.expirySec},null,"${signature}",null,null,null],null]]]]`,
     )
     const older = Buffer.from(text(data).replace('[5,', '[4,'))
-    expect(commandsOf({ data: older, storedAtMs: tick(1).atMs })).to.deep.equal([
-      tick(1),
-      placement,
+    expect(
+      commandsOf({ subject: commandsSubject('cNGN-USDC'), data: older, storedAtMs: tick(1).atMs }),
+    ).to.deep.equal([tick(1), placement])
+  })
+})
+
+describe('the writers of a command log', () => {
+  const order = anOrder()
+  const placing: LoggedCommand = {
+    ...{ source: 'intake', sourceNo: 1, atMs: 1_700_000_000_000 },
+    command: { kind: 'PlaceOrder', order },
+  }
+  const take = (subject: string, ...logged: LoggedCommand[]) => {
+    const foreign: string[] = []
+    const data = encodeCommands(logged)
+    const taken = commandsOf(
+      { subject, data, storedAtMs: 1_700_000_000_000 },
+      { onForeign: ({ command }) => foreign.push(command.kind) },
+    )
+    return [taken.map(({ command }) => command.kind), foreign]
+  }
+
+  it('are believed what is theirs to write, and nothing else', () => {
+    const both = [placing, tick(1)]
+    const market = 'cNGN-USDC'
+    expect(take(commandsSubject(market, 'order-intake'), ...both)).to.deep.equal([
+      ['PlaceOrder'],
+      ['Tick'],
+    ])
+    expect(take(commandsSubject(market, 'matcher'), ...both)).to.deep.equal([
+      ['Tick'],
+      ['PlaceOrder'],
+    ])
+    for (const other of ['chain-reader', 'gateway', 'constructor'])
+      expect(take(commandsSubject(market, other), ...both)).to.deep.equal([
+        [],
+        ['PlaceOrder', 'Tick'],
+      ])
+  })
+
+  it('cannot use the numbers of another writer, by which its commands would be skipped', () => {
+    const barrier: LoggedCommand = { ...tick(9), source: 'intake' }
+    expect(take(commandsSubject('cNGN-USDC', 'matcher'), barrier)).to.deep.equal([[], ['Tick']])
+    expect(take(commandsSubject('cNGN-USDC', 'order-intake'), barrier)).to.deep.equal([
+      ['Tick'],
+      [],
+    ])
+  })
+
+  it('are unknown in messages of release 0.2.0, which are read as they were', () => {
+    expect(take(commandsSubject('cNGN-USDC'), placing, tick(1))).to.deep.equal([
+      ['PlaceOrder', 'Tick'],
+      [],
     ])
   })
 })

@@ -79,7 +79,8 @@ while (placed < ORDERS) {
 }
 
 const messages = blocks.map((block, index) => ({
-  ...{ seq: index + 1, storedAtMs: nowMs, data: encodeBlock(block) },
+  ...{ seq: index + 1, subject: feedSubject(market.market) },
+  ...{ storedAtMs: nowMs, data: encodeBlock(block) },
 }))
 const recordBytes = feedSubject(market.market).length + RECORD_BYTES
 const feedBytes = messages.reduce((sum, { data }) => sum + data.length + recordBytes, 0)

@@ -31,6 +31,7 @@ describe('the help of a command', function () {
     'backup',
     'restore',
     'bus-replicas',
+    'bus-users',
     'series',
   ])
     for (const word of ['--help', '-h'])

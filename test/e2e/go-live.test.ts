@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseEther } from 'viem'
 import { provideMarketFile } from '../../data/market-file.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
+import { provideUsers } from '../../runtime/bus/nats-users.js'
 import { natsServerBinary } from '../support/config.js'
 import { openWorld, testKey, type World } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
@@ -58,6 +59,7 @@ describe('the samples of docs/operating, without the launcher', function () {
         .replaceAll('https://node.example', world.anvil.rpcUrl)
         .replace('TRUSTED_PROXIES=1\nWS', 'TRUSTED_PROXIES=0\nWS')
     writeFileSync(join(dir.path, 'nats-server.conf'), placed('nats-server.conf'))
+    await provideUsers(join(dir.path, 'bus'))
     const lines = placed('production.env').matchAll(/^([A-Z_]+)=(.*)$/gm)
     settings = Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]))
     start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { connect } from 'nats'
-import { readFile } from 'node:fs/promises'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { createRestClient } from '../../client/index.js'
 import type { TestVenue } from '../support/venue.js'
+import { connectToVenueBus } from '../support/venue-bus.js'
 import { sharedVenue } from './stage/shared-venue.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
@@ -35,10 +34,9 @@ async function messagesOfBurst(venue: TestVenue): Promise<number[]> {
   const rest = createRestClient(venue.gatewayUrl)
   const wish = { side: 'buy', amount: '1', price: '0.00001' } as const
   const bodies = await Promise.all(Array.from({ length: ORDERS }, () => dan.sign(wish)))
-  const connection = await connect({ port: await natsPort(venue) })
+  const bus = await connectToVenueBus(venue.dataDir, 'auditor')
   try {
-    const manager = await connection.jetstreamManager()
-    const lastOf = async (stream: string) => (await manager.streams.info(stream)).state.last_seq
+    const lastOf = async (stream: string) => (await bus.streamState(stream)).lastSeq
     const streams = [commandsStream(SPOT), feedStream(SPOT)]
     const before = await Promise.all(streams.map(lastOf))
     const placed = await Promise.all(bodies.map((body) => rest.placeOrder(body)))
@@ -46,12 +44,7 @@ async function messagesOfBurst(venue: TestVenue): Promise<number[]> {
     expect(placed.map((order) => order.status)).to.deep.equal(placed.map(() => 'active'))
     return after.map((last, index) => last - (before[index] ?? 0))
   } finally {
-    await connection.close()
+    await bus.close()
     await Promise.allSettled(bodies.map((body) => dan.cancel(body)))
   }
-}
-
-async function natsPort({ dataDir }: TestVenue): Promise<number> {
-  const ports = JSON.parse(await readFile(`${dataDir}/ports.json`, 'utf8')) as { nats: number }
-  return ports.nats
 }

@@ -3,14 +3,16 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect, DiscardPolicy, StorageType } from 'nats'
+import { DiscardPolicy, StorageType } from 'nats'
 import { createTestClient, http, type Address } from 'viem'
+import { feedSubject } from '../../bus-schemas/subjects.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { METRICS } from '../../runtime/metrics/table.js'
 import { eventually } from '../support/eventually.js'
 import { freePort } from '../support/free-port.js'
 import { tempDir } from '../support/temp-dir.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { connectPlainly, venueBusPlace } from '../support/venue-bus.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
 /** More than what the bus reserves for nonces; a full bus is tried at a tenth of the alert's share, to write less. */
@@ -243,17 +245,16 @@ function executorOf(dataDir: string): Address {
 
 /** Stores more than FULL_SHARE of what the bus may store. */
 async function fillBus(dataDir: string): Promise<void> {
-  const ports = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as { nats: number }
-  const connection = await connect({ servers: `127.0.0.1:${ports.nats}` })
+  const connection = await connectPlainly(venueBusPlace(dataDir), 'matcher')
   try {
-    const manager = await connection.jetstreamManager()
+    const manager = await connection.jetstreamManager({ checkAPI: false })
     await manager.streams.add({
-      ...{ name: 'FILLER', subjects: ['filler'] },
+      ...{ name: 'FILLER', subjects: [feedSubject('filler')] },
       ...{ storage: StorageType.File, discard: DiscardPolicy.New },
     })
     const filler = new Uint8Array(FILLER_BYTES)
     for (let stored = 0; stored < 1.1 * FULL_SHARE * BUS_BYTES; stored += FILLER_BYTES)
-      await connection.jetstream().publish('filler', filler)
+      await connection.jetstream().publish(feedSubject('filler'), filler)
   } finally {
     await connection.close()
   }

@@ -15,9 +15,9 @@ import { createRestClient, randomNonce, signOrder } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
-import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { connectToVenueBus } from '../support/venue-bus.js'
 import { readAnswers, SAMPLES, withStore, writeFiles, writeStreams } from './stage/sample.js'
 import { PERP } from './stage/perp-trader.js'
 import { createTrader, SPOT } from './stage/trader.js'
@@ -100,8 +100,7 @@ async function transfer({ devnet }: TestVenue) {
 
 /** Waits until the venue has stored a checkpoint. */
 async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
-  const { nats } = JSON.parse(readFileSync(join(dataDir, 'ports.json'), 'utf8')) as { nats: number }
-  const bus = await connectNatsBus({ url: `nats://127.0.0.1:${nats}`, name: 'sample' })
+  const bus = await connectToVenueBus(dataDir, 'auditor')
   try {
     await eventually(async () => (await listCheckpoints(bus, SPOT)).length > 0, 120_000)
   } finally {

@@ -22,8 +22,9 @@ export async function runBackup(
 ): Promise<string[]> {
   const sealer = await openSealer(key)
   const { chainId } = await loadDeployment(config.deploymentFile)
-  const copies = await openStreamCopies({ url: config.natsUrl, name: 'backup' })
-  const bus = await connectNatsBus({ url: config.natsUrl, name: 'backup' })
+  const asOperator = { ...config.place, name: 'backup', user: 'operator' } as const
+  const copies = await openStreamCopies(asOperator)
+  const bus = await connectNatsBus(asOperator)
   try {
     const manifest = await takeBackup({
       ...{ dir: resolve(dir), copies, bus, sealer, chainId, onPart, nowMs: Date.now },

@@ -25,10 +25,11 @@ export async function runRestore(
   { dir, key, nothingSince }: RestoreTask,
   onPart: (kind: BackupPart['kind'], name: string) => void,
 ): Promise<string[]> {
-  const { dataDir, natsUrl, rpcUrl, marketsFile } = config
+  const { dataDir, place, rpcUrl, marketsFile } = config
   const opener = await openOpener(key, resolve(dir))
   const client = createChainClient(rpcUrl, 'read')
-  const copies = await openStreamCopies({ url: natsUrl, name: 'restore' })
+  const asOperator = { ...place, name: 'restore', user: 'operator' } as const
+  const copies = await openStreamCopies(asOperator)
   try {
     const manifest = await putBack({
       ...{ dir: resolve(dir), dataDir, marketsFile, copies, client, opener, onPart },
@@ -37,7 +38,7 @@ export async function runRestore(
       DEPLOYMENT_FILE: join(dataDir, DEPLOYMENT_PART),
       MARKETS_FILE: marketsFile,
     })
-    const bus = await connectNatsBus({ url: natsUrl, name: 'restore' })
+    const bus = await connectNatsBus(asOperator)
     try {
       const fromBlock = manifest.chain.block
       const evidence = await readEvidence({ bus, client, dataDir, markets, fromBlock })

@@ -2,11 +2,14 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkOperator } from '../../../actors/matcher/check-operator.js'
 import { carryOut, OrderRefused } from '../../../actors/operator/change-market.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import { defaultMarketFile } from '../../../data/markets.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
+import { operatorKeyOf, type OperatorKey } from '../../../runtime/bus/operator-key.js'
+import { newSeed } from '../../../runtime/bus/nkeys.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { testAddresses } from '../../support/builders.js'
 import { marketOrderIn } from '../../support/market-order.js'
@@ -23,6 +26,11 @@ describe('./venue market', () => {
   let dir: ReturnType<typeof tempDir>
   let file: string
   let bus: MemoryBus
+  let key: OperatorKey
+  const start = () =>
+    startOn(bus, {
+      operators: checkOperator({ keys: new Map([[key.publicKey, 'ada']]), nowMs: Date.now }),
+    })
   let started: StartedMatcher | undefined
   beforeEach(() => {
     dir = tempDir()
@@ -30,6 +38,7 @@ describe('./venue market', () => {
     writeFileSync(file, JSON.stringify([spot]))
     writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(testAddresses))
     bus = createMemoryBus()
+    key = operatorKeyOf(new TextEncoder().encode(newSeed()))
     started = undefined
   })
   afterEach(async () => {
@@ -37,11 +46,11 @@ describe('./venue market', () => {
     dir.remove()
   })
 
-  const run = (line: string) =>
+  const run = (line: string, operatorKey: OperatorKey | undefined = key) =>
     carryOut(
       {
         ...{ bus, marketsFile: file, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
-        openWithinMs: 0,
+        ...{ openWithinMs: 0, operatorKey },
       },
       marketOrderIn(line),
     )
@@ -59,7 +68,7 @@ describe('./venue market', () => {
   }
 
   it('puts a change into the log with who and why, then into the file, and prints the terms', async () => {
-    started = await startOn(bus)
+    started = await start()
     const [line] = await run(`set ${NAME} taker_fee_bps=30 --reason tariff`)
     expect(line).to.match(new RegExp(`^${NAME}: enabled, open, taker_fee_bps=30 `))
     expect(await commands()).to.deep.include({
@@ -72,8 +81,18 @@ describe('./venue market', () => {
     expect((await run('list'))[0]).to.match(/: disabled, open/)
   })
 
+  it('refuses a change that no key of the market signed, and tells a question', async () => {
+    started = await start()
+    const foreign = operatorKeyOf(new TextEncoder().encode(newSeed()))
+    const refused = await run(`pause ${NAME}`, foreign).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(OrderRefused)
+    expect((refused as Error).message).to.equal(`${foreign.publicKey} is not one of OPERATOR_KEYS`)
+    expect((await run('list', foreign))[0]).to.match(/: enabled, open/)
+    expect((await commands()).map(({ kind }) => kind)).not.to.include('MarketPaused')
+  })
+
   it('refuses in one line, and changes neither log nor file', async () => {
-    started = await startOn(bus)
+    started = await start()
     for (const [line, message] of [
       ['pause NOPE', `no such market: NOPE; there are ${NAME}`],
       [`set ${NAME} ordinal=3`, 'ordinal cannot be set; only taker_fee_bps, tick_size, '],
@@ -117,7 +136,7 @@ describe('./venue market', () => {
   })
 
   it('says what to do when the log is changed and the file cannot be written', async () => {
-    started = await startOn(bus)
+    started = await start()
     mkdirSync(`${file}.new`)
     expect(await refusalOf(`set ${NAME} taker_fee_bps=30`)).to.equal(
       `${NAME} is changed, but ${file} cannot be written: write it there as well`,

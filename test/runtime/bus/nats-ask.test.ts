@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { NatsConnection } from 'nats'
+import { createInbox, type NatsConnection } from 'nats'
 import { NoAnswer } from '../../../runtime/bus/bus.js'
 import { createAsker, MAX_QUESTIONS_IN_FLIGHT, questionsIn } from '../../../runtime/bus/nats-ask.js'
 import { bytes, textOf } from './probes.js'
@@ -32,7 +32,7 @@ const failure = (answer: Promise<unknown>) => answer.then(undefined, (error: unk
 describe('questions over NATS', () => {
   it('of one turn leave together at its end, in order', async () => {
     const { subjects, connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const answers = ['a', 'b', 'c'].map((subject) => failure(asker.ask(subject, nothing, 5_000)))
     await Promise.resolve()
     expect(subjects()).to.deep.equal([])
@@ -44,7 +44,7 @@ describe('questions over NATS', () => {
 
   it('to the same place leave as one message, and their answers may come so too', async () => {
     const { messages, subjects, connection, deliverLast } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const answers = ['a', 'b', 'c'].map((text) => asker.ask('place', bytes(text), 5_000))
     await new Promise(setImmediate)
     expect(subjects()).to.deep.equal(['place'])
@@ -59,7 +59,7 @@ describe('questions over NATS', () => {
 
   it('that no caller waits for any more are not sent', async () => {
     const { subjects, connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const answer = failure(asker.ask('late', nothing, 5_000))
     asker.close()
     await new Promise(setImmediate)
@@ -69,7 +69,7 @@ describe('questions over NATS', () => {
 
   it('are given up after their time, each in the words of its own, and never answered then', async () => {
     const { connection, messages, deliverLast } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const failures = ['a', 'b'].map((subject) => failure(asker.ask(subject, nothing, 30)))
     const patient = asker.ask('c', nothing, 60_000)
     const errors = await Promise.all(failures)
@@ -86,7 +86,7 @@ describe('questions over NATS', () => {
 
   it('get no answer that was meant for one before them', async () => {
     const { connection, messages, deliverLast } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const early = failure(asker.ask('s', nothing, 20))
     await new Promise(setImmediate)
     expect(await early).to.be.instanceOf(NoAnswer)
@@ -108,7 +108,7 @@ describe('questions over NATS', () => {
 
   it('are refused when too many await their answer', async () => {
     const { connection } = silentConnection()
-    const asker = createAsker({ connection, isConnected: () => true })
+    const asker = createAsker({ connection, newInbox: createInbox, isConnected: () => true })
     const asked = Array.from({ length: MAX_QUESTIONS_IN_FLIGHT }, () =>
       failure(asker.ask('s', nothing, 60_000)),
     )

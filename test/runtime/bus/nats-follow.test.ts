@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { NatsConnection } from 'nats'
+import { createInbox, type NatsConnection } from 'nats'
 import { StreamMissing } from '../../../runtime/bus/bus.js'
 import { startFollower, type FollowDeps } from '../../../runtime/bus/nats-follow.js'
 import type { NatsStreams } from '../../../runtime/bus/nats-streams.js'
@@ -26,6 +26,7 @@ function muteServer(lastSeq: number) {
   }
   const deps: FollowDeps = {
     connection: connection as unknown as NatsConnection,
+    newInbox: createInbox,
     streams,
     isConnected: () => true,
     onReconnect: () => () => undefined,

@@ -1,0 +1,239 @@
+import type { TransferKind } from '../core/transfer.js'
+import {
+  askBalances,
+  askCancelOrder,
+  askCancels,
+  askEngine,
+  askExportClaims,
+  askGasStanding,
+  askIndexLag,
+  askJournalOf,
+  askLeader,
+  askMarket,
+  askOrderFacts,
+  askPing,
+  askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
+  askTransfer,
+  askTransferRecord,
+  askValidateOrder,
+  cancelProofs,
+  checkpointsSubject,
+  claimsStream,
+  claimsSubject,
+  commandsSubject,
+  feedSubject,
+  inboxPrefix,
+  journalOf,
+  operatorNonces,
+  socketNonces,
+  tellTouched,
+  transfersOf,
+  transfersStream,
+} from './subjects.js'
+
+/** Who may say what on the bus: one table from which the server's users are written. */
+
+/** A process as the bus knows it; all matchers are one user, and so are all workers of the fan-out. */
+export type BusUser =
+  | 'gateway'
+  | 'order-intake'
+  | 'matcher'
+  | 'chain-reader'
+  | 'projector'
+  | 'ws-fanout'
+  | 'executor'
+  | 'deposit-submitter'
+  | 'withdrawal-submitter'
+  | 'auditor'
+  | 'operator'
+
+/** Subjects, in which `*` stands for one token and a `>` at the end for one or more. */
+export interface Permissions {
+  readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] }
+  readonly subscribe: { readonly allow: readonly string[] }
+}
+
+/** What a user does on the bus. */
+interface Speaker {
+  /** Subjects of durable messages. */
+  readonly appends?: readonly string[]
+  /** Buckets in which it claims; it creates them. */
+  readonly claims?: readonly string[]
+  /** Streams that it creates, changes and trims; `markets` stands for those of every market. */
+  readonly keeps?: readonly string[]
+  /** Whether it creates a stream whose name is not known here; it does not trim it. */
+  readonly createsOwn?: boolean
+  /** Whether it reads the messages of streams, beyond where they end. */
+  readonly reads?: boolean
+  /** Subjects on which it asks. */
+  readonly asks?: readonly string[]
+  /** Subjects on which it answers. */
+  readonly answers?: readonly string[]
+  /** Questions that another process takes and this one answers. */
+  readonly answersFor?: readonly string[]
+  /** Requests to the server that no other user makes. */
+  readonly requests?: readonly string[]
+}
+
+const ANY = '*'
+const MARKETS = 'markets'
+
+const ORDER_QUESTIONS = [
+  askPlaceOrder,
+  askReplaceOrder,
+  askCancelOrder,
+  askReduceOrder,
+  askCancels,
+] as const
+
+const submitter = (kind: TransferKind): Speaker => ({
+  appends: [transfersOf(kind)],
+  keeps: [transfersStream],
+  reads: true,
+  answers: [askTransfer(kind), askTransferRecord(kind), askGasStanding(kind), ping(kind)],
+})
+
+const ping = (kind: TransferKind): string => askPing(`${kind}-submitter`)
+
+const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
+  gateway: {
+    reads: true,
+    asks: [
+      ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, askBalances],
+      ...[askOrderFacts, askPing(ANY)],
+      ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
+        ...[askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
+      ]),
+    ],
+  },
+  'order-intake': {
+    appends: [commandsSubject(ANY, 'order-intake')],
+    claims: [cancelProofs],
+    reads: true,
+    asks: [askPing(ANY)],
+    answers: [
+      ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, tellTouched, askExportClaims],
+      askPing('order-intake'),
+    ],
+  },
+  matcher: {
+    appends: [commandsSubject(ANY, 'matcher'), feedSubject(ANY), checkpointsSubject(ANY)],
+    claims: [operatorNonces],
+    keeps: [MARKETS],
+    reads: true,
+    asks: [askPing('order-intake'), askLeader(ANY), askEngine(ANY)],
+    answers: [askLeader(ANY), askEngine(ANY), askMarket(ANY), askPing(ANY)],
+    answersFor: ORDER_QUESTIONS,
+  },
+  'chain-reader': {
+    appends: [commandsSubject(ANY, 'chain-reader')],
+    reads: true,
+    asks: [tellTouched],
+    answers: [askPing('chain-reader')],
+  },
+  projector: { reads: true, answers: [askPing('projector')] },
+  'ws-fanout': {
+    claims: [socketNonces],
+    reads: true,
+    asks: [...ORDER_QUESTIONS, askIndexLag],
+    answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
+  },
+  // Its journal is named by the key that it sends with.
+  executor: {
+    appends: [journalOf(ANY)],
+    createsOwn: true,
+    reads: true,
+    asks: [askJournalOf(ANY)],
+    answers: [askJournalOf(ANY), askPing('executor')],
+  },
+  'deposit-submitter': submitter('deposit'),
+  'withdrawal-submitter': submitter('withdrawal'),
+  auditor: { reads: true, asks: [askPing(ANY)], answers: [askPing('auditor')] },
+  operator: {
+    // What a restore records in a log, whose writers all rest.
+    appends: [commandsSubject(ANY)],
+    reads: true,
+    asks: [askMarket(ANY), askPing(ANY), askExportClaims],
+    // Backup and restore, and on how many servers a stream is stored.
+    requests: [
+      ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.API.STREAM.RESTORE.*', '$JS.SNAPSHOT.>'],
+      ...['$JS.API.STREAM.UPDATE.*'],
+      ...['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES', '$JS.API.INFO'],
+    ],
+  },
+}
+
+export const BUS_USERS = Object.keys(SPEAKERS) as readonly BusUser[]
+
+/** Streams whose names are known; every other one belongs to a market. */
+const NAMED_STREAMS = [
+  transfersStream,
+  ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
+]
+
+const stateOf = (stream: string): string => `$JS.API.STREAM.INFO.${stream}`
+const createOf = (stream: string): string => `$JS.API.STREAM.CREATE.${stream}`
+const updateOf = (stream: string): string => `$JS.API.STREAM.UPDATE.${stream}`
+const keepOf = (stream: string): readonly string[] => [
+  createOf(stream),
+  updateOf(stream),
+  `$JS.API.STREAM.PURGE.${stream}`,
+]
+
+/** Readers are without acknowledgements and without a name of their own, so that nothing else is needed. */
+const READING = [
+  '$JS.API.STREAM.MSG.GET.*',
+  '$JS.API.CONSUMER.CREATE.*',
+  '$JS.API.CONSUMER.MSG.NEXT.*.*',
+  '$JS.API.CONSUMER.DELETE.*.*',
+] as const
+
+/**
+ * What the server lets a user publish and hear. A stream of a market cannot be told by a pattern, since its name is one token;
+ * a user of those streams has all but the named ones, minus those.
+ */
+export function permissionsOf(user: BusUser): Permissions {
+  const { appends = [], claims = [], keeps = [], reads, asks = [], answers = [] } = SPEAKERS[user]
+  const { answersFor = [], requests = [], createsOwn = false } = SPEAKERS[user]
+  const keepsMarkets = keeps.includes(MARKETS)
+  const kept = keeps.filter((stream) => stream !== MARKETS)
+  const replies = askersOf([...answers, ...answersFor]).map((asker) => `${inboxPrefix(asker)}.>`)
+  const others = NAMED_STREAMS.filter(
+    (stream) => !kept.includes(stream) && !claims.some((each) => claimsStream(each) === stream),
+  )
+  return {
+    publish: {
+      allow: [
+        ...appends,
+        ...claims.flatMap((bucket) => [claimsSubject(bucket), createOf(claimsStream(bucket))]),
+        ...(keepsMarkets ? keepOf(ANY) : []),
+        ...(createsOwn ? [createOf(ANY), updateOf(ANY)] : []),
+        ...kept.flatMap(keepOf),
+        stateOf(ANY),
+        ...(reads === true ? READING : []),
+        ...asks,
+        ...replies,
+        ...requests,
+      ],
+      deny: keepsMarkets || createsOwn ? others.flatMap(keepOf) : [],
+    },
+    subscribe: { allow: [`${inboxPrefix(user)}.>`, ...answers] },
+  }
+}
+
+/** The users that ask on one of the subjects. */
+const askersOf = (subjects: readonly string[]): readonly BusUser[] =>
+  BUS_USERS.filter((user) =>
+    (SPEAKERS[user].asks ?? []).some((asked) => subjects.some((each) => overlap(asked, each))),
+  )
+
+/** Whether a subject fits both patterns. */
+function overlap(one: string, other: string): boolean {
+  const [left, right] = [one.split('.'), other.split('.')]
+  return (
+    left.length === right.length &&
+    left.every((token, at) => token === right[at] || token === ANY || right[at] === ANY)
+  )
+}

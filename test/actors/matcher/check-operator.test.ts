@@ -1,0 +1,86 @@
+import { expect } from 'chai'
+import {
+  checkOperator,
+  SIGNED_WITHIN_MS,
+  type CheckOperator,
+} from '../../../actors/matcher/check-operator.js'
+import type { MarketRequest } from '../../../bus-schemas/markets.js'
+import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { newSeed } from '../../../runtime/bus/nkeys.js'
+import { operatorKeyOf } from '../../../runtime/bus/operator-key.js'
+
+const NOW = 1_700_000_000_000
+const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
+const [ada, foreign] = [newKey(), newKey()]
+const pause: MarketRequest = {
+  ...{ request_id: 'r', by: 'root', reason: 'tariff' },
+  change: { kind: 'set', fields: { taker_fee_bps: '30', tick_size: '1' } },
+}
+
+describe('the signature of an operator', () => {
+  let bus: ReturnType<typeof createMemoryBus>
+  let check: CheckOperator
+  let nonces = 0
+  beforeEach(async () => {
+    bus = createMemoryBus()
+    check = checkOperator({ keys: new Map([[ada.publicKey, 'ada']]), nowMs: () => NOW })
+    await check.open(bus)
+  })
+  const signed = (issuedAtMs = NOW, key = ada, market = 'M') => {
+    nonces += 1
+    const nonce = nonces.toString(16).padStart(32, '0')
+    return key.sign(market, pause, { issuedAtMs, nonce })
+  }
+  const verdictOn = async (request: MarketRequest): Promise<string> => {
+    const verdict = await check.verdict(bus, 'M', request)
+    return 'problem' in verdict ? verdict.problem : `by ${verdict.by}`
+  }
+
+  it('says who gives the command', async () => {
+    expect(await verdictOn(signed())).to.equal('by ada (root)')
+    expect(await verdictOn({ ...signed(), request_id: 'another' })).to.equal('by ada (root)')
+  })
+
+  it('is of a known key, of this command for this market, and fresh', async () => {
+    expect(await verdictOn(pause)).to.contain('not signed')
+    expect(await verdictOn(signed(NOW, foreign))).to.contain('not one of OPERATOR_KEYS')
+    expect(await verdictOn(signed(NOW, ada, 'OTHER'))).to.contain('does not fit')
+    const fits = signed()
+    for (const changed of [
+      { ...fits, reason: 'another' },
+      { ...fits, by: 'eve' },
+      { ...fits, change: { kind: 'pause' as const } },
+      {
+        ...fits,
+        change: { kind: 'set' as const, fields: { taker_fee_bps: '31', tick_size: '1' } },
+      },
+      { ...fits, proof: { ...fits.proof!, issued_at_ms: NOW - 1 } },
+      { ...fits, proof: { ...fits.proof!, nonce: 'f'.repeat(32) } },
+      { ...fits, proof: { ...fits.proof!, signature: 'nonsense' } },
+    ])
+      expect(await verdictOn(changed)).to.contain('does not fit')
+    expect(await verdictOn(fits)).to.equal('by ada (root)')
+    expect(await verdictOn(signed(NOW - SIGNED_WITHIN_MS - 1))).to.contain('60 s ago')
+    expect(await verdictOn(signed(NOW + SIGNED_WITHIN_MS + 1))).to.contain('-60 s ago')
+  })
+
+  it('carries a command out once, whichever matcher is asked', async () => {
+    const request = signed()
+    expect(await verdictOn(request)).to.equal('by ada (root)')
+    expect(await verdictOn(request)).to.equal('this command was given before')
+    const next = checkOperator({ keys: new Map([[ada.publicKey, 'ada']]), nowMs: () => NOW })
+    expect(await next.verdict(bus.connect(), 'M', request)).to.deep.equal({
+      problem: 'this command was given before',
+    })
+  })
+
+  it('is not taken while the bus cannot say whether it was used', async () => {
+    bus.setConnected(false)
+    expect(await verdictOn(signed())).to.contain('try again')
+  })
+
+  it('is needed: a matcher without keys takes no command', async () => {
+    const none = checkOperator({ keys: new Map(), nowMs: () => NOW })
+    expect(await none.verdict(bus, 'M', signed())).to.have.property('problem')
+  })
+})

@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { BUS_USERS, permissionsOf, type BusUser } from '../../bus-schemas/permissions.js'
+import {
+  cancelProofs,
+  checkpointsSubject,
+  claimSubject,
+  commandsSubject,
+  feedSubject,
+  inboxPrefix,
+  operatorNonces,
+  socketNonces,
+  transferSubject,
+} from '../../bus-schemas/subjects.js'
+
+const M = 'cNGN-USDC'
+const HASH = `0x${'ab'.repeat(32)}` as const
+
+/** As the server matches. */
+function fits(pattern: string, subject: string): boolean {
+  const [parts, tokens] = [pattern.split('.'), subject.split('.')]
+  if (parts.at(-1) === '>') {
+    return (
+      tokens.length >= parts.length && parts.slice(0, -1).every((it, at) => one(it, tokens[at]))
+    )
+  }
+  return parts.length === tokens.length && parts.every((it, at) => one(it, tokens[at]))
+}
+const one = (part: string, token: string | undefined): boolean => part === '*' || part === token
+
+const mayPublish = (user: BusUser, subject: string): boolean => {
+  const { allow, deny } = permissionsOf(user).publish
+  return allow.some((it) => fits(it, subject)) && !deny.some((it) => fits(it, subject))
+}
+const publishers = (subject: string): BusUser[] =>
+  BUS_USERS.filter((user) => mayPublish(user, subject))
+
+describe('the permissions of the bus', () => {
+  it('let each subject of durable messages have its writers, and no others', () => {
+    const writers: Readonly<Record<string, readonly BusUser[]>> = {
+      [feedSubject(M)]: ['matcher'],
+      [checkpointsSubject(M)]: ['matcher'],
+      [commandsSubject(M)]: ['operator'],
+      [commandsSubject(M, 'matcher')]: ['matcher'],
+      [commandsSubject(M, 'order-intake')]: ['order-intake'],
+      [commandsSubject(M, 'chain-reader')]: ['chain-reader'],
+      [transferSubject('deposit', HASH)]: ['deposit-submitter'],
+      [transferSubject('withdrawal', HASH)]: ['withdrawal-submitter'],
+      [claimSubject(socketNonces, 'n')]: ['ws-fanout'],
+      [claimSubject(cancelProofs, 'n')]: ['order-intake'],
+      [claimSubject(operatorNonces, 'n')]: ['matcher'],
+    }
+    for (const [subject, users] of Object.entries(writers))
+      expect(publishers(subject), subject).to.deep.equal(users)
+  })
+
+  it('let the keeper of a stream alone create, change and trim it, and no user delete', () => {
+    const keepers: Readonly<Record<string, readonly BusUser[]>> = {
+      [`FEED_${M}`]: ['matcher'],
+      [`CHECKPOINTS_${M}`]: ['matcher'],
+      [`COMMANDS_${M}`]: ['matcher'],
+      TRANSFERS: ['deposit-submitter', 'withdrawal-submitter'],
+    }
+    for (const [stream, users] of Object.entries(keepers))
+      for (const verb of ['CREATE', 'UPDATE', 'PURGE']) {
+        // The name of the executor's own stream is not known to the table.
+        const others: BusUser[] = stream === 'TRANSFERS' || verb === 'PURGE' ? [] : ['executor']
+        if (verb === 'UPDATE') others.push('operator')
+        const found = publishers(`$JS.API.STREAM.${verb}.${stream}`)
+        expect(found, `${verb} ${stream}`).to.have.members([...users, ...others])
+      }
+    for (const stream of [...Object.keys(keepers), 'KV_socket_nonces']) {
+      expect(publishers(`$JS.API.STREAM.DELETE.${stream}`)).to.deep.equal([])
+      expect(publishers(`$JS.API.STREAM.MSG.DELETE.${stream}`)).to.deep.equal([])
+    }
+    expect(publishers('$JS.API.STREAM.PURGE.KV_socket_nonces')).to.deep.equal([])
+    expect(publishers('$JS.API.STREAM.CREATE.KV_socket_nonces')).to.deep.equal(['ws-fanout'])
+  })
+
+  it('let each user hear its own answers, and those that it asks answer it', () => {
+    for (const user of BUS_USERS) {
+      const inbox = `${inboxPrefix(user)}.a.b`
+      const hearing = BUS_USERS.filter((each) =>
+        permissionsOf(each).subscribe.allow.some((it) => fits(it, inbox)),
+      )
+      expect(hearing, inbox).to.deep.equal([user])
+    }
+    expect(publishers(`${inboxPrefix('gateway')}.a.b`)).to.include.members([
+      'order-intake',
+      'matcher',
+      'ws-fanout',
+      'deposit-submitter',
+    ])
+    expect(publishers(`${inboxPrefix('projector')}.a.b`)).to.deep.equal([])
+    expect(publishers(`${inboxPrefix('operator')}.a.b`)).not.to.include('gateway')
+  })
+
+  it('let only the operator and no process of the venue take and restore snapshots', () => {
+    expect(publishers(`$JS.API.STREAM.SNAPSHOT.FEED_${M}`)).to.deep.equal(['operator'])
+    expect(publishers(`$JS.API.STREAM.RESTORE.FEED_${M}`)).to.deep.equal(['operator'])
+  })
+})
