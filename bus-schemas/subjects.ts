@@ -4,6 +4,7 @@ import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */
 export const commandsStream = (market: string): string => `COMMANDS_${market}`
+export const isCommandsStream = (stream: string): boolean => stream.startsWith(commandsStream(''))
 /**
  * Where a writer appends to it: each has a subject of its own, so that the bus can keep it from the others'. Without a writer
  * it is the subject of release 0.2.0, under which older logs hold their messages; only a restore appends there.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv } from '../../runtime/process/config.js'
@@ -52,3 +53,13 @@ export const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined
         maxBps: config.INDEX_LAG_MAX_BPS,
         maxAgeMs: config.INDEX_LAG_MAX_AGE_SECONDS * 1_000,
       }
+
+/** Who may cancel which orders, and how a frame shows who asks. */
+export function authorityOf(config: OrderIntakeConfig) {
+  const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
+  return {
+    protectedPrefixes: config.PROTECTED_ORDER_ID_PREFIXES,
+    cancelAuth: config.CANCEL_AUTH,
+    readFrame: (header: string) => readFrameHeader(header, { words, nowMs: Date.now }),
+  }
+}

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { EXPORT_SUFFIX } from '../../bus-schemas/exports.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
-import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openMarketFile } from '../../data/market-file.js'
@@ -11,7 +10,7 @@ import { runProcess } from '../../runtime/process/process.js'
 import { watchAdmission } from './admission.js'
 import { answerExport } from './answer-export.js'
 import { openChain } from './chain-clients.js'
-import { indexGateOf, readOrderIntakeConfig } from './config.js'
+import { authorityOf, indexGateOf, readOrderIntakeConfig } from './config.js'
 import { roomOf } from './disks.js'
 import { sampleAdmission } from './measure.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
@@ -33,16 +32,12 @@ runProcess({
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const chain = await openChain(config.RPC_URL, deployment, (message) => log.warn(message))
-    const { PROTECTED_ORDER_ID_PREFIXES: protectedPrefixes } = config
-    const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
-    const readFrame = (header: string) => readFrameHeader(header, { words, nowMs: Date.now })
-    const authority = { protectedPrefixes, cancelAuth: config.CANCEL_AUTH, readFrame }
     const room = roomOf(config)
     const admission = watchAdmission({ bus, markets: names, ...room, log })
     sampleAdmission(metrics, { markets: names, admission, room })
     const places = { bus, registry, markets, readRow: file.row, admission }
     const intake = await startOrderIntake({
-      ...{ ...places, ...authority, ...chain, nowMs: Date.now, log, onFatal: fail },
+      ...{ ...places, ...authorityOf(config), ...chain, nowMs: Date.now, log, onFatal: fail },
       indexGate: indexGateOf(config),
     })
     const path = join(config.DATA_DIR, `intake.db${EXPORT_SUFFIX}`)

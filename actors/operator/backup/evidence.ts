@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3'
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
@@ -13,6 +11,11 @@ import type { Match } from '../../../core/engine/change.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../../core/engine/state.js'
 import { signedAmount } from '../../../core/entry/order-terms.js'
+import {
+  journalFiles,
+  journalSenders,
+  marketIntents,
+} from '../../../data/journal/restored-journal.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../../runtime/bus/market-log.js'
@@ -100,27 +103,14 @@ async function readFills(
   return fills
 }
 
-const JOURNALS = /^executor\.db$|-transactions\.db$/
-
 async function readSenders(client: ChainClient, dataDir: string): Promise<SenderEvidence[]> {
   const found: SenderEvidence[] = []
-  for (const journal of readdirSync(dataDir).filter((name) => JOURNALS.test(name))) {
-    const db = new Database(join(dataDir, journal), { readonly: true })
-    try {
-      const rows = db
-        .prepare<[], { sender: Buffer; next: number }>(
-          'SELECT sender, max(evm_nonce) + 1 AS next FROM transactions GROUP BY sender',
-        )
-        .all()
-      for (const { sender: bytes, next } of rows) {
-        const sender: Address = `0x${bytes.toString('hex')}`
-        const count = (blockTag: 'latest' | 'pending') =>
-          orUnreachable('nonces', client.getTransactionCount({ address: sender, blockTag }))
-        const [mined, pooled] = [await count('latest'), await count('pending')]
-        found.push({ journal, sender, journaled: next, mined, pooled })
-      }
-    } finally {
-      db.close()
+  for (const journal of journalFiles(dataDir)) {
+    for (const { sender, next } of journalSenders(join(dataDir, journal))) {
+      const count = (blockTag: 'latest' | 'pending') =>
+        orUnreachable('nonces', client.getTransactionCount({ address: sender, blockTag }))
+      const [mined, pooled] = [await count('latest'), await count('pending')]
+      found.push({ journal, sender, journaled: next, mined, pooled })
     }
   }
   return found
@@ -205,19 +195,7 @@ async function startingState(bus: Bus, market: Market) {
 }
 
 /** A settlement's id ends with the number of the change that proposed it. */
-function intentsBeyond(dataDir: string, market: string, { seq }: MatcherState): string[] {
-  const path = join(dataDir, 'executor.db')
-  if (!existsSync(path)) return []
-  const db = new Database(path, { readonly: true })
-  try {
-    return db
-      .prepare<[string, string], string>(
-        'SELECT intent_id FROM intents WHERE intent_id >= ? AND intent_id < ?',
-      )
-      .pluck()
-      .all(`${market}:`, `${market};`)
-      .filter((id) => Number.parseInt(id.slice(market.length + 1), 10) > seq)
-  } finally {
-    db.close()
-  }
-}
+const intentsBeyond = (dataDir: string, market: string, { seq }: MatcherState): string[] =>
+  marketIntents(dataDir, market).filter(
+    (id) => Number.parseInt(id.slice(market.length + 1), 10) > seq,
+  )

@@ -1,5 +1,3 @@
-import Database from 'better-sqlite3'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
@@ -12,8 +10,7 @@ import type { Command, LoggedCommand, ObservedGap } from '../../../core/engine/c
 import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
 import { sizeOfSigned } from '../../../core/entry/order-terms.js'
 import { RESTORE_SOURCE } from '../../../core/engine/numbering.js'
-import { JOURNAL_MIGRATIONS } from '../../../data/journal/transaction-journal.js'
-import { openDatabase } from '../../../data/open.js'
+import { marketIntents, recordForeign } from '../../../data/journal/restored-journal.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import type { Evidence, MarketEvidence, SenderEvidence } from './evidence.js'
 import { BadBackup } from './manifest.js'
@@ -67,22 +64,14 @@ async function claimNonces(
       ({ from, nonce }) => from.toLowerCase() === sender && nonce === mined - 1,
     )
     if (found === undefined) continue
-    const path = join(dataDir, journal)
-    const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
-    try {
-      db.prepare(
-        `INSERT INTO transactions (sender, evm_nonce, status, mined_hash, block_number, block_hash, final)
-         VALUES (?, ?, 'displaced', ?, ?, ?, 1)`,
-      ).run(bytes(sender), mined - 1, bytes(found.hash), number, bytes(hash))
-    } finally {
-      db.close()
-    }
+    recordForeign(join(dataDir, journal), {
+      ...{ sender, evmNonce: mined - 1, hash: found.hash },
+      ...{ blockNumber: number, blockHash: hash },
+    })
     return
   }
   throw new BadBackup(`transaction ${mined - 1} of ${sender} is in no block since the backup`)
 }
-
-const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex')
 
 async function recordMarket(options: GapOptions, evidence: MarketEvidence): Promise<string> {
   const { by, coversUntil } = options
@@ -116,25 +105,9 @@ async function recordMarket(options: GapOptions, evidence: MarketEvidence): Prom
 /** Why a match failed of which neither the chain nor the journal knows. */
 const NOT_CARRIED_OUT = 'not_carried_out'
 
-function journaledIntents(dataDir: string, market: string): ReadonlySet<string> {
-  const path = join(dataDir, 'executor.db')
-  if (!existsSync(path)) return new Set()
-  const db = new Database(path, { readonly: true })
-  try {
-    const ids = db.prepare<[string, string], string>(
-      'SELECT intent_id FROM intents WHERE intent_id >= ? AND intent_id < ?',
-    )
-    // Later attempts at a match have its id and a suffix.
-    return new Set(
-      ids
-        .pluck()
-        .all(`${market}:`, `${market};`)
-        .map((id) => id.split(' ')[0] ?? id),
-    )
-  } finally {
-    db.close()
-  }
-}
+/** The matches that the journal has tried; a later attempt has the match's id and a suffix. */
+const journaledIntents = (dataDir: string, market: string): ReadonlySet<string> =>
+  new Set(marketIntents(dataDir, market).map((id) => id.split(' ')[0] ?? id))
 
 async function readGap(
   { client }: GapOptions,

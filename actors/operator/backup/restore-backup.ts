@@ -2,6 +2,7 @@ import { createWriteStream, existsSync, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { isCommandsStream } from '../../../bus-schemas/subjects.js'
 import { holdsBlock } from '../../../chain/reads/blocks.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
@@ -53,7 +54,7 @@ export async function putBack(options: RestoreOptions): Promise<Manifest> {
 export const finish = (dataDir: string): Promise<void> => rm(join(dataDir, UNFINISHED))
 
 const rank = ({ kind, name }: BackupPart): number =>
-  kind !== 'stream' ? 0 : name.startsWith('COMMANDS_') ? 2 : 1
+  kind !== 'stream' ? 0 : isCommandsStream(name) ? 2 : 1
 
 async function assertPlacesEmpty({ dataDir, marketsFile, copies }: RestoreOptions): Promise<void> {
   const found = existsSync(dataDir) ? readdirSync(dataDir) : []

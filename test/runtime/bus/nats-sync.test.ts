@@ -25,8 +25,9 @@ describe('an acknowledged append on three servers', function () {
     return tracer
   }
 
-  it('is synced in the replicated log of each server that is up', async function () {
-    if (spawnSync('strace', ['true']).status !== 0) this.skip()
+  const canTrace = spawnSync('strace', ['true']).status === 0
+
+  async function isSynced(): Promise<void> {
     const cluster = await startNatsCluster()
     try {
       const { url, servers } = cluster
@@ -45,5 +46,10 @@ describe('an acknowledged append on three servers', function () {
     } finally {
       await cluster.stop()
     }
-  })
+  }
+
+  const what = 'is synced in the replicated log of each server that is up'
+  // Without a body the runner lists it as pending.
+  if (canTrace) it(what, isSynced)
+  else it(`${what}: not tried, strace is not installed`)
 })
