@@ -65,6 +65,8 @@ interface Speaker {
   readonly keeps?: readonly string[]
   /** Whether it creates a stream whose name is not known here; it does not trim it. */
   readonly createsOwn?: boolean
+  /** Whether it trims streams of markets, which it does not create. */
+  readonly trims?: boolean
   /** Whether it reads the messages of streams, beyond where they end. */
   readonly reads?: boolean
   /** Subjects on which it asks. */
@@ -133,7 +135,13 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     asks: [tellTouched],
     answers: [askPing('chain-reader')],
   },
-  projector: { reads: true, answers: [askPing('projector')] },
+  // Trims what it has archived of the feeds, up to where the intake has stored the claims.
+  projector: {
+    trims: true,
+    reads: true,
+    asks: [askPing('order-intake')],
+    answers: [askPing('projector')],
+  },
   'ws-fanout': {
     claims: [socketNonces],
     reads: true,
@@ -176,10 +184,9 @@ const NAMED_STREAMS = [
 const stateOf = (stream: string): string => `$JS.API.STREAM.INFO.${stream}`
 const createOf = (stream: string): string => `$JS.API.STREAM.CREATE.${stream}`
 const updateOf = (stream: string): string => `$JS.API.STREAM.UPDATE.${stream}`
+const purgeOf = (stream: string): string => `$JS.API.STREAM.PURGE.${stream}`
 const keepOf = (stream: string): readonly string[] => [
-  createOf(stream),
-  updateOf(stream),
-  `$JS.API.STREAM.PURGE.${stream}`,
+  ...[createOf(stream), updateOf(stream), purgeOf(stream)],
 ]
 
 /** Readers are without acknowledgements and without a name of their own, so that nothing else is needed. */
@@ -196,7 +203,7 @@ const READING = [
  */
 export function permissionsOf(user: BusUser): Permissions {
   const { appends = [], claims = [], keeps = [], reads, asks = [], answers = [] } = SPEAKERS[user]
-  const { answersFor = [], requests = [], createsOwn = false } = SPEAKERS[user]
+  const { answersFor = [], requests = [], createsOwn = false, trims = false } = SPEAKERS[user]
   const keepsMarkets = keeps.includes(MARKETS)
   const kept = keeps.filter((stream) => stream !== MARKETS)
   const replies = askersOf([...answers, ...answersFor]).map((asker) => `${inboxPrefix(asker)}.>`)
@@ -210,6 +217,7 @@ export function permissionsOf(user: BusUser): Permissions {
         ...claims.flatMap((bucket) => [claimsSubject(bucket), createOf(claimsStream(bucket))]),
         ...(keepsMarkets ? keepOf(ANY) : []),
         ...(createsOwn ? [createOf(ANY), updateOf(ANY)] : []),
+        ...(trims ? [purgeOf(ANY)] : []),
         ...kept.flatMap(keepOf),
         stateOf(ANY),
         ...(reads === true ? READING : []),
@@ -217,7 +225,7 @@ export function permissionsOf(user: BusUser): Permissions {
         ...replies,
         ...requests,
       ],
-      deny: keepsMarkets || createsOwn ? others.flatMap(keepOf) : [],
+      deny: keepsMarkets || createsOwn || trims ? others.flatMap(keepOf) : [],
     },
     subscribe: { allow: [`${inboxPrefix(user)}.>`, ...answers] },
   }
