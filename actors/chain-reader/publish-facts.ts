@@ -7,7 +7,6 @@ import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
 import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'
 
-/** This writer's name in the command log. */
 const RETRY_PAUSE_MS = 250
 /** Newest messages searched for the last number of an earlier run. */
 const TAIL_MESSAGES = 2_000

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { checkChain } from '../../../actors/auditor/check-chain.js'
 import type { MarketFold } from '../../../actors/auditor/fold-market.js'
+import { createRestoredGaps } from '../../../actors/auditor/restored-gaps.js'
 import { createVerdicts, wordVerdicts, type Verdict } from '../../../actors/auditor/verdicts.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import { createChainClient } from '../../../chain/reads/client.js'
@@ -131,7 +132,8 @@ describe('the auditor of a perpetual', () => {
       const verdicts = createVerdicts()
       const client = createChainClient(world.anvil.rpcUrl, 'read')
       const newest = await readNewestBlock(client)
-      const fold = { market, ledger: { pending: () => [] } } as unknown as MarketFold
+      const ledger = { pending: () => [] }
+      const fold = { market, ledger, gaps: createRestoredGaps() } as unknown as MarketFold
       const scratch = openAuditScratch(history.db)
       const shared = { client, block: newest, newest, fromBlock, scratch, verdicts }
       await checkChain({ ...shared, journal: undefined, feesKept: true }, [fold])

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openFacts } from '../../../actors/chain-reader/publish-facts.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { anObservation } from '../../support/funded-acts.js'
 import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
@@ -15,7 +15,7 @@ describe('publish facts', () => {
     nowMs = 1_790_000_000_000
     await bus.declareStream({
       stream: commandsStream(market),
-      subject: commandsSubject(market),
+      subject: commandsSubjects(market),
       description: 'a log',
     })
   })

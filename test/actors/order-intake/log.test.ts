@@ -10,7 +10,7 @@ import {
 } from '../../../actors/order-intake/command-log.js'
 import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
 import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import { createNumbering, termOf } from '../../../core/engine/numbering.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -52,7 +52,7 @@ describe('the command log of order intake', () => {
   beforeEach(async () => {
     stage = anIntakeStage()
     bus = createMemoryBus()
-    await bus.declareStream({ stream, subject: commandsSubject(market), description: 'test' })
+    await bus.declareStream({ stream, subject: commandsSubjects(market), description: 'test' })
     matcher = await startFakeMatcher(bus, market)
   })
 

@@ -7,7 +7,7 @@ import {
   type LogEntry,
 } from '../../../actors/order-intake/command-log.js'
 import { Fenced } from '../../../actors/order-intake/fold-log.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../../../core/engine/command.js'
 import { createNumbering, termOf } from '../../../core/engine/numbering.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -40,7 +40,7 @@ describe('the terms of order intake', () => {
 
   beforeEach(async () => {
     bus = createMemoryBus()
-    await bus.declareStream({ stream, subject: commandsSubject(market), description: 'test' })
+    await bus.declareStream({ stream, subject: commandsSubjects(market), description: 'test' })
     matcher = await startFakeMatcher(bus, market)
   })
   afterEach(async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { projectPrices } from '../../../actors/projector/project-prices.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import type { Command } from '../../../core/engine/command.js'
 import { priceE18 } from '../../../core/money.js'
@@ -32,7 +32,7 @@ describe('projecting prices', () => {
     history = openHistory([perp])
     reads = openReadModel(history.path)
     await bus.declareStream({
-      ...{ stream: commandsStream(name), subject: commandsSubject(name) },
+      ...{ stream: commandsStream(name), subject: commandsSubjects(name) },
       description: 'commands of a market',
     })
   })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { commandMessages } from '../../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../../core/contracts/contract.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import type { LoggedCommand } from '../../../core/engine/command.js'
@@ -29,7 +29,7 @@ describe("a perpetual's book on a socket", () => {
   const open = async () => {
     rig = await startRig({ markets: [perp] })
     await rig.bus.declareStream({
-      ...{ stream: commandsStream(name), subject: commandsSubject(name) },
+      ...{ stream: commandsStream(name), subject: commandsSubjects(name) },
       description: 'commands of a market',
     })
   }
