@@ -110,6 +110,10 @@ export interface TransactionJournal {
   claimedFrom(from: Address, evmNonce: number): number[]
   /** In the order of their nonces. */
   unsettledTransactions(from: Address): UnsettledTransaction[]
+  /** The intents whose transactions are open, or mined in a block that is not final; of every sender. */
+  unsettledIntents(): string[]
+  /** The senders with such transactions. */
+  unsettledSenders(): Address[]
   /** Makes mined transactions open again, also final ones, after the chain lost them. */
   reopen(from: Address, evmNonces: readonly number[]): void
   /** At most `limit` reversals with a higher number, the oldest first. */

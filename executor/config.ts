@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { Hex } from '../core/action.js'
+import { keySourceOf, keyText, localChain, type KeySource } from '../chain/signing/key-file.js'
 import { parseDecimal } from '../core/decimal.js'
 import { quoteE18 } from '../core/money.js'
 import { busEnv } from '../runtime/bus/nats-access.js'
-import { parseEnv } from '../runtime/process/config.js'
+import { BadConfiguration, parseEnv } from '../runtime/process/config.js'
 
+/** 32 random bytes as hex are 64. */
+const MIN_SECRET_CHARACTERS = 32
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /** Settings of the executor, by the names of its environment. */
@@ -12,13 +14,13 @@ export const executorEnv = z
   .object({
     EXECUTOR_PORT: z.coerce.number().int().min(0).max(65_535).default(8081),
     EXECUTOR_HOST: z.string().default('127.0.0.1'),
-    /** Key of an account that the matching contract accepts as trade executor; it pays the gas. */
-    EXECUTOR_PRIVATE_KEY: z.custom<Hex>(
-      (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
-      'must be 0x and 64 hex digits',
-    ),
+    /** File with the key of an account that matching accepts as trade executor, or of the batch executor's operator; it pays the gas. */
+    EXECUTOR_KEY_FILE: z.string().min(1).optional(),
+    /** The same key in the environment, which more eyes see than a file. */
+    EXECUTOR_PRIVATE_KEY: keyText.optional(),
+    LOCAL_CHAIN: localChain,
     /** Shared secret that callers send as `Authorization: Bearer …`. */
-    EXECUTOR_SECRET: z.string().min(1).optional(),
+    EXECUTOR_SECRET: z.string().min(MIN_SECRET_CHARACTERS).optional(),
     ...busEnv.shape,
     RPC_URL: z.url(),
     DEPLOYMENT_FILE: z.string().min(1),
@@ -51,11 +53,18 @@ export const executorEnv = z
     message: 'is required unless EXECUTOR_HOST is a loopback address',
   })
 
-export type ExecutorConfig = Readonly<z.infer<typeof executorEnv>>
+export interface ExecutorConfig extends Readonly<z.infer<typeof executorEnv>> {
+  readonly key: KeySource
+}
 
-/** Throws BadConfiguration. */
+/** Throws BadConfiguration and CannotStart. */
 export function readExecutorConfig(): ExecutorConfig {
-  return parseEnv(executorEnv, process.env)
+  const env = parseEnv(executorEnv, process.env)
+  const { EXECUTOR_KEY_FILE: file, EXECUTOR_PRIVATE_KEY: privateKey, LOCAL_CHAIN } = env
+  const key = keySourceOf({ name: 'EXECUTOR', file, privateKey, localChain: LOCAL_CHAIN })
+  if (key === undefined)
+    throw new BadConfiguration('there is no key: set EXECUTOR_KEY_FILE (see .env.example)')
+  return { ...env, key }
 }
 
 /** Its clients are matchers, each with a connection for every match in flight. */
@@ -64,7 +73,6 @@ export const CONNECTION_LIMITS = { maxConnectionsPerAddress: Infinity }
 /** The settings of the executor itself, by the names of its options. */
 export const settingsOf = (config: ExecutorConfig) => ({
   rpcUrl: config.RPC_URL,
-  privateKey: config.EXECUTOR_PRIVATE_KEY,
   dataDir: config.DATA_DIR,
   timeoutMs: config.EXECUTE_TIMEOUT_MS,
   gasReserveWei: config.EXECUTOR_GAS_RESERVE_WEI,

@@ -183,7 +183,7 @@ const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string
 function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> | ExecuteAnswer {
   const known = executing.running.get(request.id)
   if (known !== undefined) return follow(executing, request, known)
-  const attempt = findAttempt(executing.journal, executing.lane.address, request.id)
+  const attempt = findAttempt(executing.journal, request.id)
   const { recorded } = attempt
   if (recorded === undefined) return follow(executing, request, submit(executing, request, attempt))
   if (recorded.fingerprint !== request.fingerprint) return { kind: 'mismatch' }
@@ -249,7 +249,7 @@ async function waitForResult(
   if (transaction === undefined) {
     return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
   }
-  const hasAnother = isUntried(transaction) && !findAttempt(journal, lane.address, id).isLast
+  const hasAnother = isUntried(transaction) && !findAttempt(journal, id).isLast
   return hasAnother ? { kind: 'timeout', hash: transaction.hash } : { kind: 'mined', transaction }
 }
 
@@ -279,11 +279,7 @@ const isUntried = ({ status, revert }: MinedTransaction): boolean =>
   status === 'reverted' && revert === NOT_TRIED
 
 /** The newest attempt at the settlement; it has not begun when it is not recorded. */
-export function findAttempt(
-  journal: TransactionJournal,
-  from: Address,
-  id: string,
-): SettlementAttempt {
+export function findAttempt(journal: TransactionJournal, id: string): SettlementAttempt {
   for (let no = 1; ; no += 1) {
     const intentId = attemptId(id, no)
     const recorded = journal.find(intentId)
@@ -291,7 +287,8 @@ export function findAttempt(
     const { state } = recorded
     const wasTried = state.kind !== 'mined' || !isUntried(state.transaction)
     if (wasTried || no === MAX_ATTEMPTS) return { intentId, recorded, isLast: true }
-    if (!isFinal(journal, from, intentId)) return { intentId, recorded, isLast: false }
+    const isFinal = !journal.unsettledIntents().includes(intentId)
+    if (!isFinal) return { intentId, recorded, isLast: false }
   }
 }
 
@@ -302,8 +299,3 @@ const attemptId = (id: string, no: number): string => (no === 1 ? id : `${id} li
 
 /** The settlement that an intent of the journal is an attempt at. */
 export const settlementOf = (intentId: string): string => intentId.replace(LATER_ATTEMPT, '')
-
-function isFinal(journal: TransactionJournal, from: Address, intentId: string): boolean {
-  const unsettled = journal.unsettledTransactions(from)
-  return !unsettled.some(({ transaction }) => transaction.intentIds.includes(intentId))
-}

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
+import { keyEvents, openSigners } from '../chain/signing/open-signers.js'
 import { createMarketList } from '../core/contracts/market-list.js'
 import { openMarketFile } from '../data/market-file.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
@@ -24,7 +25,7 @@ const config = orExit(readExecutorConfig)
 runProcess({
   ...{ name: 'executor', level: config.LOG_LEVEL },
   // Listens once everything that the journal left open has been sent again.
-  start: async ({ log, fail: onFatal, metrics }) => {
+  start: async ({ log, fail: onFatal, end, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })
     const bus = await connectVenueBus({
       ...{ config, user: 'executor', versions: streamVersions([]) },
@@ -32,15 +33,16 @@ runProcess({
     })
     const file = openMarketFile(config)
     const list = createMarketList(file.markets)
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const executor = await openExecutor({
-      ...{ ...settingsOf(config), bus, markets: list.markets },
-      deployment: await loadDeployment(config.DEPLOYMENT_FILE),
+      ...{ ...settingsOf(config), bus, markets: list.markets, deployment, onFatal },
+      signers: openSigners(config.key, deployment.chainId, keyEvents(log, end)),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
-      onFatal,
     })
     const watch = file.watch(list.add, onFatal)
-    const lookAgain = () => openMarketFile(config).markets.forEach(list.add)
-    const checkTerms = createTermsCheck(list.markets, lookAgain)
+    const checkTerms = createTermsCheck(list.markets, () =>
+      openMarketFile(config).markets.forEach(list.add),
+    )
     sampleExecutor(metrics, executor, config.EXECUTOR_GAS_RESERVE_WEI)
     const parts = { ...executor, checkTerms, log, onFatal, onAnswer: measureHttp(metrics) }
     const app = createApp({ ...parts, secret: config.EXECUTOR_SECRET })

@@ -3,7 +3,8 @@ import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
 import { createMarkReader } from '../chain/contracts/read-mark.js'
 import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
 import type { LanePolicy } from '../chain/lane/follow-transaction.js'
-import { openLane, type TransactionLane } from '../chain/lane/transaction-lane.js'
+import { openKeyLanes, type KeyLanes } from '../chain/lane/key-lanes.js'
+import type { TransactionLane } from '../chain/lane/transaction-lane.js'
 import { isUnchanged, readSenderHead, type SenderHead } from '../chain/reads/blocks.js'
 import {
   createChainClient,
@@ -17,8 +18,8 @@ import {
   type TradingDeployment,
 } from '../chain/reads/deployment.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
-import { createTransactionSigner, type TransactionSigner } from '../chain/signing/keys.js'
-import type { Address, Hex } from '../core/action.js'
+import type { Signers } from '../chain/signing/open-signers.js'
+import type { Address } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
@@ -39,7 +40,7 @@ export interface ExecutorOptions {
   /** Carries the journal's stream. */
   readonly bus: Bus
   readonly rpcUrl: string
-  readonly privateKey: Hex
+  readonly signers: Signers
   readonly deployment: TradingDeployment
   /** Directory of executor.db. */
   readonly dataDir: string
@@ -93,12 +94,12 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   try {
     const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
     try {
-      const signer = createTransactionSigner(options.privateKey, options.deployment.chainId)
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({
-        ...{ db, bus, signer: signer.address, facts, onFatal },
+        // Named after the key in use; at its first start it holds what the key before it has sent as well.
+        ...{ db, bus, signer: options.signers.current.address, facts, onFatal },
       })
-      const starting = startExecutor(options, signer, published)
+      const starting = startExecutor(options, published)
       const running = await starting.catch(async (error: unknown) => {
         await published.stop()
         throw error
@@ -121,7 +122,6 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
 
 async function startExecutor(
   options: ExecutorOptions,
-  signer: TransactionSigner,
   { journal, trouble: busTrouble }: PublishedJournal,
 ) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
@@ -136,8 +136,8 @@ async function startExecutor(
   const verifyChain = guardDeployment(client, { chainId, contracts })
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
-  const lane = await openLane({
-    ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
+  const keys = await openKeyLanes({
+    ...{ signers: options.signers, journal, rpcUrl, facts, onFatal, verifyChain },
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
@@ -146,13 +146,14 @@ async function startExecutor(
       eventPerIntent: eventOfBatch(batchExecutor),
     }),
   })
+  const { lane } = keys
   const sender = lane.address
   const packer =
     batchExecutor === undefined
       ? packSingly({ client, matching, sender })
       : packBatches({ client, batchExecutor, sender })
   const readHead = () => readSenderHead(client, sender)
-  const queue = openQueue(options, { journal, lane, client, packer, readHead })
+  const queue = openQueue(options, { journal, keys, client, packer, head: await readHead() })
   const faults = await watchFaults({
     ...{ client, deployment, sender, markets, packer, readHead, facts, onFatal },
   })
@@ -162,7 +163,7 @@ async function startExecutor(
     readMark: createMarkReader(client, markets),
     onVenueFault: faults.refused,
   })
-  const read = createReadReversals({ journal, lane, isRunning: executions.isRunning })
+  const read = createReadReversals({ journal, isRunning: executions.isRunning })
   const readReversals = async (after: number, limit: number) => {
     const reversals = read(after, limit)
     // A matcher remembers the number of the last one: a process that continues must number them alike.
@@ -208,19 +209,31 @@ const troubleOf = (lane: TransactionLane): string | undefined =>
 
 interface Parts {
   readonly journal: TransactionJournal
-  readonly lane: TransactionLane
+  readonly keys: KeyLanes
   readonly client: ChainClient
   readonly packer: MatchPacker
-  readonly readHead: () => Promise<SenderHead>
+  /** As of the start. */
+  readonly head: SenderHead
 }
 
 function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
-  const { journal, lane, client, packer, readHead } = parts
+  const { journal, keys, client, packer } = parts
   const { deployment, markets, facts, windowMs = 0, shareBelowFee = NO_FEE } = options
+  const { lane } = keys
   const sender = lane.address
   const book = createInFlightBook()
-  for (const { transaction } of journal.unsettledTransactions(sender)) {
+  const unsettled = journal.unsettledTransactions(sender)
+  for (const { transaction } of unsettled) {
     book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
+  }
+  // Those of a retiring key were sent before the first of this one.
+  const first = unsettled[0]?.transaction.evmNonce ?? parts.head.count
+  for (const [i, { transaction }] of keys.retiring().toReversed().entries()) {
+    book.add(first - 1 - i, termsOfTransaction(transaction, markets))
+  }
+  const readHead = async (): Promise<SenderHead | undefined> => {
+    const head = await readSenderHead(client, sender)
+    return (await keys.isDrainedAt(client, head.blockHash)) ? head : undefined
   }
   return createSettlementQueue({
     ...{ journal, lane, book, facts, windowMs, shareBelowFee, packer, readHead },

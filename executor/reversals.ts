@@ -1,5 +1,4 @@
 import type { MinedTransaction, Reversal, TransactionJournal } from '../core/transaction-journal.js'
-import type { TransactionLane } from '../chain/lane/transaction-lane.js'
 import type { Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { NOT_CARRIED_OUT, UNKNOWN_REVERT } from '../core/revert.js'
@@ -35,20 +34,19 @@ export type ReadReversals = (after: number, limit: number) => SettlementReversal
 
 export interface ReversalDeps {
   readonly journal: TransactionJournal
-  readonly lane: Pick<TransactionLane, 'address'>
   readonly isRunning: Executions['isRunning']
 }
 
-export function createReadReversals({ journal, lane, isRunning }: ReversalDeps): ReadReversals {
+export function createReadReversals({ journal, isRunning }: ReversalDeps): ReadReversals {
   return (after, limit) => {
     const told: SettlementReversal[] = []
     const reversals = journal.reversalsAfter(after, limit)
     if (reversals.length === 0) return told
-    const unsettled = unsettledIntents(journal, lane)
+    const unsettled = new Set(journal.unsettledIntents())
     for (const reversal of reversals) {
       const settlementId = settlementOf(reversal.intentId)
       if (isRunning(settlementId)) break
-      const attempt = findAttempt(journal, lane.address, settlementId)
+      const attempt = findAttempt(journal, settlementId)
       const now = outcomeOf(journal, { attempt, reversal, unsettled })
       if (now === undefined) break
       told.push({ no: reversal.no, settlementId, before: reversal.before, now })
@@ -56,14 +54,6 @@ export function createReadReversals({ journal, lane, isRunning }: ReversalDeps):
     return told
   }
 }
-
-const unsettledIntents = (
-  journal: TransactionJournal,
-  { address }: ReversalDeps['lane'],
-): ReadonlySet<string> =>
-  new Set(
-    journal.unsettledTransactions(address).flatMap(({ transaction }) => transaction.intentIds),
-  )
 
 interface Judged {
   readonly attempt: SettlementAttempt

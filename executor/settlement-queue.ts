@@ -3,13 +3,14 @@ import { LaneFrozen } from '../chain/lane/transaction-lane.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
 import { ChainUnreachable } from '../chain/reads/client.js'
 import type { QuoteE18 } from '../core/money.js'
+import { SignerUnavailable } from '../core/signer-unavailable.js'
 import { JournalUnwritable } from '../data/journal/transaction-journal.js'
 import { settleGroup, type GroupDeps } from './settle-group.js'
 import type { QueuedSettlement, Settlement, Submission } from './settlement.js'
 
 export interface QueueDeps extends GroupDeps {
-  /** Reads the newest block; called for each group. */
-  readonly readHead: () => Promise<SenderHead>
+  /** Reads the newest block; called for each group. Undefined: it is too early to judge by it. */
+  readonly readHead: () => Promise<SenderHead | undefined>
   /** How long the queue waits for more settlements before each group. */
   readonly windowMs: number
   /** Settlements whose fee is below this wait at most a block for others of the same accounts; 0: none waits. */
@@ -58,6 +59,7 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
     let group: QueuedSettlement[] = []
     try {
       const head = await deps.readHead()
+      if (head === undefined) return false
       const isDue = (one: QueuedSettlement) => arrived.has(one) && (one.waitsFor ?? -1) < head.count
       const due = withoutLone(waiting.filter(isDue), elapsedMs())
       group = due.slice(0, deps.packer.maxGroup)
@@ -128,4 +130,6 @@ const accountsOf = ({ settlement: { accountIds } }: QueuedSettlement): string =>
   accountIds.map(String).sort().join()
 
 const isOperating = (error: Error): boolean =>
-  [ChainUnreachable, JournalUnwritable, LaneFrozen].some((kind) => error instanceof kind)
+  [ChainUnreachable, JournalUnwritable, LaneFrozen, SignerUnavailable].some(
+    (kind) => error instanceof kind,
+  )

@@ -6,6 +6,7 @@ import {
 } from '../../chain/contracts/check-deployment.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { openKeyFile } from '../../chain/signing/key-file.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { loadDeployedMarkets } from '../../data/markets.js'
@@ -13,8 +14,10 @@ import { BadConfiguration } from '../../runtime/process/config.js'
 import type { SenderOptions } from './command-line.js'
 import type { CheckConfig } from './config.js'
 
+/** The operator may be root, and the file another user's. */
+const OWNER_OF_FILE = { ownerUid: 'any' } as const
 /** What the processes keep by default. */
-const RESERVE_WEI = 10n ** 16n
+export const RESERVE_WEI = 10n ** 16n
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 const key = z.string().regex(/^0x[0-9a-fA-F]{64}$/)
@@ -35,7 +38,9 @@ export async function checkVenue(
 ): Promise<DeploymentCheck[]> {
   const deployment = await loadDeployment(config.deploymentFile)
   const senders = ROLES.flatMap(([name, role]): Sender[] => {
-    const found = addressOf(role, given[name], config.keys[name], deployment.chainId)
+    const { [name]: privateKey } = config.keys
+    const { [name]: keyFile } = config.keyFiles
+    const found = addressOf(role, { given: given[name], privateKey, keyFile }, deployment.chainId)
     return found === undefined ? [] : [{ role, address: found, reserveWei: RESERVE_WEI }]
   })
   const [executor, ...submitters] = senders
@@ -52,10 +57,15 @@ export async function checkVenue(
   })
 }
 
+interface SenderSources {
+  readonly given: string | undefined
+  readonly privateKey: string | undefined
+  readonly keyFile: string | undefined
+}
+
 function addressOf(
   role: string,
-  given: string | undefined,
-  privateKey: string | undefined,
+  { given, privateKey, keyFile }: SenderSources,
   chainId: number,
 ): Address | undefined {
   if (given !== undefined) {
@@ -63,6 +73,7 @@ function addressOf(
       throw new BadConfiguration(`${given} is no address of the ${role}`)
     return given.toLowerCase() as Address
   }
+  if (keyFile !== undefined) return openKeyFile(keyFile, chainId, OWNER_OF_FILE).address
   if (privateKey === undefined) return undefined
   if (!key.safeParse(privateKey).success)
     throw new BadConfiguration(`the key of the ${role} is not 0x and 64 hex digits`)

@@ -22,9 +22,14 @@ export type OperatorTask =
   | { readonly kind: 'inspect'; readonly subject: string; readonly json: boolean }
   | { readonly kind: 'bus-replicas'; readonly replicas: number }
   | { readonly kind: 'bus-users'; readonly dir: string }
+  | { readonly kind: 'rotate-key'; readonly role: KeyRole; readonly newKey: string | undefined }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
+
+/** The processes that sign transactions. */
+export const KEY_ROLES = ['executor', 'deposit-submitter', 'withdrawal-submitter'] as const
+export type KeyRole = (typeof KEY_ROLES)[number]
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
 export interface SenderOptions {
@@ -66,6 +71,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addStatus(program, (json) => (task = { kind: 'status', json }))
   addInspect(program, (subject, json) => (task = { kind: 'inspect', subject, json }))
   addReplicas(program, (replicas) => (task = { kind: 'bus-replicas', replicas }))
+  addRotate(program, (role, newKey) => (task = { kind: 'rotate-key', role, newKey }))
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
@@ -140,6 +146,27 @@ function addInspect(program: Command, given: (subject: string, json: boolean) =>
     .option(...AS_JSON)
     .addHelpText('after', examples('./venue inspect 0b1c…-order-id', './venue inspect 0x3f5e…'))
     .action((subject: string, { json }: { readonly json: boolean }) => given(subject, json))
+}
+
+function addRotate(
+  program: Command,
+  given: (role: KeyRole, newKey: string | undefined) => void,
+): void {
+  program
+    .command('rotate-key')
+    .addArgument(new Argument('<process>', 'whose key').choices(KEY_ROLES))
+    .argument('[file]', 'the key file that takes the place of the one in use')
+    .description(
+      'give a process that signs transactions another key; without a file: say how far the last rotation is, and end it when nothing of the old key is open',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        './venue rotate-key executor /etc/venue/keys/executor.new',
+        './venue rotate-key executor',
+      ),
+    )
+    .action((role: KeyRole, file: string | undefined) => given(role, file))
 }
 
 function addBackup(program: Command, given: (task: BackupTask) => void): void {

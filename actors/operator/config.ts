@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
+import type { KeyRole } from './command-line.js'
 
 /** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
@@ -21,6 +22,9 @@ export const operatorEnv = z.object({
   EXECUTOR_PRIVATE_KEY: z.string().optional(),
   DEPOSIT_SUBMITTER_PRIVATE_KEY: z.string().optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: z.string().optional(),
+  EXECUTOR_KEY_FILE: z.string().optional(),
+  DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
+  WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
 })
 
 export interface OperatorConfig {
@@ -105,6 +109,8 @@ export interface CheckConfig {
   readonly keys: Readonly<
     Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter', string | undefined>
   >
+  /** Where they are files; these come first. */
+  readonly keyFiles: CheckConfig['keys']
 }
 
 /** Throws BadConfiguration, in one line. */
@@ -126,6 +132,11 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
       executor: given.EXECUTOR_PRIVATE_KEY,
       depositSubmitter: given.DEPOSIT_SUBMITTER_PRIVATE_KEY,
       withdrawalSubmitter: given.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    },
+    keyFiles: {
+      executor: given.EXECUTOR_KEY_FILE,
+      depositSubmitter: given.DEPOSIT_SUBMITTER_KEY_FILE,
+      withdrawalSubmitter: given.WITHDRAWAL_SUBMITTER_KEY_FILE,
     },
   }
 }
@@ -164,6 +175,38 @@ export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): Restore
   const user = userInfo().username
   const place = { url: NATS_URL, ...accessOf(given) }
   return { dataDir, place, rpcUrl: RPC_URL, marketsFile, user }
+}
+
+/** The process whose key is to change, and where. */
+export interface RotationConfig {
+  readonly role: KeyRole
+  readonly keyFile: string
+  /** The file of its journal. */
+  readonly journal: string
+  readonly rpcUrl: string
+  readonly deploymentFile: string
+}
+
+const SETTING_OF = {
+  executor: ['EXECUTOR_KEY_FILE', 'executor.db'],
+  'deposit-submitter': ['DEPOSIT_SUBMITTER_KEY_FILE', 'deposit-transactions.db'],
+  'withdrawal-submitter': ['WITHDRAWAL_SUBMITTER_KEY_FILE', 'withdrawal-transactions.db'],
+} as const
+
+/** Throws BadConfiguration, in one line. */
+export async function readRotationConfig(
+  role: KeyRole,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<RotationConfig> {
+  const [setting, journal] = SETTING_OF[role]
+  const given = parseEnv(operatorEnv, env)
+  const keyFile = given[setting]
+  if (keyFile === undefined)
+    throw new BadConfiguration(
+      `the key of the ${role} is in no file: write it into one and set ${setting}`,
+    )
+  const { rpcUrl, deploymentFile } = await readCheckConfig(env)
+  return { role, keyFile, journal: join(given.DATA_DIR, journal), rpcUrl, deploymentFile }
 }
 
 function readPort(path: string): number {

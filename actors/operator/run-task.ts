@@ -14,10 +14,12 @@ import {
   readCheckConfig,
   readOperatorConfig,
   readRestoreConfig,
+  readRotationConfig,
   readVenuePlaces,
 } from './config.js'
 import { inspect, isEmpty } from './inspect.js'
 import { printFields, printJson, printStatus } from './print.js'
+import { concludeRotation, rotateKey } from './rotate-key.js'
 import { readStatus } from './status.js'
 
 /** A server of this machine, or of one nearby, has answered by then. */
@@ -40,6 +42,8 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return showFound(task.subject, task.json)
     case 'bus-users':
       return makeBusUsers(task.dir)
+    case 'rotate-key':
+      return rotate(task)
     case 'check-deployment':
       return showChecks(task)
     case 'backup':
@@ -108,6 +112,14 @@ async function showFound(subject: string, json: boolean): Promise<Outcome> {
   const found = await inspect(await readVenuePlaces(), subject)
   if (isEmpty(found)) throw new OrderRefused(`nothing is known of ${subject}`)
   return { text: json ? printJson(found) : printFields(found), exitCode: 0 }
+}
+
+async function rotate({
+  role,
+  newKey,
+}: Extract<OperatorTask, { kind: 'rotate-key' }>): Promise<Outcome> {
+  const config = await readRotationConfig(role)
+  return newKey === undefined ? concludeRotation(config) : rotateKey(config, newKey)
 }
 
 async function showChecks({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
-import type { Hex } from '../../core/action.js'
+import { keySourceOf, keyText, localChain, type KeySource } from '../../chain/signing/key-file.js'
 import type { TransferKind } from '../../core/transfer.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv } from '../../runtime/process/config.js'
@@ -12,12 +12,6 @@ const weiText = (byDefault: string) =>
     .regex(/^[0-9]{1,30}$/, 'must be whole wei in decimal digits')
     .default(byDefault)
     .transform((digits) => BigInt(digits))
-
-/** A key of 32 bytes. */
-const keyText = z.custom<Hex>(
-  (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value),
-  'must be 0x and 64 hex digits',
-)
 
 /** Shorter than the gateway's wait for the submitter's answer. */
 const waitMs = z.coerce.number().int().min(100).max(SUBMITTER_ANSWERS_WITHIN_MS).default(10_000)
@@ -35,12 +29,15 @@ const sharedEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** Directory of the two databases: `<kind>s.db` and `<kind>-transactions.db`. */
   DATA_DIR: z.string().min(1),
+  LOCAL_CHAIN: localChain,
   LOG_LEVEL: z.string().default('info'),
 })
 
 /** Settings of deposit-submitter, by the names of its environment. */
 export const depositEnv = sharedEnv.extend({
-  /** Key of an account that matching accepts as a trade executor; deposits are off without it. */
+  /** File with the key of an account that matching accepts as a trade executor; deposits are off without a key. */
+  DEPOSIT_SUBMITTER_KEY_FILE: z.string().min(1).optional(),
+  /** The same key in the environment. */
   DEPOSIT_SUBMITTER_PRIVATE_KEY: keyText.optional(),
   /** Nothing is submitted that could take the key's balance below this, in wei. */
   DEPOSIT_GAS_RESERVE_WEI: weiText(GAS_RESERVE_WEI),
@@ -52,6 +49,7 @@ export const depositEnv = sharedEnv.extend({
 
 /** Settings of withdrawal-submitter, with the same meanings. */
 export const withdrawalEnv = sharedEnv.extend({
+  WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().min(1).optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: keyText.optional(),
   WITHDRAWAL_GAS_RESERVE_WEI: weiText(GAS_RESERVE_WEI),
   WITHDRAWAL_GAS_BUDGET_WEI_PER_HOUR: weiText(GAS_BUDGET_WEI_PER_HOUR),
@@ -61,13 +59,13 @@ export const withdrawalEnv = sharedEnv.extend({
 /** The settings of one submitter, under names that do not depend on its kind. */
 export interface SubmitterConfig extends Readonly<z.infer<typeof sharedEnv>> {
   readonly kind: TransferKind
-  readonly privateKey: Hex | undefined
+  readonly key: KeySource | undefined
   readonly reserveWei: bigint
   readonly hourBudgetWei: bigint
   readonly answerWithinMs: number
 }
 
-/** Reads the settings of the kind that TRANSFER_KIND names. Throws BadConfiguration. */
+/** Reads the settings of the kind that TRANSFER_KIND names. Throws BadConfiguration and CannotStart. */
 export function readSubmitterConfig(): SubmitterConfig {
   const { TRANSFER_KIND: kind } = parseEnv(kindEnv, process.env)
   if (kind === 'deposit') {
@@ -75,7 +73,12 @@ export function readSubmitterConfig(): SubmitterConfig {
     return {
       ...env,
       kind,
-      privateKey: env.DEPOSIT_SUBMITTER_PRIVATE_KEY,
+      key: keySourceOf({
+        name: 'DEPOSIT_SUBMITTER',
+        file: env.DEPOSIT_SUBMITTER_KEY_FILE,
+        privateKey: env.DEPOSIT_SUBMITTER_PRIVATE_KEY,
+        localChain: env.LOCAL_CHAIN,
+      }),
       reserveWei: env.DEPOSIT_GAS_RESERVE_WEI,
       hourBudgetWei: env.DEPOSIT_GAS_BUDGET_WEI_PER_HOUR,
       answerWithinMs: env.DEPOSIT_WAIT_MS,
@@ -85,7 +88,12 @@ export function readSubmitterConfig(): SubmitterConfig {
   return {
     ...env,
     kind,
-    privateKey: env.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    key: keySourceOf({
+      name: 'WITHDRAWAL_SUBMITTER',
+      file: env.WITHDRAWAL_SUBMITTER_KEY_FILE,
+      privateKey: env.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+      localChain: env.LOCAL_CHAIN,
+    }),
     reserveWei: env.WITHDRAWAL_GAS_RESERVE_WEI,
     hourBudgetWei: env.WITHDRAWAL_GAS_BUDGET_WEI_PER_HOUR,
     answerWithinMs: env.WITHDRAWAL_WAIT_MS,

@@ -1,5 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess, type Running } from '../../runtime/process/process.js'
@@ -16,20 +17,21 @@ const name = `${config.kind}-submitter` as const
 runProcess({
   name,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail, metrics }) => {
+  start: async ({ log, fail, end, metrics }) => {
     const bus = await connectVenueBus({
       versions: streamVersions([]),
       ...{ config, user: name },
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const { kind, privateKey, reserveWei, hourBudgetWei, answerWithinMs } = config
+    const { kind, key, reserveWei, hourBudgetWei, answerWithinMs } = config
     const { perpManager } = deployment
     const open = async (): Promise<Running | Submitting> => {
-      if (privateKey === undefined) return serveOff(bus, kind, 'no key')
+      if (key === undefined) return serveOff(bus, kind, 'no key')
       const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
+      const signers = openSigners(key, deployment.chainId, keyEvents(log, end))
       const options = {
-        ...{ bus, rpcUrl, privateKey, deployment, dataDir, log, onFatal: fail },
+        ...{ bus, rpcUrl, signers, deployment, dataDir, log, onFatal: fail },
         ...{ reserveWei, hourBudgetWei, answerWithinMs },
       }
       if (kind === 'withdrawal') {

@@ -9,10 +9,11 @@ import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schem
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
 import type { TransactionJournal } from '../../core/transaction-journal.js'
-import { openLane, type TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { openKeyLanes } from '../../chain/lane/key-lanes.js'
+import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
 import { untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
-import { createTransactionSigner } from '../../chain/signing/keys.js'
+import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
@@ -55,8 +56,8 @@ export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly createRules: (chain: SubmitterChain) => TransferRules<Transfer>
   readonly bus: Bus
   readonly rpcUrl: string
-  /** Of an account that matching accepts as a trade executor; it pays the gas. */
-  readonly privateKey: Hex
+  /** Of accounts that matching accepts as trade executors; they pay the gas. */
+  readonly signers: Signers
   readonly deployment: Deployment
   /** Directory of `<kind>s.db` and `<kind>-transactions.db`. */
   readonly dataDir: string
@@ -130,7 +131,7 @@ async function start<Transfer extends SignedTransfer>(
   databases: { readonly records: Database; readonly journal: Database },
 ): Promise<Submitting> {
   const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
-  const signer = createTransactionSigner(options.privateKey, deployment.chainId)
+  const { signers } = options
   await bus.declareStream({
     stream: transfersStream,
     subject: transfersSubjects,
@@ -150,10 +151,10 @@ async function start<Transfer extends SignedTransfer>(
   const { chainId, matching, subAccounts } = deployment
   // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
   const contracts = { matching, subAccounts, ...rules.contracts }
-  const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signer.address)
+  const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signers.current.address)
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
-  const lane = await openLane({
-    ...{ signer, journal, rpcUrl, facts, onFatal, verifyChain },
+  const { lane } = await openKeyLanes({
+    ...{ signers, journal, rpcUrl, facts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
   const database = databases.records

@@ -14,6 +14,7 @@ import type {
 } from '../../core/transaction-journal.js'
 import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
+import { SignerUnavailable } from '../../core/signer-unavailable.js'
 import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
 import type { GasSpent } from '../../data/transfer-store.js'
 
@@ -34,7 +35,7 @@ export interface Transactions {
   shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
   /**
    * Journals the call as a transaction and broadcasts it, at most once for one id. False, with nothing recorded, when
-   * the lane is frozen.
+   * the lane is frozen or nothing can be signed.
    */
   send(call: Call, fees: TransactionFees): boolean
   /** Whether a node confirmed that it has the transaction. */
@@ -83,7 +84,7 @@ export function createTransactions({ journal, lane, stopping }: TransactionsDeps
         lane.take({ intents, to, data, fees })
         return true
       } catch (error) {
-        if (error instanceof LaneFrozen) return false
+        if (error instanceof LaneFrozen || error instanceof SignerUnavailable) return false
         throw error
       }
     },
@@ -96,7 +97,7 @@ export function createTransactions({ journal, lane, stopping }: TransactionsDeps
       }
       return undefined
     },
-    unsettledIntents: () => unsettled().flatMap(({ transaction }) => transaction.intentIds),
+    unsettledIntents: () => journal.unsettledIntents(),
     reservedWei: () =>
       unsettled()
         .filter(({ mined }) => mined === undefined)

@@ -69,6 +69,33 @@ export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentChec
   return Promise.all(checks.map(([what, find]) => verdict(what, find)))
 }
 
+/** What a key that is to send transactions needs; `submitter` for one that calls matching itself. */
+export function checkNewSender(
+  deps: Pick<CheckedDeployment, 'client' | 'deployment'>,
+  sender: Sender,
+  as: 'executor' | 'submitter',
+): Promise<DeploymentCheck[]> {
+  const { role, address } = sender
+  const right = (): Finding =>
+    as === 'executor'
+      ? mayNotSettle({ ...deps, executor: sender })
+      : isNoTradeExecutor(deps, address)
+  return Promise.all([
+    verdict('chain and contracts', () => contractsThere(deps)),
+    verdict(`the new ${role} may send`, right),
+    verdict(`gas of the new ${role}`, () => lacksGas(deps, sender)),
+    verdict(`the new ${role} has sent nothing yet`, () => isUsed(deps, address)),
+  ])
+}
+
+/** A key that was used elsewhere may be used there again. */
+async function isUsed({ client }: ChainReads, address: Address): Finding {
+  const count = await orUnreachable('nonce', client.getTransactionCount({ address }))
+  return count === 0 ? undefined : `${address} has sent ${count} transactions: take a fresh key`
+}
+
+type ChainReads = Pick<CheckedDeployment, 'client' | 'deployment'>
+
 async function verdict(what: string, find: () => Finding): Promise<DeploymentCheck> {
   try {
     const detail = await find()
@@ -93,7 +120,7 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
   ] as const
 }
 
-async function contractsThere({ client, deployment }: CheckedDeployment): Finding {
+async function contractsThere({ client, deployment }: ChainReads): Finding {
   const { chainId, perpManager, ...contracts } = deployment
   const guard = guardDeployment(client, {
     chainId,
@@ -109,10 +136,14 @@ async function contractsThere({ client, deployment }: CheckedDeployment): Findin
   }
 }
 
-const mayNotSettle = async ({ client, deployment, executor }: CheckedDeployment): Finding =>
+const mayNotSettle = async ({
+  client,
+  deployment,
+  executor,
+}: ChainReads & Pick<CheckedDeployment, 'executor'>): Finding =>
   (await readDeploymentFault({ client, deployment, sender: executor.address }))?.why
 
-async function isNoTradeExecutor(deps: CheckedDeployment, address: Address): Finding {
+async function isNoTradeExecutor(deps: ChainReads, address: Address): Finding {
   const { matching } = deps.deployment
   const call = { abi: matchingAbi, functionName: 'tradeExecutors', args: [address] } as const
   if (await orUnreachable('trade executors', isTrue(deps, matching, encodeFunctionData(call))))
@@ -128,7 +159,7 @@ async function isNoModule(deps: CheckedDeployment, name: string, module: Address
   return `the ${name} is not allowed: setAllowedModule(${module}, true) on ${matching}`
 }
 
-async function lacksGas({ client }: CheckedDeployment, sender: Sender): Finding {
+async function lacksGas({ client }: ChainReads, sender: Sender): Finding {
   const { address, reserveWei } = sender
   const balance = await orUnreachable('balance', client.getBalance({ address }))
   return balance >= reserveWei

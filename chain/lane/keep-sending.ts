@@ -1,4 +1,5 @@
 import { crash } from '../../core/crash-point.js'
+import { SignerUnavailable } from '../../core/signer-unavailable.js'
 import { requestOf } from '../signing/keys.js'
 import { highestCost, isOpen, type Followed } from './nonce-lane.js'
 import { type FeeCaps, type GasFacts, raiseFees } from './gas.js'
@@ -70,7 +71,7 @@ export async function raiseStuck(tracking: Tracking): Promise<void> {
   for (const followed of stuck) {
     if (raised === MAX_RAISED_PER_LOOK) return
     if (!(await isUnderpriced(tracking, followed, gas))) continue
-    raise(tracking, followed, gas)
+    if (!orUnsigned(tracking, () => raise(tracking, followed, gas))) return
     raised += 1
   }
 }
@@ -106,6 +107,18 @@ async function isUnderpriced(
   if (newest === undefined) return false
   if (newest.maxFeePerGas < gas.baseFeePerGas + gas.maxPriorityFeePerGas) return true
   return transaction.evmNonce === count && chain.isHeld(newest.hash)
+}
+
+/** Does what needs a signature; false when there is none now, so that a later poll tries again. */
+export function orUnsigned({ facts }: Tracking, act: () => void): boolean {
+  try {
+    act()
+    return true
+  } catch (error) {
+    if (!(error instanceof SignerUnavailable)) throw error
+    facts.signerUnavailable(error)
+    return false
+  }
 }
 
 function raise(tracking: Tracking, followed: Followed, gas: GasFacts): void {

@@ -50,6 +50,10 @@ export interface LaneFacts {
   /** The sender holds less gas money than its reserve, in wei. */
   readonly gasLow: (balanceWei: bigint, reserveWei: bigint) => void
   readonly gasBack: () => void
+  /** A key before the one in use has no transaction left that is not final. */
+  readonly keyRetired: (address: Address) => void
+  /** The key is elsewhere and gave no signature; what should have been signed is tried again later. */
+  readonly signerUnavailable: (cause: Error) => void
   readonly chainLost: (cause: Error) => void
   readonly chainBack: () => void
 }
@@ -117,6 +121,8 @@ type ChainFact =
   | 'frozen'
   | 'gasLow'
   | 'gasBack'
+  | 'signerUnavailable'
+  | 'keyRetired'
   | 'chainLost'
   | 'chainBack'
 
@@ -138,6 +144,9 @@ function observeChain(log: LaneLog): Pick<LaneFacts, ChainFact> {
         'the signer holds too little gas money',
       ),
     gasBack: () => log.info({}, 'the signer holds enough gas money again'),
+    keyRetired: (address) =>
+      log.info({ sender: address }, 'all transactions of the retiring key are final'),
+    signerUnavailable: (cause) => log.error({ why: cause.message }, 'nothing can be signed'),
     chainLost: (cause) => log.warn({ err: cause }, 'chain does not answer'),
     chainBack: () => log.info({}, 'chain answers again'),
   }

@@ -37,6 +37,8 @@ export interface TransactionTracker {
   add(transaction: OpenTransaction): void
   /** The result of an intent; undefined when there is none within the time, or when the tracker stops. */
   waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  /** Whether the intent's transaction is not final. */
+  isFollowing(intentId: string): boolean
   /** Whether a node accepted the transaction. */
   wasTaken(intentId: string): boolean
   /** The number of transactions that are not mined. */
@@ -92,6 +94,7 @@ export function createTransactionTracker(options: TrackerOptions): TransactionTr
       if (stopping.signal.aborted) return Promise.resolve(undefined)
       return waiters.wait(intentId, timeoutMs)
     },
+    isFollowing: (intentId) => followed.find(intentId) !== undefined,
     wasTaken: (intentId) => followed.find(intentId)?.taken ?? false,
     openCount: () => followed.openCount(),
     followedCount: () => followed.all().length,

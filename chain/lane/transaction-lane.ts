@@ -71,11 +71,13 @@ export interface TransactionLane {
   readonly address: Address
   /**
    * Signs the call with the next nonce, journals the bytes without yielding, broadcasts them, and resends them until
-   * they are mined. Throws JournalUnwritable or LaneFrozen, with nothing journaled.
+   * they are mined. Throws JournalUnwritable, LaneFrozen or SignerUnavailable, with nothing journaled.
    */
   take(call: IntendedCall): OpenTransaction
   /** The mined result; undefined when there is none within the time, or when the lane stops. */
   waitFor(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
+  /** Whether the intent's transaction is one of this key's that are not final. */
+  isFollowing(intentId: string): boolean
   /** Whether a node accepted the transaction. */
   wasTaken(intentId: string): boolean
   /** The number of transactions that are not mined. */
@@ -130,6 +132,7 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
       return transaction
     },
     waitFor: (intentId, timeoutMs) => tracker.waitFor(intentId, timeoutMs),
+    isFollowing: (intentId) => tracker.isFollowing(intentId),
     wasTaken: (intentId) => tracker.wasTaken(intentId),
     openCount: () => tracker.openCount(),
     readGas: chain.gas,

@@ -2,6 +2,7 @@ import { crash } from '../../core/crash-point.js'
 import { ChainUnreachable } from '../reads/client.js'
 import { type ChainView, NO_DOUBT, raiseDoubt } from './follow-transaction.js'
 import { reserveWei } from './gas.js'
+import { orUnsigned } from './keep-sending.js'
 import type { Followed } from './nonce-lane.js'
 import type { Frozen } from './observe-lane.js'
 import type { Tracking } from './track-transactions.js'
@@ -69,10 +70,13 @@ async function fill(tracking: Tracking, gaps: readonly number[]): Promise<void> 
   const { maxFeePerGas, maxPriorityFeePerGas } = await tracking.chain.gas()
   for (const evmNonce of gaps) {
     const caps = { maxFeePerGas, maxPriorityFeePerGas }
-    const transaction = tracking.nonces.fill(evmNonce, caps)
-    crash('lane.during_gap_fill')
-    tracking.followed.add({ transaction })
-    tracking.facts.gapFilled(transaction)
+    const filled = orUnsigned(tracking, () => {
+      const transaction = tracking.nonces.fill(evmNonce, caps)
+      crash('lane.during_gap_fill')
+      tracking.followed.add({ transaction })
+      tracking.facts.gapFilled(transaction)
+    })
+    if (!filled) return
   }
 }
 

@@ -37,6 +37,11 @@ export function readSenderHead(client: ChainClient, address: Address): Promise<S
   return orUnreachable('newest block', fetchHead(client, address))
 }
 
+/** How many transactions of the address are mined up to the block; rejects with ChainUnreachable. */
+export function countAt(client: ChainClient, address: Address, blockHash: Hex): Promise<number> {
+  return orUnreachable('nonce in a block', client.getTransactionCount({ address, blockHash }))
+}
+
 /**
  * Whether the node still gives the same count for the block. A node that is importing the next block may mix the two,
  * and then it is unknown which of them the reads in between saw. Rejects with ChainUnreachable.
@@ -46,8 +51,7 @@ export async function isUnchanged(
   address: Address,
   { blockHash, count }: SenderHead,
 ): Promise<boolean> {
-  const now = client.getTransactionCount({ address, blockHash })
-  return (await orUnreachable('nonce in a block', now)) === count
+  return (await countAt(client, address, blockHash)) === count
 }
 
 async function fetchHead(client: ChainClient, address: Address): Promise<SenderHead> {

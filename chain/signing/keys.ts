@@ -85,12 +85,23 @@ export interface TransactionRequest {
 /** A key that signs transactions of one chain. The key itself cannot be read. */
 export interface TransactionSigner {
   readonly address: Address
-  /** Deterministic and synchronous, so that taking a nonce, signing and recording are one step. */
+  /**
+   * Synchronous, so that taking a nonce, signing and recording are one step. Throws SignerUnavailable when the key is
+   * elsewhere and gives no good signature.
+   */
   readonly sign: (request: TransactionRequest) => { readonly hash: Hex; readonly raw: Hex }
 }
 
 /** The transaction type of EIP-1559, which precedes the encoded fields. */
 const FEE_MARKET = Uint8Array.of(2)
+
+/** Signs the keccak-256 of a payload; the signature's s is in the lower half. */
+export type PayloadSigner = (payload: Uint8Array) => {
+  /** r and s, 64 bytes. */
+  readonly signature: Uint8Array
+  /** Which of the two keys that fit it is the signer's: 0 or 1. */
+  readonly recid: number
+}
 
 /**
  * `privateKey` is 32 bytes within the curve's order; throws for any other. viem's signTransaction works on hex text and
@@ -99,20 +110,29 @@ const FEE_MARKET = Uint8Array.of(2)
  */
 export function createTransactionSigner(privateKey: Hex, chainId: number): TransactionSigner {
   const key = hexToBytes(privateKey)
-  return {
-    address: addressOfPublicKey(secp256k1.publicKeyCreate(key, false)),
-    sign: (request) => {
-      const fields = unsignedFields(request, chainId)
-      const digest = keccak256(FEE_MARKET, toRlp(fields, 'bytes'))
-      const { signature, recid } = secp256k1.ecdsaSign(digest, key)
-      const [r, s] = [signature.subarray(0, 32), signature.subarray(32)]
-      const values = [integer(BigInt(recid)), withoutZeros(r), withoutZeros(s)]
-      const signed = toRlp([...fields, ...values], 'bytes')
-      const raw = Buffer.concat([FEE_MARKET, signed])
-      return { raw: bytesToHex(raw), hash: bytesToHex(keccak256(raw)) }
-    },
-  }
+  const address = addressOfPublicKey(secp256k1.publicKeyCreate(key, false))
+  return transactionSignerOf(address, chainId, (payload) =>
+    secp256k1.ecdsaSign(keccak256(payload), key),
+  )
 }
+
+/** A signer of transactions whose key is behind `signPayload`. */
+export const transactionSignerOf = (
+  address: Address,
+  chainId: number,
+  signPayload: PayloadSigner,
+): TransactionSigner => ({
+  address,
+  sign: (request) => {
+    const fields = unsignedFields(request, chainId)
+    const { signature, recid } = signPayload(Buffer.concat([FEE_MARKET, toRlp(fields, 'bytes')]))
+    const [r, s] = [signature.subarray(0, 32), signature.subarray(32)]
+    const values = [integer(BigInt(recid)), withoutZeros(r), withoutZeros(s)]
+    const signed = toRlp([...fields, ...values], 'bytes')
+    const raw = Buffer.concat([FEE_MARKET, signed])
+    return { raw: bytesToHex(raw), hash: bytesToHex(keccak256(raw)) }
+  },
+})
 
 /** The request that the signer was given for these bytes. Throws for bytes that no signer made. */
 export function requestOf(raw: Hex): TransactionRequest {

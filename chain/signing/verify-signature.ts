@@ -1,3 +1,4 @@
+import { requireNativeCurve } from './native-curve.js'
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
@@ -69,9 +70,10 @@ const MAX_SIGNATURE_DIGITS = 2 * 65_536
 /**
  * A verifier for one matching contract. A signer without code passes only with a strict 65-byte signature, a signer
  * with code only if its contract accepts the signature. When code cannot be read, a correct strict signature passes,
- * because most signers are plain keys, and every other one is unknown.
+ * because most signers are plain keys, and every other one is unknown. Throws CannotStart without the compiled curve.
  */
 export function createSignatureVerifier(options: SignatureVerifierOptions): SignatureVerifier {
+  requireNativeCurve()
   const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature } = options
   const hasher = createActionHasher(domain)
   const codes = createExpiringCache<boolean>({

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Hex } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
 import { openDatabase } from '../open.js'
 import { hexOf } from '../row-values.js'
-import { JOURNAL_MIGRATIONS } from './transaction-journal.js'
+import { createTransactionJournal, JOURNAL_MIGRATIONS } from './transaction-journal.js'
 
 /** State of a settlement in the journal. */
 export interface JournaledSettlement {
@@ -40,6 +40,21 @@ export function openJournalReader(dataDir: string): JournalReader | undefined {
   const migrations = JOURNAL_MIGRATIONS
   const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })
   return { ...prepareSettlementReads(db), ...prepareWholeReads(db), close: () => void db.close() }
+}
+
+/**
+ * How many transactions of the sender are not final, in the journal of this path; 0 where there is no journal. Throws
+ * UnknownSchemaVersion.
+ */
+export function countUnsettled(path: string, sender: Address): number {
+  if (!existsSync(path)) return 0
+  const migrations = JOURNAL_MIGRATIONS
+  const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })
+  try {
+    return createTransactionJournal(db).unsettledTransactions(sender).length
+  } finally {
+    db.close()
+  }
 }
 
 type Db = ReturnType<typeof openDatabase>

@@ -91,6 +91,8 @@ export function createTransactionJournal(
         const mined = row.status === 'open' ? undefined : inclusionOf(row)
         return mined === undefined ? { transaction } : { transaction, mined }
       }),
+    unsettledIntents: () => read.unsettledIntents.all(),
+    unsettledSenders: () => read.unsettledSenders.all().map(hexOf),
     reopen: (from, evmNonces) => void record({ kind: 'reopened', from, evmNonces }),
     reversalsAfter: (no, limit) => read.reversals.all(no, limit).map(reversalOf),
   }

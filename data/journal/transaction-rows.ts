@@ -87,6 +87,15 @@ export function prepareTransactionReads(db: Database) {
       `SELECT evm_nonce, status, mined_hash, block_number, block_hash FROM transactions
        WHERE sender = ? AND final = 0 ORDER BY evm_nonce`,
     ),
+    unsettledIntents: db
+      .prepare<[], string>(
+        `SELECT c.intent_id FROM transactions t JOIN transaction_intents c USING (sender, evm_nonce)
+         WHERE t.final = 0`,
+      )
+      .pluck(),
+    unsettledSenders: db
+      .prepare<[], Buffer>('SELECT DISTINCT sender FROM transactions WHERE final = 0')
+      .pluck(),
     claimedFrom: db.prepare<[Buffer, number], { readonly evm_nonce: bigint }>(
       'SELECT evm_nonce FROM transactions WHERE sender = ? AND evm_nonce >= ? ORDER BY evm_nonce',
     ),

@@ -8,7 +8,7 @@ const HIGHEST_PORT = 65_535
 const LONGEST_BLOCK_TIME_S = 60
 
 /** Keys and shared secrets; a process receives only the ones it needs, never by inheritance. */
-const SECRET_NAME = /_(PRIVATE_KEY|SECRET|PASSWORD)$/
+const SECRET_NAME = /_(PRIVATE_KEY|KEY_FILE|SECRET|PASSWORD)$/
 
 const integer = (what: string, min: number, max: number) =>
   z
@@ -61,7 +61,10 @@ export const launcherEnv = z.object({
   MARKETS_FILE: z.string().optional(),
   EXECUTOR_SECRET: z.string().optional(),
   INDEX_STATUS_SECRET: z.string().optional(),
+  EXECUTOR_KEY_FILE: z.string().optional(),
   EXECUTOR_PRIVATE_KEY: privateKey.optional(),
+  DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
+  WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
   DEPOSIT_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
   DEMO_MAKER_PRIVATE_KEY: privateKey.optional(),
@@ -76,7 +79,8 @@ type Env = Readonly<Record<string, string | undefined>>
 export interface ExistingDeployment {
   readonly rpcUrl: string
   readonly file: string
-  readonly executorPrivateKey: string
+  /** Undefined when it is in a file. */
+  readonly executorPrivateKey: string | undefined
   readonly depositSubmitterPrivateKey: string | undefined
   readonly withdrawalSubmitterPrivateKey: string | undefined
   readonly demoMaker: DemoMakerKeys | undefined
@@ -109,6 +113,10 @@ export interface LauncherConfig {
   readonly path: string | undefined
   readonly executorSecret: string | undefined
   readonly indexStatusSecret: string | undefined
+  /** Files with the keys of these processes; they come before keys from elsewhere. */
+  readonly keyFiles: Readonly<
+    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter', string | undefined>
+  >
   /** Undefined on the devnet. */
   readonly existing: ExistingDeployment | undefined
   /** Environment that the workers inherit: our own without keys and secrets. */
@@ -153,6 +161,11 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     path: values.PATH,
     executorSecret: values.EXECUTOR_SECRET,
     indexStatusSecret: values.INDEX_STATUS_SECRET,
+    keyFiles: Object.freeze({
+      executor: values.EXECUTOR_KEY_FILE,
+      depositSubmitter: values.DEPOSIT_SUBMITTER_KEY_FILE,
+      withdrawalSubmitter: values.WITHDRAWAL_SUBMITTER_KEY_FILE,
+    }),
     existing: existingDeployment(values),
     inherited: Object.freeze(
       Object.fromEntries(Object.entries(given).filter(([name]) => !SECRET_NAME.test(name))),
@@ -171,8 +184,8 @@ function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeploy
     throw new LauncherError(
       'RPC_URL and DEPLOYMENT_FILE belong together: set both, or neither for a local chain',
     )
-  if (executorPrivateKey === undefined)
-    throw new LauncherError('EXECUTOR_PRIVATE_KEY is needed to run against a deployment')
+  if (executorPrivateKey === undefined && values.EXECUTOR_KEY_FILE === undefined)
+    throw new LauncherError('EXECUTOR_KEY_FILE is needed to run against a deployment')
   const makerKey = values.DEMO_MAKER_PRIVATE_KEY
   const makerSubaccount = values.DEMO_MAKER_SUBACCOUNT_ID
   const hasMaker = makerKey !== undefined && makerSubaccount !== undefined

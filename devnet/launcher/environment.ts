@@ -16,7 +16,7 @@ export interface Wiring {
   readonly marketsFile: string
   readonly ports: Ports
   readonly keys: {
-    readonly executor: string
+    readonly executor: string | undefined
     readonly depositSubmitter: string | undefined
     readonly withdrawalSubmitter: string | undefined
     readonly demoMaker: DemoMakerKeys | undefined
@@ -46,6 +46,7 @@ export function workerEnvironments(
   wiring: Wiring,
 ): (process: string) => Env {
   const { ports, keys } = wiring
+  const { keyFiles, existing } = config
   const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
   const operators: Env =
     wiring.operatorKey === undefined ? {} : { OPERATOR_KEYS: `operator=${wiring.operatorKey}` }
@@ -71,15 +72,17 @@ export function workerEnvironments(
     WS_FANOUT_URL: `ws://127.0.0.1:${ports.ws_fanout}`,
     AUTH_DOMAIN: config.authDomain,
     LOG_LEVEL: config.logLevel,
+    LOCAL_CHAIN: existing === undefined ? '1' : '0',
   }
   const own = (process: string): Env => {
     if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret }
-    if (process === 'executor') return { EXECUTOR_PRIVATE_KEY: keys.executor, ...secret }
+    if (process === 'executor')
+      return { ...keyOf('EXECUTOR', keyFiles.executor, keys.executor), ...secret }
     if (process.startsWith('matcher')) return { ...secret, ...operators }
     if (process === 'deposit-submitter')
-      return { DEPOSIT_SUBMITTER_PRIVATE_KEY: keys.depositSubmitter }
+      return keyOf('DEPOSIT_SUBMITTER', keyFiles.depositSubmitter, keys.depositSubmitter)
     if (process === 'withdrawal-submitter')
-      return { WITHDRAWAL_SUBMITTER_PRIVATE_KEY: keys.withdrawalSubmitter }
+      return keyOf('WITHDRAWAL_SUBMITTER', keyFiles.withdrawalSubmitter, keys.withdrawalSubmitter)
     if (process === 'feeder') return { FEEDER_PRIVATE_KEY: keys.feeder }
     if (process === 'demo-maker')
       return {
@@ -91,6 +94,9 @@ export function workerEnvironments(
   }
   return (process) => ({ ...common, ...own(process) })
 }
+
+const keyOf = (name: string, file: string | undefined, key: string | undefined): Env =>
+  file === undefined ? { [`${name}_PRIVATE_KEY`]: key } : { [`${name}_KEY_FILE`]: file }
 
 /** Every port of a running venue, all on 127.0.0.1; a port on which the venue does not listen is absent. */
 export interface Ports {

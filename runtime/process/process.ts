@@ -21,6 +21,8 @@ export interface ProcessContext {
   readonly log: Logger
   /** Ends the process with exit code 1 and a fatal line: for errors that cannot be handled. */
   readonly fail: (error: unknown) => void
+  /** Stops the process as SIGTERM does, so that its supervisor starts it again. */
+  readonly end: (reason: string) => void
   /** The process's metrics; they can be read where METRICS_DIR is set. */
   readonly metrics: Metrics
 }
@@ -75,7 +77,7 @@ export function runProcess(options: ProcessOptions): void {
   log.info('starting')
   const metrics = createMetrics()
   offerMetrics(metrics, options)
-    .then(() => options.start({ log, fail: die('failed'), metrics }))
+    .then(() => options.start({ log, fail: die('failed'), end, metrics }))
     .then((started) => {
       running = started
       log.info('started')

@@ -61,7 +61,7 @@ describe('devnet/config', () => {
     const DEPLOYMENT_FILE = 'd.json'
     expect(() => readLauncherConfig({ RPC_URL })).to.throw('belong together')
     expect(() => readLauncherConfig({ DEPLOYMENT_FILE })).to.throw('belong together')
-    expect(() => readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE })).to.throw('EXECUTOR_PRIVATE_KEY')
+    expect(() => readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE })).to.throw('EXECUTOR_KEY_FILE')
     const config = readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE, EXECUTOR_PRIVATE_KEY: KEY })
     expect(config.existing).to.include({ rpcUrl: RPC_URL, executorPrivateKey: KEY })
   })
@@ -110,6 +110,10 @@ describe('devnet/launcher-env', () => {
     expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
     expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY'])
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
+    const inFile = environmentsOf({ EXECUTOR_KEY_FILE: '/k' })
+    expect(inFile('executor')).to.include({ EXECUTOR_KEY_FILE: '/k' })
+    expect(inFile('executor')).to.not.have.property('EXECUTOR_PRIVATE_KEY')
+    expect(inFile('gateway')).to.not.have.property('EXECUTOR_KEY_FILE')
   })
 
   it('asks for no secret on loopback unless the operator set one, which both sides then get', () => {

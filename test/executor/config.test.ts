@@ -20,6 +20,7 @@ describe('the settings of the executor', () => {
     expect(executorEnv.parse(LEAST)).to.deep.equal({
       ...LEAST,
       ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
+      LOCAL_CHAIN: '0',
       ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
       ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
     })
@@ -37,7 +38,7 @@ describe('the settings of the executor', () => {
       ['EXECUTOR_BATCH_WINDOW_MS', ['0', '1000'], ['-1', '1001']],
       ['EXECUTOR_GAS_RESERVE_WEI', ['0', '9'.repeat(30)], ['', '-1', '1e18', '9'.repeat(31), 'x1']],
       ['EXECUTOR_ACCEPT_NONCES', ['0', '7'], ['-1']],
-      ['EXECUTOR_SECRET', ['s'], ['']],
+      ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
       ['DEPLOYMENT_FILE', ['d'], ['']],
       ['DATA_DIR', ['d'], ['']],
       ['MARKETS_FILE', ['m'], ['']],
@@ -55,6 +56,6 @@ describe('the settings of the executor', () => {
       expect(wrong({ EXECUTOR_HOST })).to.deep.equal([])
     }
     expect(wrong({ EXECUTOR_HOST: '0.0.0.0' })).to.deep.equal(['EXECUTOR_SECRET'])
-    expect(wrong({ EXECUTOR_HOST: '0.0.0.0', EXECUTOR_SECRET: 's' })).to.deep.equal([])
+    expect(wrong({ EXECUTOR_HOST: '0.0.0.0', EXECUTOR_SECRET: 's'.repeat(32) })).to.deep.equal([])
   })
 })

@@ -286,7 +286,7 @@ describe('a request to settle', () => {
     const kinds: string[] = []
     for (let n = 0; n < MAX_ATTEMPTS; n += 1) kinds.push((await execute()).kind)
     expect(kinds).to.deep.equal([...Array<string>(MAX_ATTEMPTS - 1).fill('timeout'), 'mined'])
-    const last = findAttempt(journal, FROM, 'm:1')
+    const last = findAttempt(journal, 'm:1')
     expect([last.intentId, last.isLast]).to.deep.equal([`m:1 life ${MAX_ATTEMPTS}`, true])
     expect(await execute()).to.deep.nested.include({
       ...{ kind: 'mined', 'transaction.revert': 'not tried' },

@@ -69,7 +69,8 @@ describe('an executor that is opened', () => {
         void told.push([name, ...rest])
     const executor = await openExecutor({
       bus,
-      ...{ rpcUrl: node.url, privateKey: KEY, dataDir: dir.path, markets: [SPOT] },
+      ...{ rpcUrl: node.url, dataDir: dir.path, markets: [SPOT] },
+      signers: { current: createTransactionSigner(KEY, CHAIN_ID) },
       deployment: {
         ...{ chainId: CHAIN_ID, matching: AT.matching, subAccounts: AT.subAccounts },
         batchExecutor: AT.batchExecutor,

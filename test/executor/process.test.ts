@@ -14,6 +14,7 @@ import { startNatsServer, type TestNatsServer } from '../support/nats-server.js'
 
 const MAIN = fileURLToPath(new URL('../../executor/main.js', import.meta.url))
 
+const SECRET = 'hush hush '.repeat(4)
 const settings = {
   NATS_URL: 'nats://127.0.0.1:4322',
   EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY,
@@ -32,7 +33,7 @@ describe('executor settings', () => {
   it('demand a secret away from loopback', () => {
     const open = { ...settings, EXECUTOR_HOST: '0.0.0.0' }
     expect(() => parseEnv(executorEnv, open)).to.throw(BadConfiguration, 'EXECUTOR_SECRET')
-    const config = parseEnv(executorEnv, { ...open, EXECUTOR_SECRET: 'x' })
+    const config = parseEnv(executorEnv, { ...open, EXECUTOR_SECRET: 'x'.repeat(32) })
     expect(config.EXECUTOR_HOST).to.equal('0.0.0.0')
   })
 
@@ -79,7 +80,7 @@ describe('executor process', () => {
       DEPLOYMENT_FILE: join(dir, 'devnet.json'),
       DATA_DIR: join(dir, 'data'),
       EXECUTOR_PORT: '0',
-      EXECUTOR_SECRET: 'hush',
+      EXECUTOR_SECRET: SECRET,
       LOG_LEVEL: 'trace',
     }
     child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -93,7 +94,7 @@ describe('executor process', () => {
     const maker = await signOrder(world, world.bob, { isBid: false })
     const response = await fetch(`${url}/execute`, {
       method: 'POST',
-      headers: { authorization: 'Bearer hush', 'idempotency-key': 'm:1' },
+      headers: { authorization: `Bearer ${SECRET}`, 'idempotency-key': 'm:1' },
       body: JSON.stringify(executeBody({ taker, makers: [maker], amount: ONE })),
     })
     return response.json()
@@ -107,7 +108,7 @@ describe('executor process', () => {
     expect(code).to.equal(0)
     expect(output).to.include('settlement confirmed').and.to.include('"settlement_id":"m:1"')
     // Nothing is longer than a hash: no calldata, no signature, no signed bytes.
-    expect(output).to.not.match(/hush|[0-9a-f]{65}/)
+    expect(output).to.not.match(/hush hush|[0-9a-f]{65}/)
     expect(output).to.not.include(EXECUTOR_KEY.slice(2))
   })
 

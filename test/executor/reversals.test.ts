@@ -28,7 +28,6 @@ describe('reversals as the executor tells them', () => {
   const read = (after = 0, limit = 100) =>
     createReadReversals({
       journal,
-      lane: { address: SENDER },
       isRunning: (key) => running.has(key),
     })(after, limit)
   const told = (after = 0) =>

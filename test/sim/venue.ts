@@ -23,6 +23,7 @@ import { createReplayer } from '../../actors/ws-fanout/replay.js'
 import { createLeaseKeeper } from '../../actors/ws-fanout/leases.js'
 import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -261,7 +262,8 @@ export const executorSpec = (
     }
     const facts = { ...observed, frozen }
     const executor = await openExecutor({
-      ...{ bus, rpcUrl: nodeUrl, privateKey: EXECUTOR_KEY, dataDir, facts },
+      ...{ bus, rpcUrl: nodeUrl, dataDir, facts },
+      signers: { current: createTransactionSigner(EXECUTOR_KEY, CHAIN_ID) },
       deployment: batches ? batching : deployment,
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
       ...{ markets, gasReserveWei: 0n },

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
+import { createTransactionSigner } from '../../chain/signing/keys.js'
+import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { notionalFeeFloor } from '../../core/contracts/fees.js'
@@ -48,6 +50,8 @@ export interface ExecutorSetup {
   readonly dataDir?: string
   readonly rpcUrl?: string
   readonly privateKey?: Hex
+  /** In place of `privateKey`. */
+  readonly signers?: Signers
   readonly chainId?: number
   readonly matching?: Address
   readonly secret?: string
@@ -92,7 +96,9 @@ export async function startExecutor(
   const executor = await openExecutor({
     bus,
     rpcUrl: setup.rpcUrl ?? world.anvil.rpcUrl,
-    privateKey: setup.privateKey ?? EXECUTOR_KEY,
+    signers: setup.signers ?? {
+      current: createTransactionSigner(setup.privateKey ?? EXECUTOR_KEY, ANVIL_CHAIN_ID),
+    },
     deployment: {
       chainId: setup.chainId ?? ANVIL_CHAIN_ID,
       matching: setup.matching ?? world.at.matching,

@@ -21,6 +21,7 @@ import {
 } from '../../../bus-schemas/transfers.js'
 import { erc20Abi, matchingAbi } from '../../../chain/abi/contracts.js'
 import { deploymentSchema, type Deployment } from '../../../chain/reads/deployment.js'
+import { createTransactionSigner } from '../../../chain/signing/keys.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { assert } from '../../../core/assert.js'
 import type { TransferRefusal } from '../../../core/entry/transfer-refusals.js'
@@ -163,7 +164,8 @@ async function startSubmitter<Transfer extends SignedTransfer>(
   }
   const running = await openSubmitter({
     ...sort,
-    ...{ bus: stage.bus, deployment: stage.deployment, dataDir, privateKey, policy: POLICY },
+    ...{ bus: stage.bus, deployment: stage.deployment, dataDir, policy: POLICY },
+    signers: { current: createTransactionSigner(privateKey, stage.deployment.chainId) },
     rpcUrl: setup.rpcUrl ?? stage.world.anvil.rpcUrl,
     reserveWei: setup.reserveWei ?? 10n ** 16n,
     hourBudgetWei: setup.hourBudgetWei ?? 10n ** 18n,

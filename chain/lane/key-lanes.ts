@@ -1,0 +1,91 @@
+import type { Address, Hex } from '../../core/action.js'
+import { CannotStart } from '../../core/cannot-start.js'
+import type { UnsettledTransaction } from '../../core/transaction-journal.js'
+import { countAt } from '../reads/blocks.js'
+import type { ChainClient } from '../reads/client.js'
+import type { Signers } from '../signing/open-signers.js'
+import { NO_RESERVE } from './gas.js'
+import { openLane, type LaneOptions, type TransactionLane } from './transaction-lane.js'
+
+export interface KeyLanesOptions extends Omit<LaneOptions, 'signer'> {
+  readonly signers: Signers
+}
+
+/** The lane of the key in use, and beside it that of the key before it. */
+export interface KeyLanes {
+  /** Takes with the key in use; answers for transactions of both. */
+  readonly lane: TransactionLane
+  /** The old key's transactions that are not final. */
+  readonly retiring: () => readonly UnsettledTransaction[]
+  /**
+   * Whether every transaction of the old key is mined up to the block. Until then what is simulated there lacks them, so
+   * the new key waits. Rejects with ChainUnreachable.
+   */
+  readonly isDrainedAt: (client: ChainClient, blockHash: Hex) => Promise<boolean>
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Opens the lane of each key. A journal with unsettled transactions of a third key throws CannotStart: without that key
+ * they would be abandoned. Otherwise as openLane.
+ */
+export async function openKeyLanes(options: KeyLanesOptions): Promise<KeyLanes> {
+  const { signers, journal, facts } = options
+  const { current, retiring } = signers
+  const known: readonly (Address | undefined)[] = [current.address, retiring?.address]
+  const abandoned = journal.unsettledSenders().find((sender) => !known.includes(sender))
+  if (abandoned !== undefined)
+    throw new CannotStart(
+      `the journal has transactions of ${abandoned} that are not final: put its key beside the one in use, as <key file>.retiring`,
+    )
+  const before = retiring && journal.unsettledTransactions(retiring.address).length > 0
+  if (retiring === undefined || before !== true) {
+    if (retiring !== undefined) facts.keyRetired(retiring.address)
+    return {
+      lane: await openLane({ ...options, signer: current }),
+      ...{ retiring: () => [], isDrainedAt: () => Promise.resolve(true) },
+    }
+  }
+  return openBoth(options, { current, retiring })
+}
+
+async function openBoth(
+  options: KeyLanesOptions,
+  { current, retiring }: Required<Signers>,
+): Promise<KeyLanes> {
+  const { journal, facts } = options
+  // It sends nothing new, so no gas money has to be left and no count of nonces is out of order.
+  const nothingNew = { reserve: NO_RESERVE, acceptNonces: Infinity }
+  const old = await openLane({ ...options, ...nothingNew, signer: retiring })
+  const lane = await openLane({ ...options, signer: current })
+  const unsettled = () => journal.unsettledTransactions(old.address)
+  const timer = setInterval(() => {
+    if (unsettled().length > 0) return
+    clearInterval(timer)
+    facts.keyRetired(old.address)
+  }, LOOK_EVERY_MS)
+  timer.unref()
+  return {
+    lane: joined(lane, old, () => clearInterval(timer)),
+    retiring: unsettled,
+    isDrainedAt: async (client, blockHash) =>
+      unsettled().length === 0 ||
+      (await countAt(client, old.address, blockHash)) >= journal.nextNonce(old.address),
+  }
+}
+
+function joined(lane: TransactionLane, old: TransactionLane, onStop: () => void): TransactionLane {
+  const of = (intentId: string) => (old.isFollowing(intentId) ? old : lane)
+  return {
+    ...lane,
+    waitFor: (intentId, timeoutMs) => of(intentId).waitFor(intentId, timeoutMs),
+    isFollowing: (intentId) => lane.isFollowing(intentId) || old.isFollowing(intentId),
+    wasTaken: (intentId) => of(intentId).wasTaken(intentId),
+    openCount: () => lane.openCount() + old.openCount(),
+    async stop() {
+      onStop()
+      await Promise.all([lane.stop(), old.stop()])
+    },
+  }
+}
