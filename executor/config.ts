@@ -67,6 +67,9 @@ export function readExecutorConfig(): ExecutorConfig {
   return { ...env, key }
 }
 
+/** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
+export const STOP_GRACE_MS = 3_500
+
 /** Its clients are matchers, each with a connection for every match in flight. */
 export const CONNECTION_LIMITS = { maxConnectionsPerAddress: Infinity }
 

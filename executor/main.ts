@@ -11,15 +11,13 @@ import { alongside } from '../runtime/metrics/metrics.js'
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
 import { createApp } from './app.js'
-import { readExecutorConfig, settingsOf } from './config.js'
+import { readExecutorConfig, settingsOf, STOP_GRACE_MS } from './config.js'
 import { measureExecutor, sampleExecutor } from './measure.js'
 import { observeExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
 import { serveApp } from './serve-app.js'
 
-/** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */
-const STOP_GRACE_MS = 3_500
 const config = orExit(readExecutorConfig)
 
 runProcess({

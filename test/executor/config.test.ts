@@ -20,7 +20,7 @@ describe('the settings of the executor', () => {
     expect(executorEnv.parse(LEAST)).to.deep.equal({
       ...LEAST,
       ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
-      LOCAL_CHAIN: '0',
+      ...{ LOCAL_CHAIN: '0', NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
       ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
       ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
     })
