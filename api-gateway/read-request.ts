@@ -3,6 +3,7 @@ import { contractOf } from '../core/contracts/registry.js'
 import { readFrameHeader } from '../chain/signing/verify-frame.js'
 import type { Address } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
+import { crc32 } from '../core/crc32.js'
 import { type Checked, refusals, type Refusal } from '../core/entry/refusals.js'
 import {
   findMarket,
@@ -142,9 +143,10 @@ export function nextBefore(
     : { next_before: writeCursor(kind, last.position) }
 }
 
-/** Opaque to clients: the history and a row's position in it. */
+/** Opaque to clients: the history and a row's position in it, with a checksum against one that was cut or changed on its way. */
 function writeCursor(kind: HistoryKind, { atMs, key }: HistoryPosition): string {
-  return Buffer.from(`${kind}:${atMs}:${key}`).toString('base64url')
+  const place = `${kind}:${atMs}:${key}`
+  return Buffer.from(`${place}:${crc32(place)}`).toString('base64url')
 }
 
 function readCursor(kind: HistoryKind, text: string): HistoryPosition | undefined {

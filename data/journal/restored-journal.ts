@@ -1,8 +1,11 @@
 import Database from 'better-sqlite3'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeJournal } from '../../bus-schemas/journal.js'
 import type { Address, Hex } from '../../core/action.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 import { openDatabase } from '../open.js'
+import { openPublication } from './publication.js'
 import { JOURNAL_MIGRATIONS } from './transaction-journal.js'
 
 /** The journal files of a venue at rest, as a restore reads and completes them. */
@@ -40,6 +43,35 @@ export function marketIntents(dataDir: string, market: string): string[] {
       .all(`${market}:`, `${market};`),
   )
 }
+
+/**
+ * Folds what the restored stream of a journal holds beyond its restored file: a file that was copied while an append was
+ * under way would otherwise be rebuilt at the next start, without what a restore records in it. A file without a stream
+ * stays as it is.
+ */
+export async function foldRestoredStream(
+  path: string,
+  bus: Pick<Bus, 'streamState' | 'read'>,
+): Promise<void> {
+  const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+  try {
+    const stream = db.prepare<[], string>('SELECT stream FROM publication').pluck().get()
+    if (stream === undefined) return
+    const { lastSeq } = await bus.streamState(stream)
+    const publication = openPublication(db, stream, lastSeq)
+    for (let next = 0; next <= lastSeq;) {
+      next = publication.place().lastSeq + 1
+      const read = await bus.read(stream, next, FOLDED_AT_ONCE)
+      if (read.length === 0) return
+      publication.fold(read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) })))
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/** Messages folded in one transaction. */
+const FOLDED_AT_ONCE = 256
 
 /** A final transaction that the journal did not send. */
 export interface ForeignTransaction {

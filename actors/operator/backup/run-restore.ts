@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { createChainClient } from '../../../chain/reads/client.js'
+import { foldRestoredStream, journalFiles } from '../../../data/journal/restored-journal.js'
 import { loadDeployedMarkets } from '../../../data/markets.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
@@ -40,6 +41,9 @@ export async function runRestore(
     })
     const bus = await connectNatsBus(asOperator)
     try {
+      for (const journal of journalFiles(dataDir)) {
+        await foldRestoredStream(join(dataDir, journal), bus)
+      }
       const fromBlock = manifest.chain.block
       const evidence = await readEvidence({ bus, client, dataDir, markets, fromBlock })
       const why = whyIncomplete(evidence)
