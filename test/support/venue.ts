@@ -133,6 +133,8 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
 function launcherEnvironment(options: StartVenueOptions, dataDir: string): Record<string, string> {
   return {
     DATA_DIR: dataDir,
+    // A small share of a large disk may be all that the machine of a test has.
+    ...{ DISK_RESERVE_BYTES: '67108864', DISK_RESERVE_PERMILLE: '0' },
     GATEWAY_PORT: '0',
     EXECUTOR_PORT: '0',
     NATS_PORT: '0',
