@@ -22,6 +22,9 @@ export const writerIn = (subject: string): string | undefined => subject.split('
 /** Feed of a market: the blocks of changes its matcher made. */
 export const feedStream = (market: string): string => `FEED_${market}`
 export const feedSubject = (market: string): string => `feed.${market}`
+/** The subject of the stream of a feed. */
+export const subjectOfFeed = (stream: string): string =>
+  feedSubject(stream.slice(feedStream('').length))
 
 /** Checkpoints of a market's matcher. */
 export const checkpointsStream = (market: string): string => `CHECKPOINTS_${market}`

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
+import { subjectOfFeed } from '../bus-schemas/subjects.js'
 import { assert } from '../core/assert.js'
 import { CannotStart } from '../core/cannot-start.js'
 import type { BusMessage } from '../runtime/bus/bus.js'
@@ -112,7 +113,8 @@ async function loadSegment(folder: string, segment: Segment): Promise<readonly B
   if (sha256Of(bytes) !== segment.sha256)
     throw new ArchiveDamaged(`${file} is not the file that its manifest names: restore it`)
   const lines = (await unzip(bytes)).toString().split('\n').slice(0, -1)
-  const messages = lines.map(readLine)
+  const subject = subjectOfFeed(basename(folder))
+  const messages = lines.map((line) => readLine(line, subject))
   const isWhole =
     messages.length === segment.last_seq - segment.first_seq + 1 &&
     messages.every(({ seq }, index) => seq === segment.first_seq + index)
@@ -120,11 +122,11 @@ async function loadSegment(folder: string, segment: Segment): Promise<readonly B
   return messages
 }
 
-function readLine(line: string): BusMessage {
+/** A line has the rest of its message: all of a feed have one subject. */
+function readLine(line: string, subject: string): BusMessage {
   const [seq = '', storedAtMs = ''] = line.split(' ', 2)
   const data = Buffer.from(line.slice(seq.length + storedAtMs.length + 2))
-  // The files of a feed state no subject; its reader asks for none.
-  return { seq: Number(seq), subject: '', storedAtMs: Number(storedAtMs), data }
+  return { seq: Number(seq), subject, storedAtMs: Number(storedAtMs), data }
 }
 
 const lineOf = ({ seq, storedAtMs, data }: BusMessage): string => {
