@@ -16,6 +16,7 @@ import {
   createTransactionJournal,
   JOURNAL_MIGRATIONS,
 } from '../../../data/journal/transaction-journal.js'
+import { foldRestoredStream, recordForeign } from '../../../data/journal/restored-journal.js'
 import { openDatabase } from '../../../data/open.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -229,6 +230,25 @@ describe('a journal on the bus', () => {
     const entries = (await messages()).flatMap((message) => message.entries)
     expect(entries).to.have.length(2)
     expect(again.journal.nextNonce(SENDER)).to.equal(2)
+  })
+
+  it('keeps what a restore records in a file that was copied in the middle of an append', async () => {
+    const first = await open('a')
+    sign(first.journal, 0, 'm:1')
+    const copied = first.db.serialize()
+    sign(first.journal, 1, 'm:2')
+    await first.journal.durable()
+    await first.stop()
+    expect((await messages()).at(-1)?.entries).to.have.length(2)
+    remove('a')
+    writeFileSync(pathOf('a'), copied)
+    const restoring = bus.connect()
+    await foldRestoredStream(pathOf('a'), restoring)
+    const { hash, blockNumber, blockHash } = blockOf(9, 14)
+    recordForeign(pathOf('a'), { sender: SENDER, evmNonce: 9, hash, blockNumber, blockHash })
+    await restoring.close()
+    const { journal } = await open('a')
+    expect(journal.nextNonce(SENDER)).to.equal(10)
   })
 
   describe('with a second process of the same key', () => {
