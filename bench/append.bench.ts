@@ -1,7 +1,7 @@
 import { connect } from 'nats'
 import { join } from 'node:path'
 import { createCommandLog, type LogEntry } from '../actors/order-intake/command-log.js'
-import { commandsStream, commandsSubject } from '../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject, commandsSubjects } from '../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../core/engine/command.js'
 import { createNumbering } from '../core/engine/numbering.js'
 import { openIntakeRegistry } from '../data/intake-registry.js'
@@ -46,7 +46,8 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
   try {
     const subject = commandsSubject(market.market)
     const stream = commandsStream(market.market)
-    await bus.declareStream({ stream, subject, description: 'bench' })
+    const subjects = commandsSubjects(market.market)
+    await bus.declareStream({ stream, subject: subjects, description: 'bench' })
     const commands = placements(ORDERS[size])
     const whole = await intakeLog(bus, dir, commands)
     const js = connection.jetstream()
