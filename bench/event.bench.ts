@@ -99,6 +99,9 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
   }
 }
 
+/** Where the orders of the log stand. */
+const INTAKE_SUBJECT = commandsSubject(MARKET, 'order-intake')
+
 /** On the clock of the message server's timestamps. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
@@ -132,7 +135,7 @@ function createStamps(connection: NatsConnection): Stamps {
     loggedMs,
     acceptedMs,
     async readOn() {
-      next.commands = await readToEnd(stream, commandsSubject(MARKET), next.commands, (message) => {
+      next.commands = await readToEnd(stream, INTAKE_SUBJECT, next.commands, (message) => {
         for (const { command } of decodeCommands(message.data)) {
           if (command.kind !== 'PlaceOrder') continue
           loggedMs.set(command.order.orderId, stampOf(message.info))
