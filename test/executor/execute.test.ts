@@ -130,7 +130,10 @@ describe('a request to settle', () => {
       return { hash, raw: '0x01', gasLimit: 1n, maxFeePerGas: 1n } as const
     })
     const transaction: OpenTransaction = { from: FROM, evmNonce, intentIds: [intentId], attempts }
-    journal.recordSigned(transaction, [fingerprint])
+    const [first, second] = attempts
+    if (first === undefined || second === undefined) throw new Error('no attempts')
+    journal.recordSigned({ ...transaction, attempts: [first] }, [fingerprint])
+    journal.recordAttempt(FROM, evmNonce, second)
     evmNonce += 1
     return transaction
   }
