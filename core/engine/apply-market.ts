@@ -96,8 +96,8 @@ export function observeGap(step: Step, { gap, more }: Gap): void {
 }
 
 /**
- * Cancels what is open or held of the orders that were placed before the market was disabled, or restored with a gap, as many as one step may. An
- * order wholly in settlement ends as its settlement does.
+ * Cancels what is open or held of the orders that were placed before the market was disabled or restored with a gap, as
+ * many as one step may. An order wholly in settlement ends as its settlement does.
  */
 export function cancelDisabled(step: Step): void {
   const { state } = step

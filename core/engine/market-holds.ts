@@ -3,8 +3,8 @@ import { OPEN, type MarketStanding } from '../contracts/market-terms.js'
 import type { Step } from './emit-change.js'
 
 /**
- * What may hold a whole market: an operator, a restored gap, the facts that its contract's gate reads, or a fault of the chain that no
- * order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
+ * What may hold a whole market: an operator, a restored gap, the facts that its contract's gate reads, or a fault of the
+ * chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
  */
 export type HoldCause = 'operator' | 'restored' | 'facts' | 'chain'
 
