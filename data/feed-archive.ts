@@ -14,6 +14,8 @@ import { writeFileDurably, writeJsonDurably } from './durable-file.js'
 const zip = promisify(gzip)
 const unzip = promisify(gunzip)
 
+const MANIFEST = 'manifest.json'
+
 /** Most messages of a segment. */
 export const SEGMENT_MESSAGES = 10_000
 /** A segment is closed before the message that would take its data beyond this; a message has at most 1 MiB. */
@@ -49,11 +51,25 @@ export class ArchiveDamaged extends CannotStart {
   override readonly name = 'ArchiveDamaged'
 }
 
+/** A file of the archive. */
+export interface ArchivedFile {
+  /** In the folder of its stream. */
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
 /**
  * Streams as files: for each a folder with its segments and `manifest.json`, which names them in order with their SHA-256. A
  * segment is gzip of one line per message: sequence, time of storage, data. One process writes; any number read.
  */
 export interface FeedArchive {
+  /** Names of the streams that have a manifest. */
+  streams(): Promise<readonly string[]>
+  /**
+   * The files of a stream's folder as a copy needs them, while the writer goes on: each segment in the form that it has when
+   * its turn comes, then the manifest that names exactly these. Throws ArchiveDamaged.
+   */
+  files(stream: string): AsyncGenerator<ArchivedFile>
   /** Oldest first, from message 1 without a gap; none when nothing is archived. Throws ArchiveDamaged. */
   segments(stream: string): Promise<readonly Segment[]>
   /** All messages of a segment. Throws ArchiveDamaged. */
@@ -79,6 +95,11 @@ export function openFeedArchive(dir: string): FeedArchive {
   return {
     segments: (stream) => readManifest(dir, stream),
     load,
+    async streams() {
+      const names = existsSync(dir) ? await readdir(dir) : []
+      return names.filter((name) => existsSync(join(dir, name, MANIFEST))).toSorted()
+    },
+    files: (stream) => filesOf(dir, stream),
     async read(stream, fromSeq, limit) {
       const messages = await find(stream, fromSeq).catch(async (error: unknown) => {
         // The writer has replaced the segment since the manifest was read.
@@ -91,11 +112,35 @@ export function openFeedArchive(dir: string): FeedArchive {
   }
 }
 
+async function* filesOf(dir: string, stream: string): AsyncGenerator<ArchivedFile> {
+  const segments: Segment[] = []
+  for (const listed of await readManifest(dir, stream)) {
+    let segment = listed
+    const bytes = await readSegment(join(dir, stream), segment).catch(async (error: unknown) => {
+      if (!isAbsent(error)) throw error
+      segment = await replacementOf(dir, stream, listed)
+      return readSegment(join(dir, stream), segment)
+    })
+    segments.push(segment)
+    yield { name: segment.file, bytes }
+  }
+  yield { name: MANIFEST, bytes: Buffer.from(JSON.stringify({ version: 1, stream, segments })) }
+}
+
+/** The form that the writer has given to a segment since its manifest was read: the same messages in another file. */
+async function replacementOf(dir: string, stream: string, former: Segment): Promise<Segment> {
+  const segments = await readManifest(dir, stream)
+  const found = segments.find(({ first_seq }) => first_seq === former.first_seq)
+  if (found === undefined || found.file === former.file)
+    throw new ArchiveDamaged(`${join(dir, stream, former.file)} is missing: restore it`)
+  return found
+}
+
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 async function readManifest(dir: string, stream: string): Promise<readonly Segment[]> {
-  const file = join(dir, stream, 'manifest.json')
+  const file = join(dir, stream, MANIFEST)
   if (!existsSync(file)) return []
   const { segments } = manifest.parse(JSON.parse(await readFile(file, 'utf8')))
   let next = 1
@@ -107,11 +152,18 @@ async function readManifest(dir: string, stream: string): Promise<readonly Segme
   return segments
 }
 
-async function loadSegment(folder: string, segment: Segment): Promise<readonly BusMessage[]> {
+/** The bytes of a segment as its manifest names them. */
+async function readSegment(folder: string, segment: Segment): Promise<Buffer> {
   const file = join(folder, segment.file)
   const bytes = await readFile(file)
   if (sha256Of(bytes) !== segment.sha256)
     throw new ArchiveDamaged(`${file} is not the file that its manifest names: restore it`)
+  return bytes
+}
+
+async function loadSegment(folder: string, segment: Segment): Promise<readonly BusMessage[]> {
+  const file = join(folder, segment.file)
+  const bytes = await readSegment(folder, segment)
   const lines = (await unzip(bytes)).toString().split('\n').slice(0, -1)
   const subject = subjectOfFeed(basename(folder))
   const messages = lines.map((line) => readLine(line, subject))
@@ -176,7 +228,7 @@ export async function listSegment(dir: string, stream: string, written: Segment)
   const isNext = (before.at(-1)?.last_seq ?? 0) + 1 === written.first_seq
   assert(replaced === undefined ? isNext : replaced.last_seq === written.last_seq, 'no gap')
   const segments = replaced === undefined ? [...before, written] : before.with(at, written)
-  await writeJsonDurably(join(dir, stream, 'manifest.json'), { version: 1, stream, segments })
+  await writeJsonDurably(join(dir, stream, MANIFEST), { version: 1, stream, segments })
   await removeUnlisted(join(dir, stream), new Set(segments.map(({ file }) => file)))
 }
 

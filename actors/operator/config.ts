@@ -17,6 +17,7 @@ export const operatorEnv = z.object({
   OPERATOR_KEY_FILE: z.string().min(1).optional(),
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   MARKETS_FILE: z.string().min(1).optional(),
+  FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   GATEWAY_URL: z.url().optional(),
   RPC_URL: z.url().optional(),
   EXECUTOR_PRIVATE_KEY: z.string().optional(),
@@ -148,6 +149,7 @@ export interface BackupConfig {
   readonly rpcUrl: string
   readonly deploymentFile: string
   readonly marketsFile: string
+  readonly archiveDir: string | undefined
 }
 
 /** Throws BadConfiguration, in one line. */
@@ -157,7 +159,8 @@ export async function readBackupConfig(
   const { place, deploymentFile, marketsFile } = readOperatorConfig(env)
   const { dataDir, rpcUrl } = await readVenuePlaces(env)
   if (rpcUrl === undefined) throw new BadConfiguration('set RPC_URL to the node of the chain')
-  return { dataDir, place, rpcUrl, deploymentFile, marketsFile }
+  const { FEED_ARCHIVE_DIR: archiveDir } = parseEnv(operatorEnv, env)
+  return { dataDir, place, rpcUrl, deploymentFile, marketsFile, archiveDir }
 }
 
 export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
@@ -168,13 +171,13 @@ export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
 /** The launcher's files are not there yet, so that bus and node have to be named. Throws BadConfiguration, in one line. */
 export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): RestoreConfig {
   const given = parseEnv(operatorEnv, env)
-  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE } = given
+  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE, FEED_ARCHIVE_DIR } = given
   if (NATS_URL === undefined || RPC_URL === undefined)
     throw new BadConfiguration('set NATS_URL to an empty bus, and RPC_URL to the node of the chain')
   const marketsFile = MARKETS_FILE ?? join(dataDir, 'markets.json')
   const user = userInfo().username
   const place = { url: NATS_URL, ...accessOf(given) }
-  return { dataDir, place, rpcUrl: RPC_URL, marketsFile, user }
+  return { dataDir, place, rpcUrl: RPC_URL, marketsFile, archiveDir: FEED_ARCHIVE_DIR, user }
 }
 
 /** The process whose key is to change, and where. */

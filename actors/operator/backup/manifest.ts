@@ -25,9 +25,14 @@ const streamFacts = z.object({
 })
 
 const part = z.object({
-  kind: z.enum(['database', 'stream', 'file']),
-  /** Name of the database or file in DATA_DIR, or of the stream. */
+  kind: z.enum(['database', 'stream', 'file', 'archive']),
+  /** Name of the database or file in DATA_DIR, of the stream, or of the file in its folder of FEED_ARCHIVE_DIR. */
   name: z.string().regex(/^[A-Za-z0-9._-]+$/),
+  /** Of an archive: its feed. */
+  folder: z
+    .string()
+    .regex(/^FEED_[A-Za-z0-9._-]+$/)
+    .optional(),
   /** Name of the encrypted file in the backup. */
   file: z.string().regex(/^[A-Za-z0-9._-]+$/),
   /** Of the content. */
@@ -63,6 +68,13 @@ const manifest = z.object({
 export type BackupPart = z.infer<typeof part>
 /** What a backup holds: the only file of it that is not encrypted. */
 export type Manifest = z.infer<typeof manifest>
+
+/** Feeds of the backup whose beginning is neither in their stream nor in an archive, with the first message that is held. */
+export const feedsWithoutBeginning = ({ parts }: Manifest): string[] =>
+  parts
+    .filter(({ name, stream }) => /^FEED_/.test(name) && (stream?.state.first_seq ?? 1) > 1)
+    .filter(({ name }) => !parts.some(({ folder }) => folder === name))
+    .map(({ name, stream }) => `${name} (from message ${stream?.state.first_seq} on)`)
 
 export const writeManifest = (dir: string, written: Manifest): Promise<void> =>
   writeJsonDurably(join(dir, MANIFEST), written)

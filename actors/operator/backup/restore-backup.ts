@@ -1,6 +1,6 @@
 import { createWriteStream, existsSync, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isCommandsStream } from '../../../bus-schemas/subjects.js'
 import { holdsBlock } from '../../../chain/reads/blocks.js'
@@ -17,6 +17,8 @@ export interface RestoreOptions {
   /** Directory of the venue: without databases. */
   readonly dataDir: string
   readonly marketsFile: string
+  /** FEED_ARCHIVE_DIR: absent or empty. */
+  readonly archiveDir?: string | undefined
   /** Of an empty bus. */
   readonly copies: Pick<StreamCopies, 'names' | 'restore'>
   readonly client: ChainClient
@@ -28,14 +30,15 @@ export interface RestoreOptions {
 export const UNFINISHED = 'restore.unfinished'
 
 /**
- * Checks every part of the backup, then writes databases and files into DATA_DIR and the streams into the bus; the command
- * logs last, without which no market is opened. Leaves the mark of an unfinished restore. Throws BadBackup before anything is
+ * Checks every part of the backup, then writes databases and files into DATA_DIR, the archive of the feeds into its directory
+ * and the streams into the bus; the command logs last, without which no market is opened. Leaves the mark of an unfinished restore. Throws BadBackup before anything is
  * written when the backup, the directory, the bus or the chain does not fit; BusUnavailable and ChainUnreachable.
  */
 export async function putBack(options: RestoreOptions): Promise<Manifest> {
   const { dir, dataDir, opener, copies, client } = options
   const manifest = await readManifest(dir)
   await assertPlacesEmpty(options)
+  assertArchivePlace(options, manifest)
   await assertSameChain(client, manifest)
   for (const part of manifest.parts)
     for await (const chunk of openedFile(opener, dir, part)) void chunk
@@ -85,13 +88,26 @@ async function assertSameChain(client: ChainClient, { chain }: Manifest): Promis
     )
 }
 
-function placeOf({ dataDir, marketsFile }: RestoreOptions, { name }: BackupPart): string {
+function assertArchivePlace({ archiveDir }: RestoreOptions, { parts }: Manifest): void {
+  if (!parts.some(({ kind }) => kind === 'archive')) return
+  if (archiveDir === undefined)
+    throw new BadBackup(
+      'the backup holds an archive of the feeds: set FEED_ARCHIVE_DIR to its place',
+    )
+  if (existsSync(archiveDir) && readdirSync(archiveDir).length > 0)
+    throw new BadBackup(`${archiveDir} has an archive already: move it away`)
+}
+
+function placeOf(options: RestoreOptions, { kind, name, folder = '' }: BackupPart): string {
+  const { dataDir, marketsFile, archiveDir = '' } = options
+  if (kind === 'archive') return join(archiveDir, folder, name)
   return name === MARKETS_PART ? marketsFile : join(dataDir, name)
 }
 
 /** The file is complete and on disk once it has its name. */
 async function putFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
   const temporary = `${path}.restored`
+  await mkdir(dirname(path), { recursive: true })
   await pipeline(content, createWriteStream(temporary, { mode: 0o600 }))
   const handle = await open(temporary, 'r')
   try {

@@ -6,7 +6,7 @@ import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
 import type { BackupConfig } from '../config.js'
 import { openSealer, type SealKey } from './sealed-files.js'
 import { takeBackup } from './take-backup.js'
-import type { BackupPart } from './manifest.js'
+import { feedsWithoutBeginning, type BackupPart } from './manifest.js'
 
 /** What is asked for with `./venue backup`. */
 export interface BackupTask {
@@ -31,14 +31,19 @@ export async function runBackup(
       dataDir: config.dataDir,
       deploymentFile: config.deploymentFile,
       marketsFile: config.marketsFile,
+      archiveDir: config.archiveDir,
       client: createChainClient(config.rpcUrl, 'read'),
     })
     const { parts, covers_until, chain } = manifest
     const bytes = parts.reduce((sum, { stored_bytes }) => sum + stored_bytes, 0)
+    const lacking = feedsWithoutBeginning(manifest)
     return [
       `backup complete: ${parts.length} parts, ${bytes} bytes in ${resolve(dir)}`,
       `it holds all that was answered before ${covers_until}; block ${chain.block} of chain ${chain.id}`,
       'it holds no signing key: keep those, and the key that opens this backup, in another place',
+      ...(lacking.length > 0
+        ? [`WARNING: without FEED_ARCHIVE_DIR it lacks the beginning of ${lacking.join(', ')}`]
+        : []),
     ]
   } finally {
     await bus.close()

@@ -26,14 +26,14 @@ export async function runRestore(
   { dir, key, nothingSince }: RestoreTask,
   onPart: (kind: BackupPart['kind'], name: string) => void,
 ): Promise<string[]> {
-  const { dataDir, place, rpcUrl, marketsFile } = config
+  const { dataDir, place, rpcUrl, marketsFile, archiveDir } = config
   const opener = await openOpener(key, resolve(dir))
   const client = createChainClient(rpcUrl, 'read')
   const asOperator = { ...place, name: 'restore', user: 'operator' } as const
   const copies = await openStreamCopies(asOperator)
   try {
     const manifest = await putBack({
-      ...{ dir: resolve(dir), dataDir, marketsFile, copies, client, opener, onPart },
+      ...{ dir: resolve(dir), dataDir, marketsFile, archiveDir, copies, client, opener, onPart },
     })
     const { markets } = loadDeployedMarkets({
       DEPLOYMENT_FILE: join(dataDir, DEPLOYMENT_PART),

@@ -12,6 +12,7 @@ import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { isoTime } from '../../../core/time.js'
 import { writeFileDurably } from '../../../data/durable-file.js'
+import { openFeedArchive } from '../../../data/feed-archive.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import {
@@ -30,6 +31,8 @@ export interface BackupOptions {
   readonly dataDir: string
   readonly deploymentFile: string
   readonly marketsFile: string
+  /** FEED_ARCHIVE_DIR. */
+  readonly archiveDir?: string | undefined
   readonly copies: Pick<StreamCopies, 'names' | 'copy'>
   readonly bus: Pick<Bus, 'ask'>
   readonly client: ChainClient
@@ -82,6 +85,8 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   // What is answered from here on may be stored after its stream was copied.
   const coversUntilMs = nowMs()
   for (const name of names) if (!OF_JOURNAL.test(name)) await captureStream(capture, name)
+  // What a captured feed no longer holds was archived before.
+  await captureArchive(capture)
   for (const name of databases) if (!FOLLOWERS.has(name)) await captureDatabase(capture, name)
   for (const name of names) if (OF_JOURNAL.test(name)) await captureStream(capture, name)
   const manifest: Manifest = {
@@ -127,16 +132,21 @@ interface Capture extends BackupOptions {
 interface Content {
   readonly kind: BackupPart['kind']
   readonly name: string
+  readonly folder?: string
   readonly stream?: BackupPart['stream']
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
-async function seal(capture: Capture, { kind, name, stream, chunks }: Content): Promise<void> {
+async function seal(
+  capture: Capture,
+  { kind, name, folder, stream, chunks }: Content,
+): Promise<void> {
   const { sealer, work, parts, nowMs } = capture
   const captured_at = isoTime(nowMs())
-  const file = `${kind}-${name}.age`
+  const file = `${[kind, folder, name].filter(Boolean).join('-')}.age`
   const sealed = await sealFile(sealer, join(work, file), chunks)
-  parts.push({ kind, name, file, ...sealed, captured_at, ...(stream && { stream }) })
+  const place = { kind, name, ...(folder !== undefined && { folder }), file }
+  parts.push({ ...place, ...sealed, captured_at, ...(stream && { stream }) })
 }
 
 async function captureFiles(capture: Capture): Promise<void> {
@@ -150,8 +160,19 @@ async function captureFiles(capture: Capture): Promise<void> {
   await seal(capture, { kind: 'file', name: MARKETS_PART, chunks: markets })
 }
 
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(Buffer.from(text))
+async function* bytesOf(content: string | Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(Buffer.from(content))
+}
+
+async function captureArchive(capture: Capture): Promise<void> {
+  const { archiveDir, onPart } = capture
+  if (archiveDir === undefined) return
+  const archive = openFeedArchive(archiveDir)
+  for (const folder of await archive.streams()) {
+    await onPart?.('archive', folder)
+    for await (const { name, bytes } of archive.files(folder))
+      await seal(capture, { kind: 'archive', folder, name, chunks: bytesOf(bytes) })
+  }
 }
 
 /** All pages in one step: between two steps a writer would make the copy begin again. */

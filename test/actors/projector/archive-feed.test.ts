@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { createOrderLedger } from '../../../actors/auditor/order-ledger.js'
@@ -16,7 +16,7 @@ import type { Block, Change } from '../../../core/engine/change.js'
 import { applyChange, emptyView } from '../../../core/engine/feed.js'
 import { withArchive } from '../../../data/archived-bus.js'
 import { claimOf, claimOfTombstone } from '../../../data/claim-of.js'
-import { ArchiveDamaged } from '../../../data/feed-archive.js'
+import { ArchiveDamaged, openFeedArchive } from '../../../data/feed-archive.js'
 import type { StreamedBlock } from '../../../data/history/project.js'
 import { createKeptOrders } from '../../../data/history/kept-orders.js'
 import type { Bus, BusMessage } from '../../../runtime/bus/bus.js'
@@ -206,6 +206,37 @@ describe('the archive of a feed', () => {
     await archiveFeed(options)
     expect(options.history.isBehind(market.market, options.nowMs())).to.equal(true)
     expect(await forgetOrders(options)).to.equal(0)
+  })
+
+  it('is copied whole while its segments are written anew, and not with a missing one', async () => {
+    const lasting = Array.from({ length: 6 }, () => place({ livesSec: 2 * MONTH_SEC }))
+    const acts = [place(), ...lasting, place(), ...lasting, ...months(1), ...flush(20)]
+    const { bus, dir, options, feed } = await archived(feedOf(SPOT, acts))
+    await archiveFeed(options)
+    const copy = tempDir()
+    opened.push(copy)
+    mkdirSync(join(copy.path, stream))
+    expect(await openFeedArchive(dir).streams()).to.deep.equal([stream])
+    let rewritten = 0
+    for await (const { name, bytes } of openFeedArchive(dir).files(stream)) {
+      if (rewritten === 0) rewritten = await forgetOrders(options)
+      writeFileSync(join(copy.path, stream, name), bytes)
+    }
+    expect(rewritten).to.be.above(1)
+    await bus.trim(stream, 12)
+    const whole = await messagesOf(feed)
+    const copied = await messagesOf(withArchive(bus, copy.path))
+    expect(copied.map(({ seq }) => seq)).to.deep.equal(whole.map(({ seq }) => seq))
+    // The first was copied before it was written anew.
+    expect(textOf(copy.path)).to.not.equal(textOf(dir))
+
+    const [first = ''] = readdirSync(join(dir, stream)).filter((name) => name.startsWith('1-'))
+    rmSync(join(dir, stream, first))
+    const error: unknown = await openFeedArchive(dir)
+      .files(stream)
+      .next()
+      .catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(ArchiveDamaged)
   })
 
   it('is refused when a file is damaged or gone, and when the stream is trimmed beyond it', async () => {

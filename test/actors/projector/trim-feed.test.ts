@@ -1,6 +1,10 @@
+import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { expect } from 'chai'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runBackup } from '../../../actors/operator/backup/run-backup.js'
+import { runRestore } from '../../../actors/operator/backup/run-restore.js'
+import { readBackupConfig, readRestoreConfig } from '../../../actors/operator/config.js'
 import { archiveAndTrim } from '../../../actors/projector/keep-archive.js'
 import { openMarketFeed } from '../../../actors/ws-fanout/market-feed.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
@@ -8,8 +12,11 @@ import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
 import { withArchive } from '../../../data/archived-bus.js'
 import { createKeptOrders } from '../../../data/history/kept-orders.js'
 import { HISTORY_FILE, historyPath } from '../../../data/history/project.js'
+import { provideMarketFile } from '../../../data/market-file.js'
 import { loadDeployedMarkets } from '../../../data/markets.js'
 import { openDatabase } from '../../../data/open.js'
+import type { Bus, BusMessage } from '../../../runtime/bus/bus.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
 import { runAudit } from '../../support/audit.js'
 import { eventually } from '../../support/eventually.js'
@@ -19,6 +26,7 @@ import {
   type PocketProcess,
   type PocketVenue,
 } from '../../support/pocket-venue.js'
+import { startNatsServer } from '../../support/nats-server.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const MARKET = 'cNGN-USDC'
@@ -78,17 +86,17 @@ describe('a trimmed feed', function () {
         (change) => change.orderId === orderId && change.kind === 'OrderFilled',
       ),
     )
-  const withArchiveChanges = async () => {
-    const bus = withArchive(venue.bus, archive.path)
+  const allMessages = async (bus: Bus): Promise<BusMessage[]> => {
     const { lastSeq } = await bus.streamState(FEED)
-    const changes = []
-    for (let next = 1; next <= lastSeq;) {
-      const messages = await bus.read(FEED, next, 100)
-      changes.push(...messages.flatMap(({ data }) => decodeBlock(data).changes))
-      next += messages.length
-    }
-    return changes
+    const messages: BusMessage[] = []
+    while (messages.length < lastSeq)
+      messages.push(...(await bus.read(FEED, messages.length + 1, 100)))
+    return messages
   }
+  const withArchiveChanges = async () =>
+    (await allMessages(withArchive(venue.bus, archive.path))).flatMap(
+      ({ data }) => decodeBlock(data).changes,
+    )
 
   it('is not trimmed before the intake has stored the claims, nor beyond a match without an outcome', async () => {
     const { alice, bob, carol } = venue.world
@@ -157,6 +165,58 @@ describe('a trimmed feed', function () {
     expect(audited.code).to.equal(0)
     const alone = await runAudit({ ...venue.env, FEED_ARCHIVE_DIR: '' })
     expect(alone.output).to.match(/failed .*the feed begins with message/s)
+  })
+
+  it('is whole again after a backup and a restore, which take its archive along', async () => {
+    const place = tempDir()
+    const server = await startNatsServer()
+    try {
+      const identity = await generateIdentity()
+      const identityFile = join(place.path, 'identity')
+      writeFileSync(identityFile, identity)
+      const key = { recipients: [await identityToRecipient(identity)] }
+      const from: NodeJS.ProcessEnv = {
+        ...venue.env,
+        MARKETS_FILE: join(place.path, 'markets.json'),
+      }
+      await provideMarketFile(join(place.path, 'markets.json'), [MARKET])
+      const nothing = () => undefined
+      const without = await runBackup(
+        await readBackupConfig({ ...from, FEED_ARCHIVE_DIR: '' }),
+        { dir: join(place.path, 'without'), key },
+        nothing,
+      )
+      expect(without.at(-1)).to.match(/^WARNING: .*FEED_cNGN-USDC \(from message \d+ on\)$/)
+      const dir = join(place.path, 'backup')
+      const said = await runBackup(await readBackupConfig(from), { dir, key }, nothing)
+      expect(said.join()).to.not.include('WARNING')
+
+      const to = {
+        ...{ NATS_URL: server.url, RPC_URL: from.RPC_URL, DATA_DIR: join(place.path, 'data') },
+        FEED_ARCHIVE_DIR: join(place.path, 'archive'),
+      }
+      const restore = (env: NodeJS.ProcessEnv) =>
+        runRestore(
+          readRestoreConfig(env),
+          { dir, key: { identityFile }, nothingSince: true },
+          nothing,
+        )
+      const refused = await restore({ ...to, FEED_ARCHIVE_DIR: '' }).catch(String)
+      expect(refused).to.match(/BadBackup: .* set FEED_ARCHIVE_DIR/)
+      expect(existsSync(to.DATA_DIR)).to.equal(false)
+      await restore(to)
+      const restored = await connectNatsBus({ url: server.url, name: 'test' })
+      const dataOf = (messages: readonly BusMessage[]) =>
+        messages.map(({ seq, data }) => `${seq} ${Buffer.from(data).toString()}`)
+      expect((await restored.streamState(FEED)).firstSeq).to.be.above(1)
+      expect(dataOf(await allMessages(withArchive(restored, to.FEED_ARCHIVE_DIR)))).to.deep.equal(
+        dataOf(await allMessages(withArchive(venue.bus, archive.path))),
+      )
+      await restored.close()
+    } finally {
+      await server.stop()
+      place.remove()
+    }
   })
 
   it('is folded by the sockets from its archive on, and not without', async () => {
