@@ -45,7 +45,7 @@ export interface NatsStreams {
   declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
   /** Throws BusUnavailable as well when the stream's leader has lost most of the servers that store it. */
   state(stream: string): Promise<StreamState>
-  /** A stream that this process uses; undefined before the first. */
+  /** A stream that this process declared or asked about; undefined before the first. */
   known(): string | undefined
   /** The version recorded with the stream, 0 for none. */
   version(stream: string): Promise<number>
@@ -66,14 +66,18 @@ export async function createNatsStreams(
 ): Promise<NatsStreams> {
   const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
   let known: string | undefined
+  const declared = async (config: ReturnType<typeof streamConfig>): Promise<void> => {
+    await declare(manager, config)
+    known ??= config.name
+  }
   const translated = <T>(stream: string, request: Promise<T>): Promise<T> => {
     known ??= stream
     return answered(stream, request)
   }
   return {
-    declare: (spec, replicas) => declare(manager, streamConfig(spec, replicas)),
+    declare: (spec, replicas) => declared(streamConfig(spec, replicas)),
     known: () => known,
-    declareClaims: (spec, replicas) => declare(manager, claimsConfig(spec, replicas)),
+    declareClaims: (spec, replicas) => declared(claimsConfig(spec, replicas)),
     state: async (stream) => {
       const { state, cluster } = await translated(stream, manager.streams.info(stream))
       assertInTouch(stream, cluster)
@@ -189,8 +193,14 @@ async function create(
 /** A leader hears of each other server every second; without most of them it acknowledges nothing, and may be replaced. */
 const OUT_OF_TOUCH_NS = 5e9
 
-/** A leader that was cut off answers from what it knows for up to 20 seconds more, while another one may lead already. */
+/**
+ * A leader that was cut off answers from what it knows for up to 20 seconds more, while another one may lead already. A server
+ * that knows no leader answers from its own copy, which may be behind.
+ */
 function assertInTouch(stream: string, cluster: StreamInfo['cluster']): void {
+  if (cluster !== undefined && (cluster.leader ?? '') === '') {
+    throw new BusUnavailable(`stream ${stream} does not answer: it has no leader`)
+  }
   const others = cluster?.replicas ?? []
   const heard = others.filter(({ active }) => active < OUT_OF_TOUCH_NS)
   if (2 * (heard.length + 1) > others.length + 1) return

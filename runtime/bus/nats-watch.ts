@@ -4,8 +4,8 @@ import { StreamMissing } from './bus.js'
 import type { NatsStreams } from './nats-streams.js'
 
 const LOOK_EVERY_MS = 1_500
-/** One look alone may fall into an election of a stream's leader, which takes up to nine seconds, most often less than five. */
-const SILENT_LOOKS = 2
+/** The election of a stream's leader takes up to nine seconds, most often less: leaving then would do no harm. */
+const SILENT_FOR_MS = 5_000
 
 interface Deps {
   readonly connection: NatsConnection
@@ -27,17 +27,25 @@ export function leaveSilentServer({ connection, streams, onWarning }: Deps): voi
     )
   }
   const watch = async (): Promise<void> => {
-    let silent = 0
+    let answeredAt = performance.now()
     while (!connection.isClosed()) {
-      silent = (await answers()) ? 0 : silent + 1
-      if (silent >= SILENT_LOOKS && !connection.isClosed()) {
-        // The client may come back to the same server first: then one more look is enough.
-        silent = SILENT_LOOKS - 1
+      const askedAt = performance.now()
+      if (await answers()) answeredAt = askedAt
+      if (performance.now() - answeredAt > SILENT_FOR_MS && !connection.isClosed()) {
         onWarning(`${connection.getServer()} has lost the cluster: trying the next server`)
-        await connection.reconnect()
+        await goToNext(connection)
+        answeredAt = performance.now()
       }
       await delay(LOOK_EVERY_MS, undefined, { ref: false })
     }
   }
   watch().catch((error: unknown) => onWarning(`the watch of the cluster ended: ${String(error)}`))
+}
+
+/** The client's first reconnection is to the server that it left; the second one is to the next. */
+async function goToNext(connection: NatsConnection): Promise<void> {
+  const left = connection.getServer()
+  await connection.reconnect()
+  await delay(LOOK_EVERY_MS, undefined, { ref: false })
+  if (!connection.isClosed() && connection.getServer() === left) await connection.reconnect()
 }

@@ -13,6 +13,7 @@ import { openRelay, type Relay } from './relay.js'
 
 const SERVERS = [0, 1, 2] as const
 const LED_WITHIN_MS = 30_000
+const HEALTHY_WITHIN_MS = 60_000
 
 /** One server of a cluster. */
 export interface ClusterServer {
@@ -20,6 +21,7 @@ export interface ClusterServer {
   readonly url: string
   readonly monitorUrl: string
   readonly pid: () => number
+  readonly isRunning: () => boolean
   /** SIGKILL; the store stays. */
   kill(): Promise<void>
   /** Starts it again on the same ports and store, after killing it when it runs. */
@@ -35,6 +37,8 @@ export interface NatsCluster {
   readonly url: string
   /** The same of their monitoring ports. */
   readonly monitorUrl: string
+  /** Starts the servers that were killed, heals the routes, and resolves once every server is healthy. */
+  mend(): Promise<void>
   /** Ends the servers and removes their stores. */
   stop(): Promise<void>
 }
@@ -81,11 +85,16 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     )
   }
   const servers = await Promise.all(SERVERS.map(open))
-  for (const { monitorUrl } of servers) await untilLed(monitorUrl)
+  for (const { monitorUrl } of servers) await untilComplete(monitorUrl)
   return {
     servers,
     url: servers.map(({ url }) => url).join(','),
     monitorUrl: servers.map(({ monitorUrl }) => monitorUrl).join(','),
+    mend: async () => {
+      for (const server of servers) server.heal()
+      for (const server of servers) if (!server.isRunning()) await server.restart()
+      for (const { monitorUrl } of servers) await untilHealthy(monitorUrl)
+    },
     stop: async () => {
       await Promise.all(servers.map((server) => server.kill()))
       await Promise.all(routes.map(({ relay }) => relay.close()))
@@ -94,17 +103,28 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   }
 }
 
-/** Resolves when the server follows or is the leader of a cluster in which it sees all others. */
-async function untilLed(monitorUrl: string): Promise<void> {
-  await waitFor('the cluster to have a leader', LED_WITHIN_MS, async () => {
+/** Resolves when the server sees a leader and counts every server: the third one may join after the others have elected. */
+async function untilComplete(monitorUrl: string): Promise<void> {
+  await waitFor('the cluster to be complete', LED_WITHIN_MS, async () => {
     const answer = await fetch(new URL('/jsz', monitorUrl))
     const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: MetaCluster }
-    return (cluster?.leader ?? '') !== '' || undefined
+    const isLed = (cluster?.leader ?? '') !== ''
+    return (isLed && cluster?.cluster_size === SERVERS.length) || undefined
+  })
+}
+
+/** Resolves when the server follows the leader of the cluster, and has the streams that it stores. */
+async function untilHealthy(monitorUrl: string): Promise<void> {
+  await waitFor('the server to be healthy', HEALTHY_WITHIN_MS, async () => {
+    const { ok, body } = await fetch(new URL('/healthz', monitorUrl))
+    await body?.cancel()
+    return ok || undefined
   })
 }
 
 interface MetaCluster {
   readonly leader?: string
+  readonly cluster_size?: number
 }
 
 async function openServer(
@@ -112,9 +132,11 @@ async function openServer(
   { name, routes }: { readonly name: string; readonly routes: readonly Route[] },
 ): Promise<ClusterServer> {
   let server: NatsServer = await startNatsServer(options)
+  let running = true
   const killAtExit = (): void => server.child.signal('SIGKILL')
   process.once('exit', killAtExit)
   const kill = async (): Promise<void> => {
+    running = false
     server.child.signal('SIGKILL')
     await server.child.exited
   }
@@ -123,10 +145,12 @@ async function openServer(
     url: server.url,
     monitorUrl: server.monitorUrl,
     pid: () => server.child.pid,
+    isRunning: () => running,
     kill,
     restart: async () => {
       await kill()
       server = await startNatsServer(options)
+      running = true
     },
     isolate: () => routes.forEach(({ relay }) => relay.cut()),
     heal: () => routes.forEach(({ relay }) => relay.heal()),

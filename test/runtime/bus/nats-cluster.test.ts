@@ -20,39 +20,41 @@ import {
 } from '../../support/nats-cluster.js'
 import { busContract } from './bus-contract.js'
 import { claimsContract } from './claims-contract.js'
-import { bytes, recorder, rejectionOf, run, textOf } from './probes.js'
+import { bytes, recorder, rejectionOf, run, textOf, textsOf } from './probes.js'
 import { versionContract } from './version-contract.js'
 
-/** Longest pause of a stream when a server is lost. */
-const RECOVERED_WITHIN_MS = 20_000
-const LOOKUP_PAUSE_MS = 200
-
-describe('over a cluster of three NATS servers', function () {
-  this.timeout(120_000)
-  let cluster: NatsCluster
+/** A cluster for the tests of the describe block that calls this, with connections that end with it. */
+function useCluster() {
+  let started: NatsCluster | undefined
   const buses: Bus[] = []
-  const warnings: string[] = []
-
+  const cluster = (): NatsCluster => {
+    if (started === undefined) throw new Error('the cluster has not started')
+    return started
+  }
+  before(async () => {
+    started = await startNatsCluster()
+  })
+  after(async () => {
+    for (const bus of buses) await bus.close()
+    await started?.stop()
+  })
   /** Servers are tried from the given one on. */
-  async function connectBus(first = 0, replicas = 3): Promise<Bus> {
-    const urls = cluster.servers.map(({ url }) => url)
+  const connectBus = async (first = 0, replicas = 3): Promise<Bus> => {
+    const { servers } = cluster()
     const bus = await connectNatsBus({
-      url: [...urls.slice(first), ...urls.slice(0, first)].join(','),
-      monitorUrls: cluster.servers.map(({ monitorUrl }) => monitorUrl),
+      url: [...servers.slice(first), ...servers.slice(0, first)].map(({ url }) => url).join(','),
+      monitorUrls: servers.map(({ monitorUrl }) => monitorUrl),
       ...{ name: `bus-${first}`, replicas },
-      onWarning: (message) => warnings.push(message),
     })
     buses.push(bus)
     return bus
   }
+  return { cluster, connectBus }
+}
 
-  before(async () => {
-    cluster = await startNatsCluster()
-  })
-  after(async () => {
-    for (const bus of buses) await bus.close()
-    await cluster.stop()
-  })
+describe('over a cluster of three NATS servers', function () {
+  this.timeout(120_000)
+  const { cluster, connectBus } = useCluster()
 
   const open = () => Promise.resolve({ connect: () => connectBus() })
   busContract('NATS cluster', open)
@@ -84,7 +86,7 @@ describe('over a cluster of three NATS servers', function () {
       // Not synchronously: the relays between the servers are in this process.
       const { stdout } = await promisify(execFile)('./venue', ['bus-replicas', '3'], {
         cwd: inProject('.'),
-        env: { PATH: process.env.PATH, NATS_URL: cluster.url },
+        env: { PATH: process.env.PATH, NATS_URL: cluster().url },
       })
       expect(stdout).to.contain(before === 1 ? 'SINGLE: 1 to 3\n' : 'SINGLE: has 3\n')
     }
@@ -95,97 +97,121 @@ describe('over a cluster of three NATS servers', function () {
     )
     expect(await bus.claimOnce(claims.bucket, 'key')).to.equal(false)
   })
+})
 
-  /** Appends with a fence while something happens, and looks up each append without an acknowledgement. */
-  async function appendFenced(
-    { stream, subject }: { readonly stream: string; readonly subject: string },
-    total: number,
-    at: (last: number) => void,
-  ): Promise<number> {
-    const bus = await connectBus()
-    let [last, longestMs, appendedAt] = [0, 0, performance.now()]
-    while (last < total) {
-      at(last)
-      const append = bus.append(subject, bytes(`m${last + 1}`), { expectedLastSeq: last })
-      const seq = await append.catch((error: unknown) => {
-        // A repeat may meet its own first attempt, which the stream's new leader has stored meanwhile.
-        if (error instanceof AppendUnknown || error instanceof WrongLastSequence) return undefined
-        throw error
-      })
-      const stored = seq ?? (await bus.lastMessage(stream).catch(() => undefined))?.seq ?? last
-      expect(stored).to.be.oneOf([last, last + 1])
-      if (stored === last) {
-        await delay(LOOKUP_PAUSE_MS)
-        continue
-      }
-      last = stored
-      longestMs = Math.max(longestMs, performance.now() - appendedAt)
-      appendedAt = performance.now()
-    }
-    let messages: readonly BusMessage[] = []
-    await eventually(async () => (messages = await bus.read(stream, 1, total + 1)))
-    expect(messages.map(({ data }) => textOf(data))).to.deep.equal(
-      run(1, total).map((n) => `m${n}`),
-    )
-    return longestMs
-  }
+/** Longest pause of a stream when a server is lost. */
+const RECOVERED_WITHIN_MS = 20_000
+/** A writer without a message for this long ends the test. */
+const GIVEN_UP_AFTER_MS = 60_000
+const LOOKUP_PAUSE_MS = 200
+const APPENDS = 12
 
-  async function isHealthy({ monitorUrl }: ClusterServer): Promise<boolean> {
-    const { ok, body } = await fetch(new URL('/healthz', monitorUrl))
-    await body?.cancel()
-    return ok
-  }
+/** A stream with its writer, which is at one server, and a follower at the next. */
+interface Line {
+  readonly stream: string
+  readonly subject: string
+  readonly writer: Bus
+  readonly seen: ReturnType<typeof recorder>
+}
 
-  /** The server that leads the stream. */
-  async function leaderOf(stream: string): Promise<ClusterServer> {
-    const connection = await connect({ servers: cluster.url.split(',') })
+describe('a cluster that loses one of three NATS servers', function () {
+  this.timeout(120_000)
+  const { cluster, connectBus } = useCluster()
+  afterEach(() => cluster().mend())
+
+  /** The place of the server that leads the stream. */
+  async function leaderOf(stream: string): Promise<number> {
+    const connection = await connect({ servers: cluster().url.split(',') })
     try {
       const { cluster: found } = await (await connection.jetstreamManager()).streams.info(stream)
-      const leader = cluster.servers.find(({ name }) => name === found?.leader)
-      if (leader === undefined) throw new Error(`${stream} has no leader`)
-      return leader
+      return cluster().servers.findIndex(({ name }) => name === found?.leader)
     } finally {
       await connection.close()
     }
   }
 
-  const losses = {
-    'is killed': {
-      lose: (server: ClusterServer) => void server.kill(),
-      mend: (server: ClusterServer) => server.restart(),
-    },
-    'loses its routes to the others': {
-      lose: (server: ClusterServer) => server.isolate(),
-      mend: (server: ClusterServer) => Promise.resolve(server.heal()),
-    },
-  }
   let count = 0
-  for (const [what, { lose, mend }] of Object.entries(losses)) {
-    for (const whose of ['the leader of the stream', 'the server of the writer'] as const) {
-      it(`loses and doubles nothing when ${whose} ${what}`, async () => {
-        count += 1
-        const spec = { stream: `LOSS_${count}`, subject: `loss.${count}`, description: '' }
-        const follower = await connectBus(1)
-        await follower.declareStream(spec)
-        const seen = recorder(spec.stream, 1)
-        await follower.follow(seen.options)
-        const first = cluster.servers[0] as ClusterServer
-        const victim = whose === 'the server of the writer' ? first : await leaderOf(spec.stream)
-        const total = 60
-        try {
-          const longestMs = await appendFenced(spec, total, (last) => {
-            if (last === total / 2) lose(victim)
-          })
-          await eventually(() => seen.seqs.length === total, RECOVERED_WITHIN_MS)
-          expect(seen.seqs).to.deep.equal(run(1, total))
-          expect(seen.errors).to.deep.equal([])
-          console.log(`      ${victim.name} ${what}: longest pause ${Math.round(longestMs)} ms`)
-          expect(longestMs).to.be.lessThan(RECOVERED_WITHIN_MS)
-        } finally {
-          await mend(victim)
-          await eventually(() => isHealthy(victim))
-        }
-      })
+  /** Streams by the place of their leader: more of one server, and at least one of another. */
+  async function declareStreams(): Promise<{ led: string[]; others: string[]; victim: number }> {
+    const bus = await connectBus()
+    const places: string[][] = cluster().servers.map(() => [])
+    for (;;) {
+      count += 1
+      const stream = `LOSS_${count}`
+      await bus.declareStream({ stream, subject: `loss.${count}`, description: '' })
+      places[await leaderOf(stream)]?.push(stream)
+      const led = places.reduce((most, each) => (each.length > most.length ? each : most))
+      const others = places.filter((each) => each !== led).flat()
+      if (led.length > 1 && others.length > 0) return { led, others, victim: places.indexOf(led) }
     }
+  }
+
+  async function openLine(stream: string, place: number): Promise<Line> {
+    const follower = await connectBus((place + 1) % 3)
+    const seen = recorder(stream, 1)
+    await follower.follow(seen.options)
+    const subject = stream.toLowerCase().replace('_', '.')
+    return { stream, subject, writer: await connectBus(place), seen }
+  }
+
+  /**
+   * Appends one message with a fence and looks up what is not acknowledged; the milliseconds until it is stored. A repeat may
+   * meet its own first attempt, which the stream's new leader has stored meanwhile.
+   */
+  async function appendOne({ writer, stream, subject }: Line, last: number): Promise<number> {
+    const startedAt = performance.now()
+    for (;;) {
+      const append = writer.append(subject, bytes(`m${last + 1}`), { expectedLastSeq: last })
+      const seq = await append.catch((error: unknown) => {
+        if (error instanceof AppendUnknown || error instanceof WrongLastSequence) return undefined
+        throw error
+      })
+      const stored = seq ?? (await writer.lastMessage(stream).catch(() => undefined))?.seq ?? last
+      const tookMs = performance.now() - startedAt
+      expect(stored).to.be.oneOf([last, last + 1])
+      expect(tookMs).to.be.lessThan(GIVEN_UP_AFTER_MS)
+      if (stored > last) return tookMs
+      await delay(LOOKUP_PAUSE_MS)
+    }
+  }
+
+  /** The longest time of one append after the loss. */
+  async function appendRest(line: Line): Promise<number> {
+    let longestMs = 0
+    for (const last of run(APPENDS / 2, APPENDS / 2)) {
+      longestMs = Math.max(longestMs, await appendOne(line, last))
+    }
+    return longestMs
+  }
+
+  const losses = {
+    'is killed': (server: ClusterServer) => server.kill(),
+    'loses its routes to the others': (server: ClusterServer) => server.isolate(),
+  }
+  for (const [what, lose] of Object.entries(losses)) {
+    it(`loses and doubles nothing when one ${what}`, async () => {
+      const { led, others, victim } = await declareStreams()
+      const lines = {
+        'its streams': await openLine(led[0] as string, (victim + 1) % 3),
+        'its streams and clients': await openLine(led[1] as string, victim),
+        'its clients': await openLine(others[0] as string, victim),
+      }
+      for (const line of Object.values(lines)) {
+        for (const last of run(0, APPENDS / 2)) await appendOne(line, last)
+      }
+      await lose(cluster().servers[victim] as ClusterServer)
+      const pauses = await Promise.all(Object.values(lines).map(appendRest))
+      const texts = run(1, APPENDS).map((n) => `m${n}`)
+      for (const { stream, writer, seen } of Object.values(lines)) {
+        await eventually(() => seen.seqs.length === APPENDS, RECOVERED_WITHIN_MS)
+        expect([seen.seqs, seen.texts, seen.errors]).to.deep.equal([run(1, APPENDS), texts, []])
+        let messages: readonly BusMessage[] = []
+        await eventually(async () => (messages = await writer.read(stream, 1, APPENDS + 1)))
+        expect(textsOf(messages)).to.deep.equal(texts)
+      }
+      const shown = Object.keys(lines).map((each, n) => `${each} ${Math.round(pauses[n] ?? 0)} ms`)
+      console.log(`      one ${what}, longest pauses: ${shown.join(', ')}`)
+      expect(Math.max(...pauses)).to.be.lessThan(RECOVERED_WITHIN_MS)
+    })
   }
 })
