@@ -10,6 +10,7 @@ import { inProject } from '../../devnet/launcher/binaries.js'
 import { runAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
+import { listen, subscribe } from './black-box/socket.js'
 import { createTrader, SPOT, type Trader } from './stage/trader.js'
 
 type Row = Readonly<Record<string, unknown>>
@@ -67,6 +68,17 @@ describe('the rules of a live market', function () {
       candles: (await rest().candles(SPOT, '1m', { end })).candles,
       owned: await Promise.all(accounts.slice(0, 2).map(owned)),
     }
+  }
+  /** A client that was away while the market was paused is told so, and then follows. */
+  async function expectPausedSince(seq: number): Promise<void> {
+    const back = await listen(venue.devnet, subscribe('status', SPOT, { since_seq: seq }))
+    const { data } = await back.next(({ type }) => type === 'snapshot')
+    expect(back.frames.map(({ code, type }) => code ?? type)).to.deep.equal([
+      'resume_too_old',
+      'snapshot',
+    ])
+    expect(data).to.include({ trading_status: 'paused', trading_status_reason: 'maintenance' })
+    back.close()
   }
   const refusalOf = async (placing: Promise<unknown>): Promise<string> => {
     const error: unknown = await placing.then(
@@ -131,8 +143,13 @@ describe('the rules of a live market', function () {
     await eventually(async () => (await listed(OTHER)) !== undefined, 20_000)
     await eventually(async () => (await fetch(`${venue.gatewayUrl}/readyz`)).ok, 20_000)
 
+    const before = await listen(venue.devnet, subscribe('status', SPOT))
+    const { seq, data } = await before.next(({ type }) => type === 'snapshot')
+    expect(data.trading_status).to.equal('open')
+    before.close()
     expect((await market('pause', SPOT, '--reason', 'maintenance')).code).to.equal(0)
     await eventually(async () => (await listed(SPOT))?.trading_status === 'paused')
+    await expectPausedSince(seq)
     const ready = (await (await fetch(`${venue.gatewayUrl}/readyz`)).json()) as { markets?: Row }
     expect(ready.markets).to.deep.equal({
       [SPOT]: { trading_status: 'paused', trading_status_reason: 'maintenance' },
