@@ -126,10 +126,9 @@ async function decide(
   if (proven !== undefined && 'refusal' in proven) return proven
   const stopped = deps.gate.cancelRefusalOf(request.market)
   if (stopped !== undefined) return { refusal: stopped }
-  const decided = toDecision(leases)
-  if (!('command' in decided) || proven === undefined) return decided
-  const refusal = await useProof(deps, proven.digest, request.market)
-  return refusal === undefined ? decided : { refusal }
+  // Also where nothing is written: a proof that was answered says nothing later.
+  const used = proven && (await useProof(deps, proven.digest, request.market))
+  return used === undefined ? toDecision(leases) : { refusal: used }
 }
 
 /** A request with what it comes to once it is proven. */

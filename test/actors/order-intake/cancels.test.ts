@@ -119,6 +119,24 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf({ body: await signed('all') })).to.contain('cancelled')
   })
 
+  it('takes a proof once also where it changes nothing', async () => {
+    const renewal = async () => ({
+      kind: 'cancel_all_after' as const,
+      body: { ...(await signed('cancel_all_after=60')), seconds: 60 },
+    })
+    expect(await outcomeOf(await renewal())).to.equal('set')
+    const unspent = await renewal()
+    expect(await outcomeOf(unspent)).to.equal('set')
+    expect(await outcomeOf(unspent)).to.equal(USED)
+    const ids = ['of-no-market']
+    const list = {
+      kind: 'cancel_orders' as const,
+      body: { ...(await signed(`order_ids=${JSON.stringify(ids)}`)), order_ids: ids },
+    }
+    expect(await outcomeOf(list)).to.equal('')
+    expect(await outcomeOf(list)).to.equal(USED)
+  })
+
   it('refuses what is wrong with a proof, and cancels nothing', async () => {
     const placed = idOf(await place())
     const good = await signed('all')
