@@ -45,6 +45,7 @@ export function explainOrder(
     ...standing(market, stored),
     life: [
       placedLine(market, stored),
+      ...reducedLines(market, stored),
       ...happened.map(({ line }) => line),
       ...pending.lines,
       ...endLines(stored),
@@ -126,15 +127,21 @@ const lookUp = (table: Readonly<Record<string, Reason>>, code: string): Reason |
 
 function placedLine(market: Market, { order, progress }: StoredOrder): LifeEvent {
   const { presentation } = market
-  const [amount, price] = [
-    formatDecimal(order.desiredAmount, 18),
-    formatDecimal(order.limitPrice, 18),
-  ]
+  const amount = formatDecimal(order.signedDesiredAmount ?? order.desiredAmount, 18)
+  const price = formatDecimal(order.limitPrice, 18)
   return {
     at: isoTime(progress.createdAtMs),
     code: 'placed',
     text: `Placed: ${order.side} ${amount} ${presentation.engineAmountUnit} at ${price} ${presentation.enginePriceUnit}.`,
   }
+}
+
+/** That an order asks for less than it did; when is not kept. */
+function reducedLines({ presentation }: Market, { order }: StoredOrder): LifeEvent[] {
+  if (order.signedDesiredAmount === undefined) return []
+  const size = formatDecimal(order.desiredAmount, 18)
+  const text = `Reduced since to ${size} ${presentation.engineAmountUnit} in all.`
+  return [{ code: 'reduced', text, size }]
 }
 
 const heldWords = (hold: HoldReason): string => `The order is held: ${holdReasons[hold].means}`

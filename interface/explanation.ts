@@ -19,6 +19,7 @@ import {
 /** What may happen to an order. */
 export const LifeCode = z.enum([
   'placed',
+  'reduced',
   'held',
   'released',
   'matching',
@@ -35,7 +36,7 @@ export const LifeEvent = z
     at: time
       .optional()
       .describe(
-        'With `matching`, when the match was proposed; absent there where no process could name the match.',
+        'With `matching`, when the match was proposed; absent there where no process could name the match, and with `reduced`.',
       ),
     code: LifeCode,
     text: z.string().describe('The same as a sentence.'),

@@ -5,8 +5,9 @@ import {
   type OrderFactsQuestion,
 } from '../../bus-schemas/order-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
-import type { Block } from '../../core/engine/change.js'
-import { E18 } from '../../core/money.js'
+import { assert } from '../../core/assert.js'
+import type { Block, Change } from '../../core/engine/change.js'
+import { amountE18, E18 } from '../../core/money.js'
 import type { OrderFacts, PendingMatch } from '../../core/records/order-facts-record.js'
 import { feedOf } from '../support/market-feed.js'
 import { aMarket } from '../support/builders.js'
@@ -64,6 +65,23 @@ describe('GET /v1/orders/{order_id}/explain', () => {
     return json as unknown as Explanation
   }
   const codes = ({ life }: Explanation) => life.map(({ code, reason }) => [code, reason])
+
+  it('says what was placed, and that it was reduced', async () => {
+    const blocks = feedOf(MARKET, [place({ size: 10 })])
+    const [placed] = blocks
+    assert(placed !== undefined, 'an order was placed')
+    const reduced = placed.changes.map((change): Change => ({
+      ...{ ...change, kind: 'OrderResized', seq: change.seq + 1 },
+      ...{ desired: amountE18(4n * E18), open: amountE18(4n * E18) },
+      openDelta: -6n * E18,
+    }))
+    gateway.project([placed, { ...placed, firstSeq: 2, changes: reduced }])
+    const told = (await gateway.get(pathOf(1))).json as unknown as Explanation
+    expect(told.life.map(({ code, text, size }) => [code, text, size])).to.deep.equal([
+      ['placed', 'Placed: buy 10 cNGN at 1 USDC per cNGN.', undefined],
+      ['reduced', 'Reduced since to 4 cNGN in all.', '4'],
+    ])
+  })
 
   it('says what was placed, matched and settled, with the match and the transaction', async () => {
     const told = await explained([
