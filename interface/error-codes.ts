@@ -340,8 +340,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 /** Codes of `error` frames of the WebSocket: cause and cure. */
 const SOCKET_CODES: Readonly<Record<SocketError['code'], string>> = {
   bad_json: 'The frame is no JSON. | Send one JSON object as a text frame.',
-  bad_op: 'The op is unknown, or a field of it is missing. | See /asyncapi for the frames.',
-  bad_channel: 'The channel is unknown. | See /asyncapi for the channels.',
+  bad_op: 'The op is unknown, or a field of it is missing. | See /docs/feed for the frames.',
+  bad_channel: 'The channel is unknown. | See /docs/feed for the channels.',
   unknown_market: 'The market did not resolve. | Read the identifiers from /v1/markets.',
   auth_required: 'A private channel was asked for before auth. | Send an auth frame first.',
   auth_failed:

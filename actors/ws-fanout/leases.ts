@@ -164,7 +164,10 @@ function createSocketLeases(keeping: Keeping, socket: LeasesOfSocket): SocketLea
   }
   const request = (frame: LeaseRequest, owner: Address | undefined): void => {
     const { op, reqId } = frame
-    if (owner === undefined) return connection.send(errorFrame('auth_required', { reqId }))
+    if (owner === undefined) {
+      const message = `authenticate before ${op}`
+      return connection.send(errorFrame('auth_required', { reqId, message }))
+    }
     const terms = readLease(socket, frame)
     if (terms === 'market') return connection.send(errorFrame('unknown_market', { reqId }))
     if (terms === 'seconds') return connection.send(errorFrame('bad_op', { reqId, field: terms }))

@@ -157,9 +157,16 @@ export interface ReplyContext {
   readonly message?: string | undefined
 }
 
+/** What is wrong with a frame whose op is known is one of its fields. */
+const usualMessage = (code: SocketError['code'], field: string | undefined): string =>
+  code === 'bad_op' && field !== undefined
+    ? `${field} is missing or not valid`
+    : ERROR_MESSAGES[code]
+
 /** The error frame of a code. */
 export function errorFrame(code: SocketError['code'], context: ReplyContext = {}): string {
-  const { reqId: req_id, channel, market, field, message = ERROR_MESSAGES[code] } = context
+  const { reqId: req_id, channel, market, field } = context
+  const { message = usualMessage(code, field) } = context
   const frame: SocketError = { type: 'error', code, message, field, channel, market, req_id }
   return JSON.stringify(frame)
 }

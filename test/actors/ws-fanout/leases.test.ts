@@ -111,9 +111,17 @@ describe('leases of sockets', () => {
     const lease = { op: 'cancel_on_disconnect' }
     const all = { op: 'cancel_all_after' }
     const cases: [SocketClient, object, object][] = [
-      [unknown, lease, { code: 'auth_required' }],
+      [
+        unknown,
+        lease,
+        { code: 'auth_required', message: 'authenticate before cancel_on_disconnect' },
+      ],
       [unknown, { ...all, seconds: 60 }, { code: 'auth_required' }],
-      [client, { ...lease, seconds: 9 }, { code: 'bad_op', field: 'seconds' }],
+      [
+        client,
+        { ...lease, seconds: 9 },
+        { code: 'bad_op', field: 'seconds', message: 'seconds is missing or not valid' },
+      ],
       [client, { ...lease, seconds: 0 }, { code: 'bad_op', field: 'seconds' }],
       [client, all, { code: 'bad_op', field: 'seconds' }],
       [client, { ...all, seconds: '60' }, { code: 'bad_op', field: 'seconds' }],
