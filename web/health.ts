@@ -1,4 +1,4 @@
-import type { MarketEntry, RestClient } from '../client/index.js'
+import type { MarketEntry, RestClient, SocketClient } from '../client/index.js'
 import { byId } from './dom.js'
 
 const REFRESH_MS = 5_000
@@ -8,7 +8,7 @@ const SECOND_MS = 1_000
 export interface Followed {
   readonly market: MarketEntry
   readonly venue: RestClient
-  readonly isOpen: () => boolean
+  readonly socket: Pick<SocketClient, 'isOpen' | 'connections'>
   /** The newest change that the page has. */
   readonly seq: () => number
   readonly onEntry: (entry: MarketEntry) => void
@@ -20,22 +20,19 @@ export interface Followed {
 export function followHealth({
   market,
   venue,
-  isOpen,
+  socket,
   seq,
   onEntry,
   onSecond,
 }: Followed): () => void {
   const place = byId('health')
-  let wasOpen = false
-  let connects = 0
   let lag: number | undefined
   const tell = (): void => {
-    const now = isOpen()
-    if (now && !wasOpen) connects += 1
-    wasOpen = now
+    const now = socket.isOpen()
     place.className = now && (lag ?? 0) === 0 ? '' : 'late'
     const link = now ? 'connected' : 'reconnecting …'
-    const again = connects > 1 ? `, ${connects - 1} reconnects` : ''
+    const reconnects = socket.connections() - 1
+    const again = reconnects > 0 ? `, ${reconnects} reconnect${reconnects > 1 ? 's' : ''}` : ''
     place.textContent = `feed ${link}, seq ${seq()}, reads ${lag ?? '?'} behind${again}`
   }
   const read = async (): Promise<void> => {

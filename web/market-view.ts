@@ -50,10 +50,9 @@ export function showMarket(
   )
   book.section.append(unitsButton(market, views))
   const seq = followPublic(market, socket, { ...views, onTrade: readOwn })
-  const isOpen = () => socket.isOpen()
   const onEntry = (entry: MarketEntry) => facts.update(entry)
   const onSecond = () => facts.tick()
-  const endHealth = followHealth({ market, venue, isOpen, seq, onEntry, onSecond })
+  const endHealth = followHealth({ market, venue, socket, seq, onEntry, onSecond })
   return () => {
     endHealth()
     socket.close()

@@ -41,6 +41,7 @@ describe('socket client', () => {
     }
     await eventually(() => book.seq() === changes.length && trades.at(-1) === changes.length)
 
+    expect(client.connections()).to.be.above(1)
     const view = emptyView(rig.market)
     for (const change of changes) applyChange(view, change)
     const open = [...openOrders(view)].map(({ order, progress }): [string, string] => [

@@ -10,12 +10,36 @@ import type * as Client from '../../client/index.js'
 import { buildClient } from '../../devnet/build-client.js'
 import { eventually } from '../support/eventually.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { listen, subscribe } from './black-box/socket.js'
 import { createTrader, type Trader } from './stage/trader.js'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
 /** What a page shows follows a fill within a second; a busy machine takes longer. */
 const SHOWN_WITHIN_MS = 30_000
 const BUNDLE_BYTES_MAX = 250 * 1024
+/** What shows a fill must show it so soon, at least once in so many fills: the machine may have been busy at the others. */
+const FILL_SHOWN_MS = 1_000
+const FILLS_TRIED = 5
+
+type Part = 'book' | 'depth' | 'candles' | 'trades'
+
+/** Notes in the page when each part begins to look another way than now, in unix milliseconds. */
+const WATCH_PARTS = `(() => {
+  const find = (name) =>
+    [...document.querySelectorAll('section')].find((each) => each.querySelector('h2')?.textContent === name)
+  const looks = {
+    book: () => find('Book').querySelector('table').textContent,
+    depth: () => find('Book').querySelector('svg').innerHTML,
+    candles: () => [...find('Candles').querySelectorAll('canvas')].map((each) => each.toDataURL()).join(),
+    trades: () => find('Trades').querySelector('table').textContent,
+  }
+  const before = Object.entries(looks).map(([part, look]) => [part, look, look()])
+  const changed = (globalThis.changed = {})
+  const timer = setInterval(() => {
+    for (const [part, look, then] of before) if (!(part in changed) && look() !== then) changed[part] = Date.now()
+    if (Object.keys(changed).length === before.length) clearInterval(timer)
+  }, 20)
+})()`
 
 /** A site of another origin that serves the browser build of the client. */
 interface Elsewhere {
@@ -111,6 +135,46 @@ describe('the market page in a browser', function () {
     await eventually(async () => {
       expect(await page.locator('#health').innerText()).to.match(/^feed connected, seq [1-9]/)
     }, SHOWN_WITHIN_MS)
+  })
+
+  it('changes book, depth, candles and trades within a second of a fill', async () => {
+    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const feed = await listen(venue.devnet, subscribe('trades', 'cNGN-USDC'))
+    const quotes = [
+      await maker.place({ side: 'buy', amount: '2000', price: '0.0005' }),
+      await maker.place({ side: 'sell', amount: '2000', price: '0.0008' }),
+    ]
+    /** How long after a fill each part of the page shows it, in milliseconds; book and depth show the match before it. */
+    async function lagsOf(price: string, shownPrice: RegExp): Promise<Record<Part, number>> {
+      const resting = await maker.place({ side: 'sell', amount: '2000', price })
+      await shows('Book', shownPrice)
+      await page.evaluate(WATCH_PARTS)
+      const crossing = await taker.place({ side: 'buy', amount: '2000', price })
+      const matchedMs = Date.now()
+      await feed.next(({ data }) => data?.taker_order_id === crossing.order_id)
+      const filledMs = Date.now()
+      await maker.until(resting.order_id, 'filled')
+      let changed: Partial<Record<Part, number>> = {}
+      await eventually(async () => {
+        changed = (await page.evaluate('globalThis.changed')) as typeof changed
+        return Object.keys(changed).length === 4
+      }, SHOWN_WITHIN_MS)
+      const { book = 0, depth = 0, candles = 0, trades = 0 } = changed
+      return {
+        ...{ book: book - matchedMs, depth: depth - matchedMs },
+        ...{ candles: candles - filledMs, trades: trades - filledMs },
+      }
+    }
+    const tried: Record<Part, number>[] = []
+    const isSoon = (lags: Record<Part, number>) =>
+      Object.values(lags).every((lagMs) => lagMs <= FILL_SHOWN_MS)
+    while (!tried.some(isSoon) && tried.length < FILLS_TRIED) {
+      const ticks = 640 + tried.length
+      tried.push(await lagsOf(`0.000${ticks}`, new RegExp(`1 ${`${1e6 / ticks}`.slice(1, 4)}`)))
+    }
+    expect(tried.some(isSoon), JSON.stringify(tried)).to.equal(true)
+    for (const quote of quotes) await maker.cancel(quote)
+    feed.close()
   })
 
   it('checks, places and cancels an order with an account of the devnet', async () => {
@@ -227,6 +291,35 @@ describe('the market page in a browser', function () {
     })
     await other.close()
     await maker.cancel(quote)
+  })
+
+  it('comes back when the fan-out is killed, with what happened meanwhile', async () => {
+    await page.getByRole('link', { name: 'cNGN-USDC' }).click()
+    await shows('Trades', /1 600/)
+    const [maker, taker] = [createTrader(venue.devnet, 2), createTrader(venue.devnet, 3)]
+    const health = (text: RegExp) =>
+      eventually(async () => {
+        expect(await page.locator('#health').innerText()).to.match(text)
+      }, SHOWN_WITHIN_MS)
+    await health(/^feed connected, .* behind$/)
+    await venue.kill('ws-fanout', 'SIGKILL')
+    const quote = await maker.place({ side: 'buy', amount: '2500', price: '0.0004' })
+    const resting = await maker.place({ side: 'sell', amount: '1250', price: '0.0008' })
+    await taker.place({ side: 'buy', amount: '1250', price: '0.0008' })
+    await maker.until(resting.order_id, 'filled')
+    await health(/^feed connected, .*, [1-9]\d* reconnects?$/)
+    await shows('Trades', /1 250\s+1\s.*0x[0-9a-f]{8}/s)
+    await shows('Book', /2 500\s+1\b/)
+    await maker.cancel(quote)
+    await shows('Book', 'No open orders')
+    // Own orders come by a subscription that must prove the account again.
+    await page.getByLabel('Subaccount').fill(venue.devnet.accounts[0]?.spot_subaccount_id ?? '')
+    await page.getByLabel('Price').fill('1400')
+    await page.getByLabel('Size').fill('10')
+    await page.getByRole('button', { name: 'Sign and place' }).click()
+    await shows('Own orders and fills', /page-\S+\s+buy\s+1 400/)
+    await page.getByRole('button', { name: /^Cancel page-/ }).click()
+    await shows('Own orders and fills', 'No open orders')
   })
 
   it('loads nothing from elsewhere, breaks nowhere, and is small', async () => {
