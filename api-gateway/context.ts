@@ -36,6 +36,8 @@ export interface GatewayDeps {
   readonly permitNonce?: PermitNonceReader | undefined
   readonly readiness: Readiness
   readonly deployment: Deployment
+  /** Where a devnet describes its accounts, for signed examples in the documents; absent or no such file: there are none. */
+  readonly devnetFile?: string
   /** Header and token of reports on the index; absent: none are taken. */
   readonly indexToken?: IndexToken | undefined
   /** The index against samples from outside; by default it is not shown. */

@@ -5,6 +5,7 @@ import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
 import { getDeposit } from './routes/get-deposit.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
+import { getDocsExamples } from './routes/get-docs-examples.js'
 import { getDocs } from './routes/get-docs.js'
 import { getFills } from './routes/get-fills.js'
 import { getFunding } from './routes/get-funding.js'
@@ -85,6 +86,7 @@ export const routes: readonly Route[] = [
   getPage,
   getPageAsset,
   getDocs,
+  getDocsExamples,
   getDocsAsset,
   getHealthz,
   getReadyz,

@@ -47,6 +47,7 @@ export function venueFacts(
     domains: { actions: matchingDomain(deployment), permits: permitDomain(deployment) },
     types: {
       ...{ action: typeString('Action'), cancel: typeString('Cancel') },
+      cancel_all: typeString('CancelAll'),
       ...{ permit: typeString('Permit'), ...DATA_WORDS },
     },
     markets: markets.map((market) => ({

@@ -1,27 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { documents } from '../docs/pages.js'
-import { assetOperation, fileAsset, serveAssets, type Asset } from '../pages.js'
+import { assetOperation, builtFile, fileAsset, serveAssets, type Asset } from '../pages.js'
 import type { Route } from '../route.js'
-
-/** Draws the page; without a validator URL it asks no other host for a badge. */
-const START = `SwaggerUIBundle({
-  url: 'v1/openapi.json',
-  dom_id: '#page',
-  validatorUrl: null,
-  deepLinking: true,
-  presets: [SwaggerUIBundle.presets.apis],
-})
-`
 
 const assets: ReadonlyMap<string, Asset> = new Map([
   ...documents,
   ['swagger-ui.css', packaged('swagger-ui.css', 'text/css')],
   ['swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript')],
   ['favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
-  [
-    'start.js',
-    { type: 'text/javascript; charset=utf-8', read: () => Promise.resolve(Buffer.from(START)) },
-  ],
+  ['start.js', fileAsset(builtFile('docs.js'), 'text/javascript')],
 ])
 
 function packaged(name: string, type: string): Asset {

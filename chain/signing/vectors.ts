@@ -207,7 +207,8 @@ const orderBody =
     ...{ expiry: EXPIRY_SEC, action_json: json, signature },
   })
 
-const actionJson = (action: Action) => ({
+/** An action as requests carry it. */
+export const actionJson = (action: Action) => ({
   ...{ subaccount_id: String(action.subaccountId), nonce: String(action.nonce) },
   ...{ module: action.module, data: action.data, expiry: String(action.expiry) },
   ...{ owner: action.owner, signer: action.signer },

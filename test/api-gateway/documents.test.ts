@@ -1,11 +1,89 @@
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { recoverAddress } from 'viem'
 import { codesPage } from '../../api-gateway/docs/codes-page.js'
 import { renderMarkdown } from '../../api-gateway/docs/render-markdown.js'
 import { clientFrames, serverFrames } from '../../interface/socket.js'
-import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
+import { actionDigest, type OrderBody } from '../../client/index.js'
+import { readFrameHeader } from '../../chain/signing/verify-frame.js'
+import type { Hex } from '../../core/action.js'
+import { validateOrder } from '../../core/entry/validate-order.js'
+import { aMarket, testPrivateKey } from '../support/builders.js'
+import { addressOf } from '../support/cancel-proofs.js'
+import { A_DEPLOYMENT, aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 const CODES = new URL('../../../docs/CODES.md', import.meta.url)
+
+const NOW_MS = Date.parse('2026-11-21T10:00:00Z')
+const market = aMarket()
+const deployment = { ...A_DEPLOYMENT, wrappedCngn: market.assetAddress }
+
+describe('the examples of a devnet', () => {
+  let directory: string
+  let devnetFile: string
+  let gateway: GatewayStage
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'devnet-'))
+    devnetFile = join(directory, 'devnet.json')
+    gateway = await aGatewayStage({ deployment, devnetFile, nowMs: () => NOW_MS })
+  })
+  after(async () => {
+    await gateway.close()
+    await rm(directory, { recursive: true })
+  })
+  const describeDevnet = (chain_id: number) =>
+    writeFile(
+      devnetFile,
+      JSON.stringify({
+        ...{ chain_id, matching: deployment.matching },
+        accounts: [{ name: 'alice', private_key: testPrivateKey, spot_subaccount_id: '7' }],
+      }),
+    )
+  interface Examples {
+    readonly parameters: Readonly<Record<string, string>>
+    readonly bodies: Readonly<Record<string, OrderBody>>
+  }
+  const examples = async () =>
+    (await gateway.send('GET', '/docs/examples.json')).json as unknown as Examples
+
+  it('are signed by its first account, each time anew', async () => {
+    await describeDevnet(deployment.chainId)
+    const { parameters, bodies } = await examples()
+    const owner = addressOf(testPrivateKey)
+    const order = bodies['/v1/orders'] as OrderBody
+    const { action_json: action } = order
+    const signing = { chainId: deployment.chainId, matching: deployment.matching }
+    const digest = actionDigest(signing, {
+      ...{ subaccountId: 7n, nonce: BigInt(order.nonce), module: market.tradeModuleAddress },
+      ...{ data: action.data as Hex, expiry: BigInt(action.expiry), owner, signer: owner },
+    })
+    expect(
+      (await recoverAddress({ hash: digest, signature: order.signature as Hex })).toLowerCase(),
+    ).to.equal(owner)
+    const checked = validateOrder(order, { markets: [market], nowMs: NOW_MS })
+    expect(checked).to.not.have.property('refusal')
+    expect(bodies['/v1/orders/cancel']).to.deep.equal({ owner_address: owner, nonce: order.nonce })
+    expect(parameters).to.include({ symbol: market.market, order_id: order.order_id })
+    const words = { domain: 'venue.test', product: 'service' }
+    const frame = readFrameHeader(parameters['X-Service-Auth'] ?? '', {
+      words,
+      nowMs: () => NOW_MS,
+    })
+    expect(frame).to.deep.equal({ owner })
+    const again = (await examples()).bodies['/v1/orders']
+    expect(again?.nonce).not.to.equal(order.nonce)
+  })
+
+  it('are not signed for another venue than the one of the file', async () => {
+    await describeDevnet(deployment.chainId + 1)
+    expect((await examples()).bodies).to.deep.equal({})
+    await writeFile(devnetFile, '{}')
+    expect((await examples()).bodies).to.deep.equal({})
+  })
+})
 
 describe('the documents beside the interface', () => {
   let gateway: GatewayStage
@@ -27,6 +105,13 @@ describe('the documents beside the interface', () => {
       }
     })
   }
+
+  it('fill in a listed market, and no signature where no devnet is described', async () => {
+    const { json, headers } = await gateway.send('GET', '/docs/examples.json')
+    const named = { symbol: 'cNGN-USDC', ticker_id: 'cNGN-USDC' }
+    expect(json).to.deep.equal({ parameters: named, bodies: {} })
+    expect(headers['cache-control']).to.equal('no-store')
+  })
 
   it('show every frame of the feed with its fields', async () => {
     const { text } = await gateway.send('GET', '/docs/feed')

@@ -4,7 +4,7 @@ import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
 /** Each page with what it must load, the types of its files, and where they are. */
 const pages = {
   '/docs': {
-    loads: ['/docs/swagger-ui-bundle.js', '/v1/openapi.json'],
+    loads: ['/docs/swagger-ui-bundle.js', '/v1/openapi.json', '/docs/feed', '/docs/first-fill'],
     folder: '/docs',
     files: {
       'swagger-ui.css': 'text/css; charset=utf-8',
@@ -51,7 +51,7 @@ describe('the pages for browsers', () => {
           /<script>|<style|https?:|\/\/|\son\w+=/,
         )
         const named = [...text.matchAll(/(?:src|href)="([^":]+)"/g)]
-        const loaded = named.map(([, name]) => `/${name ?? ''}`)
+        const loaded = named.map(([, name = '']) => new URL(name, `http://venue${path}`).pathname)
         expect(loaded).to.include.members(loads)
         for (const name of loaded) expect((await get(name)).status, name).to.equal(200)
       })
@@ -78,7 +78,8 @@ describe('the pages for browsers', () => {
   it('start the document of the interface without another host', async () => {
     const { text } = await get('/docs/start.js')
     expect(text)
-      .to.contain("url: 'v1/openapi.json'")
+      .to.contain('"v1/openapi.json"')
+      .and.contain('"docs/examples.json"')
       .and.not.to.match(/https?:/)
   })
 })

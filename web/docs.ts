@@ -1,0 +1,45 @@
+/** The page of the interface: Swagger UI with the examples of this venue filled in. It loads from nowhere else. */
+
+interface Field {
+  readonly name: string
+  example?: unknown
+}
+interface Operation {
+  readonly parameters?: readonly Field[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> }
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+interface Examples {
+  readonly parameters: Readonly<Record<string, string>>
+  readonly bodies: Readonly<Record<string, object>>
+}
+/** Of the bundle that the page loads before. */
+declare const SwaggerUIBundle: ((options: object) => void) & { presets: { apis: unknown } }
+
+const read = async <T>(path: string): Promise<T> => (await (await fetch(path)).json()) as T
+
+/** The page is of use without examples, too. */
+const readExamples = (): Promise<Examples> =>
+  read<Examples>('docs/examples.json').catch(() => ({ parameters: {}, bodies: {} }))
+
+const [spec, { parameters, bodies }] = await Promise.all([
+  read<Document>('v1/openapi.json'),
+  readExamples(),
+])
+for (const [path, operations] of Object.entries(spec.paths)) {
+  for (const operation of Object.values(operations)) {
+    for (const field of operation.parameters ?? []) {
+      if (field.name in parameters) field.example = parameters[field.name]
+    }
+    const content = operation.requestBody?.content['application/json']
+    if (content !== undefined && path in bodies) content.example = bodies[path]
+  }
+}
+SwaggerUIBundle({
+  ...{ spec, dom_id: '#page', deepLinking: true, tryItOutEnabled: true },
+  // Without it no other host is asked for a badge.
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis],
+})
