@@ -64,6 +64,7 @@ const entry = union<JournalEntry>({
   mined: { ...ofTransaction, result, atMs: whole },
   final: { from: address, evmNonces: list(whole, 1) },
   displaced: { ...ofTransaction, by: inclusion, atMs: whole },
+  foreign: { ...ofTransaction, by: inclusion },
   reopened: { from: address, evmNonces: list(whole, 1) },
   reversed: { intentId: text, before: changedOutcome, now: changedOutcome, atMs: whole },
 })

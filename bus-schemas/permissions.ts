@@ -1,3 +1,4 @@
+import { JOURNAL_OWNERS, type JournalOwner } from '../core/journal-entry.js'
 import type { TransferKind } from '../core/transfer.js'
 import {
   askBalances,
@@ -7,7 +8,7 @@ import {
   askExportClaims,
   askGasStanding,
   askIndexLag,
-  askJournalOf,
+  askJournalWriter,
   askLeader,
   askMarket,
   askOrderFacts,
@@ -25,7 +26,8 @@ import {
   commandsSubject,
   feedSubject,
   inboxPrefix,
-  journalOf,
+  journalStream,
+  journalSubject,
   operatorNonces,
   socketNonces,
   tellTouched,
@@ -63,8 +65,8 @@ interface Speaker {
   readonly claims?: readonly string[]
   /** Streams that it creates, changes and trims; `markets` stands for those of every market. */
   readonly keeps?: readonly string[]
-  /** Whether it creates a stream whose name is not known here; it does not trim it. */
-  readonly createsOwn?: boolean
+  /** Streams that it creates and changes, and does not trim. */
+  readonly creates?: readonly string[]
   /** Whether it trims streams of markets, which it does not create. */
   readonly trims?: boolean
   /** Whether it reads the messages of streams, beyond where they end. */
@@ -90,14 +92,24 @@ const ORDER_QUESTIONS = [
   askCancels,
 ] as const
 
-const submitter = (kind: TransferKind): Speaker => ({
-  appends: [transfersOf(kind)],
-  keeps: [transfersStream],
+/** What a process that sends transactions does with its journal. */
+const journaling = (owner: JournalOwner) => ({
+  appends: [journalSubject(owner)],
+  creates: [journalStream(owner)],
   reads: true,
-  answers: [askTransfer(kind), askTransferRecord(kind), askGasStanding(kind), ping(kind)],
+  asks: [askJournalWriter(owner)],
+  answers: [askJournalWriter(owner), askPing(owner)],
 })
 
-const ping = (kind: TransferKind): string => askPing(`${kind}-submitter`)
+function submitter(kind: TransferKind): Speaker {
+  const { appends, answers, ...journal } = journaling(`${kind}-submitter`)
+  return {
+    ...journal,
+    appends: [...appends, transfersOf(kind)],
+    keeps: [transfersStream],
+    answers: [...answers, askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
+  }
+}
 
 const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   gateway: {
@@ -148,22 +160,17 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     asks: [...ORDER_QUESTIONS, askIndexLag],
     answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
   },
-  // Its journal is named by the key that it sends with.
-  executor: {
-    appends: [journalOf(ANY)],
-    createsOwn: true,
-    reads: true,
-    asks: [askJournalOf(ANY)],
-    answers: [askJournalOf(ANY), askPing('executor')],
-  },
+  executor: journaling('executor'),
   'deposit-submitter': submitter('deposit'),
   'withdrawal-submitter': submitter('withdrawal'),
   auditor: { reads: true, asks: [askPing(ANY)], answers: [askPing('auditor')] },
   operator: {
-    // What a restore records in a log, whose writers all rest.
-    appends: [commandsSubject(ANY)],
+    // What a restore records in logs and journals, whose writers all rest.
+    appends: [commandsSubject(ANY), ...JOURNAL_OWNERS.map(journalSubject)],
+    creates: JOURNAL_OWNERS.map(journalStream),
     reads: true,
-    asks: [askMarket(ANY), askPing(ANY), askExportClaims],
+    asks: [askMarket(ANY), askPing(ANY), askExportClaims, ...JOURNAL_OWNERS.map(askJournalWriter)],
+    answers: JOURNAL_OWNERS.map(askJournalWriter),
     // Backup and restore, and on how many servers a stream is stored.
     requests: [
       ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.API.STREAM.RESTORE.*', '$JS.SNAPSHOT.>'],
@@ -178,6 +185,7 @@ export const BUS_USERS = Object.keys(SPEAKERS) as readonly BusUser[]
 /** Streams whose names are known; every other one belongs to a market. */
 const NAMED_STREAMS = [
   transfersStream,
+  ...JOURNAL_OWNERS.map(journalStream),
   ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
 ]
 
@@ -203,20 +211,19 @@ const READING = [
  */
 export function permissionsOf(user: BusUser): Permissions {
   const { appends = [], claims = [], keeps = [], reads, asks = [], answers = [] } = SPEAKERS[user]
-  const { answersFor = [], requests = [], createsOwn = false, trims = false } = SPEAKERS[user]
+  const { answersFor = [], requests = [], creates = [], trims = false } = SPEAKERS[user]
   const keepsMarkets = keeps.includes(MARKETS)
   const kept = keeps.filter((stream) => stream !== MARKETS)
   const replies = askersOf([...answers, ...answersFor]).map((asker) => `${inboxPrefix(asker)}.>`)
-  const others = NAMED_STREAMS.filter(
-    (stream) => !kept.includes(stream) && !claims.some((each) => claimsStream(each) === stream),
-  )
+  const own = [...kept, ...creates, ...claims.map(claimsStream)]
+  const others = NAMED_STREAMS.filter((stream) => !own.includes(stream))
   return {
     publish: {
       allow: [
         ...appends,
         ...claims.flatMap((bucket) => [claimsSubject(bucket), createOf(claimsStream(bucket))]),
         ...(keepsMarkets ? keepOf(ANY) : []),
-        ...(createsOwn ? [createOf(ANY), updateOf(ANY)] : []),
+        ...creates.flatMap((stream) => [createOf(stream), updateOf(stream)]),
         ...(trims ? [purgeOf(ANY)] : []),
         ...kept.flatMap(keepOf),
         stateOf(ANY),
@@ -225,7 +232,7 @@ export function permissionsOf(user: BusUser): Permissions {
         ...replies,
         ...requests,
       ],
-      deny: keepsMarkets || createsOwn || trims ? others.flatMap(keepOf) : [],
+      deny: keepsMarkets || trims ? others.flatMap(keepOf) : [],
     },
     subscribe: { allow: [`${inboxPrefix(user)}.>`, ...answers] },
   }

@@ -1,5 +1,6 @@
 /** Stream names and subjects: the only file that spells them. Client-chosen text never enters a subject. */
-import type { Address, Hex } from '../core/action.js'
+import type { Hex } from '../core/action.js'
+import type { JournalOwner } from '../core/journal-entry.js'
 import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */
@@ -30,13 +31,11 @@ export const subjectOfFeed = (stream: string): string =>
 export const checkpointsStream = (market: string): string => `CHECKPOINTS_${market}`
 export const checkpointsSubject = (market: string): string => `checkpoints.${market}`
 
-/** Journal of the transactions of one key: what its lane signed and what became of it, in order. */
-export const journalStream = (signer: Address): string => `JOURNAL_${signer.slice(2)}`
-export const journalSubject = (signer: Address): string => journalOf(signer.slice(2))
-export const journalOf = (key: string): string => `journal.${key}`
-/** The process that sends with the key answers here, at once: another one of the same key then stands by. */
-export const askJournalWriter = (signer: Address): string => askJournalOf(signer.slice(2))
-export const askJournalOf = (key: string): string => `ask.journal.${key}`
+/** Journal of the transactions of a process: what its keys signed and what became of it, in order. */
+export const journalStream = (owner: JournalOwner): string => `JOURNAL_${owner}`
+export const journalSubject = (owner: JournalOwner): string => `journal.${owner}`
+/** The process that sends answers here, at once: another one of the same name then stands by. */
+export const askJournalWriter = (owner: JournalOwner): string => `ask.journal.${owner}`
 /** Where answers and acknowledgements for a user of the bus arrive; only that user may listen there. */
 export const inboxPrefix = (user: string): string => `_INBOX.${user}`
 

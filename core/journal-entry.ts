@@ -1,6 +1,10 @@
 import type { Address } from './action.js'
 import type { Attempt, Inclusion, Intent, MiningResult } from './transaction-journal.js'
 
+/** The processes that send transactions. Each has one journal, whichever key it sends with. */
+export const JOURNAL_OWNERS = ['executor', 'deposit-submitter', 'withdrawal-submitter'] as const
+export type JournalOwner = (typeof JOURNAL_OWNERS)[number]
+
 /** One transaction of one key: its sender and its nonce. */
 interface OfTransaction {
   readonly from: Address
@@ -37,6 +41,8 @@ export type JournalEntry =
   | ({ readonly kind: 'mined'; readonly result: MiningResult } & OfTransaction & AtTime)
   | { readonly kind: 'final'; readonly from: Address; readonly evmNonces: readonly number[] }
   | ({ readonly kind: 'displaced'; readonly by: Inclusion } & OfTransaction & AtTime)
+  /** A nonce of the key that the chain has used while this journal was lost; what a restore finds. */
+  | ({ readonly kind: 'foreign'; readonly by: Inclusion } & OfTransaction)
   | { readonly kind: 'reopened'; readonly from: Address; readonly evmNonces: readonly number[] }
   /** A reversal that an earlier release has recorded; others follow from the entries. */
   | ({

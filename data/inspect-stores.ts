@@ -4,7 +4,7 @@ import { orderText } from '../bus-schemas/orders.js'
 import type { Hex } from '../core/action.js'
 import { isoTime } from '../core/time.js'
 import { HISTORY_MIGRATIONS } from './history/project.js'
-import { JOURNAL_MIGRATIONS } from './journal/transaction-journal.js'
+import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from './journal/transaction-journal.js'
 import { openDatabase } from './open.js'
 import { blobOf, hexOf } from './row-values.js'
 import { TRANSFER_MIGRATIONS } from './transfer-store.js'
@@ -84,7 +84,10 @@ export function openStoresReader(dataDir: string): StoresReader {
     opened.push(db)
     return db
   }
-  const journals = JOURNALS.map((file) => ({ file, db: open(file, JOURNAL_MIGRATIONS) }))
+  const journals = Object.values(JOURNAL_FILES).map((file) => ({
+    file,
+    db: open(file, JOURNAL_MIGRATIONS),
+  }))
   const transfers = TRANSFER_KINDS.map((kind) => ({
     kind,
     db: open(`${kind}s.db`, TRANSFER_MIGRATIONS),
@@ -103,7 +106,6 @@ export function openStoresReader(dataDir: string): StoresReader {
 
 type Db = ReturnType<typeof openDatabase>
 
-const JOURNALS = ['executor.db', 'deposit-transactions.db', 'withdrawal-transactions.db'] as const
 const TRANSFER_KINDS = ['deposit', 'withdrawal'] as const
 const HASH = /^0x[0-9a-f]{64}$/i
 

@@ -24,7 +24,7 @@ import type { Market } from '../core/contracts/market.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
 import { openPublishedJournal, type PublishedJournal } from '../data/journal/published-journal.js'
-import { JOURNAL_MIGRATIONS } from '../data/journal/transaction-journal.js'
+import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../data/journal/transaction-journal.js'
 import { openDatabase, takeLock } from '../data/open.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
@@ -83,21 +83,20 @@ const NO_FEE = quoteE18(0n)
 const CHAIN_SILENT_MAX_MS = 5_000
 
 /**
- * Opens the journal for this process alone, after standing by while another process sends with the key, checks the chain, and sends again what the journal left open. Throws
- * AlreadyLocked when another executor has the journal, DeploymentMismatch when the chain is not the deployment's, and
- * ChainUnreachable when it does not answer for half a minute, and JournalIncomplete when the chain knows more of the
- * signer than the journal's file and stream.
+ * Opens the journal for this process alone, after standing by while another executor sends, checks the chain, and sends
+ * again what the journal left open. Throws AlreadyLocked when another executor has the file, DeploymentMismatch when the
+ * chain is not the deployment's, ChainUnreachable when it does not answer for half a minute, and JournalIncomplete when
+ * the chain knows more of the signer than the journal's file and stream.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
-  const path = join(options.dataDir, 'executor.db')
+  const path = join(options.dataDir, JOURNAL_FILES.executor)
   const lock = takeLock(`${path}.lock`)
   try {
     const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
     try {
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({
-        // Named after the key in use; at its first start it holds what the key before it has sent as well.
-        ...{ db, bus, signer: options.signers.current.address, facts, onFatal },
+        ...{ db, bus, owner: 'executor', facts, onFatal },
       })
       const starting = startExecutor(options, published)
       const running = await starting.catch(async (error: unknown) => {

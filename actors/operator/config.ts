@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 import type { KeyRole } from './command-line.js'
@@ -191,9 +192,9 @@ export interface RotationConfig {
 }
 
 const SETTING_OF = {
-  executor: ['EXECUTOR_KEY_FILE', 'executor.db'],
-  'deposit-submitter': ['DEPOSIT_SUBMITTER_KEY_FILE', 'deposit-transactions.db'],
-  'withdrawal-submitter': ['WITHDRAWAL_SUBMITTER_KEY_FILE', 'withdrawal-transactions.db'],
+  executor: 'EXECUTOR_KEY_FILE',
+  'deposit-submitter': 'DEPOSIT_SUBMITTER_KEY_FILE',
+  'withdrawal-submitter': 'WITHDRAWAL_SUBMITTER_KEY_FILE',
 } as const
 
 /** Throws BadConfiguration, in one line. */
@@ -201,7 +202,7 @@ export async function readRotationConfig(
   role: KeyRole,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<RotationConfig> {
-  const [setting, journal] = SETTING_OF[role]
+  const setting = SETTING_OF[role]
   const given = parseEnv(operatorEnv, env)
   const keyFile = given[setting]
   if (keyFile === undefined)
@@ -209,7 +210,13 @@ export async function readRotationConfig(
       `the key of the ${role} is in no file: write it into one and set ${setting}`,
     )
   const { rpcUrl, deploymentFile } = await readCheckConfig(env)
-  return { role, keyFile, journal: join(given.DATA_DIR, journal), rpcUrl, deploymentFile }
+  return {
+    role,
+    keyFile,
+    journal: join(given.DATA_DIR, JOURNAL_FILES[role]),
+    rpcUrl,
+    deploymentFile,
+  }
 }
 
 function readPort(path: string): number {

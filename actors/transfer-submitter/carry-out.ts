@@ -40,6 +40,7 @@ export type CarriedOut =
   | { readonly kind: 'interrupted' }
 
 const SENT = { kind: 'sent' } as const
+const INTERRUPTED = { kind: 'interrupted' } as const
 const refused = (refusal: TransferRefusal): CarriedOut => ({ kind: 'refused', refusal })
 
 /** Length of one wait for a preparation's receipt; the wait is then repeated. */
@@ -84,6 +85,7 @@ async function attempt<Transfer extends SignedTransfer>(
     refusalOfRevert(rules, transfer, revert),
   )
   if (notSent !== undefined) return refused(notSent)
+  if (!(await transactions.published())) return INTERRUPTED
   const txHash = transactions.hashOf(intentId)
   deps.records.change(actionHash, { txHash }, { submittedAtMs: deps.nowMs() })
   return SENT
@@ -120,11 +122,12 @@ async function prepare<Transfer extends SignedTransfer>(
     const notSent = await simulateAndSend(deps, preparation, refusalOf)
     if (notSent !== undefined) return readyOrRefused(notSent)
   }
+  if (!(await transactions.published())) return INTERRUPTED
   const permitTxHash = transactions.hashOf(intentId)
   records.change(actionHash, { permitTxHash }, { submittedAtMs: nowMs() })
   crash('transfer.after_permit_sent')
   const mined = await transactions.mined(intentId, PREPARATION_WAIT_MS)
-  if (mined === undefined) return { kind: 'interrupted' }
+  if (mined === undefined) return INTERRUPTED
   records.change(actionHash, { permitTxHash: mined.hash })
   crash('transfer.after_permit_mined')
   return mined.status === 'success'

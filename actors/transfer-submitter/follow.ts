@@ -58,13 +58,15 @@ export async function followIfAnswering(deps: FollowDeps, actionHash: Hex): Prom
   }
 }
 
-function followOpen(deps: FollowDeps, record: TransferRecord, { attempts }: OpenTransaction): void {
+function followOpen(deps: FollowDeps, record: TransferRecord, transaction: OpenTransaction): void {
   const { kind, records, transactions, nowMs } = deps
+  // Until then another process may come to send something else at its nonce.
+  if (!transactions.isPublished(transaction)) return
   const taken = transactions.wasTaken(intentOf(kind, record.actionHash))
   const known = record.status === 'pending' || record.status === 'unknown'
   const status = known && !taken ? record.status : 'submitted'
   const error = status === 'unknown' ? UNCONFIRMED : undefined
-  const txHash = attempts.at(-1)?.hash
+  const txHash = transaction.attempts.at(-1)?.hash
   const change: RecordChange = { ...NOT_MINED, status, error, txHash }
   records.change(record.actionHash, change, { submittedAtMs: nowMs() })
 }

@@ -8,7 +8,6 @@ import {
 import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schemas/transfers.js'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
-import type { TransactionJournal } from '../../core/transaction-journal.js'
 import { openKeyLanes } from '../../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
 import { untilAnswering } from '../../chain/reads/client.js'
@@ -18,10 +17,12 @@ import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
 import type { GasStanding, TransferKind } from '../../core/transfer.js'
+import { observeJournal } from '../../data/journal/observe-journal.js'
 import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../../data/journal/transaction-journal.js'
+  openPublishedJournal,
+  type PublishedJournal,
+} from '../../data/journal/published-journal.js'
+import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../../data/journal/transaction-journal.js'
 import { openDatabase, takeLock } from '../../data/open.js'
 import {
   createGasSpent,
@@ -89,49 +90,60 @@ export interface Submitting extends Running {
 }
 
 /**
- * Opens the records and the journal for this process alone, checks the chain, recovers what was left open and then
- * answers requests. Throws AlreadyLocked when another submitter holds the records, DeploymentMismatch when the chain
- * is not the deployment's, and ChainUnreachable when it does not answer for CHAIN_WAIT_MS.
+ * Opens the records and the journal for this process alone, after standing by while another submitter of the kind sends,
+ * checks the chain, recovers what was left open and then answers requests. Throws AlreadyLocked when another submitter
+ * holds the records, DeploymentMismatch when the chain is not the deployment's, and ChainUnreachable when it does not
+ * answer for CHAIN_WAIT_MS.
  */
 export async function openSubmitter<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
 ): Promise<Submitting> {
-  const { kind, dataDir } = options
+  const { kind, dataDir, bus, log, onFatal } = options
   const path = join(dataDir, `${kind}s.db`)
   const lock = takeLock(`${path}.lock`)
-  const opened: { close(): void }[] = [{ close: () => lock.release() }]
-  const closeAll = (): void => {
-    for (const part of opened.splice(0).reverse()) part.close()
+  const opened: { close(): unknown }[] = [{ close: () => lock.release() }]
+  const closeAll = async (): Promise<void> => {
+    for (const part of opened.splice(0).reverse()) await part.close()
   }
   try {
     const records = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
     opened.push(records)
-    const journal = openDatabase({
-      path: join(dataDir, `${kind}-transactions.db`),
+    const owner = `${kind}-submitter` as const
+    const db = openDatabase({
+      path: join(dataDir, JOURNAL_FILES[owner]),
       migrations: JOURNAL_MIGRATIONS,
       synchronous: 'FULL',
     })
-    opened.push(journal)
-    const running = await start(options, { records, journal })
+    opened.push(db)
+    const facts = observeJournal(log)
+    const published = await openPublishedJournal({ db, bus, owner, facts, onFatal })
+    opened.push({ close: () => published.stop() })
+    const running = await start(options, { records, published })
     return {
       gasStanding: running.gasStanding,
       stop: async () => {
         await running.stop()
-        closeAll()
+        await closeAll()
       },
     }
   } catch (error) {
-    closeAll()
+    await closeAll()
     throw error
   }
 }
 
+interface Opened {
+  readonly records: Database
+  readonly published: PublishedJournal
+}
+
 async function start<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
-  databases: { readonly records: Database; readonly journal: Database },
+  { records: database, published }: Opened,
 ): Promise<Submitting> {
   const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
   const { signers } = options
+  const { journal } = published
   await bus.declareStream({
     stream: transfersStream,
     subject: transfersSubjects,
@@ -140,7 +152,6 @@ async function start<Transfer extends SignedTransfer>(
   const onWarning = (message: string): void => log.warn(message)
   await recordVersions(bus, new Map([[transfersStream, TRANSFER_PROGRESS_VERSION]]), onWarning)
   const chain = await openChain({ rpcUrl, deployment, nowMs, onWarning })
-  const journal = createTransactionJournal(databases.journal)
   // The lane reports transactions from its opening on, before the submitter that follows them exists.
   const follower: { submitter?: StartableSubmitter } = {}
   const facts = observeTransactions(log, {
@@ -157,8 +168,7 @@ async function start<Transfer extends SignedTransfer>(
     ...{ signers, journal, rpcUrl, facts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
-  const database = databases.records
-  const submitter = assemble({ ...options, rules, chain, journal, lane, database, nowMs })
+  const submitter = assemble({ ...options, rules, chain, published, lane, database, nowMs })
   follower.submitter = submitter
   await submitter.start()
   return submitter
@@ -205,7 +215,7 @@ function observeTransactions(log: Logger, { changed, unclear }: TransactionEvent
 interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOptions<Transfer> {
   readonly rules: TransferRules<Transfer>
   readonly chain: SubmitterChain
-  readonly journal: TransactionJournal
+  readonly published: PublishedJournal
   readonly lane: TransactionLane
   readonly database: Database
   readonly nowMs: () => number
@@ -253,7 +263,7 @@ function assemble<Transfer extends SignedTransfer>(
       follower.start()
       const submitter = createSubmitter({ ...parts, kind, follow: followOnce })
       answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
-      pings = await answerPing(bus, `${kind}-submitter`, () => standing(lane))
+      pings = await answerPing(bus, `${kind}-submitter`, () => standing(lane, options.published))
       options.log.info({ sender: lane.address }, `taking ${kind}s`)
     },
     touch(intentId) {
@@ -288,7 +298,7 @@ function createParts<Transfer extends SignedTransfer>(
   options: AssembleOptions<Transfer>,
   stopping: AbortSignal,
 ) {
-  const { kind, rules, chain, deployment, journal, lane, bus, database } = options
+  const { kind, rules, chain, deployment, published, lane, bus, database } = options
   const { log, nowMs, onFatal } = options
   const { client, reader, verifier, domain, clock } = chain
   const { matching } = deployment
@@ -305,7 +315,7 @@ function createParts<Transfer extends SignedTransfer>(
       publisher.wake()
     },
   })
-  const transactions = createTransactions({ journal, lane, stopping })
+  const transactions = createTransactions({ published, lane, stopping })
   const { address, readGas } = lane
   const { reserveWei, hourBudgetWei } = options
   const { reservedWei } = transactions
@@ -342,15 +352,18 @@ async function recover<Transfer extends SignedTransfer>(
   publisher.wake()
 }
 
-function standing(lane: TransactionLane): Standing {
-  const frozen = lane.frozen() !== undefined
-  const silent = lane.chainSilentMs() > CHAIN_SILENT_MAX_MS
-  const trouble = frozen ? 'a foreign transaction used the key' : 'the chain does not answer'
+function standing(lane: TransactionLane, { trouble, term }: PublishedJournal): Standing {
+  const why = troubleOf(lane) ?? trouble()
   return {
-    ready: !frozen && !silent,
-    detail: frozen || silent ? trouble : 'taking requests',
-    positions: { open_transactions: lane.openCount() },
+    ready: why === undefined,
+    detail: why ?? 'taking requests',
+    positions: { open_transactions: lane.openCount(), journal_term: term },
   }
+}
+
+function troubleOf(lane: TransactionLane): string | undefined {
+  if (lane.frozen() !== undefined) return 'a foreign transaction used the key'
+  return lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : undefined
 }
 
 /** Answers for a submitter without a key or a manager: every request is refused, and the process counts as ready. */

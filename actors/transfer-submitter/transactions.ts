@@ -10,12 +10,12 @@ import type {
   MinedTransaction,
   OpenTransaction,
   RecordedIntent,
-  TransactionJournal,
 } from '../../core/transaction-journal.js'
 import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { SignerUnavailable } from '../../core/signer-unavailable.js'
 import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
+import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { GasSpent } from '../../data/transfer-store.js'
 
 /** A contract call, sent at most once under its id. */
@@ -25,19 +25,32 @@ export interface Call {
   readonly data: Hex
 }
 
+/** The bus does not take the journal, so that nothing that is signed could be broadcast. */
+interface Unpublished {
+  readonly kind: 'unpublished'
+  readonly why: string
+}
+
 /** The submitter's transactions, one for each intent. */
 export interface Transactions {
   readonly address: Address
   stateOf(intentId: string): RecordedIntent['state'] | undefined
-  /** Hash of the mined transaction, else of the newest signed attempt; undefined when nothing was signed. */
+  /** Hash of the mined transaction, else of the newest signed attempt that is on the bus; undefined without one. */
   hashOf(intentId: string): Hex | undefined
   /** Why a transaction that may cost `costWei` cannot be sent now. Ask right before `send`. */
-  shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
+  shortage(gas: GasFacts, costWei: bigint): Shortage | Unpublished | undefined
   /**
-   * Journals the call as a transaction and broadcasts it, at most once for one id. False, with nothing recorded, when
-   * the lane is frozen or nothing can be signed.
+   * Journals the call as a transaction, which is broadcast once the bus has the journal; at most once for one id. False,
+   * with nothing recorded, when the lane is frozen or nothing can be signed.
    */
   send(call: Call, fees: TransactionFees): boolean
+  /**
+   * Resolves with true once all that was recorded is on the bus: before that another process may come to send something
+   * else at its nonce. False when the process stops before.
+   */
+  published(): Promise<boolean>
+  /** Whether the newest signed form of an open transaction is on the bus. */
+  isPublished(transaction: OpenTransaction): boolean
   /** Whether a node confirmed that it has the transaction. */
   wasTaken(intentId: string): boolean
   /** Resolves when it is mined, with undefined when the process stops before. */
@@ -60,13 +73,20 @@ export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefi
 }
 
 export interface TransactionsDeps {
-  readonly journal: TransactionJournal
+  readonly published: Pick<PublishedJournal, 'journal' | 'trouble'>
   readonly lane: TransactionLane
   /** Aborted when the process stops. */
   readonly stopping: AbortSignal
 }
 
-export function createTransactions({ journal, lane, stopping }: TransactionsDeps): Transactions {
+export function createTransactions({
+  published: { journal, trouble },
+  lane,
+  stopping,
+}: TransactionsDeps): Transactions {
+  const stopped = new Promise<false>((resolve) => {
+    stopping.addEventListener('abort', () => resolve(false), { once: true })
+  })
   const stateOf = (intentId: string) => journal.find(intentId)?.state
   const unsettled = () => journal.unsettledTransactions(lane.address)
   return {
@@ -75,9 +95,13 @@ export function createTransactions({ journal, lane, stopping }: TransactionsDeps
     hashOf(intentId) {
       const state = stateOf(intentId)
       if (state?.kind === 'mined') return state.transaction.hash
-      return state?.kind === 'open' ? state.transaction.attempts.at(-1)?.hash : undefined
+      if (state?.kind !== 'open') return undefined
+      return state.transaction.attempts.findLast(({ hash }) => journal.isDurable(hash))?.hash
     },
-    shortage: (gas, costWei) => lane.shortage(gas, costWei),
+    shortage(gas, costWei) {
+      const why = trouble()
+      return why === undefined ? lane.shortage(gas, costWei) : { kind: 'unpublished', why }
+    },
     send({ intentId, to, data }, fees) {
       const intents = [{ intentId, fingerprint: fingerprintOf(to, data) }]
       try {
@@ -87,6 +111,11 @@ export function createTransactions({ journal, lane, stopping }: TransactionsDeps
         if (error instanceof LaneFrozen || error instanceof SignerUnavailable) return false
         throw error
       }
+    },
+    published: () => Promise.race([journal.durable().then(() => true), stopped]),
+    isPublished: ({ attempts }) => {
+      const newest = attempts.at(-1)
+      return newest !== undefined && journal.isDurable(newest.hash)
     },
     wasTaken: (intentId) => lane.wasTaken(intentId),
     minedWithin: (intentId, withinMs) => lane.waitFor(intentId, withinMs),

@@ -38,6 +38,9 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
       case 'reopened':
         for (const evmNonce of entry.evmNonces) sql.reopen.run(blobOf(entry.from), evmNonce)
         return NONE
+      case 'foreign':
+        sql.foreign.run(blobOf(entry.from), entry.evmNonce, ...inclusionValues(entry.by))
+        return NONE
       case 'reversed':
         settle.reversed(entry)
         return NONE
@@ -167,6 +170,10 @@ function prepareStatements(db: Database) {
       `UPDATE transactions
        SET status = 'displaced', final = 1, mined_hash = ?, block_number = ?, block_hash = ?
        WHERE sender = ? AND evm_nonce = ? AND status = 'open'`,
+    ),
+    foreign: db.prepare<[Buffer, number, ...InclusionValues]>(
+      `INSERT INTO transactions (sender, evm_nonce, status, mined_hash, block_number, block_hash, final)
+       VALUES (?, ?, 'displaced', ?, ?, ?, 1)`,
     ),
     freed: db.prepare<[Buffer, number]>(
       'UPDATE transaction_intents SET displaced = 1 WHERE sender = ? AND evm_nonce = ?',

@@ -47,6 +47,11 @@ function* entriesOfTransaction(sql: Reads, row: TransactionColumns): Generator<J
     return { intentId, fingerprint: hexOf(fingerprint) }
   })
   const [first, ...later] = sql.attempts.all(row.sender, row.evm_nonce)
+  const inclusion = inclusionOf(row)
+  if (first === undefined && row.status === 'displaced' && inclusion !== undefined) {
+    yield { kind: 'foreign', ...of, by: inclusion }
+    return
+  }
   assert(first !== undefined, `nonce ${of.evmNonce} has no signed bytes`)
   const atMs = exactNumber(first.signed_at_ms)
   yield { kind: 'signed', ...of, intents, attempt: attemptOf(first), atMs }
@@ -54,7 +59,6 @@ function* entriesOfTransaction(sql: Reads, row: TransactionColumns): Generator<J
     const attempt = attemptOf(each)
     yield { kind: 'attempt', ...of, attempt, atMs: exactNumber(each.signed_at_ms) }
   }
-  const inclusion = inclusionOf(row)
   if (inclusion === undefined) return
   const outcomes = carried.flatMap(outcomeOf)
   // A transaction without intents, and one that was mined before it was displaced, too.
@@ -125,7 +129,7 @@ function prepareReads(db: Database) {
   return {
     transactions: db.prepare<[], TransactionColumns>(
       // One key after the other: an intent that the first could not carry out may have gone to the second.
-      `SELECT t.* FROM transactions t JOIN (
+      `SELECT t.* FROM transactions t LEFT JOIN (
          SELECT sender, min(signed_at_ms) AS first_ms FROM attempts GROUP BY sender
        ) s USING (sender) ORDER BY s.first_ms, sender, evm_nonce`,
     ),

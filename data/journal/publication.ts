@@ -56,7 +56,7 @@ export interface SequencedMessage {
 
 /**
  * The publication of a journal's file in that stream, which ends with `streamEnd`. The first time, all that the file
- * holds is made to wait: of an earlier release, or of another key. Throws JournalDiverged.
+ * holds is made to wait: it is of an earlier release. Throws JournalDiverged.
  */
 export function openPublication(db: Database, stream: string, streamEnd: number): Publication {
   const sql = prepareStatements(db)
@@ -132,7 +132,7 @@ function begin(
   const known = sql.place.get()?.stream
   if (known === stream) return
   durably(db, () => {
-    // Of another key: what waited for the stream of that one is among what the tables hold.
+    // What waited for another stream is among what the tables hold.
     db.exec('DELETE FROM outbox')
     let count = 0
     for (const entry of entriesOfFile(db)) {
@@ -141,7 +141,7 @@ function begin(
     }
     if (count > 0 && streamEnd > 0) {
       throw new JournalDiverged(
-        `${db.name} was never published in ${stream}, which holds messages: remove the file, or use another key`,
+        `${db.name} was never published in ${stream}, which holds messages: remove the file`,
       )
     }
     sql.start.run(stream)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJournal, encodeJournal, JOURNAL_VERSION } from '../../bus-schemas/journal.js'
 import { askJournalWriter, journalStream, journalSubject } from '../../bus-schemas/subjects.js'
-import type { Address } from '../../core/action.js'
+import type { JournalOwner } from '../../core/journal-entry.js'
 import type { TransactionJournal } from '../../core/transaction-journal.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
@@ -20,7 +20,7 @@ const FOLDED_AT_ONCE = 256
 
 /** What the opening of a journal reports to its operator. */
 export interface JournalFacts {
-  /** Another process sends with the key; this one follows its journal. */
+  /** Another process of the name sends; this one follows its journal. */
   readonly standingBy: (writer: string) => void
   /** This process is the only writer from now on. `rebuilt`: messages of the stream that were folded into the file. */
   readonly leads: (term: number, rebuilt: number) => void
@@ -35,8 +35,8 @@ export interface PublishedJournalOptions {
   /** The journal's file, locked by this process and opened with synchronous FULL. */
   readonly db: Database
   readonly bus: Bus
-  /** The key with which the process sends; the stream is named after it. */
-  readonly signer: Address
+  /** The process whose journal it is; the stream is named after it, and holds what all its keys have sent. */
+  readonly owner: JournalOwner
   readonly facts: JournalFacts
   /** Another process has taken over, or the journal failed: this process must stop. */
   readonly onFatal: (error: unknown) => void
@@ -46,7 +46,7 @@ export interface PublishedJournalOptions {
   readonly silenceMs?: number
 }
 
-/** The journal of one key, in its file and on the bus, with this process as its only writer. */
+/** The journal of a process, in its file and on the bus, with this process as its only writer. */
 export interface PublishedJournal {
   readonly journal: TransactionJournal
   /** Greater than that of every writer before. */
@@ -58,19 +58,19 @@ export interface PublishedJournal {
 }
 
 /**
- * Opens the journal of a key. While another process writes it, this one stands by: it folds what that process appends,
+ * Opens the journal of a process. While another process writes it, this one stands by: it folds what that process appends,
  * and takes over once it is silent for WRITER_SILENCE_MS. What the file lacks is folded from the stream, so a file that
  * was deleted is rebuilt; what the stream lacks is published. Throws JournalDiverged.
  */
 export async function openPublishedJournal(
   options: PublishedJournalOptions,
 ): Promise<PublishedJournal> {
-  const { db, bus, signer, facts } = options
-  const stream = journalStream(signer)
+  const { db, bus, owner, facts } = options
+  const stream = journalStream(owner)
   await bus.declareStream({
     stream,
-    subject: journalSubject(signer),
-    description: `Transactions of ${signer}: what its process signed, and what became of it`,
+    subject: journalSubject(owner),
+    description: `Transactions of ${owner}: what was signed, and what became of it`,
   })
   const { lastSeq } = await bus.streamState(stream)
   const opening: Opening = {
@@ -112,9 +112,9 @@ async function untilUnled(opening: Opening): Promise<void> {
 }
 
 async function askWriter({ options }: Opening): Promise<string | undefined> {
-  const { bus, signer, silenceMs = WRITER_SILENCE_MS } = options
+  const { bus, owner, silenceMs = WRITER_SILENCE_MS } = options
   try {
-    const answer = await bus.ask(askJournalWriter(signer), new Uint8Array(), silenceMs)
+    const answer = await bus.ask(askJournalWriter(owner), new Uint8Array(), silenceMs)
     return Buffer.from(answer).toString('utf8')
   } catch (error) {
     if (error instanceof NoAnswer) return undefined
@@ -141,16 +141,16 @@ async function foldToEnd(opening: Opening): Promise<void> {
 /** Undefined when another process has taken the journal meanwhile. */
 async function takeOver(opening: Opening): Promise<PublishedJournal | undefined> {
   const { options, stream, writer, publication } = opening
-  const { bus, signer, facts } = options
+  const { bus, owner, facts } = options
   await foldToEnd(opening)
   const term = publication.place().term + 1
   // One that starts meanwhile gets an answer. The queue has a name of its own: a deposed writer must not get the question.
-  const answering = await bus.answer(askJournalWriter(signer), writer, (_, replyTo) => {
+  const answering = await bus.answer(askJournalWriter(owner), writer, (_, replyTo) => {
     bus.reply(replyTo, Buffer.from(`${writer} of term ${term}`))
   })
   try {
     const data = encodeJournal({ term, writer, entries: [] })
-    const append = { bus, stream, subject: journalSubject(signer), onUnknown: facts.journalUnclear }
+    const append = { bus, stream, subject: journalSubject(owner), onUnknown: facts.journalUnclear }
     const lastSeq = await appendFenced(append, data, publication.place().lastSeq)
     publication.published(0, { lastSeq, term })
     facts.leads(term, opening.rebuilt)
@@ -167,9 +167,9 @@ async function lead(
   term: number,
   answering: Subscription,
 ): Promise<PublishedJournal> {
-  const { db, bus, signer, facts, onFatal, nowMs } = options
+  const { db, bus, owner, facts, onFatal, nowMs } = options
   const publisher = createPublisher({
-    ...{ publication, bus, stream, subject: journalSubject(signer), term, writer },
+    ...{ publication, bus, stream, subject: journalSubject(owner), term, writer },
     onUnknown: facts.journalUnclear,
     onFatal,
   })

@@ -8,7 +8,7 @@ import type { Bus } from '../../runtime/bus/bus.js'
 import type { Publication, StreamPlace } from './publication.js'
 import type { EntrySink } from './transaction-journal.js'
 
-/** Another process sends with this key: this one was deposed and must stop. It could not broadcast anything since. */
+/** Another process of this name sends: this one was deposed and must stop. It could not broadcast anything since. */
 export class Deposed extends Error {
   override readonly name = 'Deposed'
 }
@@ -129,7 +129,7 @@ function createAppends(options: PublisherOptions) {
       return seq
     } catch (error) {
       if (!(error instanceof AnotherWriter)) throw error
-      throw new Deposed(`another process sends with this key: ${error.message}`, { cause: error })
+      throw new Deposed(`another process has taken over: ${error.message}`, { cause: error })
     }
   }
   return { append, trouble: () => trouble }

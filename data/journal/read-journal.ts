@@ -4,7 +4,11 @@ import type { Address, Hex } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
 import { openDatabase } from '../open.js'
 import { hexOf } from '../row-values.js'
-import { createTransactionJournal, JOURNAL_MIGRATIONS } from './transaction-journal.js'
+import {
+  createTransactionJournal,
+  JOURNAL_FILES,
+  JOURNAL_MIGRATIONS,
+} from './transaction-journal.js'
 
 /** State of a settlement in the journal. */
 export interface JournaledSettlement {
@@ -35,7 +39,7 @@ export interface JournalReader {
 
 /** Opens executor.db of a directory for reading; undefined when there is none. Throws UnknownSchemaVersion. */
 export function openJournalReader(dataDir: string): JournalReader | undefined {
-  const path = join(dataDir, 'executor.db')
+  const path = join(dataDir, JOURNAL_FILES.executor)
   if (!existsSync(path)) return undefined
   const migrations = JOURNAL_MIGRATIONS
   const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })

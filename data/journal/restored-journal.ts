@@ -1,20 +1,26 @@
 import Database from 'better-sqlite3'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { decodeJournal } from '../../bus-schemas/journal.js'
-import type { Address, Hex } from '../../core/action.js'
-import type { Bus } from '../../runtime/bus/bus.js'
+import { journalStream } from '../../bus-schemas/subjects.js'
+import type { Address } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import { CannotStart } from '../../core/cannot-start.js'
+import { JOURNAL_OWNERS, type JournalOwner } from '../../core/journal-entry.js'
+import type { Inclusion } from '../../core/transaction-journal.js'
+import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { openDatabase } from '../open.js'
-import { openPublication } from './publication.js'
-import { JOURNAL_MIGRATIONS } from './transaction-journal.js'
+import {
+  openPublishedJournal,
+  type JournalFacts,
+  type PublishedJournal,
+} from './published-journal.js'
+import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from './transaction-journal.js'
 
 /** The journal files of a venue at rest, as a restore reads and completes them. */
 
-const JOURNALS = /^executor\.db$|-transactions\.db$/
-
 /** The names of the journal files in a directory. */
 export const journalFiles = (dataDir: string): string[] =>
-  readdirSync(dataDir).filter((name) => JOURNALS.test(name))
+  Object.values(JOURNAL_FILES).filter((name) => existsSync(join(dataDir, name)))
 
 /** Each key that has sent by the journal, with the EVM nonce behind its last one. */
 export function journalSenders(
@@ -32,7 +38,7 @@ export function journalSenders(
 
 /** The ids of the intents for matches of a market; a later attempt at a match has its id and a suffix. None without a file. */
 export function marketIntents(dataDir: string, market: string): string[] {
-  const path = join(dataDir, 'executor.db')
+  const path = join(dataDir, JOURNAL_FILES.executor)
   if (!existsSync(path)) return []
   return readOnly(path, (db) =>
     db
@@ -44,59 +50,85 @@ export function marketIntents(dataDir: string, market: string): string[] {
   )
 }
 
-/**
- * Folds what the restored stream of a journal holds beyond its restored file: a file that was copied while an append was
- * under way would otherwise be rebuilt at the next start, without what a restore records in it. A file without a stream
- * stays as it is.
- */
-export async function foldRestoredStream(
-  path: string,
-  bus: Pick<Bus, 'streamState' | 'read'>,
-): Promise<void> {
-  const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
-  try {
-    const stream = db.prepare<[], string>('SELECT stream FROM publication').pluck().get()
-    if (stream === undefined) return
-    const { lastSeq } = await bus.streamState(stream)
-    const publication = openPublication(db, stream, lastSeq)
-    for (let next = 0; next <= lastSeq;) {
-      next = publication.place().lastSeq + 1
-      const read = await bus.read(stream, next, FOLDED_AT_ONCE)
-      if (read.length === 0) return
-      publication.fold(read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) })))
-    }
-  } finally {
-    db.close()
-  }
-}
-
-/** Messages folded in one transaction. */
-const FOLDED_AT_ONCE = 256
-
 /** A final transaction that the journal did not send. */
 export interface ForeignTransaction {
   readonly sender: Address
   readonly evmNonce: number
-  readonly hash: Hex
-  readonly blockNumber: bigint
-  readonly blockHash: Hex
+  readonly by: Inclusion
 }
 
-/** Records that another transaction of the key has used the nonce, so that the process goes on behind it. */
-export function recordForeign(path: string, foreign: ForeignTransaction): void {
-  const { sender, evmNonce, hash, blockNumber, blockHash } = foreign
-  const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+/** The journals of a restored venue, with this process as their only writer. */
+export interface RestoredJournals {
+  /**
+   * Records, in the file of that name and in its stream, that another transaction of the key has used the nonce, so that
+   * the process goes on behind it.
+   */
+  recordForeign(file: string, foreign: ForeignTransaction): Promise<void>
+  close(): Promise<void>
+}
+
+const nothing = (): void => undefined
+/** Before the first process starts. */
+const AT_REST: JournalFacts = {
+  standingBy: (writer) => {
+    throw new CannotStart(`a process sends, ${writer}: stop the venue before a restore`)
+  },
+  ...{ leads: nothing, journalDiscarded: nothing, journalUnclear: nothing, versionRaised: nothing },
+}
+
+/**
+ * Opens each restored journal as its process does: what a stream holds beyond its file is folded, and what a file holds
+ * beyond its stream is published. Rejects as openPublishedJournal does, and with CannotStart while a process writes one.
+ */
+export async function openRestoredJournals(dataDir: string, bus: Bus): Promise<RestoredJournals> {
+  const opened = new Map<string, PublishedJournal>()
+  const files: Database.Database[] = []
+  let fail: (error: unknown) => void = () => undefined
+  const failure = new Promise<never>((_, reject) => (fail = reject))
+  // It counts where a record waits for it.
+  failure.catch(() => undefined)
+  const close = async (): Promise<void> => {
+    for (const published of opened.values()) await published.stop()
+    for (const db of files) db.close()
+  }
   try {
-    db.prepare(
-      `INSERT INTO transactions (sender, evm_nonce, status, mined_hash, block_number, block_hash, final)
-       VALUES (?, ?, 'displaced', ?, ?, ?, 1)`,
-    ).run(bytes(sender), evmNonce, bytes(hash), blockNumber, bytes(blockHash))
-  } finally {
-    db.close()
+    for (const owner of JOURNAL_OWNERS) {
+      const path = join(dataDir, JOURNAL_FILES[owner])
+      if (!existsSync(path) && !(await hasStream(bus, owner))) continue
+      const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+      files.push(db)
+      const published = await openPublishedJournal({
+        db,
+        bus,
+        owner,
+        facts: AT_REST,
+        onFatal: fail,
+      })
+      opened.set(JOURNAL_FILES[owner], published)
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    async recordForeign(file, { sender, evmNonce, by }) {
+      const journal = opened.get(file)?.journal
+      assert(journal !== undefined, `${file} is no journal of ${dataDir}`)
+      journal.recordForeign(sender, evmNonce, by)
+      await Promise.race([journal.durable(), failure])
+    },
+    close,
   }
 }
 
-const bytes = (hex: Hex): Buffer => Buffer.from(hex.slice(2), 'hex')
+async function hasStream(bus: Pick<Bus, 'streamState'>, owner: JournalOwner): Promise<boolean> {
+  try {
+    return (await bus.streamState(journalStream(owner))).lastSeq > 0
+  } catch (error) {
+    if (error instanceof StreamMissing) return false
+    throw error
+  }
+}
 
 function readOnly<T>(path: string, read: (db: Database.Database) => T): T {
   const db = new Database(path, { readonly: true })

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
-import type { JournalEntry } from '../../core/journal-entry.js'
+import type { JournalEntry, JournalOwner } from '../../core/journal-entry.js'
 import type {
   OpenTransaction,
   RecordedIntent,
@@ -23,8 +23,15 @@ import {
   type TransactionReads,
 } from './transaction-rows.js'
 
-/** Schema of executor.db: the journal of signed transactions. */
+/** Schema of a journal of signed transactions. */
 export const JOURNAL_MIGRATIONS = new URL('../../../data/migrations/executor/', import.meta.url)
+
+/** The name of the file of each journal, in DATA_DIR. */
+export const JOURNAL_FILES: Readonly<Record<JournalOwner, string>> = {
+  executor: 'executor.db',
+  'deposit-submitter': 'deposit-transactions.db',
+  'withdrawal-submitter': 'withdrawal-transactions.db',
+}
 
 /** The journal's disk refused a write, so nothing may be broadcast. */
 export class JournalUnwritable extends Error {
@@ -82,6 +89,7 @@ export function createTransactionJournal(
     recordFinal: (from, evmNonces) => void record({ kind: 'final', from, evmNonces }),
     recordDisplaced: (from, evmNonce, by) =>
       record({ kind: 'displaced', from, evmNonce, by, atMs: nowMs() }),
+    recordForeign: (from, evmNonce, by) => void record({ kind: 'foreign', from, evmNonce, by }),
     nextNonce: (from) => exactNumber(read.nextNonce.get(blobOf(from))?.next ?? 0n),
     claimedFrom: (from, evmNonce) =>
       read.claimedFrom.all(blobOf(from), evmNonce).map((row) => exactNumber(row.evm_nonce)),

@@ -7,10 +7,13 @@ import {
   commandsSubject,
   feedSubject,
   inboxPrefix,
+  journalStream,
+  journalSubject,
   operatorNonces,
   socketNonces,
   transferSubject,
 } from '../../bus-schemas/subjects.js'
+import { JOURNAL_OWNERS } from '../../core/journal-entry.js'
 
 const M = 'cNGN-USDC'
 const HASH = `0x${'ab'.repeat(32)}` as const
@@ -45,6 +48,9 @@ describe('the permissions of the bus', () => {
       [commandsSubject(M, 'chain-reader')]: ['chain-reader'],
       [transferSubject('deposit', HASH)]: ['deposit-submitter'],
       [transferSubject('withdrawal', HASH)]: ['withdrawal-submitter'],
+      [journalSubject('executor')]: ['executor', 'operator'],
+      [journalSubject('deposit-submitter')]: ['deposit-submitter', 'operator'],
+      [journalSubject('withdrawal-submitter')]: ['withdrawal-submitter', 'operator'],
       [claimSubject(socketNonces, 'n')]: ['ws-fanout'],
       [claimSubject(cancelProofs, 'n')]: ['order-intake'],
       [claimSubject(operatorNonces, 'n')]: ['matcher'],
@@ -62,14 +68,19 @@ describe('the permissions of the bus', () => {
     }
     for (const [stream, users] of Object.entries(keepers))
       for (const verb of ['CREATE', 'UPDATE', 'PURGE']) {
-        // The name of the executor's own stream is not known to the table.
-        const others: BusUser[] = stream === 'TRANSFERS' || verb === 'PURGE' ? [] : ['executor']
+        const others: BusUser[] = []
         if (verb === 'UPDATE') others.push('operator')
         // It trims the feeds that it has archived.
         if (verb === 'PURGE' && stream !== 'TRANSFERS') others.push('projector')
         const found = publishers(`$JS.API.STREAM.${verb}.${stream}`)
         expect(found, `${verb} ${stream}`).to.have.members([...users, ...others])
       }
+    for (const owner of JOURNAL_OWNERS) {
+      const stream = journalStream(owner)
+      for (const verb of ['CREATE', 'UPDATE'])
+        expect(publishers(`$JS.API.STREAM.${verb}.${stream}`)).to.have.members([owner, 'operator'])
+      expect(publishers(`$JS.API.STREAM.PURGE.${stream}`)).to.deep.equal([])
+    }
     for (const stream of [...Object.keys(keepers), 'KV_socket_nonces']) {
       expect(publishers(`$JS.API.STREAM.DELETE.${stream}`)).to.deep.equal([])
       expect(publishers(`$JS.API.STREAM.MSG.DELETE.${stream}`)).to.deep.equal([])
@@ -92,7 +103,12 @@ describe('the permissions of the bus', () => {
       'ws-fanout',
       'deposit-submitter',
     ])
-    expect(publishers(`${inboxPrefix('deposit-submitter')}.a.b`)).to.deep.equal([])
+    expect(publishers(`${inboxPrefix('chain-reader')}.a.b`)).to.deep.equal(['order-intake'])
+    // Another one of its name, and a restore, say that they write its journal.
+    expect(publishers(`${inboxPrefix('deposit-submitter')}.a.b`)).to.deep.equal([
+      'deposit-submitter',
+      'operator',
+    ])
     expect(publishers(`${inboxPrefix('operator')}.a.b`)).not.to.include('gateway')
   })
 

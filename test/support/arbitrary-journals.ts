@@ -45,6 +45,7 @@ const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc.record({ ...kind('final'), ...nonces }),
   fc.record({ ...kind('displaced'), ...ofTransaction, by: anyInclusion, ...atTime }),
   fc.record({ ...kind('reopened'), ...nonces }),
+  fc.record({ ...kind('foreign'), ...ofTransaction, by: anyInclusion }),
   fc.record({
     ...kind('reversed'),
     intentId: anyText,

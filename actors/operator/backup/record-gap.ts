@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
 import { decodeBatch, decodeMatch, isBatch } from '../../../chain/contracts/calldata.js'
@@ -10,7 +9,7 @@ import type { Command, LoggedCommand, ObservedGap } from '../../../core/engine/c
 import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
 import { sizeOfSigned } from '../../../core/entry/order-terms.js'
 import { RESTORE_SOURCE } from '../../../core/engine/numbering.js'
-import { marketIntents, recordForeign } from '../../../data/journal/restored-journal.js'
+import { marketIntents, type RestoredJournals } from '../../../data/journal/restored-journal.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import type { Evidence, MarketEvidence, SenderEvidence } from './evidence.js'
 import { BadBackup } from './manifest.js'
@@ -18,6 +17,7 @@ import { BadBackup } from './manifest.js'
 export interface GapOptions {
   readonly bus: Pick<Bus, 'append' | 'streamState'>
   readonly client: ChainClient
+  readonly journals: Pick<RestoredJournals, 'recordForeign'>
   readonly dataDir: string
   /** Who restores, for the log. */
   readonly by: string
@@ -51,7 +51,7 @@ export async function recordGap(options: GapOptions, evidence: Evidence): Promis
  * the journal's, so that the process goes on behind it.
  */
 async function claimNonces(
-  { client, dataDir }: GapOptions,
+  { client, journals }: GapOptions,
   { journal, sender, journaled, mined }: SenderEvidence,
   fromBlock: bigint,
 ): Promise<void> {
@@ -64,10 +64,8 @@ async function claimNonces(
       ({ from, nonce }) => from.toLowerCase() === sender && nonce === mined - 1,
     )
     if (found === undefined) continue
-    recordForeign(join(dataDir, journal), {
-      ...{ sender, evmNonce: mined - 1, hash: found.hash },
-      ...{ blockNumber: number, blockHash: hash },
-    })
+    const by = { hash: found.hash, blockNumber: number, blockHash: hash }
+    await journals.recordForeign(journal, { sender, evmNonce: mined - 1, by })
     return
   }
   throw new BadBackup(`transaction ${mined - 1} of ${sender} is in no block since the backup`)

@@ -1,12 +1,17 @@
 import { join, resolve } from 'node:path'
-import { createChainClient } from '../../../chain/reads/client.js'
-import { foldRestoredStream, journalFiles } from '../../../data/journal/restored-journal.js'
+import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
+import type { Market } from '../../../core/contracts/market.js'
+import {
+  openRestoredJournals,
+  type RestoredJournals,
+} from '../../../data/journal/restored-journal.js'
 import { loadDeployedMarkets } from '../../../data/markets.js'
+import type { Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
 import type { RestoreConfig } from '../config.js'
 import { readEvidence, whyIncomplete } from './evidence.js'
-import type { BackupPart } from './manifest.js'
+import type { BackupPart, Manifest } from './manifest.js'
 import { recordGap } from './record-gap.js'
 import { finish, putBack } from './restore-backup.js'
 import { openOpener, type SealKey } from './sealed-files.js'
@@ -41,31 +46,49 @@ export async function runRestore(
     })
     const bus = await connectNatsBus(asOperator)
     try {
-      for (const journal of journalFiles(dataDir)) {
-        await foldRestoredStream(join(dataDir, journal), bus)
+      const journals = await openRestoredJournals(dataDir, bus)
+      try {
+        return await compare({ ...config, bus, client, journals, markets, manifest, nothingSince })
+      } finally {
+        await journals.close()
       }
-      const fromBlock = manifest.chain.block
-      const evidence = await readEvidence({ bus, client, dataDir, markets, fromBlock })
-      const why = whyIncomplete(evidence)
-      const { covers_until: coversUntil } = manifest
-      const isComplete = nothingSince && why.length === 0
-      const gap = { bus, client, dataDir, by: config.user, coversUntil, nowMs: Date.now }
-      const lines = isComplete ? [] : await recordGap(gap, evidence)
-      await finish(dataDir)
-      return isComplete
-        ? [
-            `restored what was answered before ${coversUntil}; nothing is lost as far as the chain shows`,
-          ]
-        : [
-            `restored with a gap: what was answered after ${coversUntil} is lost`,
-            ...(nothingSince ? ['this contradicts --nothing-since:'] : []),
-            ...[...why, ...lines].map((line) => `  ${line}`),
-            'start the venue, run ./venue audit, then ./venue market accept-gap <market> for each market',
-          ]
     } finally {
       await bus.close()
     }
   } finally {
     await copies.close()
   }
+}
+
+interface Comparison extends Pick<RestoreConfig, 'dataDir' | 'user'> {
+  readonly bus: Bus
+  readonly client: ChainClient
+  readonly journals: RestoredJournals
+  readonly markets: readonly Market[]
+  readonly manifest: Manifest
+  readonly nothingSince: boolean
+}
+
+/** Compares what was put back with the chain, and records what it lacks; resolves with the lines to print. */
+async function compare(options: Comparison): Promise<string[]> {
+  const { bus, client, dataDir, markets, manifest, nothingSince } = options
+  const fromBlock = manifest.chain.block
+  const evidence = await readEvidence({ bus, client, dataDir, markets, fromBlock })
+  const why = whyIncomplete(evidence)
+  const { covers_until: coversUntil } = manifest
+  const isComplete = nothingSince && why.length === 0
+  const { journals, user: by } = options
+  const gap = { bus, client, journals, dataDir, by, coversUntil, nowMs: Date.now }
+  const lines = isComplete ? [] : await recordGap(gap, evidence)
+  await finish(dataDir)
+  return isComplete
+    ? [
+        `restored what was answered before ${coversUntil}; nothing is lost as far as the chain shows`,
+      ]
+    : [
+        `restored with a gap: what was answered after ${coversUntil} is lost`,
+        ...(nothingSince ? ['this contradicts --nothing-since:'] : []),
+        ...[...why, ...lines].map((line) => `  ${line}`),
+        'start the venue, run ./venue audit, then ./venue market accept-gap <market> for each market',
+      ]
 }

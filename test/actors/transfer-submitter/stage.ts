@@ -27,6 +27,7 @@ import { assert } from '../../../core/assert.js'
 import type { TransferRefusal } from '../../../core/entry/transfer-refusals.js'
 import type { GasStanding, TransferKind, TransferRecord } from '../../../core/transfer.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
 import {
@@ -126,6 +127,8 @@ export interface TestSubmitter {
   readonly privateKey: Hex
   /** Its key's address. */
   readonly address: Address
+  /** Its connection to the bus of its directory. */
+  readonly bus: MemoryBus
   ask(body: unknown, clientAddress?: string): Promise<TransferAnswer>
   lookUp(actionHash: Hex): Promise<TransferAnswer>
   gas(): Promise<GasStanding>
@@ -152,6 +155,15 @@ export async function startWithdrawals(stage: TransferStage, setup: SubmitterSet
   })
 }
 
+/** The bus of each directory, so that a submitter that is started again finds its journal's stream. */
+const servers = new Map<string, MemoryBus>()
+
+function busOf(dataDir: string): MemoryBus {
+  const server = servers.get(dataDir) ?? createMemoryBus()
+  servers.set(dataDir, server)
+  return server.connect()
+}
+
 async function startSubmitter<Transfer extends SignedTransfer>(
   stage: TransferStage,
   setup: SubmitterSetup,
@@ -159,12 +171,13 @@ async function startSubmitter<Transfer extends SignedTransfer>(
 ): Promise<TestSubmitter> {
   const { dataDir = mkdtempSync(join(tmpdir(), 'transfers-')), nowMs } = setup
   const privateKey = setup.privateKey ?? (await freshExecutor(stage))
+  const bus = busOf(dataDir)
   const onFatal = (error: unknown): never => {
     throw error
   }
   const running = await openSubmitter({
     ...sort,
-    ...{ bus: stage.bus, deployment: stage.deployment, dataDir, policy: POLICY },
+    ...{ bus, deployment: stage.deployment, dataDir, policy: POLICY },
     signers: { current: createTransactionSigner(privateKey, stage.deployment.chainId) },
     rpcUrl: setup.rpcUrl ?? stage.world.anvil.rpcUrl,
     reserveWei: setup.reserveWei ?? 10n ** 16n,
@@ -174,10 +187,13 @@ async function startSubmitter<Transfer extends SignedTransfer>(
     onFatal: setup.onFatal ?? onFatal,
     ...(nowMs !== undefined && { nowMs }),
   })
-  const stop = () => running.stop()
+  const stop = async (): Promise<void> => {
+    await running.stop()
+    await bus.close()
+  }
   return {
-    ...asksOf(stage, sort.kind),
-    ...{ dataDir, privateKey, stop },
+    ...asksOf({ bus: servers.get(dataDir) ?? bus }, sort.kind),
+    ...{ dataDir, privateKey, stop, bus },
     address: lower(privateKeyToAccount(privateKey).address),
     end: async () => {
       await stop()

@@ -76,7 +76,7 @@ describe('a deposit whose nonce a foreign transaction took', function () {
     const { actionHash } = await displace(body)
     // While another process may have the key, nothing more is sent until an operator restarts.
     await becomes(actionHash, 'rejected')
-    const ping = await stage.bus.ask(askPing('deposit-submitter'), new Uint8Array(), PING_MS)
+    const ping = await deposits.bus.ask(askPing('deposit-submitter'), new Uint8Array(), PING_MS)
     const notReady = { ready: false, detail: 'a foreign transaction used the key' }
     expect(decodePingAnswer(ping)).to.include(notReady)
     expect(await wallet()).to.equal(PURSE)

@@ -52,7 +52,7 @@ describe('the life of a deposit', () => {
 
   /** The statuses of an action in the order in which the stream of transfers tells of them. */
   async function told(actionHash: Hex): Promise<string[]> {
-    const { bus } = stage
+    const { bus } = deposits
     const { lastSeq } = await bus.streamState(transfersStream)
     const messages = await bus.read(transfersStream, 1, lastSeq)
     const records = messages.map(({ data }) => decodeTransferProgress(data))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { decodeJournal } from '../../../bus-schemas/journal.js'
 import { journalStream } from '../../../bus-schemas/subjects.js'
 import type { Address, Hex } from '../../../core/action.js'
+import { CannotStart } from '../../../core/cannot-start.js'
 import type { IntentOutcome, TransactionJournal } from '../../../core/transaction-journal.js'
 import { JournalDiverged } from '../../../data/journal/publication.js'
 import {
@@ -14,9 +15,10 @@ import {
 import { Deposed } from '../../../data/journal/publisher.js'
 import {
   createTransactionJournal,
+  JOURNAL_FILES,
   JOURNAL_MIGRATIONS,
 } from '../../../data/journal/transaction-journal.js'
-import { foldRestoredStream, recordForeign } from '../../../data/journal/restored-journal.js'
+import { openRestoredJournals } from '../../../data/journal/restored-journal.js'
 import { openDatabase } from '../../../data/open.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -24,7 +26,8 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const SENDER: Address = `0x${'ab'.repeat(20)}`
 const FINGERPRINT: Hex = `0x${'f1'.repeat(32)}`
-const STREAM = journalStream(SENDER)
+const OWNER = 'deposit-submitter'
+const STREAM = journalStream(OWNER)
 const SUCCESS: IntentOutcome = { status: 'success' }
 const REVERTED: IntentOutcome = { status: 'reverted', revert: 'TM_FeeTooHigh' }
 const TABLES = ['intents', 'transactions', 'transaction_intents', 'attempts', 'reversals']
@@ -114,7 +117,7 @@ describe('a journal on the bus', () => {
     opened.push(one)
     const ignore = (): void => undefined
     const published = await openPublishedJournal({
-      ...{ ...one, signer: SENDER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
+      ...{ ...one, owner: OWNER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
       facts: {
         ...{ standingBy: onStandby, leads: ignore, journalDiscarded: ignore },
         ...{ journalUnclear: ignore, versionRaised: ignore },
@@ -232,23 +235,64 @@ describe('a journal on the bus', () => {
     expect(again.journal.nextNonce(SENDER)).to.equal(2)
   })
 
-  it('keeps what a restore records in a file that was copied in the middle of an append', async () => {
-    const first = await open('a')
-    sign(first.journal, 0, 'm:1')
-    const copied = first.db.serialize()
-    sign(first.journal, 1, 'm:2')
-    await first.journal.durable()
-    await first.stop()
-    expect((await messages()).at(-1)?.entries).to.have.length(2)
-    remove('a')
-    writeFileSync(pathOf('a'), copied)
-    const restoring = bus.connect()
-    await foldRestoredStream(pathOf('a'), restoring)
-    const { hash, blockNumber, blockHash } = blockOf(9, 14)
-    recordForeign(pathOf('a'), { sender: SENDER, evmNonce: 9, hash, blockNumber, blockHash })
-    await restoring.close()
-    const { journal } = await open('a')
-    expect(journal.nextNonce(SENDER)).to.equal(10)
+  describe('that a restore has put back', () => {
+    const FILE = JOURNAL_FILES[OWNER]
+    const NAME = FILE.slice(0, -'.db'.length)
+    const foreign = { sender: SENDER, evmNonce: 9, by: blockOf(9, 14) }
+
+    async function recordForeign(): Promise<void> {
+      const restoring = bus.connect()
+      const journals = await openRestoredJournals(dir.path, restoring)
+      await journals.recordForeign(FILE, foreign)
+      await journals.close()
+      await restoring.close()
+    }
+
+    it('keeps the foreign nonce, also without its file, and beside a file copied in the middle of an append', async () => {
+      const first = await open(NAME)
+      sign(first.journal, 0, 'm:1')
+      const copied = first.db.serialize()
+      sign(first.journal, 1, 'm:2')
+      await first.journal.durable()
+      await first.stop()
+      expect((await messages()).at(-1)?.entries).to.have.length(2)
+      remove(NAME)
+      writeFileSync(pathOf(NAME), copied)
+      await recordForeign()
+      const { journal, stop } = await open(NAME)
+      expect(journal.nextNonce(SENDER)).to.equal(10)
+      expect(journal.find('m:2')?.state.kind).to.equal('open')
+      await stop()
+      remove(NAME)
+      const rebuilt = await open(NAME)
+      expect(rebuilt.journal.nextNonce(SENDER)).to.equal(10)
+      expect(rebuilt.journal.find('m:2')?.state.kind).to.equal('open')
+    })
+
+    it('of 0.2.0 is published with it, and is published whole in another stream', async () => {
+      const old = openFile(NAME)
+      sign(createTransactionJournal(old), 0, 'm:1')
+      old.close()
+      await recordForeign()
+      remove(NAME)
+      const rebuilt = await open(NAME)
+      expect(rebuilt.journal.nextNonce(SENDER)).to.equal(10)
+      const before = rowsOf(rebuilt.db)
+      await rebuilt.stop()
+      bus = createMemoryBus()
+      const file = openFile(NAME)
+      file.exec(`UPDATE publication SET stream = 'of an earlier build', last_seq = 0, term = 0`)
+      file.close()
+      await (await open(NAME)).stop()
+      remove(NAME)
+      expect(rowsOf((await open(NAME)).db)).to.deep.equal(before)
+    })
+
+    it('is refused while its process runs', async () => {
+      await open(NAME)
+      const failure: unknown = await recordForeign().catch((error: unknown) => error)
+      expect(failure).to.be.instanceOf(CannotStart)
+    })
   })
 
   describe('with a second process of the same key', () => {
