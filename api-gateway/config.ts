@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { z } from 'zod'
 import { busEnv } from '../runtime/bus/nats-access.js'
 import { ordersPerSecond, parseEnv, trustedProxies } from '../runtime/process/config.js'
@@ -84,6 +85,7 @@ export const wordsOf = (
   | 'trustedProxies'
   | 'largeReads'
   | 'orderRate'
+  | 'devnetFile'
 > => ({
   aliasCutoffMs: config.ALIAS_CUTOFF,
   isAllowedOrigin: allowedOrigins(config),
@@ -97,6 +99,7 @@ export const wordsOf = (
       : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
   trustedProxies: config.TRUSTED_PROXIES,
   orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
+  devnetFile: join(config.DATA_DIR, 'devnet.json'),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
 })
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { createMarketList } from '../core/contracts/market-list.js'
 import { historyPath } from '../data/history/project.js'
@@ -41,7 +40,6 @@ runProcess({
       ...{ readModel, books, indexGate: createIndexGate(bus) },
       ownWrites: createOwnWrites({ readModel }),
       ...(await openChainReads(config)),
-      devnetFile: join(config.DATA_DIR, 'devnet.json'),
       readiness: createReadiness({ ...parts, executorUrl: config.EXECUTOR_URL }),
       ...{ ...wordsOf(config), nowMs: Date.now, log, ...measureGateway(metrics) },
     })

@@ -44,6 +44,8 @@ export interface ReconnectingSocketOptions {
 
 export interface ReconnectingSocket {
   isOpen(): boolean
+  /** How many connections were opened so far. */
+  connections(): number
   /** Sends while the connection is open; drops the frame otherwise, so send again in onOpen. */
   send(frame: object): void
   /** Closes this connection and opens another. */
@@ -60,6 +62,7 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
   let retry: ReturnType<typeof setTimeout> | undefined
   let alive = true
   let closed = false
+  let connections = 0
 
   const isOpen = (): boolean => socket?.readyState === OPEN
 
@@ -69,6 +72,7 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
     alive = true
     current.onopen = () => {
       backoffMs = timing.minBackoffMs
+      connections += 1
       onOpen()
     }
     current.onmessage = ({ data }: { data: unknown }) => {
@@ -118,5 +122,5 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
 
   connect()
   const timer = setInterval(checkAlive, timing.pingEveryMs)
-  return { isOpen, send, reconnect, close }
+  return { isOpen, connections: () => connections, send, reconnect, close }
 }

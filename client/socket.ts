@@ -74,7 +74,7 @@ export interface SocketClient extends SocketOrders {
   /** The same of the balances of the address that the client authenticates. */
   subscribeBalances(handler: ChannelHandler<'balances'>): () => void
   isOpen(): boolean
-  /** How many connections it has had, this one included: one more than its reconnects. */
+  /** How many connections it has opened: one more than its reconnects. */
   connections(): number
   close(): void
 }
@@ -127,11 +127,10 @@ const DEFAULTS: { readonly [Channel in keyof ChannelData]?: ChannelOptions } = {
  */
 export function createSocketClient(options: SocketClientOptions): SocketClient {
   const streams = new Map<string, Stream>()
-  let [streamCount, connections] = [0, 0]
+  let streamCount = 0
   const socket = createReconnectingSocket({
     ...options,
     onOpen() {
-      connections += 1
       auth.onOpen()
       streams.forEach(request)
     },
@@ -193,8 +192,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     placeOrder: (body) => orders.placeOrder(body),
     cancelOrder: (body) => orders.cancelOrder(body),
     isOpen: () => socket.isOpen(),
-    connections: () => connections,
-    close: () => socket.close(),
+    ...{ connections: () => socket.connections(), close: () => socket.close() },
   }
 }
 

@@ -8,7 +8,7 @@ const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, impo
 
 await mkdir(at('dist/web'), { recursive: true })
 await build({
-  entryPoints: [at('web/main.ts'), at('web/docs.ts')],
+  entryPoints: [at('web/main.ts'), at('web/docs/main.ts')],
   outdir: at('dist/web'),
   ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none' },
   ...{ sourcemap: false, logLevel: 'warning' },

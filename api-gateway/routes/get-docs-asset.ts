@@ -8,7 +8,7 @@ const assets: ReadonlyMap<string, Asset> = new Map([
   ['swagger-ui.css', packaged('swagger-ui.css', 'text/css')],
   ['swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript')],
   ['favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
-  ['start.js', fileAsset(builtFile('docs.js'), 'text/javascript')],
+  ['start.js', fileAsset(builtFile('docs/main.js'), 'text/javascript')],
 ])
 
 function packaged(name: string, type: string): Asset {

@@ -156,7 +156,7 @@ describe('the market page in a browser', function () {
       await maker.until(resting.order_id, 'filled')
       let changed: Partial<Record<Part, number>> = {}
       await eventually(async () => {
-        changed = (await page.evaluate('globalThis.changed')) as typeof changed
+        changed = await page.evaluate<typeof changed>('globalThis.changed')
         return Object.keys(changed).length === 4
       }, SHOWN_WITHIN_MS)
       const { book = 0, depth = 0, candles = 0, trades = 0 } = changed
