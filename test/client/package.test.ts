@@ -55,13 +55,19 @@ export const levels: readonly { readonly price: string }[] = createLocalBook().l
 
 const STRICT = {
   compilerOptions: {
-    ...{ module: 'nodenext', target: 'es2022', strict: true, exactOptionalPropertyTypes: true },
+    ...{ target: 'es2022', strict: true, exactOptionalPropertyTypes: true },
     ...{ noUncheckedIndexedAccess: true, noEmit: true, types: [], lib: ['es2022', 'dom'] },
     // The declarations of viem do not all compile under these; those of the package are compiled below.
     skipLibCheck: true,
   },
-  files: ['example.ts'],
 }
+
+/** How the tools of a project find modules: as Node does, and as bundlers do. */
+const RESOLUTIONS = [
+  { module: 'nodenext' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+  { module: 'preserve', moduleResolution: 'bundler', customConditions: ['browser'] },
+]
 
 /** Packed and installed as a user would, without a registry: viem is linked. */
 describe('the package of the client', function () {
@@ -106,17 +112,25 @@ describe('the package of the client', function () {
     expect(messages.map((message) => formatMessage(message, pkg))).to.deep.equal([])
   })
 
-  it('compiles an example in an empty strict project, and its own declarations', async () => {
-    await writeFile(join(project, 'example.ts'), EXAMPLE)
-    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(STRICT))
+  it('compiles an example in an empty strict project, however modules are found, and its own declarations', async () => {
     const tsc = join(modules, 'typescript-7/bin/tsc')
-    await run(process.execPath, [tsc, '-p', project])
+    await writeFile(join(project, 'example.ts'), EXAMPLE)
+    await writeFile(
+      join(project, 'page.ts'),
+      EXAMPLE.replace('venue-client', 'venue-client/browser'),
+    )
+    for (const resolution of RESOLUTIONS) {
+      const compilerOptions = { ...STRICT.compilerOptions, ...resolution }
+      const config = { compilerOptions, files: ['example.ts', 'page.ts'] }
+      await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+      await run(process.execPath, [tsc, '-p', project])
+    }
     const types = join(project, 'node_modules/venue-client/lib/types')
     // As sources of the project the declarations are checked.
     await cp(types, join(project, 'types'), { recursive: true })
     const files = ['types/client/index.d.ts']
-    const { compilerOptions } = STRICT
-    const own = { compilerOptions: { ...compilerOptions, skipLibCheck: false }, files }
+    const compilerOptions = { ...STRICT.compilerOptions, ...RESOLUTIONS[0], skipLibCheck: false }
+    const own = { compilerOptions, files }
     await writeFile(join(project, 'tsconfig.json'), JSON.stringify(own))
     const checked = await run(process.execPath, [tsc, '-p', project]).catch(
       (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
