@@ -8,7 +8,8 @@ fail() {
   exit 1
 }
 
-{ mkdir -p .cache && : >>"$setup_log"; } 2>/dev/null ||
+# Not by ":", whose failed redirection would end the shell without a word.
+{ mkdir -p .cache && true >>"$setup_log"; } 2>/dev/null ||
   fail "$PWD/$setup_log cannot be written; it may belong to another user: make it writable, or remove $PWD/.cache"
 
 . devnet/step.sh

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { relative } from 'node:path'
 import { defaultDevnetFile } from './config.js'
 
 /** The fields of a running devnet's description that the examples need. */
@@ -31,10 +32,15 @@ export interface DevnetAccount {
 }
 
 /**
- * Reads the description; the path defaults to where `./venue up` writes it. From now on an error ends the program with its
+ * Reads the description; the path defaults to where `./venue up` writes it, and `--help` instead of it prints the usage. From now on an error ends the program with its
  * message alone.
  */
 export async function readDevnet(path = defaultDevnetFile()): Promise<Devnet> {
+  if (path === '--help' || path === '-h') {
+    const program = relative('', process.argv[1] ?? '')
+    console.log(`usage: node ${program} [path of devnet.json; by default in DATA_DIR, or var]`)
+    process.exit(0)
+  }
   process.on('uncaughtException', (error) => {
     console.error(error.message)
     process.exit(1)

@@ -18,9 +18,16 @@ import urllib.error
 import urllib.request
 from decimal import Decimal
 
-import websockets
-from Crypto.Hash import keccak as keccak_hash
-from ecdsa import SECP256k1, SigningKey, util
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
+    sys.exit()
+
+try:
+    import websockets
+    from Crypto.Hash import keccak as keccak_hash
+    from ecdsa import SECP256k1, SigningKey, util
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing}: apt-get install python3-pycryptodome python3-ecdsa python3-websockets")
 
 MARKET = "cNGN-USDC"
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -15,6 +16,26 @@ function runStep(line: string) {
     dir.remove()
   }
 }
+
+describe('the setup', () => {
+  it('says in one line that another user’s cache is in its way', () => {
+    const dir = tempDir()
+    try {
+      // No user can append to a directory, the superuser included.
+      mkdirSync(join(dir.path, '.cache/setup.log'), { recursive: true })
+      const run = spawnSync('sh', ['-euc', `. ${inProject('devnet/setup.sh')}`], {
+        ...{ cwd: dir.path, env: { PATH: process.env.PATH }, encoding: 'utf8', timeout: 30_000 },
+      })
+      expect([run.status, run.stdout]).to.deep.equal([1, ''])
+      const log = join(realpathSync(dir.path), '.cache/setup.log')
+      expect(run.stderr).to.match(
+        new RegExp(`^venue: ${log} cannot be written; it may belong to another user: .*\\n$`),
+      )
+    } finally {
+      dir.remove()
+    }
+  })
+})
 
 describe('a step of the setup', function () {
   this.timeout(60_000)

@@ -126,19 +126,30 @@ describe('the examples', function () {
       expect(printed).to.match(/^\d+ signing vectors agree\n.* is active\n.* is cancelled\n$/)
     })
 
+  it('say in one line which packages of Python are missing', function () {
+    // Without the folder of installed packages.
+    const args = ['-S', inProject('examples/place_order.py')]
+    const { error, status, stderr } = spawnSync('python3', args, { encoding: 'utf8' })
+    if (error !== undefined) return this.skip()
+    expect(status).to.equal(1)
+    expect(stderr).to.match(/^No module named '\w+': apt-get install python3-\S+ .*\n$/)
+  })
+
   it('say what is missing, and where they looked', () => {
     const example = inProject('dist/examples/01-place-order.js')
     const run = (...args: string[]) => {
       const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere' }
-      const { status, stderr } = spawnSync(process.execPath, [example, ...args], {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [example, ...args], {
         ...{ env, encoding: 'utf8', timeout: 60_000 },
       })
-      return [status, stderr]
+      return [status, stderr || stdout]
     }
     const missing = 'there is no /nowhere/devnet.json: run ./venue up, with the same DATA_DIR\n'
     expect(run()).to.deep.equal([1, missing])
     const dead = join(venue.dataDir, 'dead.json')
     writeFileSync(dead, JSON.stringify({ gateway_url: 'http://127.0.0.1:1' }))
+    expect(run('--help')[0]).to.equal(0)
+    expect(run('--help')[1]).to.match(/^usage: node \S*01-place-order\.js \[path of devnet\.json/)
     expect(run(dead)).to.deep.equal([1, 'no venue answers at http://127.0.0.1:1: run ./venue up\n'])
   })
 
