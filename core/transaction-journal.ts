@@ -63,6 +63,14 @@ export interface UnsettledTransaction {
   readonly mined?: Inclusion
 }
 
+/** An intent with the first signed form of its transaction. */
+export interface SignedIntent {
+  readonly intentId: string
+  readonly raw: Hex
+  /** Unix milliseconds. */
+  readonly signedAtMs: number
+}
+
 /** A journaled outcome, possibly reported before, that is no longer true. Immutable. */
 export interface Reversal {
   /** Counts from 1, in the order of discovery. */
@@ -116,6 +124,11 @@ export interface TransactionJournal {
   unsettledIntents(): string[]
   /** The senders with such transactions. */
   unsettledSenders(): Address[]
+  /**
+   * Every intent whose id begins with the prefix and for which a transaction was signed, by the time of that; an intent
+   * once for each of its transactions. Nothing may be recorded between two of them.
+   */
+  signedIntents(prefix: string): Iterable<SignedIntent>
   /** Makes mined transactions open again, also final ones, after the chain lost them. */
   reopen(from: Address, evmNonces: readonly number[]): void
   /** At most `limit` reversals with a higher number, the oldest first. */

@@ -43,6 +43,15 @@ export interface TransferStore {
   claim(record: TransferRecord, request: string): boolean
   /** Writes the record, and enqueues the step when the record changed. The action must be claimed. */
   update(record: TransferRecord, details?: StepDetails): void
+  /**
+   * Adds a record that follows from the journal, beside those that were claimed. It takes its owner's place only when that
+   * is free.
+   */
+  restore(record: TransferRecord, request: string, submittedAtMs: number): void
+  /** The term of the journal up to which the records follow from it; 0 for a new file. */
+  journalTerm(): number
+  /** Makes changes in one transaction, after which the records follow from the journal up to that term. */
+  followJournal(term: number, changes: () => void): void
   /** Whether a transfer of the owner other than this one is in progress. */
   othersInProgress(owner: Address, except: Hex): boolean
   /** Submission times, later than a given one, of the owner's other transfers; ascending. */
@@ -71,6 +80,7 @@ export function createTransferStore(db: Database): TransferStore {
     ...reads,
     claim: prepareClaim(db, enqueue),
     update: prepareUpdate(db, enqueue),
+    ...prepareRestore(db, enqueue),
     markPublished: (no) => void drop.run(no),
   }
 }
@@ -148,6 +158,35 @@ function prepareClaim(db: Database, enqueue: Enqueue): TransferStore['claim'] {
     return true
   })
   return (record, request) => claim.immediate(record, request)
+}
+
+function prepareRestore(
+  db: Database,
+  enqueue: Enqueue,
+): Pick<TransferStore, 'restore' | 'journalTerm' | 'followJournal'> {
+  const add = db.prepare<[Record<string, Buffer | string | number>]>(
+    `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request, submitted_at_ms)
+     VALUES (@hash, @owner, @status,
+       @status IN ('pending', 'submitted')
+         AND NOT EXISTS (SELECT 1 FROM transfers WHERE owner = @owner AND in_progress = 1),
+       @record, @request, @submittedAtMs)`,
+  )
+  const read = db.prepare<[], bigint>('SELECT term FROM journal_term').pluck()
+  const write = db.prepare<[number]>('UPDATE journal_term SET term = ?')
+  const follow = db.transaction((term: number, changes: () => void) => {
+    changes()
+    write.run(term)
+  })
+  return {
+    restore(record, request, submittedAtMs) {
+      const [hash, owner, text] = [blobOf(record.actionHash), blobOf(record.owner), textOf(record)]
+      const { status } = record
+      add.run({ hash, owner, status, record: text, request, submittedAtMs })
+      enqueue.run(hash, text)
+    },
+    journalTerm: () => exactNumber(read.get() ?? 0n),
+    followJournal: (term, changes) => void follow.immediate(term, changes),
+  }
 }
 
 function prepareUpdate(db: Database, enqueue: Enqueue): TransferStore['update'] {

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError } from 'commander'
 import type { MarketChange } from '../../bus-schemas/markets.js'
+import { JOURNAL_OWNERS, type JournalOwner } from '../../core/journal-entry.js'
 import type { BackupTask } from './backup/run-backup.js'
 import type { RestoreTask } from './backup/run-restore.js'
 import type { SealKey } from './backup/sealed-files.js'
@@ -22,14 +23,14 @@ export type OperatorTask =
   | { readonly kind: 'inspect'; readonly subject: string; readonly json: boolean }
   | { readonly kind: 'bus-replicas'; readonly replicas: number }
   | { readonly kind: 'bus-users'; readonly dir: string }
-  | { readonly kind: 'rotate-key'; readonly role: KeyRole; readonly newKey: string | undefined }
+  | {
+      readonly kind: 'rotate-key'
+      readonly role: JournalOwner
+      readonly newKey: string | undefined
+    }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
-
-/** The processes that sign transactions. */
-export const KEY_ROLES = ['executor', 'deposit-submitter', 'withdrawal-submitter'] as const
-export type KeyRole = (typeof KEY_ROLES)[number]
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
 export interface SenderOptions {
@@ -150,11 +151,11 @@ function addInspect(program: Command, given: (subject: string, json: boolean) =>
 
 function addRotate(
   program: Command,
-  given: (role: KeyRole, newKey: string | undefined) => void,
+  given: (role: JournalOwner, newKey: string | undefined) => void,
 ): void {
   program
     .command('rotate-key')
-    .addArgument(new Argument('<process>', 'whose key').choices(KEY_ROLES))
+    .addArgument(new Argument('<process>', 'whose key').choices(JOURNAL_OWNERS))
     .argument('[file]', 'the key file that takes the place of the one in use')
     .description(
       'give a process that signs transactions another key; without a file: say how far the last rotation is, and end it when nothing of the old key is open',
@@ -166,7 +167,7 @@ function addRotate(
         './venue rotate-key executor',
       ),
     )
-    .action((role: KeyRole, file: string | undefined) => given(role, file))
+    .action((role: JournalOwner, file: string | undefined) => given(role, file))
 }
 
 function addBackup(program: Command, given: (task: BackupTask) => void): void {

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { JournalOwner } from '../../core/journal-entry.js'
 import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
-import type { KeyRole } from './command-line.js'
 
 /** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
@@ -183,7 +183,7 @@ export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): Restore
 
 /** The process whose key is to change, and where. */
 export interface RotationConfig {
-  readonly role: KeyRole
+  readonly role: JournalOwner
   readonly keyFile: string
   /** The file of its journal. */
   readonly journal: string
@@ -199,7 +199,7 @@ const SETTING_OF = {
 
 /** Throws BadConfiguration, in one line. */
 export async function readRotationConfig(
-  role: KeyRole,
+  role: JournalOwner,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<RotationConfig> {
   const setting = SETTING_OF[role]

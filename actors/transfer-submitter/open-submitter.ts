@@ -7,7 +7,6 @@ import {
 } from '../../bus-schemas/subjects.js'
 import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schemas/transfers.js'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
-import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
 import { openKeyLanes } from '../../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
 import { untilAnswering } from '../../chain/reads/client.js'
@@ -29,6 +28,7 @@ import {
   createRequestCounts,
   createTransferStore,
   TRANSFER_MIGRATIONS,
+  type TransferStore,
 } from '../../data/transfer-store.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
@@ -48,6 +48,8 @@ import {
 } from './follow.js'
 import { createJudge, createLimits } from './judge.js'
 import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from './records.js'
+import { observeTransactions } from './observe-transactions.js'
+import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
 import { answerAsks, createSubmitter, type Answering } from './submitter.js'
 import { actionHashOf, createGasWallet, createTransactions } from './transactions.js'
@@ -159,6 +161,8 @@ async function start<Transfer extends SignedTransfer>(
     unclear: (intentId) => follower.submitter?.unclear(intentId),
   })
   const rules = options.createRules(chain)
+  const store = createTransferStore(database)
+  const changed = restoreRecords({ rules, published, store, nowMs })
   const { chainId, matching, subAccounts } = deployment
   // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
   const contracts = { matching, subAccounts, ...rules.contracts }
@@ -168,48 +172,12 @@ async function start<Transfer extends SignedTransfer>(
     ...{ signers, journal, rpcUrl, facts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
-  const submitter = assemble({ ...options, rules, chain, published, lane, database, nowMs })
+  const submitter = assemble({
+    ...{ ...options, rules, chain, published, lane, database, store, nowMs },
+  })
   follower.submitter = submitter
-  await submitter.start()
+  await submitter.start(changed)
   return submitter
-}
-
-interface TransactionEvents {
-  readonly changed: (intentId: string) => void
-  /** No node has confirmed that it has the transaction. */
-  readonly unclear: (intentId: string) => void
-}
-
-/** Logs the lane's facts and reports those that concern an intent. */
-function observeTransactions(log: Logger, { changed, unclear }: TransactionEvents): LaneFacts {
-  const logged = observeLane(log, 'intent')
-  return {
-    ...logged,
-    broadcast: (transaction) => {
-      logged.broadcast(transaction)
-      transaction.intentIds.forEach(changed)
-    },
-    broadcastUnclear: (transaction, cause) => {
-      logged.broadcastUnclear(transaction, cause)
-      transaction.intentIds.forEach(unclear)
-    },
-    mined: (transaction, intents) => {
-      logged.mined(transaction, intents)
-      for (const { intentId } of intents) changed(intentId)
-    },
-    replaced: (transaction, attempt) => {
-      logged.replaced(transaction, attempt)
-      transaction.intentIds.forEach(changed)
-    },
-    displaced: (transaction, by) => {
-      logged.displaced(transaction, by)
-      transaction.intentIds.forEach(changed)
-    },
-    reversed: (reversal) => {
-      logged.reversed(reversal)
-      changed(reversal.intentId)
-    },
-  }
 }
 
 interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOptions<Transfer> {
@@ -218,12 +186,13 @@ interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOpti
   readonly published: PublishedJournal
   readonly lane: TransactionLane
   readonly database: Database
+  readonly store: TransferStore
   readonly nowMs: () => number
 }
 
 interface StartableSubmitter extends Submitting {
-  /** Recovers what was left open, then answers requests. */
-  start(): Promise<void>
+  /** Recovers what was left open, and reads these actions from the chain again, then answers requests. */
+  start(changed: readonly Hex[]): Promise<void>
   /** The transaction of an intent changed. */
   touch(intentId: string): void
   /** No node has confirmed that it has the transaction of an intent. */
@@ -258,8 +227,8 @@ function assemble<Transfer extends SignedTransfer>(
 
   return {
     gasStanding: parts.gas.standing,
-    async start() {
-      await recover(parts, () => unsettledHashes(unsettled), followOnce)
+    async start(changed) {
+      await recover(parts, () => [...changed, ...unsettledHashes(unsettled)], followOnce)
       follower.start()
       const submitter = createSubmitter({ ...parts, kind, follow: followOnce })
       answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
@@ -298,11 +267,10 @@ function createParts<Transfer extends SignedTransfer>(
   options: AssembleOptions<Transfer>,
   stopping: AbortSignal,
 ) {
-  const { kind, rules, chain, deployment, published, lane, bus, database } = options
+  const { kind, rules, chain, deployment, published, lane, bus, database, store } = options
   const { log, nowMs, onFatal } = options
   const { client, reader, verifier, domain, clock } = chain
   const { matching } = deployment
-  const store = createTransferStore(database)
   const publisher = createStepPublisher({
     ...{ bus, store, onFatal },
     onTrouble: (cause) => log.warn({ err: cause }, 'step not published, trying again'),

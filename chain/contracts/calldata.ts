@@ -190,6 +190,15 @@ export function encodeTransfer(action: Action, signature: Hex): Hex {
   })
 }
 
+/** The inverse of encodeTransfer; throws for any other calldata. */
+export function decodeTransfer(data: Hex): { readonly action: Action; readonly signature: Hex } {
+  const { functionName, args } = decodeFunctionData({ abi: matchingAbi, data })
+  if (functionName !== 'verifyAndMatch') throw new Error(`${functionName} is no transfer`)
+  const [[action], [signature]] = args
+  if (action === undefined || signature === undefined) throw new Error('a transfer without action')
+  return { action: lowered(action), signature }
+}
+
 /** An EIP-2612 permit; `value` in the token's own units, `deadline` in unix seconds. */
 export interface PermitCall {
   readonly owner: Address

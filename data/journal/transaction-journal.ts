@@ -19,6 +19,7 @@ import {
   prepareTransactionReads,
   resultOf,
   reversalOf,
+  signedIntentOf,
   type IntentRow,
   type TransactionReads,
 } from './transaction-rows.js'
@@ -101,6 +102,10 @@ export function createTransactionJournal(
       }),
     unsettledIntents: () => read.unsettledIntents.all(),
     unsettledSenders: () => read.unsettledSenders.all().map(hexOf),
+    *signedIntents(prefix) {
+      for (const row of read.signedIntents.iterate(prefix, `${prefix}\uffff`))
+        yield signedIntentOf(row)
+    },
     reopen: (from, evmNonces) => void record({ kind: 'reopened', from, evmNonces }),
     reversalsAfter: (no, limit) => read.reversals.all(no, limit).map(reversalOf),
   }

@@ -14,7 +14,8 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Address } from '../../core/action.js'
-import { roleAccounts } from '../../devnet/chain/accounts.js'
+import type { JournalOwner } from '../../core/journal-entry.js'
+import { roleAccounts, type KeyedAccount } from '../../devnet/chain/accounts.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { runAudit } from '../support/audit.js'
 import { inheritedEnvironment } from '../support/config.js'
@@ -24,6 +25,7 @@ import { startVenue, type TestVenue } from '../support/venue.js'
 import { endlessSteps, startLoad } from './stage/load.js'
 import { expectReconciled, readAllBalances } from './stage/reconcile.js'
 import { createTrader, SPOT } from './stage/trader.js'
+import { createTransferUser } from './stage/transfer-user.js'
 
 const PER_SECOND = 20
 /** Load before the rotation, and again after it. */
@@ -34,24 +36,33 @@ const FINAL_WITHIN_MS = 150_000
 const admin = parseAbi([
   'function owner() view returns (address)',
   'function setOperator(address operator, bool allowed)',
+  'function setTradeExecutor(address executor, bool allowed)',
 ])
 
-describe('the rotation of the executor’s key under load', function () {
+/** The key of a process in its file, and the one that takes its place. */
+interface Rotation {
+  readonly role: JournalOwner
+  readonly setting: string
+  readonly keyFile: string
+  readonly newFile: string
+  readonly old: Address
+  readonly address: Address
+}
+
+describe('the rotation of keys in a running venue', function () {
   this.timeout(420_000)
   const dir = tempDir()
-  const keyFile = join(dir.path, 'executor.key')
-  const newFile = join(dir.path, 'executor.key.new')
   let venue: TestVenue
-  let old: Address
-  const current = generatePrivateKey()
-  const address = privateKeyToAddress(current)
+  let executor: Rotation
+  let depositor: Rotation
+  let withdrawer: Rotation
 
   before(async () => {
-    const { executor } = await roleAccounts(dir.path)
-    old = executor.address
-    writeFileSync(keyFile, executor.privateKey, { mode: 0o600 })
-    writeFileSync(newFile, `${current}\n`, { mode: 0o400 })
-    venue = await startVenue({ dataDir: dir.path, env: { EXECUTOR_KEY_FILE: keyFile } })
+    const roles = await roleAccounts(dir.path)
+    executor = prepare('executor', roles.executor)
+    depositor = prepare('deposit-submitter', roles.deposit_submitter)
+    withdrawer = prepare('withdrawal-submitter', roles.withdrawal_submitter)
+    venue = await startVenue({ dataDir: dir.path, env: settings() })
   })
   after(async () => {
     await venue?.stop()
@@ -63,25 +74,41 @@ describe('the rotation of the executor’s key under load', function () {
       .extend(publicActions)
       .extend(walletActions)
 
-  async function allow(): Promise<void> {
+  function prepare(role: JournalOwner, { address: old, privateKey }: KeyedAccount): Rotation {
+    const keyFile = join(dir.path, `${role}.key`)
+    const newFile = `${keyFile}.new`
+    const current = generatePrivateKey()
+    writeFileSync(keyFile, privateKey, { mode: 0o600 })
+    writeFileSync(newFile, `${current}\n`, { mode: 0o400 })
+    const setting = `${role.toUpperCase().replace('-', '_')}_KEY_FILE`
+    return { role, setting, keyFile, newFile, old, address: privateKeyToAddress(current) }
+  }
+  const settings = () =>
+    Object.fromEntries(
+      [executor, depositor, withdrawer].map(({ setting, keyFile }) => [setting, keyFile]),
+    )
+  const sentBy = (address: Address) => chain().getTransactionCount({ address })
+
+  /** Gives the new key the right of its process, and gas money. */
+  async function allow({ role, address }: Rotation): Promise<void> {
     const client = chain()
-    const to = venue.devnet.batch_executor
+    await client.setBalance({ address, value: parseEther('10') })
+    const [to, functionName] =
+      role === 'executor'
+        ? ([venue.devnet.batch_executor, 'setOperator'] as const)
+        : ([venue.devnet.matching, 'setTradeExecutor'] as const)
     const account = await client.readContract({ address: to, abi: admin, functionName: 'owner' })
     await client.impersonateAccount({ address: account })
-    const data = encodeFunctionData({
-      abi: admin,
-      functionName: 'setOperator',
-      args: [address, true],
-    })
+    const data = encodeFunctionData({ abi: admin, functionName, args: [address, true] })
     const hash = await client.sendTransaction({ account, to, data, chain: null })
     await eventually(async () => {
       expect((await client.getTransactionReceipt({ hash })).status).to.equal('success')
     })
   }
 
-  async function rotate(...words: readonly string[]) {
-    const env = { ...inheritedEnvironment(), DATA_DIR: dir.path, EXECUTOR_KEY_FILE: keyFile }
-    const child = spawn('./venue', ['rotate-key', 'executor', ...words], {
+  async function rotate({ role }: Rotation, ...words: readonly string[]) {
+    const env = { ...inheritedEnvironment(), ...settings(), DATA_DIR: dir.path }
+    const child = spawn('./venue', ['rotate-key', role, ...words], {
       ...{ cwd: inProject('.'), env },
     })
     let output = ''
@@ -91,52 +118,100 @@ describe('the rotation of the executor’s key under load', function () {
     return { code, output }
   }
 
-  it('refuses a key without right and gas, then loses and doubles nothing', async () => {
-    const refused = await rotate(newFile)
+  async function rotated(rotation: Rotation): Promise<void> {
+    const pid = async () => new Map(Object.entries(await venue.pids())).get(rotation.role)
+    const before = await pid()
+    const done = await rotate(rotation, rotation.newFile)
+    expect(done.code, done.output).to.equal(0)
+    await eventually(async () => {
+      expect(await pid())
+        .to.be.a('number')
+        .and.not.equal(before)
+    }, 30_000)
+  }
+
+  async function concluded(rotation: Rotation): Promise<void> {
+    await eventually(async () => {
+      const { code, output } = await rotate(rotation)
+      expect(output).to.include(`${rotation.old} is retired`)
+      expect(code).to.equal(0)
+    }, FINAL_WITHIN_MS)
+    expect(existsSync(`${rotation.keyFile}.retiring`)).to.equal(false)
+    // Nothing of the old key is needed any more.
+    await venue.restartWorker(rotation.role)
+  }
+
+  it('loses and doubles no match, and refuses a key without right and gas', async () => {
+    const refused = await rotate(executor, executor.newFile)
     expect(refused.code, refused.output).to.equal(1)
     expect(refused.output)
       .to.include('is no operator of')
       .and.include('send gas money')
       .and.include('nothing was changed')
-    expect(existsSync(newFile)).to.equal(true)
+    expect(existsSync(executor.newFile)).to.equal(true)
 
-    await chain().setBalance({ address, value: parseEther('10') })
-    await allow()
+    await allow(executor)
     const traders = [0, 1, 2].map((name) => createTrader(venue.devnet, name))
     const before = await readAllBalances(venue)
     const steps = endlessSteps(traders)
     const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: PER_SECOND })
     const run = async () => {
       await eventually(() => load.sent() >= STEPS, 60_000)
-      const first = (await venue.pids()).executor
-      const done = await rotate(newFile)
-      expect(done.code, done.output).to.equal(0)
-      await eventually(async () => {
-        const now = (await venue.pids()).executor
-        expect(now).to.be.a('number').and.not.equal(first)
-      }, 30_000)
+      await rotated(executor)
       const sent = load.sent()
       await eventually(() => load.sent() >= sent + STEPS, 60_000)
       await eventually(async () => {
-        expect(await chain().getTransactionCount({ address })).to.be.above(0)
+        expect(await sentBy(executor.address)).to.be.above(0)
       }, 30_000)
     }
     await run().finally(() => load.stop())
     const trades = await expectReconciled(venue, await load.answered(), { before })
     expect(trades.get(SPOT), 'trades').to.be.above(20)
-    const sentByOld = await chain().getTransactionCount({ address: old })
-    expect(sentByOld).to.be.above(0)
+    expect(await sentBy(executor.old)).to.be.above(0)
+  })
 
-    await eventually(async () => {
-      const concluded = await rotate()
-      expect(concluded.output).to.include(`${old} is retired`)
-      expect(concluded.code).to.equal(0)
-    }, FINAL_WITHIN_MS)
-    expect(existsSync(`${keyFile}.retiring`)).to.equal(false)
+  it('carries out once a deposit and a withdrawal that were in flight', async () => {
+    const user = createTransferUser(venue.devnet, 3)
+    const asset = venue.devnet.wrapped_usdc
+    const [wallet, held] = [await user.wallet(), await user.held(user.spotAccount, asset)]
+    const withdrawal = () => user.withdrawal({ asset, amount: '4' })
+    const first = [
+      await user.deposit('10', { permit: await user.permit('40') }),
+      await withdrawal(),
+    ] as const
+    await Promise.all([depositor, withdrawer].map(allow))
+    // Not awaited: the process that takes them ends while they are under way.
+    const asking = Promise.allSettled([user.venue.deposit(first[0]), user.venue.withdraw(first[1])])
+    await Promise.all([depositor, withdrawer].map(rotated))
+    await asking
+    await venue.untilReady()
+    // Whatever became of the first request, the same one again has one effect.
+    await eventually(() => user.venue.deposit(first[0]))
+    await eventually(() => user.venue.withdraw(first[1]))
+    const deposits = [first[0], await user.deposit('12')]
+    const withdrawals = [first[1], await withdrawal()]
+    for (const body of deposits) {
+      const { action_hash } = await user.venue.deposit(body)
+      expect((await user.venue.settledDeposit(action_hash)).status).to.equal('confirmed')
+    }
+    for (const body of withdrawals) {
+      const { action_hash } = await user.venue.withdraw(body)
+      expect((await user.venue.settledWithdrawal(action_hash)).status).to.equal('confirmed')
+    }
+    const USDC = 1_000_000n
+    expect(wallet - (await user.wallet())).to.equal((22n - 8n) * USDC)
+    expect(held - (await user.held(user.spotAccount, asset))).to.equal(8n * 10n ** 18n)
+    // Both keys of each kind: a permit and two deposits, and two withdrawals.
+    expect((await sentBy(depositor.old)) + (await sentBy(depositor.address))).to.equal(3)
+    expect((await sentBy(withdrawer.old)) + (await sentBy(withdrawer.address))).to.equal(2)
+    for (const { address } of [depositor, withdrawer])
+      expect(await sentBy(address)).to.be.greaterThan(0)
+  })
+
+  it('ends when all transactions of the old keys are final, and needs these no more', async () => {
+    await Promise.all([executor, depositor, withdrawer].map(concluded))
+    await venue.untilReady()
     const audit = await runAudit({ PATH: process.env.PATH, DATA_DIR: dir.path })
     expect(audit.code, audit.output).to.equal(0)
-    // Nothing of the old key is needed any more.
-    await venue.restartWorker('executor')
-    await venue.untilReady()
   })
 })

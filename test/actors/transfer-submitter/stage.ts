@@ -113,6 +113,10 @@ export async function freshExecutor({ world }: TransferStage, wei = 10n ** 19n):
 export interface SubmitterSetup {
   readonly dataDir?: string
   readonly privateKey?: Hex
+  /** The key before that one, whose transactions are still in flight. */
+  readonly retiringKey?: Hex
+  /** By default one for each directory. */
+  readonly server?: MemoryBus
   readonly rpcUrl?: string
   readonly reserveWei?: bigint
   readonly hourBudgetWei?: bigint
@@ -127,7 +131,8 @@ export interface TestSubmitter {
   readonly privateKey: Hex
   /** Its key's address. */
   readonly address: Address
-  /** Its connection to the bus of its directory. */
+  /** The bus, and its own connection. */
+  readonly server: MemoryBus
   readonly bus: MemoryBus
   ask(body: unknown, clientAddress?: string): Promise<TransferAnswer>
   lookUp(actionHash: Hex): Promise<TransferAnswer>
@@ -158,10 +163,10 @@ export async function startWithdrawals(stage: TransferStage, setup: SubmitterSet
 /** The bus of each directory, so that a submitter that is started again finds its journal's stream. */
 const servers = new Map<string, MemoryBus>()
 
-function busOf(dataDir: string): MemoryBus {
+function serverOf(dataDir: string): MemoryBus {
   const server = servers.get(dataDir) ?? createMemoryBus()
   servers.set(dataDir, server)
-  return server.connect()
+  return server
 }
 
 async function startSubmitter<Transfer extends SignedTransfer>(
@@ -171,14 +176,19 @@ async function startSubmitter<Transfer extends SignedTransfer>(
 ): Promise<TestSubmitter> {
   const { dataDir = mkdtempSync(join(tmpdir(), 'transfers-')), nowMs } = setup
   const privateKey = setup.privateKey ?? (await freshExecutor(stage))
-  const bus = busOf(dataDir)
+  const server = setup.server ?? serverOf(dataDir)
+  const bus = server.connect()
+  const signerOf = (key: Hex) => createTransactionSigner(key, stage.deployment.chainId)
   const onFatal = (error: unknown): never => {
     throw error
   }
   const running = await openSubmitter({
     ...sort,
     ...{ bus, deployment: stage.deployment, dataDir, policy: POLICY },
-    signers: { current: createTransactionSigner(privateKey, stage.deployment.chainId) },
+    signers: {
+      current: signerOf(privateKey),
+      ...(setup.retiringKey !== undefined && { retiring: signerOf(setup.retiringKey) }),
+    },
     rpcUrl: setup.rpcUrl ?? stage.world.anvil.rpcUrl,
     reserveWei: setup.reserveWei ?? 10n ** 16n,
     hourBudgetWei: setup.hourBudgetWei ?? 10n ** 18n,
@@ -192,8 +202,8 @@ async function startSubmitter<Transfer extends SignedTransfer>(
     await bus.close()
   }
   return {
-    ...asksOf({ bus: servers.get(dataDir) ?? bus }, sort.kind),
-    ...{ dataDir, privateKey, stop, bus },
+    ...asksOf({ bus: server }, sort.kind),
+    ...{ dataDir, privateKey, stop, server, bus },
     address: lower(privateKeyToAccount(privateKey).address),
     end: async () => {
       await stop()

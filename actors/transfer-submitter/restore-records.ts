@@ -1,0 +1,137 @@
+import { decodeTransfer } from '../../chain/contracts/calldata.js'
+import { requestOf } from '../../chain/signing/keys.js'
+import type { Action, ActionJson, Hex } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import { exactNumber } from '../../core/decimal.js'
+import { readTransferBody } from '../../core/entry/validate-transfer.js'
+import { UNKNOWN_REVERT } from '../../core/revert.js'
+import type { RecordedIntent, SignedIntent } from '../../core/transaction-journal.js'
+import type { TransferRecord } from '../../core/transfer.js'
+import type { PublishedJournal } from '../../data/journal/published-journal.js'
+import type { TransferStore } from '../../data/transfer-store.js'
+import type { SignedTransfer, TransferRules } from './rules.js'
+import { actionHashOf, intentOf } from './transactions.js'
+
+export interface RestoreDeps<Transfer extends SignedTransfer> {
+  readonly rules: Pick<TransferRules<Transfer>, 'kind' | 'validate' | 'revertName'>
+  readonly published: Pick<PublishedJournal, 'journal' | 'term'>
+  readonly store: TransferStore
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
+}
+
+/** What the client of a claim is told that another process could not know. */
+const TAKEN_OVER = 'nothing was sent for it before another submitter took over: send it again'
+
+/**
+ * Brings the records to what the journal holds, where this file is new or another process has led since it was written:
+ * makes the records that it lacks, and rejects its own claims for which nothing was signed, because the other process
+ * told their clients that it does not know them. Returns the actions whose records are to be read from the chain again.
+ * One transaction, so that a crash leaves all of it to the next start.
+ */
+export function restoreRecords<Transfer extends SignedTransfer>(
+  deps: RestoreDeps<Transfer>,
+): readonly Hex[] {
+  const { published, store } = deps
+  const { term } = published
+  // Its own last start had the term before this one.
+  if (store.journalTerm() === term - 1) {
+    store.followJournal(term, () => undefined)
+    return []
+  }
+  const changed: Hex[] = []
+  store.followJournal(term, () => {
+    rejectUnsigned(deps)
+    for (const signed of published.journal.signedIntents(`${deps.rules.kind}:`)) {
+      if (restoreOne(deps, signed)) changed.push(hashIn(deps, signed))
+    }
+  })
+  return changed
+}
+
+const hashIn = <Transfer extends SignedTransfer>(
+  { rules }: RestoreDeps<Transfer>,
+  { intentId }: SignedIntent,
+): Hex => {
+  const actionHash = actionHashOf(rules.kind, intentId)
+  assert(actionHash !== undefined, `${intentId} is no ${rules.kind}`)
+  return actionHash
+}
+
+function rejectUnsigned<Transfer extends SignedTransfer>(deps: RestoreDeps<Transfer>): void {
+  const { rules, published, store, nowMs } = deps
+  for (const { record } of store.unsettled()) {
+    const signed = published.journal.find(intentOf(rules.kind, record.actionHash))
+    if (record.status !== 'pending' || signed !== undefined) continue
+    const updatedAtMs = Math.max(nowMs(), record.updatedAtMs)
+    store.update({ ...record, status: 'rejected', error: TAKEN_OVER, updatedAtMs })
+  }
+}
+
+/** Whether the record differs, or may differ, from the chain. */
+function restoreOne<Transfer extends SignedTransfer>(
+  deps: RestoreDeps<Transfer>,
+  signed: SignedIntent,
+): boolean {
+  const { published, store } = deps
+  const actionHash = hashIn(deps, signed)
+  const state = published.journal.find(signed.intentId)?.state
+  assert(state !== undefined, `${signed.intentId} is signed and not in the journal`)
+  const known = store.find(actionHash)
+  if (known === undefined) {
+    const { record, request } = recordOf(deps, signed, state)
+    store.restore(record, request, signed.signedAtMs)
+    return true
+  }
+  return state.kind === 'mined' && known.blockHash !== state.transaction.blockHash
+}
+
+/** The record and its request as the signed bytes have them; a deposit's permit is not among these, and is used already. */
+function recordOf<Transfer extends SignedTransfer>(
+  deps: RestoreDeps<Transfer>,
+  signed: SignedIntent,
+  state: RecordedIntent['state'],
+): { readonly record: TransferRecord; readonly request: string } {
+  const { rules, nowMs } = deps
+  const { kind } = rules
+  const { action, signature } = decodeTransfer(requestOf(signed.raw).data)
+  const json = { action: jsonOf(action), signature }
+  const body = readTransferBody(kind, json)
+  assert(!('refusal' in body), `${signed.intentId} was signed in another form`)
+  // It was signed before it expired.
+  const transfer = rules.validate(body, exactNumber(action.expiry) * 1_000 - 1)
+  assert(!('refusal' in transfer), `${signed.intentId} is not what was judged`)
+  const { owner, nonce, subaccountId } = action
+  const { asset, amount } = transfer
+  const record = {
+    ...{ kind, actionHash: hashIn(deps, signed), owner, nonce, asset, amount },
+    subaccountIdRequested: subaccountId,
+    ...{ createdAtMs: signed.signedAtMs, updatedAtMs: nowMs(), ...statusOf(deps, state, transfer) },
+  }
+  return { record, request: JSON.stringify(json) }
+}
+
+/** What the journal alone knows; the account that a deposit opened and what it was credited are in the receipt. */
+function statusOf<Transfer extends SignedTransfer>(
+  { rules }: RestoreDeps<Transfer>,
+  state: RecordedIntent['state'],
+  { action, asset }: Transfer,
+): Pick<TransferRecord, 'status' | 'txHash' | 'blockNumber' | 'subaccountId' | 'revert'> {
+  // Followed like any other before requests are answered: broadcast again, or carried out anew.
+  if (state.kind !== 'mined') return { status: 'pending' }
+  const { hash: txHash, blockNumber, status, revert = UNKNOWN_REVERT } = state.transaction
+  if (status === 'reverted')
+    return { status, txHash, blockNumber, revert: rules.revertName(asset, revert) }
+  const { subaccountId } = action
+  return { status: 'confirmed', txHash, blockNumber, ...(subaccountId !== 0n && { subaccountId }) }
+}
+
+const jsonOf = (action: Action): ActionJson => ({
+  subaccount_id: `${action.subaccountId}`,
+  nonce: `${action.nonce}`,
+  module: action.module,
+  data: action.data,
+  expiry: `${action.expiry}`,
+  owner: action.owner,
+  signer: action.signer,
+})

@@ -1,0 +1,202 @@
+import { expect } from 'chai'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Address, Hex } from '../../../core/action.js'
+import { CannotStart } from '../../../core/cannot-start.js'
+import type { TransferRecord } from '../../../core/transfer.js'
+import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import type { Trader } from '../../support/devnet-world.js'
+import { eventually } from '../../support/eventually.js'
+import { depositBody, TEN, walletOf, type SentRequest } from './requests.js'
+import {
+  approve,
+  freshExecutor,
+  freshOwner,
+  PURSE,
+  recordIn,
+  startDeposits,
+  transferStage,
+  type SubmitterSetup,
+  type TestSubmitter,
+  type TransferStage,
+} from './stage.js'
+
+const SHORT_MS = 1_500
+const FILES = ['deposits.db', 'deposit-transactions.db'] as const
+/** More than the depth at which a transaction is final. */
+const FINAL_BLOCKS = 14
+
+describe('the journal of a submitter on the bus', function () {
+  this.timeout(120_000)
+  let stage: TransferStage
+  let owner: Trader
+  const running: TestSubmitter[] = []
+  const dirs: string[] = []
+
+  before(async () => {
+    stage = await transferStage()
+  })
+  beforeEach(async () => {
+    owner = await freshOwner(stage)
+    await approve(stage, owner.address, PURSE)
+  })
+  afterEach(async () => {
+    await stage.world.client.setAutomine(true)
+    for (const submitter of running.splice(0)) await submitter.stop()
+    for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true })
+  })
+
+  function newDir(): string {
+    const dir = mkdtempSync(join(tmpdir(), 'journal-'))
+    dirs.push(dir)
+    return dir
+  }
+  async function start(setup: SubmitterSetup = {}): Promise<TestSubmitter> {
+    const dataDir = setup.dataDir ?? newDir()
+    const submitter = await startDeposits(stage, { answerWithinMs: SHORT_MS, ...setup, dataDir })
+    running.push(submitter)
+    return submitter
+  }
+  async function stop(submitter: TestSubmitter): Promise<void> {
+    running.splice(running.indexOf(submitter), 1)
+    await submitter.stop()
+  }
+  const aBody = () => depositBody(stage.world, owner)
+  const sentBy = (address: Address) => stage.world.client.getTransactionCount({ address })
+  const wallet = () => walletOf(stage.world, stage.world.at.usdc, owner.address)
+  async function becomes(submitter: TestSubmitter, hash: Hex, status: TransferRecord['status']) {
+    await eventually(async () => {
+      expect(recordIn(await submitter.lookUp(hash)).status).to.equal(status)
+    })
+  }
+  const confirmedBy = async (submitter: TestSubmitter, body: SentRequest) => {
+    const record = recordIn(await submitter.ask(body))
+    await becomes(submitter, record.actionHash, 'confirmed')
+    return recordIn(await submitter.lookUp(record.actionHash))
+  }
+  /** Signed and broadcast, and not mined. */
+  async function inFlight(submitter: TestSubmitter, body: SentRequest): Promise<TransferRecord> {
+    await stage.world.client.setAutomine(false)
+    const record = recordIn(await submitter.ask(body))
+    await becomes(submitter, record.actionHash, 'submitted')
+    return recordIn(await submitter.lookUp(record.actionHash))
+  }
+  async function mine(blocks = 1): Promise<void> {
+    await stage.world.client.setAutomine(true)
+    await stage.world.client.mine({ blocks })
+  }
+
+  for (const lost of [[FILES[1]], FILES]) {
+    it(`gives ${lost.join(' and ')} back: what is settled, and what is in flight, once`, async () => {
+      const first = await start()
+      const settled = await confirmedBy(first, await aBody())
+      const body = await aBody()
+      const open = await inFlight(first, body)
+      await stop(first)
+      for (const name of lost)
+        for (const end of ['', '-wal', '-shm'])
+          rmSync(join(first.dataDir, `${name}${end}`), { force: true })
+
+      const { dataDir, privateKey } = first
+      const second = await start({ dataDir, privateKey })
+      const again = recordIn(await second.lookUp(settled.actionHash))
+      const { createdAtMs, updatedAtMs, ...expected } = settled
+      expect(updatedAtMs).to.be.at.least(createdAtMs)
+      expect(again).to.deep.include(expected)
+      const repeated = recordIn(await second.ask(body))
+      expect(repeated).to.include({ actionHash: open.actionHash, txHash: open.txHash })
+      await mine()
+      await becomes(second, open.actionHash, 'confirmed')
+      expect(recordIn(await second.lookUp(open.actionHash)).txHash).to.equal(open.txHash)
+      expect(await sentBy(second.address)).to.equal(2)
+      expect(await wallet()).to.equal(PURSE - 2n * TEN)
+    })
+  }
+
+  it('broadcasts and tells nothing that the bus has not acknowledged', async () => {
+    const submitter = await start()
+    const { server } = submitter
+    const release = server.holdAppendAcks()
+    const body = await aBody()
+    const record = recordIn(await submitter.ask(body))
+    expect(record.status).to.equal('pending')
+    expect(record).not.to.have.property('txHash')
+    expect(await sentBy(submitter.address)).to.equal(0)
+    release()
+    await becomes(submitter, record.actionHash, 'confirmed')
+    expect(await sentBy(submitter.address)).to.equal(1)
+  })
+
+  it('is taken over by a submitter on another disk, with what is in flight and what was told', async () => {
+    const server = createMemoryBus()
+    const privateKey = await freshExecutor(stage)
+    const failed: unknown[] = []
+    const onFatal = (error: unknown): void => void failed.push(error)
+    const first = await start({ server, privateKey, onFatal })
+    const settled = await confirmedBy(first, await aBody())
+    let led = false
+    const becoming = start({ server, privateKey }).then((submitter) => {
+      led = true
+      return submitter
+    })
+    const body = await aBody()
+    const open = await inFlight(first, body)
+    expect(led).to.equal(false)
+
+    first.bus.setConnected(false)
+    const second = await becoming
+    // It does not answer for the owner's second deposit as if there were none.
+    const busy = await second.ask(await aBody())
+    expect(busy).to.have.nested.property('refusal.code', 'deposit_in_progress')
+    expect(recordIn(await second.ask(body))).to.include({ txHash: open.txHash })
+    const known = recordIn(await second.lookUp(settled.actionHash))
+    expect(known).to.include({ status: 'confirmed', credited: settled.credited })
+    await mine()
+    await becomes(second, open.actionHash, 'confirmed')
+    const next = await confirmedBy(second, await aBody())
+    expect(next.status).to.equal('confirmed')
+    expect(await sentBy(second.address)).to.equal(3)
+    expect(await wallet()).to.equal(PURSE - 3n * TEN)
+
+    // The first comes back: what it records is refused, and it ends.
+    first.bus.setConnected(true)
+    await eventually(() => failed.length > 0)
+    await stop(first)
+    // A restart follows the second's journal, and answers as it does.
+    await stop(second)
+    const again = await start({ server, privateKey, dataDir: first.dataDir })
+    for (const { actionHash } of [settled, open, next])
+      expect(recordIn(await again.lookUp(actionHash)).status).to.equal('confirmed')
+    expect(await sentBy(again.address)).to.equal(3)
+  })
+
+  it('outlives a rotation of the key: what the old key has in flight is sent once, the next by the new one', async () => {
+    const first = await start()
+    const body = await aBody()
+    const open = await inFlight(first, body)
+    await stop(first)
+    const { dataDir, privateKey: retiringKey } = first
+    const privateKey = await freshExecutor(stage)
+    const alone: unknown = await start({ dataDir, privateKey }).catch((error: unknown) => error)
+    expect(alone).to.be.instanceOf(CannotStart)
+
+    const second = await start({ dataDir, privateKey, retiringKey })
+    expect(recordIn(await second.ask(body))).to.include({ txHash: open.txHash })
+    await mine()
+    await becomes(second, open.actionHash, 'confirmed')
+    await confirmedBy(second, await aBody())
+    expect(await sentBy(first.address)).to.equal(1)
+    expect(await sentBy(second.address)).to.equal(1)
+    await mine(FINAL_BLOCKS)
+    // Nothing of the old key is needed any more; and it may come back.
+    await stop(second)
+    await eventually(async () => {
+      const third = await start({ dataDir, privateKey: retiringKey, retiringKey: privateKey })
+      await confirmedBy(third, await aBody())
+      await stop(third)
+    })
+    expect(await sentBy(first.address)).to.equal(2)
+    expect(await wallet()).to.equal(PURSE - 3n * TEN)
+  })
+})
