@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { KEY_ROLES } from '../actors/operator/command-line.js'
 import { parseProcfile } from '../devnet/launcher/procfile.js'
 
 const root = new URL('../../', import.meta.url)
@@ -54,6 +55,26 @@ describe('samples of a venue that trades for real', () => {
     for (const [name, host] of hosts) expect(host, name).to.equal('127.0.0.1')
   })
 
+  it('has the key of each process that signs in a file, and none in the environment', () => {
+    const comments = read(`${SAMPLES}/production.env`)
+    for (const process of KEY_ROLES) {
+      const setting = `${process.replaceAll('-', '_').toUpperCase()}_KEY_FILE=/etc/venue/keys/${process}`
+      expect(comments, process).to.include(`/etc/venue/${process}.env`).and.include(setting)
+      const container = read(`${SAMPLES}/compose.yaml`).split(/^ {2}(?=[a-z-]+:)/m)
+      const own = container.find((each) => each.startsWith(`${process}:`))
+      expect(own, process).to.include(`/etc/venue/${process}.env`)
+    }
+    expect(read(`${SYSTEMD}/venue@.service`)).to.include('EnvironmentFile=-/etc/venue/%i.env')
+    const files = readdirSync(new URL(SAMPLES, root), { recursive: true, withFileTypes: true })
+    const samples = files.filter((each) => each.isFile())
+    expect(samples.length).to.be.above(8)
+    const texts = samples.map(({ parentPath, name }) =>
+      readFileSync(join(parentPath, name), 'utf8'),
+    )
+    const pages = ['docs/GO-LIVE.md', 'docs/OPERATING.md', 'docs/THREE-MACHINES.md', 'README.md']
+    for (const text of [...texts, ...pages.map(read)]) expect(text).to.not.match(/_PRIVATE_KEY/)
+  })
+
   it('has a hardened unit for the processes and for the bus, and a target that wants each process', () => {
     for (const unit of ['venue@.service', 'venue-nats.service']) {
       const lines = read(`${SYSTEMD}/${unit}`).split('\n')
@@ -100,7 +121,7 @@ describe('samples of a venue that trades for real', () => {
       const file = join(mkdtempSync(join(tmpdir(), 'venue-compose-')), 'compose.yaml')
       writeFileSync(file, read(`${SAMPLES}/compose.yaml`).replaceAll(/^ *env_file:.*\n/gm, ''))
       const { status, stderr } = spawnSync('docker', ['compose', '-f', file, 'config', '-q'], {
-        encoding: 'utf8',
+        ...{ encoding: 'utf8', env: { ...process.env, VENUE_UID: '1000' } },
       })
       expect(status, stderr).to.equal(0)
     })

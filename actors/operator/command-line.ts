@@ -258,9 +258,9 @@ function addCheck(program: Command, given: (senders: SenderOptions, json: boolea
     .description(
       'check on the chain of RPC_URL what a venue needs of the deployment in DEPLOYMENT_FILE; a line each, exit code 1 if one is missing',
     )
-    .option('--executor <address>', 'settles matches; default: of EXECUTOR_PRIVATE_KEY')
-    .option('--deposit-submitter <address>', 'default: of DEPOSIT_SUBMITTER_PRIVATE_KEY')
-    .option('--withdrawal-submitter <address>', 'default: of WITHDRAWAL_SUBMITTER_PRIVATE_KEY')
+    .option('--executor <address>', 'settles matches; default: of EXECUTOR_KEY_FILE')
+    .option('--deposit-submitter <address>', 'default: of DEPOSIT_SUBMITTER_KEY_FILE')
+    .option('--withdrawal-submitter <address>', 'default: of WITHDRAWAL_SUBMITTER_KEY_FILE')
     .option(...AS_JSON)
     .addHelpText(
       'after',

@@ -19,12 +19,6 @@ const EXECUTOR_KEY = testKey(1002)
 const SECRET = 'a'.repeat(64)
 const READY_WITHIN_MS = 90_000
 
-/** The secrets of one process, as in its file of /etc/venue. */
-const OWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  executor: { EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY, EXECUTOR_SECRET: SECRET },
-  matchers: { EXECUTOR_SECRET: SECRET },
-}
-
 describe('the samples of docs/operating, without the launcher', function () {
   this.timeout(240_000)
   const dir = tempDir()
@@ -32,6 +26,12 @@ describe('the samples of docs/operating, without the launcher', function () {
   let world: World
   let gatewayUrl: string
   let settings: Record<string, string>
+  const keyFile = join(dir.path, 'keys', 'executor')
+  /** The secrets of one process, as in its file of /etc/venue. */
+  const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    executor: { EXECUTOR_KEY_FILE: keyFile, EXECUTOR_SECRET: SECRET },
+    matchers: { EXECUTOR_SECRET: SECRET },
+  }
 
   function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): void {
     children.push(spawn(command, args, { cwd: inProject('.'), env, stdio: 'ignore' }))
@@ -43,6 +43,8 @@ describe('the samples of docs/operating, without the launcher', function () {
     await provideMarketFile(join(dir.path, 'markets.json'), SPOT_ALONE)
     writeFileSync(join(dir.path, 'deployment.json'), JSON.stringify(world.at))
     mkdirSync(join(dir.path, 'nats'))
+    mkdirSync(join(dir.path, 'keys'), { mode: 0o700 })
+    writeFileSync(keyFile, `${EXECUTOR_KEY}\n`, { mode: 0o600 })
     const [nats, monitor, gateway, executor, sockets] = await Promise.all(
       Array.from({ length: 5 }, freePort),
     )
@@ -65,7 +67,7 @@ describe('the samples of docs/operating, without the launcher', function () {
     start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})
     const processes = readFileSync(inProject('Procfile'), 'utf8').matchAll(/^([a-z-]+):/gm)
     for (const [, name = ''] of processes)
-      start('./venue', ['run', name], { PATH: process.env.PATH, ...settings, ...OWN[name] })
+      start('./venue', ['run', name], { PATH: process.env.PATH, ...settings, ...own[name] })
   })
   after(async () => {
     const running = children.filter(
@@ -104,14 +106,10 @@ describe('the samples of docs/operating, without the launcher', function () {
   })
 
   it('are what ./venue check-deployment finds complete', () => {
-    const { status, stdout } = spawnSync(
-      './venue',
-      ['check-deployment', '--executor', world.executor],
-      {
-        ...{ cwd: inProject('.'), encoding: 'utf8' as const },
-        env: { PATH: process.env.PATH, ...settings },
-      },
-    )
+    const { status, stdout } = spawnSync('./venue', ['check-deployment'], {
+      ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+      env: { PATH: process.env.PATH, ...settings, EXECUTOR_KEY_FILE: keyFile },
+    })
     expect(stdout.split('\n').filter((line) => !line.startsWith('ok '))).to.deep.equal([''])
     expect(status).to.equal(0)
   })
