@@ -53,7 +53,7 @@ export interface ExecuteDeps {
   readonly markets: readonly Market[]
   readonly journal: TransactionJournal
   readonly lane: TransactionLane
-  readonly queue: SettlementQueue
+  readonly queue: Pick<SettlementQueue, 'submit'>
   readonly findGuilty: FindGuilty
   readonly readMark: ReadMark
   /** A match was refused for a fault of the venue. */

@@ -22,13 +22,14 @@ export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
 
 const WALLET = { wallet: 'executor' }
 
-/** Reads at each scrape whether matches can be settled, and the funds for gas. */
+/** Reads at each scrape whether matches can be settled, how many wait, and the funds for gas. */
 export function sampleExecutor(
   metrics: Metrics,
-  { trouble, readBalance }: Pick<Executor, 'trouble' | 'readBalance'>,
+  { trouble, waiting, readBalance }: Pick<Executor, 'trouble' | 'waiting' | 'readBalance'>,
   reserveWei: bigint,
 ): void {
   metrics.sample('venue_executor_ready', () => [[{}, trouble() === undefined ? 1 : 0]])
+  metrics.sample('venue_executor_queue', () => [[{}, waiting()]])
   metrics.sample('venue_gas_balance_wei', async () => [[WALLET, Number(await readBalance())]])
   metrics.sample('venue_gas_reserve_wei', () => [[WALLET, Number(reserveWei)]])
 }

@@ -69,6 +69,8 @@ export interface Executor extends Executions {
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match can be settled now; undefined when one can. */
   readonly trouble: () => string | undefined
+  /** Settlements that wait to be simulated and sent. */
+  readonly waiting: () => number
   /** Funds of the signer, in wei, at most a block old; rejects with ChainUnreachable. */
   readonly readBalance: () => Promise<bigint>
   /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
@@ -175,7 +177,8 @@ async function startExecutor(
   }
   const trouble = () => troubleOf(lane) ?? busTrouble() ?? faults.trouble()
   const readBalance = async () => (await lane.readGas()).balance
-  return { ...executions, readReversals, faults, trouble, readBalance, stop }
+  const { waiting } = queue
+  return { ...executions, readReversals, faults, trouble, waiting, readBalance, stop }
 }
 
 /** The markets whose trade modules are there; the others alone are not settled (watch-faults.ts). */

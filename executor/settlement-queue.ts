@@ -26,6 +26,8 @@ export interface SettlementQueue {
    * broken.
    */
   submit(settlement: Settlement): Promise<Submission>
+  /** Settlements that are not in a transaction yet, those of the current group included. */
+  waiting(): number
   /** Finishes the current group, and answers everything else with `unavailable`. */
   stop(): Promise<void>
 }
@@ -106,6 +108,7 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
         waiting.push(one)
         working ??= work()
       }),
+    waiting: () => waiting.length,
     async stop() {
       stopped = true
       await working

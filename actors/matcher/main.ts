@@ -43,7 +43,7 @@ function runMarket(name: string): void {
         lateAfterMs: config.SETTLEMENT_LATE_SECONDS * 1_000,
         engineVersion: config.ENGINE_VERSION,
       })
-      sampleMatcher(metrics, name, () => matcher.standing())
+      sampleMatcher(metrics, name, matcher)
       const pings = await answerPings(bus, { process, standby }, matcher)
       return {
         async stop() {

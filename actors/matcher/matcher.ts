@@ -1,6 +1,8 @@
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
 import { INTAKE_SOURCE } from '../../core/engine/numbering.js'
+import type { HoldCause } from '../../core/engine/market-holds.js'
+import type { MarketHold } from '../../core/contracts/contract.js'
 import { declareCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { openMarketLog } from '../../runtime/bus/market-log.js'
 import type { Standing } from '../../runtime/process/process.js'
@@ -27,6 +29,8 @@ export interface Matcher {
   positions(): { command_seq: number; feed_seq: number }
   /** Whether it does its work now, and if not, why. */
   standing(): Standing
+  /** What holds the market, by cause. */
+  holds(): ReadonlyMap<HoldCause, MarketHold>
   stop(): Promise<void>
 }
 
@@ -84,6 +88,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
     isLive: () => phase.kind === 'live',
     positions: () => positionsOf(phase),
     standing: () => standingOf(phase),
+    holds: () => phase.log.state.holds,
     stop: async () => {
       over = true
       await objecting.stop()

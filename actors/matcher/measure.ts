@@ -1,7 +1,7 @@
 import type { Change } from '../../core/engine/change.js'
 import { revertFields } from '../../core/revert.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
-import type { Standing } from '../../runtime/process/process.js'
+import type { Matcher } from './matcher.js'
 import type { MatcherFacts } from './observe.js'
 
 /** Measures a market's matcher by the facts that it reports. */
@@ -40,13 +40,24 @@ function reasonOf(change: Change): string {
 }
 
 /** Measures where the matcher stands, at each scrape. */
-export function sampleMatcher(metrics: Metrics, market: string, standing: () => Standing): void {
+export function sampleMatcher(
+  metrics: Metrics,
+  market: string,
+  { standing, holds }: Pick<Matcher, 'standing' | 'holds'>,
+): void {
   const position = (name: string) => () => {
     const value = standing().positions[name]
     return value === undefined ? [] : [[{ market }, value] as const]
   }
   metrics.sample('venue_market_seq', position('feed_seq'))
   metrics.sample('venue_command_seq', position('command_seq'))
+  metrics.sample('venue_market_held', () =>
+    Array.from(holds(), ([cause, hold]) => {
+      // What an operator writes is not bounded, and a label must be.
+      const reason = cause === 'operator' ? '' : hold.reason
+      return [{ market, cause, reason }, 1]
+    }),
+  )
   metrics.sample('venue_pending_settlements', position('pending_settlements'))
   metrics.sample('venue_oldest_pending_settlement_seconds', position('oldest_pending_settlement_s'))
   metrics.sample('venue_late_settlements', position('late_settlements'))

@@ -64,6 +64,8 @@ export interface CommandLog {
   settled(): Promise<void>
   /** What the market's matcher has taken. Throws Fenced when it is of a newer term. */
   heard(taken: LogPosition): void
+  /** Entries that wait for a message. */
+  waiting(): number
   /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
   /** Accepts nothing new; what cannot be appended is given up. */
@@ -130,6 +132,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
         registry.fold(market, [], { streamSeq, lastNo })
       }
     },
+    waiting: () => committer.waiting(),
     trouble: () => writing.trouble,
     submit: (entry) =>
       new Promise((resolve, reject) => {

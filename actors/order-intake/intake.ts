@@ -280,6 +280,8 @@ export interface OrderIntakeOptions extends Omit<
 }
 
 export interface OrderIntake extends Running {
+  /** Checked commands that wait to be written into each market's log. */
+  waiting(): (readonly [market: string, commands: number])[]
   /** Takes the orders of one market more. */
   follow(row: Market): Promise<void>
 }
@@ -330,6 +332,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   })
   log.info({ markets: [...commandLogs.keys()], term }, 'taking orders')
   return {
+    waiting: () => Array.from(commandLogs, ([market, each]) => [market, each.waiting()] as const),
     follow: (row) => logs.follow(row),
     stop: async () => {
       await Promise.all([...subscriptions, indexGate].map((each) => each.stop()))

@@ -12,7 +12,7 @@ import { answerExport } from './answer-export.js'
 import { openChain } from './chain-clients.js'
 import { authorityOf, indexGateOf, readOrderIntakeConfig } from './config.js'
 import { roomOf } from './disks.js'
-import { sampleAdmission } from './measure.js'
+import { sampleAdmission, sampleQueues } from './measure.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
 const config = orExit(readOrderIntakeConfig)
@@ -40,6 +40,7 @@ runProcess({
       ...{ ...places, ...authorityOf(config), ...chain, nowMs: Date.now, log, onFatal: fail },
       indexGate: indexGateOf(config),
     })
+    sampleQueues(metrics, intake)
     const path = join(config.DATA_DIR, `intake.db${EXPORT_SUFFIX}`)
     const exports = await answerExport({ bus, registry, path, log }, PROCESS_NAME)
     const watch = file.watch(async (row) => {

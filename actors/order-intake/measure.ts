@@ -1,6 +1,7 @@
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 import { leastFree, type Admission } from './admission.js'
 import type { Room } from './disks.js'
+import type { OrderIntake } from './intake.js'
 
 export interface MeasuredAdmission {
   /** Read anew each time: a market that is added is measured from then on. */
@@ -25,5 +26,12 @@ export function sampleAdmission(
       { place: disk.place },
       Number(leastFree(disk, room.reserve)),
     ]),
+  )
+}
+
+/** Reads at each scrape how many commands wait for their market's log. */
+export function sampleQueues(metrics: Metrics, { waiting }: Pick<OrderIntake, 'waiting'>): void {
+  metrics.sample('venue_intake_queue', () =>
+    waiting().map(([market, commands]) => [{ market }, commands]),
   )
 }

@@ -67,6 +67,11 @@ export const METRICS = {
     MARKET,
     '1 while the matcher leads its market and nothing is wrong with it, else 0.',
   ),
+  venue_market_held: gauge(
+    'matchers',
+    ['market', 'cause', 'reason'],
+    '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), chain, restored or operator; the reason of an operator is left out.',
+  ),
   venue_pending_settlements: gauge('matchers', MARKET, 'Matches without an outcome on chain.'),
   venue_oldest_pending_settlement_seconds: gauge(
     'matchers',
@@ -112,6 +117,11 @@ export const METRICS = {
     MARKET,
     '1 while the intake refuses all new orders of a market, because the bus or the disk is full or its matcher is behind.',
   ),
+  venue_intake_queue: gauge(
+    'order-intake',
+    MARKET,
+    'Checked commands that wait to be written into the log of the market.',
+  ),
   venue_disk_free_bytes: gauge(
     'order-intake',
     ['place'],
@@ -138,6 +148,7 @@ export const METRICS = {
     ['step'],
     'What the executor did: received, simulated, deferred, refused, unavailable, sent, mined, replaced, displaced, reversed.',
   ),
+  venue_executor_queue: gauge('executor', [], 'Settlements that wait to be simulated and sent.'),
   venue_executor_ready: gauge('executor', [], '1 while a match could be settled, else 0.'),
   venue_gas_balance_wei: gauge(
     'executor',

@@ -107,7 +107,6 @@ describe('a request to settle', () => {
           submitted.push(settlement)
           return submission(settlement)
         },
-        stop: () => Promise.resolve(),
       },
       findGuilty: (_, revert) => {
         asked.guilty.push(revert)

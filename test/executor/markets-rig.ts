@@ -109,7 +109,6 @@ export class MarketsRig {
           new Promise((resolve, reject) => {
             this.waiting.push({ settlement, resolve, reject, deferrals: 0 })
           }),
-        stop: () => Promise.resolve(),
       },
       findGuilty: (match, revert) => {
         options.beforeBlame()

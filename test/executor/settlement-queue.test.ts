@@ -69,12 +69,14 @@ describe('the queue of settlements', () => {
     const first = submit('a0')
     await eventually(() => simulated.length === 1)
     const others = [submit('b0', 2n), submit('c0', 3n)]
+    expect(queue.waiting()).to.equal(3)
     const go = release
     release = undefined
     go?.()
     const answers = await Promise.all([first, ...others])
     expect(answers.map(({ kind }) => kind)).to.deep.equal(['sent', 'sent', 'sent'])
     expect(simulated).to.deep.equal([['a0'], ['b0', 'c0']])
+    expect(queue.waiting()).to.equal(0)
   })
 
   it('puts no more into a group than the packer takes', async () => {
