@@ -5,10 +5,12 @@ import { accessEnv, busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 
-export const USAGE = `usage: npm run audit
+export const USAGE = `usage: ./venue audit
 
 Folds the logs of the venue in DATA_DIR (./var) again and compares them with its databases and the chain. Exits with 1 at a
-difference. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).`
+difference. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).
+
+  DATA_DIR=/var/lib/venue AUDIT_EVERY_S=3600 ./venue audit`
 
 /** Settings of the auditor, by the names of its environment. */
 export const auditorEnv = z.object({

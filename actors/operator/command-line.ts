@@ -101,15 +101,24 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
   market
     .command('list')
     .description('every market with its state and its rules')
+    .addHelpText('after', examples('./venue market list'))
     .action(() => given({ kind: 'list' }))
   market
     .command('add <file.json>')
     .description('add the rows of a file to the market file; the venue opens the markets')
+    .addHelpText('after', examples('./venue market add new-market.json'))
     .action((file: string) => given({ kind: 'add', file }))
   market
     .command('set <market> <rule=value...>')
     .description('change rules; they hold for matches from then on')
     .option(...REASON)
+    .addHelpText(
+      'after',
+      examples(
+        './venue market set cNGN-USDC taker_fee_bps=30 --reason tariff',
+        './venue market set cNGN-USDC min_notional=1 open_order_limit=200',
+      ),
+    )
     .action((name: string, words: readonly string[], { reason }: { readonly reason: string }) => {
       const fields = readFields(words, (why) => market.error(`error: ${why}`))
       given({ kind: 'change', market: name, change: { kind: 'set', fields }, reason })
@@ -119,6 +128,7 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
       .command(`${kind} <market>`)
       .description(CHANGES[kind])
       .option(...REASON)
+      .addHelpText('after', examples(`./venue market ${kind} cNGN-USDC --reason maintenance`))
       .action((name: string, { reason }: { readonly reason: string }) =>
         given({ kind: 'change', market: name, change: { kind }, reason }),
       )

@@ -11,7 +11,12 @@ import { readLauncherConfig } from '../launcher/config.js'
 import { createSeries, NoNextSeries, rowOfNextSeries } from './next-series.js'
 import { BatchError } from '../chain/transaction-batch.js'
 
-const USAGE = 'usage: ./venue series <expiry>, for example 2026-12-31T14:00Z'
+const USAGE = `usage: ./venue series <expiry>
+
+Opens the next series of futures on the local chain of DATA_DIR (./var), and writes its row for ./venue market add. The expiry is a
+time with its zone:
+
+  ./venue series 2026-12-31T14:00Z`
 const devnetSchema = z.object({ rpc_url: z.url(), future_asset: z.string() })
 
 /** Opens the next series of futures on the devnet's chain, and writes its row for `./venue market add`. */

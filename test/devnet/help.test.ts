@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -18,35 +18,34 @@ const run = (
 describe('the help of a command', function () {
   this.timeout(60_000)
 
-  for (const command of [
-    'up',
-    'run',
-    'test',
-    'reset',
-    'logs',
-    'market',
-    'status',
-    'inspect',
-    'check-deployment',
-    'backup',
-    'restore',
-    'bus-replicas',
-    'bus-users',
-    'series',
-  ])
-    for (const word of ['--help', '-h'])
-      it(`./venue ${command} ${word} says how it is used, and does nothing`, () => {
-        const { status, stdout, stderr } = run('./venue', [command, word])
-        expect([status, stderr]).to.deep.equal([0, ''])
-        expect(stdout).to.match(new RegExp(`^usage: ./venue ${command}`))
-      })
+  const COMMANDS = [...run('./venue', ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)]
+    .map(([, command = '']) => command)
+    .filter((command) => command !== 'help')
+  const CHANGES = ['list', 'add', 'set', 'pause', 'resume', 'disable', 'enable', 'accept-gap']
 
-  for (const program of ['actors/auditor/main', 'bench/main'])
-    it(`that of ${program} too`, () => {
-      const { status, stdout, stderr } = run('node', [`dist/${program}.js`, '--help'])
+  it('is there for every command of ./venue, and each stands in a page for operators', () => {
+    expect(COMMANDS).to.include.members(['up', 'audit', 'market', 'rotate-key', 'restore'])
+    const page = readFileSync(inProject('docs/OPERATING.md'), 'utf8')
+    expect(COMMANDS.filter((command) => !page.includes(`\`./venue ${command}`))).to.deep.equal([])
+    const listed = run('./venue', ['market', '--help']).stdout.matchAll(/^ {2}([a-z-]+) .*[<[]/gm)
+    for (const [, change] of listed) expect(CHANGES).to.include(change)
+  })
+
+  const asked = [...COMMANDS, ...CHANGES.map((change) => `market ${change}`)]
+  for (const words of [...asked.map((each) => [...each.split(' '), '--help']), ['market', '-h']])
+    it(`./venue ${words.join(' ')} says how it is used, with an example, and does nothing`, () => {
+      const { status, stdout, stderr } = run('./venue', words)
       expect([status, stderr]).to.deep.equal([0, ''])
-      expect(stdout).to.match(/^usage: npm run /)
+      const command = words.slice(0, -1).join(' ')
+      expect(stdout).to.match(new RegExp(`^usage: ./venue ${command}`))
+      expect(stdout).to.match(new RegExp(`^ {2}([A-Z_]+=\\S+ )*./venue ${command}\\b`, 'm'))
     })
+
+  it('is there for the benches', () => {
+    const { status, stdout, stderr } = run('node', ['dist/bench/main.js', '--help'])
+    expect([status, stderr]).to.deep.equal([0, ''])
+    expect(stdout).to.match(/^usage: npm run /)
+  })
 
   it('is shown with what a command does not know, which it does not carry out', () => {
     const dir = tempDir()
