@@ -56,6 +56,7 @@ export const subAccountsAbi = parseAbi([
   'function lastAccountTradeId(uint256 accountId) view returns (uint256 tradeId)',
   'function createAccount(address owner, address _manager) returns (uint256 newId)',
   'function setAssetAllowances(uint256 accountId, address delegate, AssetAllowance[] allowances)',
+  'function positiveAssetAllowance(uint256 accountId, address owner, address asset, address delegate) view returns (uint256)',
   'function submitTransfer(AssetTransfer assetTransfer, bytes managerData) returns (uint256 tradeId)',
   'function submitTransfers(AssetTransfer[] assetTransfers, bytes managerData) returns (uint256 tradeId)',
   'event AccountCreated(address indexed owner, uint256 indexed accountId, address indexed manager)',

@@ -1,8 +1,8 @@
 import { encodeFunctionData } from 'viem'
-import type { Address } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
-import { matchingAbi, perpAssetAbi } from '../abi/contracts.js'
+import { matchingAbi, perpAssetAbi, subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { readHead } from '../reads/blocks.js'
 import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/client.js'
 import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
@@ -117,6 +117,7 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
     [`${name}: matches are allowed`, async () => (await readMarketFault(faults, market))?.why],
     [`${name}: prices are fresh`, () => isHeld(deps, market)],
     [`${name}: caps leave room`, () => isCapped(deps, market)],
+    [`${name}: fees can be credited`, () => takesNoFees(deps, market)],
   ] as const
 }
 
@@ -194,4 +195,29 @@ async function isCapped(deps: CheckedDeployment, market: Market): Finding {
   const [total, cap] = await Promise.all([read('totalPosition'), read('totalPositionCap')])
   if (total === undefined || cap === undefined || total < cap) return undefined
   return `${total} of ${cap} are used: raise the cap of ${manager} on ${address}`
+}
+
+/** Below this, in quote at 1e18, the next fees may be more than is allowed. */
+const LEAST_ALLOWANCE = 10n ** 18n
+
+/** An account for fees that a trade module may not credit: a wrapped asset asks for consent, cash does not. */
+async function takesNoFees({ client, deployment }: ChainReads, market: Market): Finding {
+  const { tradeModuleAddress: module, quoteAssetAddress: quote } = market
+  const { subAccounts, cashAsset } = deployment
+  if (quote === cashAsset) return undefined
+  const read = (to: Address, data: Hex) =>
+    orUnreachable(`fees of ${market.market}`, wordOf({ client }, to, data))
+  const ofModule = { abi: tradeModuleAbi, functionName: 'feeRecipient' } as const
+  const account = await read(module, encodeFunctionData(ofModule))
+  // The check of matches names an account that is missing.
+  if (account === undefined || account === 0n) return undefined
+  const ofOwner = { abi: subAccountsAbi, functionName: 'ownerOf', args: [account] } as const
+  const owner = await read(subAccounts, encodeFunctionData(ofOwner))
+  if (owner === undefined || owner === BigInt(module)) return undefined
+  const ownerAddress: Address = `0x${owner.toString(16).padStart(40, '0')}`
+  const args = [account, ownerAddress, quote, module] as const
+  const call = { abi: subAccountsAbi, functionName: 'positiveAssetAllowance', args } as const
+  const allowed = await read(subAccounts, encodeFunctionData(call))
+  if (allowed === undefined || allowed >= LEAST_ALLOWANCE) return undefined
+  return `${module} may credit ${allowed} of ${quote} to account ${account}: setAssetAllowances(${account}, ${module}, …) on ${subAccounts}, as ${ownerAddress}`
 }

@@ -263,6 +263,15 @@ contract SubAccounts is ISubAccounts, ERC721, ReentrancyGuard {
 
     // --- views
 
+    /// How much of an asset the delegate may still credit to the account, as this owner has allowed it.
+    function positiveAssetAllowance(uint256 accountId, address owner, address asset, address delegate)
+        external
+        view
+        returns (uint256)
+    {
+        return allowances[accountId][owner][asset][delegate].positive;
+    }
+
     function getBalance(uint256 accountId, address asset, uint256 subId) external view returns (int256) {
         return balanceAndOrder[accountId][asset][subId].balance;
     }

@@ -6,6 +6,7 @@ import {
   type CheckedDeployment,
   type DeploymentCheck,
 } from '../../../chain/contracts/check-deployment.js'
+import { subAccountsAbi } from '../../../chain/abi/contracts.js'
 import { createChainClient } from '../../../chain/reads/client.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import type { Address } from '../../../core/action.js'
@@ -69,6 +70,7 @@ describe('checkDeployment', function () {
       ...['chain and contracts', 'the executor may settle', 'deposits are allowed'],
       ...['withdrawals are allowed', 'gas of the executor', `${SPOT}: wiring`],
       ...[`${SPOT}: matches are allowed`, `${SPOT}: prices are fresh`, `${SPOT}: caps leave room`],
+      `${SPOT}: fees can be credited`,
     ])
   })
 
@@ -113,6 +115,31 @@ describe('checkDeployment', function () {
       `the deposit module is not allowed: setAllowedModule(${module}, true) on ${matching}`,
     )
     await set(true)
+    expect(await findings()).to.deep.equal([])
+  })
+
+  it('names an account for fees that the module may not credit', async () => {
+    const { sub_accounts: subAccounts, spot_trade_module: module, wrapped_usdc: quote } = world.at
+    const account = BigInt(world.at.spot_fee_subaccount_id)
+    const owner = lower(
+      await world.client.readContract({
+        ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'ownerOf', args: [account] },
+      }),
+    )
+    await world.client.setBalance({ address: owner, value: parseEther('1') })
+    const allow = async (positive: bigint) => {
+      const args = [account, module, [{ asset: quote, positive, negative: 0n }]] as const
+      const call = { abi: subAccountsAbi, functionName: 'setAssetAllowances', args } as const
+      await perform(world, { from: owner, to: subAccounts, data: encodeFunctionData(call) })
+    }
+    await allow(7n)
+    expect(await findings()).to.deep.equal([
+      {
+        ...{ what: `${SPOT}: fees can be credited`, result: 'failed' },
+        detail: `${module} may credit 7 of ${quote} to account ${account}: setAssetAllowances(${account}, ${module}, …) on ${subAccounts}, as ${owner}`,
+      },
+    ])
+    await allow(10n ** 18n)
     expect(await findings()).to.deep.equal([])
   })
 
