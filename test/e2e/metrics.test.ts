@@ -22,7 +22,7 @@ const FILLER_BYTES = 500_000
 const FIRES_WITHIN_MS = 90_000
 
 /** Metrics of which nothing is seen until something goes wrong. */
-const OF_TROUBLE = new Set(['venue_checkpoint_failures_total'])
+const OF_TROUBLE = new Set(['venue_checkpoint_failures_total', 'venue_market_held'])
 
 /** The address of each process's metrics, by process. */
 function targetsOf(dataDir: string): Map<string, string> {
