@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { KEY_ROLES } from '../actors/operator/command-line.js'
+import { JOURNAL_OWNERS } from '../core/journal-entry.js'
 import { parseProcfile } from '../devnet/launcher/procfile.js'
 
 const root = new URL('../../', import.meta.url)
@@ -57,7 +57,7 @@ describe('samples of a venue that trades for real', () => {
 
   it('has the key of each process that signs in a file, and none in the environment', () => {
     const comments = read(`${SAMPLES}/production.env`)
-    for (const process of KEY_ROLES) {
+    for (const process of JOURNAL_OWNERS) {
       const setting = `${process.replaceAll('-', '_').toUpperCase()}_KEY_FILE=/etc/venue/keys/${process}`
       expect(comments, process).to.include(`/etc/venue/${process}.env`).and.include(setting)
       const container = read(`${SAMPLES}/compose.yaml`).split(/^ {2}(?=[a-z-]+:)/m)
