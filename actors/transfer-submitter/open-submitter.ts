@@ -286,10 +286,10 @@ function createParts<Transfer extends SignedTransfer>(
   const transactions = createTransactions({ published, lane, stopping })
   const { address, readGas } = lane
   const { reserveWei, hourBudgetWei } = options
-  const { reservedWei } = transactions
+  const { reservedWei, inFlightWei } = transactions
   const spent = createGasSpent(database)
   const gas = createGasWallet({
-    ...{ address, readGas, spent, reservedWei, reserveWei, hourBudgetWei, nowMs },
+    ...{ address, readGas, spent, reservedWei, inFlightWei, reserveWei, hourBudgetWei, nowMs },
   })
   const owners = createRequestCounts(database, 'owner')
   const clients = createRequestCounts(database, 'client')

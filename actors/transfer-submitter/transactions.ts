@@ -59,8 +59,10 @@ export interface Transactions {
   minedWithin(intentId: string, withinMs: number): Promise<MinedTransaction | undefined>
   /** The intents whose transactions are open, or mined in a block that is not final. */
   unsettledIntents(): string[]
-  /** Most that the open transactions may still cost, in wei. */
+  /** Most that the key's open transactions may still cost, in wei. */
   readonly reservedWei: () => bigint
+  /** The same of every key, also one that is retiring. */
+  readonly inFlightWei: () => bigint
 }
 
 /** The journal's id of the transaction that carries a transfer out. */
@@ -88,7 +90,11 @@ export function createTransactions({
     stopping.addEventListener('abort', () => resolve(false), { once: true })
   })
   const stateOf = (intentId: string) => journal.find(intentId)?.state
-  const unsettled = () => journal.unsettledTransactions(lane.address)
+  const openCost = (sender: Address): bigint =>
+    journal
+      .unsettledTransactions(sender)
+      .filter(({ mined }) => mined === undefined)
+      .reduce((sum, { transaction }) => sum + highestCost(transaction), 0n)
   return {
     address: lane.address,
     stateOf,
@@ -127,10 +133,9 @@ export function createTransactions({
       return undefined
     },
     unsettledIntents: () => journal.unsettledIntents(),
-    reservedWei: () =>
-      unsettled()
-        .filter(({ mined }) => mined === undefined)
-        .reduce((sum, { transaction }) => sum + highestCost(transaction), 0n),
+    reservedWei: () => openCost(lane.address),
+    inFlightWei: () =>
+      journal.unsettledSenders().reduce((sum, sender) => sum + openCost(sender), 0n),
   }
 }
 
@@ -155,8 +160,10 @@ export interface GasDeps {
   readonly address: Address
   readonly readGas: GasReader
   readonly spent: GasSpent
-  /** Most that open transactions may still cost, in wei. */
+  /** Most that the wallet's open transactions may still cost, in wei. */
   readonly reservedWei: () => bigint
+  /** The same of every key of this hour. */
+  readonly inFlightWei: () => bigint
   /** Nothing is submitted that could take the wallet's balance below this. */
   readonly reserveWei: bigint
   /** Most gas of one hour, paid or in flight. */
@@ -180,9 +187,10 @@ export interface GasWallet {
 const BALANCE_WAIT_MS = 500
 
 export function createGasWallet(deps: GasDeps): GasWallet {
-  const { address, readGas, spent, reservedWei, reserveWei, hourBudgetWei, nowMs } = deps
+  const { address, readGas, spent, reservedWei, inFlightWei } = deps
+  const { reserveWei, hourBudgetWei, nowMs } = deps
   /** Transactions in flight count with their highest cost. */
-  const hourSpentWei = (): bigint => spent.withinHour(nowMs()) + reservedWei()
+  const hourSpentWei = (): bigint => spent.withinHour(nowMs()) + inFlightWei()
 
   function pauseFor(costWei: bigint, { balance }: GasFacts): GasPause | undefined {
     if (balance - reservedWei() - costWei < reserveWei) return 'gas_reserve'

@@ -44,7 +44,8 @@ export interface Publication {
   /**
    * Folds the next messages of the stream. Entries that wait here and are in the stream, because only their
    * acknowledgement was lost, stop waiting. If another writer's entries come first, the whole file is discarded: what
-   * waited was never broadcast. Then the file stands at the stream's beginning again.
+   * waited was never broadcast. Then the file stands at the stream's beginning again. Throws JournalDiverged, and leaves
+   * the file as it is, where what waited is of an earlier release, which did broadcast it.
    */
   fold(messages: readonly SequencedMessage[]): 'folded' | 'discarded'
 }
@@ -54,13 +55,27 @@ export interface SequencedMessage {
   readonly message: JournalMessage
 }
 
+/** A journal's stream as it is found. */
+export interface FoundStream {
+  readonly stream: string
+  /** Its last message; 0 for none. */
+  readonly streamEnd: number
+  /** Whether any message has entries. Asked where the file was never published in the stream. */
+  readonly holdsEntries: boolean
+}
+
+/** Whether the file was published in the stream before. */
+export const isPublishedIn = (db: Database, stream: string): boolean =>
+  prepareStatements(db).place.get()?.stream === stream
+
 /**
- * The publication of a journal's file in that stream, which ends with `streamEnd`. The first time, all that the file
- * holds is made to wait: it is of an earlier release. Throws JournalDiverged.
+ * The publication of a journal's file in that stream. The first time, all that the file holds is made to wait: it is of an
+ * earlier release. Throws JournalDiverged.
  */
-export function openPublication(db: Database, stream: string, streamEnd: number): Publication {
+export function openPublication(db: Database, found: FoundStream): Publication {
   const sql = prepareStatements(db)
-  begin(db, sql, { stream, streamEnd })
+  begin(db, sql, found)
+  const { stream, streamEnd } = found
   const placeNow = (): StreamPlace => {
     const row = sql.place.get()
     return { lastSeq: exactNumber(row?.last_seq ?? 0n), term: exactNumber(row?.term ?? 0n) }
@@ -99,14 +114,22 @@ export function openPublication(db: Database, stream: string, streamEnd: number)
 
 type Statements = ReturnType<typeof prepareStatements>
 
+interface PlaceRow {
+  readonly stream: string
+  readonly last_seq: bigint
+  readonly term: bigint
+  readonly earlier_up_to: bigint
+}
+
 function prepareStatements(db: Database) {
   return {
-    place: db.prepare<[], { stream: string; last_seq: bigint; term: bigint }>(
-      'SELECT stream, last_seq, term FROM publication',
+    place: db.prepare<[], PlaceRow>(
+      'SELECT stream, last_seq, term, earlier_up_to FROM publication',
     ),
-    start: db.prepare<[string]>(
-      `INSERT INTO publication (id, stream, last_seq, term) VALUES (1, ?, 0, 0)
-       ON CONFLICT (id) DO UPDATE SET stream = excluded.stream, last_seq = 0, term = 0`,
+    start: db.prepare<[string, number]>(
+      `INSERT INTO publication (id, stream, last_seq, term, earlier_up_to) VALUES (1, ?, 0, 0, ?)
+       ON CONFLICT (id) DO UPDATE SET stream = excluded.stream, last_seq = 0, term = 0,
+         earlier_up_to = excluded.earlier_up_to`,
     ),
     move: db.prepare<[number, number]>('UPDATE publication SET last_seq = ?, term = ?'),
     waiting: db.prepare<[number], { no: bigint; entry: string }>(
@@ -124,29 +147,26 @@ function prepareStatements(db: Database) {
 }
 
 /** The first start with this stream. */
-function begin(
-  db: Database,
-  sql: Statements,
-  { stream, streamEnd }: { readonly stream: string; readonly streamEnd: number },
-): void {
+function begin(db: Database, sql: Statements, { stream, holdsEntries }: FoundStream): void {
   const known = sql.place.get()?.stream
   if (known === stream) return
   durably(db, () => {
     // What waited for another stream is among what the tables hold.
     db.exec('DELETE FROM outbox')
-    let count = 0
+    let earlierUpTo = 0
     for (const entry of entriesOfFile(db)) {
-      sql.add.run(journalEntryText.write(entry))
-      count += 1
+      earlierUpTo = Number(sql.add.run(journalEntryText.write(entry)).lastInsertRowid)
     }
-    if (count > 0 && streamEnd > 0) {
-      throw new JournalDiverged(
-        `${db.name} was never published in ${stream}, which holds messages: remove the file`,
-      )
-    }
-    sql.start.run(stream)
+    if (earlierUpTo > 0 && holdsEntries) throw twoJournals(db, stream)
+    sql.start.run(stream, earlierUpTo)
   })()
 }
+
+const twoJournals = (db: Database, stream: string): JournalDiverged =>
+  new JournalDiverged(
+    `${db.name} was never published in ${stream}, which holds what another process has sent: ` +
+      'keep the file, and remove it from here only when all its transactions are final (docs/UPGRADING.md)',
+  )
 
 interface FoldDeps {
   readonly sql: Statements
@@ -177,6 +197,9 @@ function prepareFold(db: Database, { sql, placeNow, published }: FoldDeps): Publ
       const isWaiting = entries.length > 0 && sql.oldest.all(1).length > 0
       const isOwn = isWaiting && texts.every((text, i) => own[i]?.entry === text)
       if (isWaiting && !isOwn) {
+        const row = sql.place.get()
+        const oldest = sql.oldest.get(1)
+        if (row && oldest && oldest.no <= row.earlier_up_to) throw twoJournals(db, row.stream)
         discard()
         return 'discarded'
       }

@@ -8,7 +8,7 @@ import type { TransactionJournal } from '../../core/transaction-journal.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
-import { openPublication, type Publication } from './publication.js'
+import { isPublishedIn, openPublication, type Publication } from './publication.js'
 import { createPublisher } from './publisher.js'
 import { createTransactionJournal } from './transaction-journal.js'
 
@@ -75,7 +75,10 @@ export async function openPublishedJournal(
   const { lastSeq } = await bus.streamState(stream)
   const opening: Opening = {
     ...{ options, stream, writer: randomUUID(), rebuilt: 0 },
-    publication: openPublication(db, stream, lastSeq),
+    publication: openPublication(db, {
+      ...{ stream, streamEnd: lastSeq },
+      holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream, lastSeq)),
+    }),
   }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
   for (;;) {
@@ -83,6 +86,20 @@ export async function openPublishedJournal(
     const leading = await takeOver(opening)
     if (leading !== undefined) return leading
   }
+}
+
+/** Takeovers alone are nothing that was sent. */
+async function holdsEntries(
+  bus: Pick<Bus, 'read'>,
+  stream: string,
+  lastSeq: number,
+): Promise<boolean> {
+  for (let next = 1; next <= lastSeq;) {
+    const read = await bus.read(stream, next, FOLDED_AT_ONCE)
+    if (read.some(({ data }) => decodeJournal(data).entries.length > 0)) return true
+    next = (read.at(-1)?.seq ?? lastSeq) + 1
+  }
+  return false
 }
 
 interface Opening {

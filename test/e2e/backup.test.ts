@@ -149,6 +149,11 @@ describe('backup and restore', function () {
     expect(restored.code, restored.output).to.equal(0)
     expect(restored.output).to.match(/restored with a gap: what was answered after 20.* is lost/)
     expect(restored.output).to.match(/[1-9]\d* fills on the chain that the log of cNGN-USDC does/)
+    // The nonces that the chain has used are in the stream too: without them the executor would not start.
+    expect(restored.output).to.match(/has sent \d+ transactions, executor\.db knows \d+/)
+    for (const name of ['executor.db', 'deposit-transactions.db', 'withdrawal-transactions.db'])
+      for (const end of ['', '-wal', '-shm'])
+        rmSync(join(dataDir, `${name}${end}`), { force: true })
     const again = await startVenue({ dataDir })
     try {
       const [ann, ben] = [createTrader(again.devnet, 0), createTrader(again.devnet, 1)]
@@ -202,6 +207,7 @@ describe('backup and restore', function () {
     expect(parts.map(({ name }) => name)).to.include.members([
       ...['history.db', 'intake.db', 'executor.db', 'markets.json', 'restored-deployment.json'],
       ...['COMMANDS_cNGN-USDC', 'FEED_cNGN-USDC', 'TRANSFERS'],
+      ...['JOURNAL_executor', 'JOURNAL_deposit-submitter', 'JOURNAL_withdrawal-submitter'],
     ])
     for (const part of parts) {
       const chunks: Uint8Array[] = []

@@ -100,7 +100,9 @@ describe('how a gas wallet stands', () => {
       address: places.owner,
       readGas: () => new Promise(() => undefined),
       spent: { record: () => undefined, withinHour: () => 3n },
-      reservedWei: () => 4n,
+      reservedWei: () => 1n,
+      // Of the key and of one that is retiring.
+      inFlightWei: () => 4n,
       reserveWei: 10n,
       hourBudgetWei: 20n,
       nowMs: () => 0,

@@ -358,6 +358,30 @@ describe('a journal on the bus', () => {
     expect(failure).to.be.instanceOf(JournalDiverged)
   })
 
+  it('publishes a file of an earlier release behind takeovers of a process that had nothing', async () => {
+    await (await open('a')).stop()
+    const db = openFile('b')
+    sign(createTransactionJournal(db), 0, 'm:9')
+    db.close()
+    await (await open('b')).stop()
+    expect((await messages()).map(({ entries }) => entries.length)).to.deep.equal([0, 0, 1])
+  })
+
+  it('discards nothing of a file of an earlier release while it stands by, and stops instead', async () => {
+    const first = await open('a')
+    const db = openFile('b')
+    sign(createTransactionJournal(db), 0, 'm:9')
+    db.close()
+    let standingBy = false
+    const becoming = open('b', () => (standingBy = true)).catch((error: unknown) => error)
+    await eventually(() => standingBy)
+    sign(first.journal, 0, 'm:1')
+    expect(await becoming).to.be.instanceOf(JournalDiverged)
+    const kept = openFile('b')
+    expect(createTransactionJournal(kept).find('m:9')?.state.kind).to.equal('open')
+    kept.close()
+  })
+
   it('refuses an unpublished file beside a stream that holds another journal', async () => {
     const first = await open('a')
     sign(first.journal, 0, 'm:1')
