@@ -7,6 +7,7 @@ import { crc32 } from '../core/crc32.js'
 import { type Checked, refusals, type Refusal } from '../core/entry/refusals.js'
 import {
   findMarket,
+  marketRequired,
   noSuchMarket,
   type FoundMarket,
   type MarketNaming,
@@ -69,6 +70,7 @@ export function askedTicker(
   deps: GatewayDeps,
 ): { readonly market: Market } | { readonly refusal: Refusal } {
   const { ticker_id = '' } = ctx.query
+  if (ticker_id === '') return { refusal: marketRequired(deps.markets, 'ticker_id') }
   const found = find(deps, { symbol: ticker_id })
   if ('refusal' in found) return found
   if (!hasTicker(found.market)) return { refusal: noSuchMarket(deps.markets, ticker_id.toString()) }

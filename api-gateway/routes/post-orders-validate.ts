@@ -4,6 +4,7 @@ import { likelyMistake, type SignatureMistake } from '../../chain/signing/diagno
 import { spotContract } from '../../core/contracts/translation.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Order } from '../../core/engine/order.js'
+import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { findInstrument } from '../../core/entry/find-market.js'
 import { decodeTradeData, readAction } from '../../core/entry/read-action.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
@@ -25,7 +26,8 @@ export const postOrdersValidate: Route = {
     tag: 'Orders',
     summary: 'Judge a signed order without placing it',
     description:
-      'The checks of `POST /v1/orders` in their order: fields, terms, account, signature, margin, uniqueness. ' +
+      'The checks of `POST /v1/orders` in their order: fields, terms, account, signature, margin, uniqueness; then whether a ' +
+      'post-only order would take of the book as it is now. `open_order_limit` is left to the market. ' +
       'A signature that is not its signer’s is compared with the known mistakes of clients.',
     body: NewOrder,
     responses: {
@@ -45,7 +47,11 @@ export const postOrdersValidate: Route = {
     if (body === undefined) return refuse(ctx, refusals.invalidJsonBody)
     const verdict = await ask(deps, { request_id: ctx.state.requestId, body: read.body })
     if (verdict === undefined) return refuse(ctx, refusals.overloaded)
-    if (verdict.kind === 'valid') return void (ctx.body = validVerdict(deps, verdict.order))
+    if (verdict.kind === 'valid') {
+      const refusal = refusedByBook(deps, verdict.order)
+      ctx.body = refusal ? refusedVerdict(refusal, undefined) : validVerdict(deps, verdict.order)
+      return
+    }
     const mistake =
       verdict.refusal.code === refusals.signature.code ? mistakeOf(deps, body) : undefined
     ctx.body = refusedVerdict(verdict.refusal, mistake)
@@ -64,6 +70,18 @@ async function ask(
     if (error instanceof NoAnswer) return undefined
     throw error
   }
+}
+
+/** What the market would refuse by its book, as the read model shows it now. */
+function refusedByBook(
+  { readModel }: GatewayDeps,
+  { market, side, limitPrice, postOnly }: Order,
+): Refusal | undefined {
+  if (postOnly !== 'reject') return undefined
+  const { bid, ask } = readModel.bestPrices(market)
+  const crosses =
+    side === 'buy' ? ask !== undefined && limitPrice >= ask : bid !== undefined && limitPrice <= bid
+  return crosses ? controlRefusals.postOnlyWouldCross : undefined
 }
 
 function validVerdict(deps: GatewayDeps, order: Order): OrderVerdict {

@@ -42,7 +42,7 @@ export function findMarket(
   const symbol = text(naming.symbol)
   const asset = text(naming.assetAddress)
   if (symbol === '' && asset === '') {
-    return { refusal: unknown(markets, 'symbol or asset_address is required') }
+    return { refusal: marketRequired(markets, 'symbol or asset_address') }
   }
   const pair = asset === '' ? '' : `${asset}:${text(naming.subId) || '0'}`
   const bySymbol = symbol === '' ? undefined : findSymbol(markets.filter(isNameable), symbol, clock)
@@ -98,6 +98,10 @@ function findPair(markets: readonly Market[], pair: string): FoundMarket | undef
   const market = findInstrument(markets, asset, subId)
   return market === undefined ? undefined : { market, deprecated: false }
 }
+
+/** The answer to a request that names no market in the field that it must. */
+export const marketRequired = (markets: readonly Market[], field: string): Refusal =>
+  unknown(markets, `${field} is required`)
 
 /** The answer to a name that stands for no market, or for none of the kind that is wanted. */
 export function noSuchMarket(markets: readonly Market[], named: string): Refusal {

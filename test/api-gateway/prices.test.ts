@@ -243,6 +243,13 @@ describe('candles, tickers and health', () => {
       expect((await read('orderbook?ticker_id=cNGN-USDC&depth=0')).bids).to.have.length(2)
     })
 
+    it('names its own parameter where no market is named', async () => {
+      for (const path of ['orderbook', 'historical_trades', 'tickers?ticker_id=']) {
+        const { status, json } = await gateway.get(`/v1/integrations/${path}`)
+        expect([path, status, json.message]).to.deep.equal([path, 400, 'ticker_id is required'])
+      }
+    })
+
     it('shows another book once the last one is a second old', async () => {
       expect((await read('orderbook?ticker_id=cNGN-USDC')).asks).to.deep.equal([])
       gateway.project(feedOf(MARKET, story))

@@ -61,6 +61,22 @@ describe('POST /v1/orders/validate', () => {
     }
   })
 
+  it('says that a post-only order would take of the book as it is now', async () => {
+    const { json } = await stage.send('GET', '/v1/book?symbol=cNGN-USDC&depth=1')
+    const [ask] = json.asks as { readonly limit_price: string }[]
+    const bid = { side: 'buy', amount: '3', price: ask?.limit_price ?? '' } as const
+    const crossing = await judge({ ...(await signedBody(bid)), post_only: 'reject' })
+    expect(crossing).to.include({ valid: false })
+    expect(crossing.refusal).to.include({ status: 422, code: 'post_only_would_cross' })
+    const slides = await judge({ ...(await signedBody(bid)), post_only: 'slide' })
+    expect(slides.valid).to.equal(true)
+    const behind = await judge({
+      ...(await signedBody({ ...bid, price: '0.0000001' })),
+      post_only: 'reject',
+    })
+    expect(behind.valid).to.equal(true)
+  })
+
   it('names the mistake behind a signature that is not its signer’s', async () => {
     const otherChain = await signedBody({ domain: { ...testDomain, chainId: 84_532 } })
     const { refusal, likely_mistake: mistake } = await judge(otherChain)

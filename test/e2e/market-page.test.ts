@@ -87,16 +87,21 @@ describe('the market page in a browser', function () {
     const env = { ALLOWED_ORIGINS: elsewhere.origin }
     venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP, env })
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
-    page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('requestfailed', (request) => wrong.push(`${request.url()} failed`))
-    page.on('request', (request) => {
+    page = await openPage()
+  })
+  /** A page of which everything that breaks, and every request off the host, is noted. */
+  async function openPage(): Promise<Page> {
+    const opened = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
+    opened.on('pageerror', (error) => wrong.push(error.message))
+    opened.on('requestfailed', (request) => wrong.push(`${request.url()} failed`))
+    opened.on('request', (request) => {
       if (new URL(request.url()).host !== new URL(venue.gatewayUrl).host) wrong.push(request.url())
     })
-    page.on('console', (message) => {
+    opened.on('console', (message) => {
       if (/Content Security Policy/.test(message.text())) wrong.push(message.text())
     })
-  })
+    return opened
+  }
   after(async () => {
     await browser?.close()
     await venue?.stop()
@@ -320,6 +325,36 @@ describe('the market page in a browser', function () {
     await shows('Own orders and fills', /page-\S+\s+buy\s+1 400/)
     await page.getByRole('button', { name: /^Cancel page-/ }).click()
     await shows('Own orders and fills', 'No open orders')
+  })
+
+  it('has documents that can be tried out as they are', async () => {
+    const docs = await openPage()
+    await docs.goto(`${venue.gatewayUrl}/docs`)
+    /** Opens an operation, sends what is filled in, and resolves with the status and the body of the answer. */
+    async function tryOut(operation: string): Promise<string> {
+      const block = docs.locator(`[id^="operations-"][id$="-${operation}"]`)
+      await block.locator('.opblock-summary-control').click()
+      await block.getByRole('button', { name: 'Execute' }).click()
+      const answer = block.locator('.live-responses-table .response').first()
+      await answer.waitFor({ timeout: SHOWN_WITHIN_MS })
+      return answer.innerText()
+    }
+    expect(await tryOut('readBook')).to.match(/^200\s[^]*"market_presentation"/)
+    expect(await tryOut('placeOrder')).to.match(/^200\s[^]*"status": "active"/)
+    expect(await tryOut('listOrders')).to.match(/^200\s[^]*"order_id": "docs-/)
+    expect(await tryOut('cancelOrder')).to.match(/^200\s[^]*"status": "cancelled"/)
+    const pages = await docs.getByRole('navigation').getByRole('link').all()
+    const links = await Promise.all(pages.map((page) => page.getAttribute('href')))
+    expect(links).to.have.members(['docs/feed', 'docs/codes', 'docs/first-fill', './'])
+    for (const [path, heading] of [
+      ['feed', 'Subscribe'],
+      ['codes', 'Any request'],
+      ['first-fill', 'Dated future: USDC-cNGN-30NOV26'],
+    ] as const) {
+      await docs.goto(`${venue.gatewayUrl}/docs/${path}`)
+      await docs.getByRole('heading', { name: heading, exact: true }).waitFor()
+    }
+    await docs.close()
   })
 
   it('loads nothing from elsewhere, breaks nowhere, and is small', async () => {
