@@ -162,7 +162,10 @@ async function start<Transfer extends SignedTransfer>(
   })
   const rules = options.createRules(chain)
   const store = createTransferStore(database)
-  const changed = restoreRecords({ rules, published, store, nowMs })
+  const changed = restoreRecords({
+    ...{ rules, published, store, nowMs },
+    onSkipped: (intent_id, why) => log.warn({ intent_id, why }, 'no record for what was signed'),
+  })
   const { chainId, matching, subAccounts } = deployment
   // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
   const contracts = { matching, subAccounts, ...rules.contracts }

@@ -18,6 +18,8 @@ export interface RestoreDeps<Transfer extends SignedTransfer> {
   readonly store: TransferStore
   /** Unix milliseconds. */
   readonly nowMs: () => number
+  /** A record cannot be made: what was signed is no transfer by the rules of today, of another deployment for example. */
+  readonly onSkipped: (intentId: string, why: string) => void
 }
 
 /** What the client of a claim is told that another process could not know. */
@@ -79,9 +81,9 @@ function restoreOne<Transfer extends SignedTransfer>(
   assert(state !== undefined, `${signed.intentId} is signed and not in the journal`)
   const known = store.find(actionHash)
   if (known === undefined) {
-    const { record, request } = recordOf(deps, signed, state)
-    store.restore(record, request, signed.signedAtMs)
-    return true
+    const made = recordOf(deps, signed, state)
+    if (made !== undefined) store.restore(made.record, made.request, signed.signedAtMs)
+    return made !== undefined
   }
   return state.kind === 'mined' && known.blockHash !== state.transaction.blockHash
 }
@@ -91,16 +93,19 @@ function recordOf<Transfer extends SignedTransfer>(
   deps: RestoreDeps<Transfer>,
   signed: SignedIntent,
   state: RecordedIntent['state'],
-): { readonly record: TransferRecord; readonly request: string } {
-  const { rules, nowMs } = deps
+): { readonly record: TransferRecord; readonly request: string } | undefined {
+  const { rules, nowMs, onSkipped } = deps
   const { kind } = rules
   const { action, signature } = decodeTransfer(requestOf(signed.raw).data)
   const json = { action: jsonOf(action), signature }
   const body = readTransferBody(kind, json)
-  assert(!('refusal' in body), `${signed.intentId} was signed in another form`)
   // It was signed before it expired.
-  const transfer = rules.validate(body, exactNumber(action.expiry) * 1_000 - 1)
-  assert(!('refusal' in transfer), `${signed.intentId} is not what was judged`)
+  const justBefore = exactNumber(action.expiry) * 1_000 - 1
+  const transfer = 'refusal' in body ? body : rules.validate(body, justBefore)
+  if ('refusal' in transfer) {
+    onSkipped(signed.intentId, transfer.refusal.message)
+    return undefined
+  }
   const { owner, nonce, subaccountId } = action
   const { asset, amount } = transfer
   const record = {

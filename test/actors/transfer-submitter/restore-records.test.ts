@@ -31,10 +31,12 @@ describe('the records of a submitter, made from its journal', () => {
   let db: Database
   let store: TransferStore
   let journal: MemoryJournal
+  let skipped: string[]
   let file = 0
 
   beforeEach(() => {
     file += 1
+    skipped = []
     const path = join(dir.path, `${file}.db`)
     db = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
     store = createTransferStore(db)
@@ -54,8 +56,8 @@ describe('the records of a submitter, made from its journal', () => {
   })
 
   /** Signs a withdrawal at the nonce of its number, as the lane does. */
-  function sign(n: number, owner?: Address): void {
-    const data = encodeTransfer(actionOf(n, owner), SIGNATURE)
+  function sign(n: number, owner?: Address, more: Partial<Action> = {}): void {
+    const data = encodeTransfer({ ...actionOf(n, owner), ...more }, SIGNATURE)
     const fees = { gasLimit: 21_000n, maxFeePerGas: 7n, maxPriorityFeePerGas: 1n }
     const attempt = signer.sign({ to: MATCHING, data, evmNonce: n, ...fees })
     const intentIds = [`withdrawal:${hash(n)}`]
@@ -78,6 +80,7 @@ describe('the records of a submitter, made from its journal', () => {
       },
       published: { journal, term },
       ...{ store, nowMs: () => NOW_MS },
+      onSkipped: (intentId) => void skipped.push(intentId),
     })
   const statusOf = (n: number) => store.find(hash(n))?.record.status
   const aClaim = (n: number) =>
@@ -142,6 +145,13 @@ describe('the records of a submitter, made from its journal', () => {
     journal.reopen(signer.address, [1])
     mine(1, { status: 'success' }, 6)
     expect(restore(4)).to.deep.equal([hash(1)])
+  })
+
+  it('leave out what is no withdrawal by the rules of today', () => {
+    sign(1, ownerOf(1), { module: places.depositModule })
+    sign(2)
+    expect(restore(2)).to.deep.equal([hash(2)])
+    expect(skipped).to.deep.equal([`withdrawal:${hash(1)}`])
   })
 
   it('are all made again when the process dies in the middle', () => {
