@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { busEnv } from '../runtime/bus/nats-access.js'
-import { ordersPerSecond, parseEnv, trustedProxies } from '../runtime/process/config.js'
+import { ordersPerSecond, parseEnv, trustedProxies, urlList } from '../runtime/process/config.js'
 import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
@@ -39,12 +39,10 @@ export const gatewayEnv = z.object({
   RPC_URL: z.url().optional(),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
-  EXECUTOR_URL: z.url().transform((url) => new URL(url)),
+  /** Several, separated by commas: one of them leads. */
+  EXECUTOR_URL: urlList,
   /** Comma-separated URLs of the fan-out's workers. */
-  WS_FANOUT_URL: z
-    .string()
-    .transform((list) => list.split(',').map((url) => url.trim()))
-    .pipe(z.array(z.url().transform((url) => new URL(url))).min(1)),
+  WS_FANOUT_URL: urlList,
   /** When deprecated market identifiers stop resolving, as an ISO time. */
   ALIAS_CUTOFF: z.iso
     .datetime({ offset: true })

@@ -48,7 +48,8 @@ export interface ReadinessOptions {
   readonly markets: readonly Market[]
   /** Rows of the market file that no market can be made of; none by default. */
   readonly refused?: () => readonly RefusedRow[]
-  readonly executorUrl: URL
+  /** One of them leads. */
+  readonly executorUrls: readonly URL[]
 }
 
 /** Probes every part of the venue that an order or a transfer needs, in parallel, at most once a second. */
@@ -78,7 +79,7 @@ function probesOf({
   readModel,
   markets,
   refused = () => [],
-  executorUrl,
+  executorUrls,
 }: ReadinessOptions): Record<string, Probe> {
   const enabled = markets.filter((market) => market.enabled)
   const processes = [
@@ -102,13 +103,20 @@ function probesOf({
       if (rows.length > 0) throw new Error(rows.join(', '))
       await Promise.resolve()
     },
-    executor: () => probeHttp(new URL('/readyz', executorUrl)),
+    executor: () => probeAny(executorUrls.map((url) => new URL('/readyz', url))),
   }
 }
 
 async function ping(bus: Pick<Bus, 'ask'>, name: string): Promise<void> {
   const answer = decodePingAnswer(await bus.ask(askPing(name), NO_BODY, ASK_TIMEOUT_MS))
   if (!answer.ready) throw new Error(answer.detail)
+}
+
+/** Rejects as the first one does when all do. */
+async function probeAny(urls: readonly URL[]): Promise<void> {
+  const looks = await Promise.allSettled(urls.map(probeHttp))
+  const failed = looks.flatMap((look) => (look.status === 'rejected' ? [look.reason as Error] : []))
+  if (failed.length === looks.length && failed[0] !== undefined) throw failed[0]
 }
 
 async function probeHttp(url: URL): Promise<void> {

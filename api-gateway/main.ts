@@ -40,7 +40,7 @@ runProcess({
       ...{ readModel, books, indexGate: createIndexGate(bus) },
       ownWrites: createOwnWrites({ readModel }),
       ...(await openChainReads(config)),
-      readiness: createReadiness({ ...parts, executorUrl: config.EXECUTOR_URL }),
+      readiness: createReadiness({ ...parts, executorUrls: config.EXECUTOR_URL }),
       ...{ ...wordsOf(config), nowMs: Date.now, log, ...measureGateway(metrics) },
     })
     const server = createHttpServer(app.callback(), connectionLimits(config))

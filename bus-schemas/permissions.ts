@@ -19,6 +19,7 @@ import {
   askTransfer,
   askTransferRecord,
   askValidateOrder,
+  askWorking,
   cancelProofs,
   checkpointsSubject,
   claimsStream,
@@ -126,10 +127,10 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     appends: [commandsSubject(ANY, 'order-intake')],
     claims: [cancelProofs],
     reads: true,
-    asks: [askPing(ANY)],
+    asks: [askPing(ANY), askWorking('order-intake')],
     answers: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, tellTouched, askExportClaims],
-      askPing('order-intake'),
+      ...[askPing('order-intake'), askWorking('order-intake')],
     ],
   },
   matcher: {
@@ -144,8 +145,8 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   'chain-reader': {
     appends: [commandsSubject(ANY, 'chain-reader')],
     reads: true,
-    asks: [tellTouched],
-    answers: [askPing('chain-reader')],
+    asks: [tellTouched, askWorking('chain-reader')],
+    answers: [askPing('chain-reader'), askWorking('chain-reader')],
   },
   // Trims what it has archived of the feeds, up to where the intake has stored the claims.
   projector: {

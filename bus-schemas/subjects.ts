@@ -87,6 +87,8 @@ export const claimSubject = (bucket: string, key: string): string => `$KV.${buck
 export const askLeader = (market: string): string => `ask.leader.${market}`
 /** A matcher whose build lacks the engine version in question answers here; the leader then waits. */
 export const askEngine = (market: string): string => `ask.engine.${market}`
+/** The copy of a process that works answers here, at once: one that stands by waits as long as it does. */
+export const askWorking = (process: string): string => `ask.working.${process}`
 /** An operator's question to a market, answered by the matcher that leads it. */
 export const askMarket = (market: string): string => `ask.market.${market}`
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */

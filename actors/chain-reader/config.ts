@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { parseEnv } from '../../runtime/process/config.js'
+import { parseEnv, standby } from '../../runtime/process/config.js'
 
 /** Settings of chain-reader, by the names of its environment. */
 export const chainReaderEnv = z.object({
@@ -11,6 +11,8 @@ export const chainReaderEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
+  /** `1`: waits while another one works, and takes over when it is gone. */
+  STANDBY: standby,
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { commandsStream } from '../../bus-schemas/subjects.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
@@ -5,8 +7,10 @@ import { createMarketList } from '../../core/contracts/market-list.js'
 import type { Market } from '../../core/contracts/market.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
+import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
+import { takeTurn } from '../../runtime/process/standby.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
 import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
@@ -16,7 +20,7 @@ const config = orExit(readChainReaderConfig)
 runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail, metrics }) => {
+  start: async ({ log, fail, end, metrics }) => {
     const file = openMarketFile(config)
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(file.markets.filter(isRead))
@@ -27,6 +31,11 @@ runProcess({
       versions: streamVersions(markets),
       ...{ config, user: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
+    })
+    const turn = await takeTurn({
+      ...{ bus, name: PROCESS_NAME, id: randomUUID(), nowMs: Date.now, log, onOutdone: end },
+      standby: config.STANDBY === '1',
+      meanwhile: () => hears(bus, markets),
     })
     const source = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })
     const reader = await startChainReader({
@@ -41,6 +50,7 @@ runProcess({
     }, fail)
     return {
       async stop() {
+        await turn.stop()
         await watch.stop()
         await reader.stop()
         await bus.close()
@@ -48,3 +58,11 @@ runProcess({
     }
   },
 })
+
+/** Whether the bus answers. */
+async function hears(bus: Pick<Bus, 'streamState'>, markets: readonly Market[]): Promise<boolean> {
+  const looks = await Promise.allSettled(
+    markets.map(({ market }) => bus.streamState(commandsStream(market))),
+  )
+  return !looks.some((look) => look.status === 'rejected' && look.reason instanceof BusUnavailable)
+}

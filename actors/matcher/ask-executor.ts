@@ -11,6 +11,7 @@ import { actionJsonOf } from '../../core/entry/signed-action.js'
 import { E18, priceE18, type AmountE18 } from '../../core/money.js'
 import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
 import { ExecuteFailure, ExecuteReceipt, type ExecuteRequest } from '../../interface/execute.js'
+import type { Executors } from './executors.js'
 
 /**
  * The request that settles a match (decisions E7, E12). Price and fee are integers at 1e18; the amount is the chain's
@@ -75,31 +76,51 @@ export type AskExecutor = (
 export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
 
 export interface ExecutorAddress {
-  readonly url: string
+  readonly executors: Executors
   readonly secret: string | undefined
   /** Longer than the executor itself waits for a receipt. */
   readonly timeoutMs: number
 }
 
 /**
- * Asks the executor over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`. `poster`
- * opens the connections, by default its own.
+ * Asks the executor in use over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`, also
+ * what was asked of an executor that is left meanwhile. `poster` opens the connections, by default its own.
  */
 export function askExecutorAt(
-  { url, secret, timeoutMs }: ExecutorAddress,
+  { executors, secret, timeoutMs }: ExecutorAddress,
   poster: (options: PosterOptions) => PostText = createPoster,
 ): AskExecutor {
-  const target = new URL('/execute', url)
-  const post = poster({ url: target, timeoutMs, maxKept: SETTLEMENTS_MAX_IN_FLIGHT })
+  const open = () => openPoster(executors, { timeoutMs, poster })
+  let opened = open()
+  executors.onLeft((url) => {
+    opened.left.abort(new Error(`${url} is not asked any more`))
+    opened = open()
+  })
   const authorization = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   return async (settlementId, payload, signal) => {
     try {
       const headers = { 'idempotency-key': settlementId, ...authorization }
-      const { status, text } = await post(JSON.stringify(payload), headers, signal)
+      const { status, text } = await opened.post(JSON.stringify(payload), headers, signal)
       return readAnswer(status, JSON.parse(text))
     } catch (error) {
       return { kind: 'undecided', why: `no answer: ${(error as Error).message}` }
     }
+  }
+}
+
+/** Connections to the executor in use, until it is left. */
+function openPoster(
+  executors: Executors,
+  {
+    timeoutMs,
+    poster,
+  }: { readonly timeoutMs: number; readonly poster: (options: PosterOptions) => PostText },
+) {
+  const left = new AbortController()
+  const url = new URL('/execute', executors.inOrder()[0])
+  return {
+    left,
+    post: poster({ url, timeoutMs, maxKept: SETTLEMENTS_MAX_IN_FLIGHT, left: left.signal }),
   }
 }
 
@@ -157,15 +178,18 @@ export interface PosterOptions {
   readonly timeoutMs: number
   /** Connections that are kept for the next request. */
   readonly maxKept: number
+  /** Ends every request when it is aborted. */
+  readonly left: AbortSignal
 }
 
 /**
  * Thousands of requests are under way at once and each waits for seconds, so each costs as little as can be: no streams
  * beyond the connection's own, and one listener for all that share a signal.
  */
-export function createPoster({ url, timeoutMs, maxKept }: PosterOptions): PostText {
+export function createPoster({ url, timeoutMs, maxKept, left }: PosterOptions): PostText {
   const isTls = url.protocol === 'https:'
   const agent = new (isTls ? TlsAgent : Agent)({ keepAlive: true, maxFreeSockets: maxKept })
+  left.addEventListener('abort', () => agent.destroy(), { once: true })
   const send = isTls ? tlsRequest : request
   const underWay = new WeakMap<AbortSignal, Set<ClientRequest>>()
 

@@ -4,10 +4,11 @@ import type { Market } from '../../core/contracts/market.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { parseEnv } from '../../runtime/process/config.js'
+import { parseEnv, standby, urlList } from '../../runtime/process/config.js'
 import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
 import { checkOperator, type CheckOperator } from './check-operator.js'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
+import { createExecutors } from './executors.js'
 import { LEADER_SILENCE_MS } from './lead.js'
 import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
 import type { MatcherFacts } from './observe.js'
@@ -43,7 +44,8 @@ export const matcherEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
-  EXECUTOR_URL: z.url(),
+  /** Several, separated by commas: one of them leads. */
+  EXECUTOR_URL: urlList,
   EXECUTOR_SECRET: z.string().min(1).optional(),
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
   EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
@@ -52,7 +54,7 @@ export const matcherEnv = z.object({
   /** Who may change markets: `<name>=<public key>`, comma-separated; without any no change is taken. */
   OPERATOR_KEYS: operatorKeys,
   /** `1`: follows the market's leader and takes over when it is gone. */
-  STANDBY: z.enum(['0', '1']).default('0'),
+  STANDBY: standby,
   /** A checkpoint is written after so many commands, or so many seconds, whichever comes first. */
   CHECKPOINT_COMMANDS: positiveInt.default(100_000),
   CHECKPOINT_SECONDS: positiveInt.default(600),
@@ -80,7 +82,7 @@ export function environmentOf(market: string): NodeJS.ProcessEnv {
 /** The executor's address, and how long to wait for it. */
 export function executorOf(config: MatcherConfig): ExecutorAddress {
   return {
-    url: config.EXECUTOR_URL,
+    executors: createExecutors(config.EXECUTOR_URL.map(({ href }) => href)),
     secret: config.EXECUTOR_SECRET,
     timeoutMs: config.EXECUTOR_TIMEOUT_MS,
   }

@@ -15,15 +15,23 @@ export type AskFaults = (
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, string>> | undefined>
 
-/** Asks the executor over HTTP. Never throws. */
-export function askFaultsAt(executor: ExecutorAddress): AskFaults {
-  const address = { ...executor, timeoutMs: ANSWER_WITHIN_MS }
+/**
+ * Asks over HTTP. Never throws. When the executor in use does not answer, the others are asked, and the first one that answers is
+ * used from then on.
+ */
+export function askFaultsAt({ executors, secret }: ExecutorAddress): AskFaults {
   return async (signal) => {
-    try {
-      return FaultsAnswer.parse(await fetchFromExecutor(address, '/faults', signal)).faults
-    } catch {
-      return undefined
+    for (const url of executors.inOrder()) {
+      try {
+        const address = { url, secret, timeoutMs: ANSWER_WITHIN_MS }
+        const { faults } = FaultsAnswer.parse(await fetchFromExecutor(address, '/faults', signal))
+        executors.use(url)
+        return faults
+      } catch {
+        // The next one may lead.
+      }
     }
+    return undefined
   }
 }
 

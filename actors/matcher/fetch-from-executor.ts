@@ -1,8 +1,13 @@
-import type { ExecutorAddress } from './ask-executor.js'
+/** One executor. */
+export interface OneExecutor {
+  readonly url: string
+  readonly secret: string | undefined
+  readonly timeoutMs: number
+}
 
-/** Reads a path of the executor, by the secret; rejects unless it answers 200 with JSON in time. */
+/** Reads a path of an executor, by the secret; rejects unless it answers 200 with JSON in time. */
 export async function fetchFromExecutor(
-  { url, secret, timeoutMs }: ExecutorAddress,
+  { url, secret, timeoutMs }: OneExecutor,
   path: string,
   signal: AbortSignal,
 ): Promise<unknown> {

@@ -160,10 +160,11 @@ export type AskReversals = (
   signal: AbortSignal,
 ) => Promise<readonly ReportedReversal[] | string>
 
-/** Asks the executor over HTTP. Never throws. */
-export function askReversalsAt(executor: ExecutorAddress): AskReversals {
+/** Asks the executor in use over HTTP. Never throws. */
+export function askReversalsAt({ executors, ...rest }: ExecutorAddress): AskReversals {
   return async (after, signal) => {
     try {
+      const executor = { ...rest, url: executors.inOrder()[0] ?? '' }
       const answer = await fetchFromExecutor(executor, `/reversals?after=${after}`, signal)
       return ReversalsPage.parse(answer).reversals.map(readReversal)
     } catch (error) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { parseEnv } from '../../runtime/process/config.js'
+import { parseEnv, standby } from '../../runtime/process/config.js'
 
 /** Settings of order-intake, by the names of its environment. */
 export const orderIntakeEnv = z.object({
@@ -23,6 +23,8 @@ export const orderIntakeEnv = z.object({
   /** Free bytes, and per mille of the file system, below which no new orders are taken: the greater of both. */
   DISK_RESERVE_BYTES: z.coerce.bigint().min(0n).default(1_073_741_824n),
   DISK_RESERVE_PERMILLE: z.coerce.bigint().min(0n).max(1_000n).default(20n),
+  /** `1`: follows the intake that takes orders, and takes over when it is gone. */
+  STANDBY: standby,
   LOG_LEVEL: z.string().default('info'),
   /** `required` refuses cancels without a proof; recommended wherever the gateway is public. */
   CANCEL_AUTH: z.enum(['open', 'required']).default('open'),

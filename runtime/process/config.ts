@@ -28,6 +28,15 @@ export const trustedProxies = z.coerce.number().int().min(0).max(MAX_PROXIES).de
 /** Setting of a process that takes orders: those a second of one owner, ten seconds' worth at once; 0: any number. */
 export const ordersPerSecond = z.coerce.number().int().min(0).max(100_000).default(0)
 
+/** Setting with the addresses of several copies of a process, separated by commas; at least one. */
+export const urlList = z
+  .string()
+  .transform((list) => list.split(',').map((url) => url.trim()))
+  .pipe(z.array(z.url().transform((url) => new URL(url))).min(1))
+
+/** Setting of a process of which one copy works: `1` follows that one and takes over when it is gone. */
+export const standby = z.enum(['0', '1']).default('0')
+
 /** The settings of a process are wrong; the message names each wrong one. */
 export class BadConfiguration extends CannotStart {
   override readonly name = 'BadConfiguration'

@@ -43,7 +43,7 @@ describe('readiness', () => {
       ),
     )
   const readiness = (readModel = aFakeReadModel()) =>
-    createReadiness({ bus, readModel, markets: [aMarket()], executorUrl })
+    createReadiness({ bus, readModel, markets: [aMarket()], executorUrls: [executorUrl] })
 
   it('misses nothing when every part answers', async () => {
     await start(processes)

@@ -7,6 +7,7 @@ import {
   type PosterOptions,
   type PostText,
 } from '../../actors/matcher/ask-executor.js'
+import { createExecutors } from '../../actors/matcher/executors.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from '../../actors/matcher/faults.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
@@ -113,7 +114,11 @@ const postByFetch =
     }
   }
 
-const executorAddress = { url: EXECUTOR_URL, secret: undefined, timeoutMs: ASK_TIMEOUT_MS }
+const executorAddress = () => ({
+  executors: createExecutors([EXECUTOR_URL]),
+  secret: undefined,
+  timeoutMs: ASK_TIMEOUT_MS,
+})
 
 /** Often, so that each seed goes on from some; nothing is trimmed, since the log is replayed whole at the end. */
 const CHECKPOINTS = { everyCommands: 60, everyMs: 20_000, keepCommandsMs: Number.MAX_SAFE_INTEGER }
@@ -128,6 +133,7 @@ export const matcherSpec = (
   // Another one leads, or has come to lead: what the fence is for.
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, name: leaderId, fail }) => {
+    const executor = executorAddress()
     const matcher = await startMatcher({
       operators: {
         open: () => Promise.resolve(),
@@ -136,9 +142,9 @@ export const matcherSpec = (
       ...{ bus, market: rowOf(market), readRow: () => rowOf(market), standby },
       facts: observeMatcher(log),
       ...{ nowMs: Date.now, tickMs: TICK_MS },
-      ask: askExecutorAt(executorAddress, postByFetch),
-      faults: { ask: askFaultsAt(executorAddress), everyMs: FAULTS_EVERY_MS },
-      reversals: { ask: askReversalsAt(executorAddress), everyMs: REVERSALS_EVERY_MS },
+      ask: askExecutorAt(executor, postByFetch),
+      faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
+      reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
       ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
     return {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createExecutors } from '../../../actors/matcher/executors.js'
 import { askExecutorAt, executeRequest, readAnswer } from '../../../actors/matcher/ask-executor.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { ExecuteRequest } from '../../../interface/execute.js'
@@ -122,9 +123,12 @@ describe('asking the executor', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const stopping = new AbortController()
-    const ask = askExecutorAt({ url: `http://127.0.0.1:${port}`, secret: 'word', timeoutMs })
+    const url = `http://127.0.0.1:${port}`
+    const executors = createExecutors([url])
+    const ask = askExecutorAt({ executors, secret: 'word', timeoutMs })
     return {
       ask: (id: string) => ask(id, payload, stopping.signal),
+      ...{ url, executors },
       abort: () => stopping.abort(),
       stop: () => {
         server.closeAllConnections()
@@ -156,6 +160,21 @@ describe('asking the executor', () => {
       ...{ 'idempotency-key': 'a:2', authorization: 'Bearer word' },
       'content-type': 'application/json',
     })
+  })
+
+  it('leaves what one executor has not answered, and asks another once that one is in use', async () => {
+    const silent = await asked(() => undefined)
+    const other = await asked((_, response) => {
+      const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '7' }
+      response.end(JSON.stringify(body))
+    })
+    const waiting = silent.ask('a:1')
+    silent.executors.use(other.url)
+    const { kind } = await waiting
+    expect(kind).to.equal('undecided')
+    expect((await silent.ask('a:1')).kind).to.equal('success')
+    await silent.stop()
+    await other.stop()
   })
 
   it('knows nothing when the answer does not come, breaks off or is no answer', async () => {

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createExecutors } from '../../../actors/matcher/executors.js'
 import { askFaultsAt } from '../../../actors/matcher/faults.js'
+import { freePort } from '../../support/free-port.js'
 
 describe('asking the executor for faults', () => {
   let server: Server
@@ -22,13 +24,30 @@ describe('asking the executor for faults', () => {
     const { port } = server.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const { signal } = new AbortController()
-    return askFaultsAt({ url, secret: 'word', timeoutMs: 1_000 })(signal)
+    return askFaultsAt({ executors: createExecutors([url]), secret: 'word', timeoutMs: 1_000 })(
+      signal,
+    )
   }
 
   it('reads them by market, with the secret', async () => {
     answer = { status: 200, text: '{"faults":{"cNGN-USDC":"M_OnlyTradeExecutor"}}' }
     expect(await ask()).to.deep.equal({ 'cNGN-USDC': 'M_OnlyTradeExecutor' })
     expect(asked).to.deep.equal(['/faults Bearer word'])
+  })
+
+  it('asks the next executor when the one in use refuses the connection, and uses it from then on', async () => {
+    answer = { status: 200, text: '{"faults":{}}' }
+    const { port } = server.address() as AddressInfo
+    const [standby, leading] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${port}`]
+    const executors = createExecutors([standby, leading])
+    const left: string[] = []
+    executors.onLeft((url) => left.push(url))
+    const askAny = askFaultsAt({ executors, secret: 'word', timeoutMs: 1_000 })
+    for (let times = 0; times < 2; times += 1) {
+      expect(await askAny(new AbortController().signal)).to.deep.equal({})
+    }
+    expect(executors.inOrder()).to.deep.equal([leading, standby])
+    expect(left).to.deep.equal([standby])
   })
 
   it('knows nothing when the executor does not know, or answers something else', async () => {

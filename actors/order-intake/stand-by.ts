@@ -1,0 +1,34 @@
+import type { Market } from '../../core/contracts/market.js'
+import { claimOf } from '../../data/claim-of.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { foldLog, LogMismatch } from './fold-log.js'
+
+export interface FollowedLogs {
+  readonly bus: Bus
+  readonly registry: IntakeRegistry
+  readonly markets: readonly Market[]
+  readonly log: Logger
+}
+
+/** What the start looks at again, and says. */
+const LATER = [MessagesGone, StreamMissing, LogMismatch] as const
+
+/**
+ * Folds what another intake has appended, so that little is left to fold when this one takes over. False when the bus does not
+ * answer.
+ */
+export async function followLogs({ bus, registry, markets, log }: FollowedLogs): Promise<boolean> {
+  for (const row of markets) {
+    const { market, contractType } = row
+    const claims = { claimOf: (order: Parameters<typeof claimOf>[1]) => claimOf(row, order) }
+    try {
+      await foldLog({ bus, registry, market, contractType, log, ...claims }, { term: undefined })
+    } catch (error) {
+      if (error instanceof BusUnavailable) return false
+      if (!LATER.some((kind) => error instanceof kind)) throw error
+    }
+  }
+  return true
+}
