@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +18,7 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const ORDERS = 300
 const KILLS = 4
+const STANDBY_LOOKS_MS = 1_500
 const market = 'cNGN-USDC'
 const main = fileURLToPath(new URL('../../../actors/order-intake/main.js', import.meta.url))
 
@@ -36,7 +37,7 @@ describe('the order-intake process', function () {
     await bus.declareStream({ stream, subject, description: 'test' })
     matcher = await startFakeMatcher(bus, market)
     writeDeployment()
-    start()
+    intake = start()
   })
 
   after(async () => {
@@ -66,7 +67,7 @@ describe('the order-intake process', function () {
     }
     writeFileSync(deploymentFile, JSON.stringify(deployment))
   }
-  const start = (): void => {
+  const start = (standby: Record<string, string> = {}): ChildProcess => {
     const env = {
       NATS_URL: server.url,
       // No server listens there: the chain cannot be read, and orders are taken all the same.
@@ -74,8 +75,9 @@ describe('the order-intake process', function () {
       DEPLOYMENT_FILE: deploymentFile,
       DATA_DIR: directory.path,
       LOG_LEVEL: 'error',
+      ...standby,
     }
-    intake = spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] })
+    return spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] })
   }
   const place = async (body: OrderBody, timeoutMs: number): Promise<OrderAnswer | undefined> => {
     try {
@@ -109,7 +111,7 @@ describe('the order-intake process', function () {
       const exited = once(intake, 'exit')
       intake.kill('SIGKILL')
       await exited
-      start()
+      intake = start()
     }
     await Promise.all(clients)
     for (const answer of answers) {
@@ -121,6 +123,37 @@ describe('the order-intake process', function () {
       command.kind === 'PlaceOrder' ? command.order.orderId : command.kind,
     )
     expect([...ids].sort()).to.deep.equal(signed.map(({ order_id }) => order_id).sort())
+  })
+
+  it('is followed by a standby, which takes over with what was taken', async () => {
+    const other = tempDir()
+    const standby = start({ STANDBY: '1', DATA_DIR: other.path })
+    try {
+      const [first, second] = [await signedBody(), await signedBody()]
+      await placeUntilKnown(first)
+      const storedIn = () => existsSync(join(other.path, 'intake.db'))
+      await eventually(storedIn)
+      // Were it working beside the other one, that one would have ended.
+      await delay(STANDBY_LOOKS_MS)
+      expect(intake.exitCode).to.equal(null)
+      const exited = once(intake, 'exit')
+      intake.kill('SIGKILL')
+      await exited
+      expect((await placeUntilKnown(second)).kind).to.not.equal('refused')
+      const again = await placeUntilKnown(first)
+      expect(again.kind === 'refused' && again.refusal.status).to.equal(409)
+      const ids = matcher.taken
+        .slice(-2)
+        .map(({ command }) =>
+          command.kind === 'PlaceOrder' ? command.order.orderId : command.kind,
+        )
+      expect(ids).to.deep.equal([first.order_id, second.order_id])
+    } finally {
+      standby.kill('SIGKILL')
+      other.remove()
+      intake = start()
+      await placeUntilKnown(await signedBody())
+    }
   })
 
   it('ends with 0 on SIGTERM', async () => {
