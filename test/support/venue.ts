@@ -11,8 +11,11 @@ import type { DevnetDeployment } from '../../devnet/chain/deploy.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { readPids } from '../../devnet/launcher/pids.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
+import { roleAccounts } from '../../devnet/chain/accounts.js'
+import type { BusPlace } from '../../runtime/bus/nats-access.js'
 import { checkAnswersOf } from './checked-fetch.js'
 import { inheritedEnvironment } from './config.js'
+import { venueBusPlace } from './venue-bus.js'
 
 const READY_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 60_000
@@ -51,12 +54,16 @@ export interface StartVenueOptions {
   readonly markets?: readonly string[]
   /** The directory of an earlier venue to continue from; a new temporary one by default. */
   readonly dataDir?: string
+  /** A venue on whose chain and bus this one runs the same processes once more. */
+  readonly beside?: TestVenue
 }
 
 export interface TestVenue {
   readonly devnet: Devnet
   readonly gatewayUrl: string
   readonly dataDir: string
+  /** The bus of its processes. */
+  readonly bus: BusPlace
   readonly launcherPid: number
   /** What the launcher has printed, newest last. */
   output(): string
@@ -80,10 +87,16 @@ export class VenueNotReady extends Error {
 /** Runs a whole venue of its own by the launcher, on free ports and in a directory of its own. */
 export async function startVenue(options: StartVenueOptions = {}): Promise<TestVenue> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'venue-')))
-  await provideMarketFile(join(dataDir, 'markets.json'), options.markets ?? SPOT_ALONE)
+  const { beside, env = {} } = options
+  if (beside === undefined) {
+    await provideMarketFile(join(dataDir, 'markets.json'), options.markets ?? SPOT_ALONE)
+  }
   const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
     cwd: inProject('.'),
-    env: { ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir), ...options.env },
+    env: {
+      ...{ ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir) },
+      ...{ ...(beside && (await environmentBeside(beside))), ...env },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(launcher, 'exit') as Promise<[number | null]>
@@ -100,17 +113,19 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true })
     throw error
   }
-  const devnet = JSON.parse(await readFile(join(dataDir, 'devnet.json'), 'utf8')) as Devnet
-  checkAnswersOf(devnet.gateway_url)
+  const devnet = beside?.devnet ?? (await readJson<Devnet>(join(dataDir, 'devnet.json')))
+  const { gateway } = await readJson<{ gateway: number }>(join(dataDir, 'ports.json'))
+  const gatewayUrl = `http://127.0.0.1:${gateway}`
+  checkAnswersOf(gatewayUrl)
   const pids = async () => pidsOf(dataDir)
   const kill = async (worker: string, signal: NodeJS.Signals) => {
     process.kill(pidOf(await pids(), worker), signal)
   }
   return {
-    ...{ devnet, dataDir, output, pids, kill },
-    gatewayUrl: devnet.gateway_url,
+    ...{ devnet, gatewayUrl, dataDir, output, pids, kill },
+    bus: env.NATS_URL === undefined ? venueBusPlace(dataDir) : { url: env.NATS_URL },
     launcherPid: launcher.pid ?? 0,
-    untilReady: () => untilAnsweringReady(devnet.gateway_url),
+    untilReady: () => untilAnsweringReady(gatewayUrl),
     restartWorker: async (worker, signal = 'SIGTERM') => {
       const before = pidOf(await pids(), worker)
       await kill(worker, signal)
@@ -127,6 +142,22 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
       if (!keepData) await rm(dataDir, { recursive: true, force: true })
       return code
     },
+  }
+}
+
+const readJson = async <T>(path: string): Promise<T> =>
+  JSON.parse(await readFile(path, 'utf8')) as T
+
+/** The chain, the market file and the keys of another venue. */
+async function environmentBeside({ dataDir, devnet }: TestVenue): Promise<Record<string, string>> {
+  const roles = await roleAccounts(dataDir)
+  return {
+    RPC_URL: devnet.rpc_url,
+    DEPLOYMENT_FILE: join(dataDir, 'devnet.json'),
+    MARKETS_FILE: join(dataDir, 'markets.json'),
+    EXECUTOR_PRIVATE_KEY: roles.executor.privateKey,
+    DEPOSIT_SUBMITTER_PRIVATE_KEY: roles.deposit_submitter.privateKey,
+    WITHDRAWAL_SUBMITTER_PRIVATE_KEY: roles.withdrawal_submitter.privateKey,
   }
 }
 

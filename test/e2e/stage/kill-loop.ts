@@ -49,7 +49,7 @@ export interface KillLoopResult {
 export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopResult> {
   const { venue, cycles, seed, reconcileEvery, say } = options
   const random = randomNumbers(seed)
-  const killing: Killing = { venue, random, deal: dealNames(random) }
+  const killing: Killing = { venue, random, deal: dealFrom<string>(random) }
   const { steps, names: markets } = await openAllMarkets(venue)
   const before = await readAllBalances(venue)
   const answered: Answered[] = []
@@ -94,19 +94,19 @@ interface Killing {
 }
 
 /** The same steps for a loop that may be left: leaving it does not end them. */
-function keepOpen<T>(steps: AsyncGenerator<T, never>): AsyncIterable<T> {
+export function keepOpen<T>(steps: AsyncGenerator<T, never>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => steps.next() }) }
 }
 
 /**
- * Picks names in random order, each once before any twice: the restart delay of a process grows with every kill, and
+ * Picks in random order, each once before any twice: the restart delay of a process grows with every kill, and
  * the others must be killed as often.
  */
-function dealNames(random: (below: number) => number) {
-  let deck: string[] = []
-  return (names: readonly string[]): string => {
-    if (deck.length === 0) deck = [...names]
-    return deck.splice(random(deck.length), 1)[0] as string
+export function dealFrom<T>(random: (below: number) => number) {
+  let deck: T[] = []
+  return (all: readonly T[]): T => {
+    if (deck.length === 0) deck = [...all]
+    return deck.splice(random(deck.length), 1)[0] as T
   }
 }
 
@@ -125,12 +125,15 @@ async function killSome({ venue, random, deal }: Killing): Promise<readonly stri
 }
 
 /** The auditor, which knows nothing of what was sent, finds nothing either. */
-async function expectAudited({ dataDir }: TestVenue): Promise<void> {
-  const { code, output } = await runAudit({ DATA_DIR: dataDir })
+export async function expectAudited(
+  { dataDir }: TestVenue,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { code, output } = await runAudit({ DATA_DIR: dataDir, ...env })
   expect(code, output).to.equal(0)
 }
 
-const placedIds = (answered: readonly Answered[]): string[] =>
+export const placedIds = (answered: readonly Answered[]): string[] =>
   idsOf(answered.filter(({ step }) => step.kind === 'place').map(({ step }) => step.body))
 
 /**

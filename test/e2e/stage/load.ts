@@ -3,6 +3,7 @@ import type { OrderBody } from '../../../client/index.js'
 import type { Trader } from './trader.js'
 
 const RESEND_PAUSE_MS = 100
+const LOOK_EVERY_MS = 50
 /** A submission that was not answered for this long never will be. */
 const GIVE_UP_AFTER_MS = 60_000
 /** A cancel names an order that was sent this many steps before, about two seconds. */
@@ -87,12 +88,18 @@ export interface Load {
   sent(): number
   /** Sends no further step. */
   stop(): void
+  /** Resolves when everything that was sent up to now is answered, and one step that was sent later. */
+  untilAnswered(): Promise<void>
+  /** The longest time from a step's sending to its answer, of those answered since the last call, in milliseconds. */
+  takeLongest(): number
   /** Resolves when the load has stopped and every step that was sent is answered. */
   answered(): Promise<Answered[]>
 }
 
 export interface LoadOptions {
   readonly gatewayUrl: string
+  /** Gateways that are tried in turn when one does not answer. */
+  readonly otherUrls?: readonly string[]
   readonly steps: AsyncIterable<Step>
   readonly perSecond: number
 }
@@ -101,15 +108,25 @@ export interface LoadOptions {
  * Sends the steps at a steady pace, whether or not earlier ones are answered, each with the same body again and again
  * until it is, as a careful client does when the outcome is unknown.
  */
-export function startLoad({ gatewayUrl, steps, perSecond }: LoadOptions): Load {
+export function startLoad({ gatewayUrl, otherUrls = [], steps, perSecond }: LoadOptions): Load {
   const begun = performance.now()
   const answers: Promise<Answered>[] = []
+  const urls = [gatewayUrl, ...otherUrls]
   let over = false
+  let longestMs = 0
+  const sendOne = async (step: Step): Promise<Answered> => {
+    const sentAt = performance.now()
+    const first = answers.length % urls.length
+    const inTurn = [...urls.slice(first), ...urls.slice(0, first)]
+    const answered = await sendUntilAnswered(inTurn, step)
+    longestMs = Math.max(longestMs, performance.now() - sentAt)
+    return answered
+  }
   const run = async () => {
     for await (const step of steps) {
       await delay(begun + (answers.length * 1_000) / perSecond - performance.now())
       if (over) return
-      const answered = sendUntilAnswered(gatewayUrl, step)
+      const answered = sendOne(step)
       answered.catch(() => undefined)
       answers.push(answered)
     }
@@ -117,6 +134,16 @@ export function startLoad({ gatewayUrl, steps, perSecond }: LoadOptions): Load {
   const running = run()
   return {
     sent: () => answers.length,
+    untilAnswered: async () => {
+      const sent = answers.length
+      while (answers.length <= sent) await delay(LOOK_EVERY_MS)
+      await Promise.all(answers.slice(0, sent + 1))
+    },
+    takeLongest: () => {
+      const taken = longestMs
+      longestMs = 0
+      return taken
+    },
     stop: () => {
       over = true
     },
@@ -127,10 +154,10 @@ export function startLoad({ gatewayUrl, steps, perSecond }: LoadOptions): Load {
   }
 }
 
-async function sendUntilAnswered(gatewayUrl: string, step: Step): Promise<Answered> {
+async function sendUntilAnswered(urls: readonly string[], step: Step): Promise<Answered> {
   const giveUpAt = performance.now() + GIVE_UP_AFTER_MS
   for (let attempts = 1; ; attempts += 1) {
-    const answer = await send(gatewayUrl, step)
+    const answer = await send(urls[(attempts - 1) % urls.length] as string, step)
     if (answer !== undefined) return { step, answer, attempts }
     if (performance.now() > giveUpAt) throw new Error(`${step.body.order_id} was never answered`)
     await delay(RESEND_PAUSE_MS)

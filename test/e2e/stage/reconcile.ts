@@ -15,10 +15,10 @@ import {
 import { notionalFeeFloor, notionalFloor } from '../../../core/contracts/fees.js'
 import type { Change } from '../../../core/engine/change.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { connectSocket } from '../../support/socket-client.js'
 import type { TestVenue } from '../../support/venue.js'
-import { connectToVenueBus } from '../../support/venue-bus.js'
 import type { Answered } from './load.js'
 import { e18, readBalances, SPOT, type SpotBalances } from './trader.js'
 
@@ -234,8 +234,11 @@ const chainOf = ({ devnet }: TestVenue): PublicClient =>
   })
 
 /** Every change of the market as the feed's stream holds it. */
-export async function readFeed({ dataDir }: TestVenue, market: string = SPOT): Promise<Change[]> {
-  const bus = await connectToVenueBus(dataDir, 'auditor')
+export async function readFeed(
+  { bus: place }: Pick<TestVenue, 'bus'>,
+  market: string = SPOT,
+): Promise<Change[]> {
+  const bus = await connectNatsBus({ ...place, name: 'test', user: 'auditor' })
   const changes: Change[] = []
   for (let next = 1; ;) {
     const messages = await bus.read(feedStream(market), next, READ_BLOCKS)

@@ -1,0 +1,184 @@
+import { expect } from 'chai'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createRestClient } from '../../../client/index.js'
+import type { TestVenue } from '../../support/venue.js'
+import type { ClusterHost, ClusterVenue } from './cluster-venue.js'
+import {
+  dealFrom,
+  describeTrades,
+  expectAudited,
+  keepOpen,
+  placedIds,
+  type KillLoopOptions,
+  type KillLoopResult,
+} from './kill-loop.js'
+import { endlessSteps, randomNumbers, startLoad, type Answered, type Load } from './load.js'
+import { expectReconciled, readAllBalances } from './reconcile.js'
+import { createTrader, SPOT } from './trader.js'
+
+/** Few: two copies of every process and three servers share the machine. */
+const PER_SECOND = 8
+const TRADERS = [0, 1, 2, 3]
+const QUIET_WITHIN_MS = 180_000
+const SETTLED_WITHIN_MS = 60_000
+const LOOK_EVERY_MS = 100
+/** What is promised of the loss of one server, process or host. */
+export const RECOVERED_WITHIN_MS = 20_000
+/** Neither belongs to the venue. */
+const BESIDE = ['chain', 'feeder']
+
+/** One thing that is lost, and given back afterwards. */
+interface Loss {
+  readonly what: string
+  readonly lose: () => Promise<void> | void
+  /** The launchers start processes again by themselves. */
+  readonly mend: () => Promise<void> | void
+}
+
+/** What a loss cost. */
+interface Pause {
+  readonly what: string
+  /** Until all orders sent before it were answered, and one sent after it. */
+  readonly ordersMs: number
+  /** Until a match that was made after that was settled and shown. */
+  readonly settledMs: number
+  /** The longest wait of one order for its answer, with the return of what was lost. */
+  readonly longestMs: number
+}
+
+/** The result with the pauses of all cycles. */
+export interface ClusterKillLoopResult extends KillLoopResult {
+  readonly pauses: readonly Pause[]
+}
+
+type Options = Omit<KillLoopOptions, 'venue'> & { readonly cluster: ClusterVenue }
+
+/**
+ * Takes a server, a process or the set of a host away, or cuts a server off, one in each cycle and each once before any twice;
+ * measures the pause, gives it back, and at every reconciliation looks for all that was ever sent. Throws what is found.
+ */
+export async function runClusterKillLoop(options: Options): Promise<ClusterKillLoopResult> {
+  const { cluster, cycles, seed, reconcileEvery, say } = options
+  const [{ venue }, other] = cluster.hosts
+  const deal = dealFrom<Loss>(randomNumbers(seed))
+  const steps = endlessSteps(TRADERS.map((name) => createTrader(venue.devnet, name)))
+  const before = await readAllBalances(venue)
+  const answered: Answered[] = []
+  const pauses: Pause[] = []
+  let trades: KillLoopResult['trades'] = new Map()
+  say(`seed ${seed}`)
+  for (let cycle = 1; cycle <= cycles;) {
+    const load = startLoad({
+      ...{ gatewayUrl: venue.gatewayUrl, otherUrls: [other.venue.gatewayUrl] },
+      ...{ steps: keepOpen(steps), perSecond: PER_SECOND },
+    })
+    await load.untilAnswered()
+    const last = Math.min(cycles, cycle + reconcileEvery - 1)
+    try {
+      for (; cycle <= last; cycle += 1) {
+        const pause = await pauseOf(cluster, load, deal(await lossesOf(cluster)))
+        pauses.push(pause)
+        say(`cycle ${cycle}: ${describePause(pause)}`)
+      }
+    } finally {
+      load.stop()
+    }
+    answered.push(...(await load.answered()))
+    trades = await expectReconciled(venue, answered, { before, quietWithinMs: QUIET_WITHIN_MS })
+    await expectAudited(venue, { ...cluster.busEnvironment, RPC_URL: venue.devnet.rpc_url })
+    say(
+      `reconciled after ${cycle - 1} cycles: ${placedIds(answered).length} orders, ${describeTrades(trades)}`,
+    )
+  }
+  return { kills: pauses.length, orderIds: placedIds(answered), trades, pauses }
+}
+
+export const describePause = ({ what, ordersMs, settledMs, longestMs }: Pause): string => {
+  const [orders, settled, longest] = [ordersMs, settledMs, longestMs].map((ms) =>
+    (ms / 1_000).toFixed(1),
+  )
+  return `${what}: orders after ${orders} s, settled after ${settled} s, longest wait ${longest} s`
+}
+
+/** Everything that can be lost alone. */
+async function lossesOf({ hosts, nats }: ClusterVenue): Promise<readonly Loss[]> {
+  const ofProcesses = await Promise.all(hosts.map(lossesOfHost))
+  const ofServers = nats.servers.flatMap((server): Loss[] => [
+    {
+      what: `${server.name} is killed`,
+      lose: () => server.kill(),
+      mend: () => server.restart(),
+    },
+    {
+      what: `${server.name} is cut off from the others`,
+      lose: () => server.isolate(),
+      mend: () => server.heal(),
+    },
+  ])
+  return [...ofProcesses.flat(), ...ofServers]
+}
+
+async function lossesOfHost({ name, venue, server }: ClusterHost): Promise<readonly Loss[]> {
+  const processes = await processesOf(venue)
+  const ofProcesses = processes.map((each) => ({
+    what: `${each} of host ${name} is killed`,
+    lose: () => venue.kill(each, 'SIGKILL'),
+    mend: () => undefined,
+  }))
+  const wholeHost: Loss = {
+    what: `everything of host ${name} is killed`,
+    lose: async () => {
+      const running = await processesOf(venue)
+      await Promise.all([server.kill(), ...running.map((each) => venue.kill(each, 'SIGKILL'))])
+    },
+    mend: () => server.restart(),
+  }
+  return [...ofProcesses, wholeHost]
+}
+
+const processesOf = async (venue: TestVenue): Promise<readonly string[]> =>
+  Object.keys(await venue.pids())
+    .filter((each) => !BESIDE.includes(each))
+    .sort()
+
+async function pauseOf(
+  cluster: ClusterVenue,
+  load: Load,
+  { what, lose, mend }: Loss,
+): Promise<Pause> {
+  load.takeLongest()
+  const lostAt = performance.now()
+  await lose()
+  await load.untilAnswered()
+  const ordersMs = performance.now() - lostAt
+  await untilTraded(cluster)
+  const settledMs = performance.now() - lostAt
+  await mend()
+  await cluster.nats.mend()
+  for (const { venue } of cluster.hosts) await venue.untilReady()
+  await load.untilAnswered()
+  return { what, ordersMs, settledMs, longestMs: load.takeLongest() }
+}
+
+/** Resolves when a gateway shows a trade that neither showed before. */
+async function untilTraded({ hosts }: ClusterVenue): Promise<void> {
+  const newest = async (): Promise<number> => {
+    const shown = await Promise.all(hosts.map(({ venue }) => newestTrade(venue)))
+    return Math.max(...shown)
+  }
+  const [before, giveUpAt] = [await newest(), performance.now() + SETTLED_WITHIN_MS]
+  while ((await newest()) <= before) {
+    expect(performance.now(), 'nothing was settled').to.be.lessThan(giveUpAt)
+    await delay(LOOK_EVERY_MS)
+  }
+}
+
+/** 0 where the gateway does not answer. */
+async function newestTrade({ gatewayUrl }: TestVenue): Promise<number> {
+  try {
+    const { trades } = await createRestClient(gatewayUrl).trades(SPOT, { limit: 1 })
+    return trades[0]?.trade_id ?? 0
+  } catch {
+    return 0
+  }
+}
