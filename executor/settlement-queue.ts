@@ -50,10 +50,6 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
   let working: Promise<void> | undefined
   let stopped = false
 
-  function turnAway(these: readonly QueuedSettlement[], why: string): void {
-    for (const { resolve } of these) resolve({ kind: 'unavailable', why })
-  }
-
   /** Works on the next group; false when every settlement waits for the chain. */
   async function settleNext(): Promise<boolean> {
     // A settlement that arrives later must not be judged by a block that is older than its request.
@@ -114,6 +110,10 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
       await working
     },
   }
+}
+
+function turnAway(these: readonly QueuedSettlement[], why: string): void {
+  for (const { resolve } of these) resolve({ kind: 'unavailable', why })
 }
 
 /** Whether its fee pays too little of a transaction of its own. The fee of an unknown market is not known. */

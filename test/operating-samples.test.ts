@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { format } from 'prettier'
 import { JOURNAL_OWNERS } from '../core/journal-entry.js'
 import { parseProcfile } from '../devnet/launcher/procfile.js'
 
@@ -84,8 +85,10 @@ describe('samples of a venue that trades for real', () => {
     expect(wanted.map(([, name]) => name).toSorted()).to.deep.equal(PROCESSES.toSorted())
   })
 
-  it('has a container for the bus and for each process, which runs what the unit runs', () => {
+  it('has a container for the bus and for each process, which runs what the unit runs', async () => {
     const compose = read(`${SAMPLES}/compose.yaml`)
+    // Throws unless it is YAML.
+    await format(compose, { parser: 'yaml' })
     const run = [...compose.matchAll(/command: \['\.\/venue', 'run', '([a-z-]+)'\]/g)]
     expect(run.map(([, name]) => name).toSorted()).to.deep.equal(PROCESSES.toSorted())
     expect(compose).to.include(
