@@ -3,7 +3,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData, encodeTradeData, isSignatureText } from '../../core/entry/read-action.js'
 import { bytesToHex, hexToBytes, keccak256, keccakText, recoverStrict } from './keys.js'
 import { personalDigest } from './verify-frame.js'
-import { createActionHasher, type ActionDomain } from './verify-signature.js'
+import { createActionHasher, domainSeparator, type ActionDomain } from './verify-signature.js'
 
 /** The mistake that explains a signature: with it made, the signature is the signer's. */
 export interface SignatureMistake {
@@ -24,6 +24,11 @@ const CURVE_ORDER = 2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn
 const asWord = (value: bigint): bigint => BigInt.asUintN(255, value)
 /** Chains for which clients are configured by accident: Ethereum, Base and their test networks, and development chains. */
 const CHAINS = [1, 10, 137, 1_337, 8_453, 31_337, 42_161, 84_532, 11_155_111]
+/** Spellings of the domain's name and version. */
+const OTHER_DOMAINS = [
+  ...['1', '1.0.0', '2'].map((version) => ({ name: 'Matching', version })),
+  ...['1', '1.0'].map((version) => ({ name: 'matching', version })),
+]
 const ZERO: Address = `0x${'0'.repeat(40)}`
 const E12 = 10n ** 12n
 const E18 = 10n ** 18n
@@ -96,6 +101,15 @@ function inMessage(refused: RefusedSignature, bytes: Uint8Array): SignatureMista
       return {
         code: 'wrong_chain_id',
         message: `signed for chain ${chainId}: this venue is on chain ${domain.chainId}`,
+      }
+    }
+  }
+  for (const words of OTHER_DOMAINS) {
+    const hasher = createActionHasher(domain, domainSeparator(domain, words))
+    if (recoverStrict(hasher.digest(action), bytes) === action.signer) {
+      return {
+        code: 'wrong_domain',
+        message: `signed for ${words.name} version ${words.version}: the domain is Matching version 1.0`,
       }
     }
   }

@@ -227,8 +227,10 @@ const WORD = 32
 const PREFIX = Buffer.from('1901', 'hex')
 
 /** Computes the domain separator once; each digest then takes three hashes. */
-export function createActionHasher(domain: ActionDomain): ActionHasher {
-  const separator = domainSeparator(domain)
+export function createActionHasher(
+  domain: ActionDomain,
+  separator = domainSeparator(domain),
+): ActionHasher {
   // Reused for every action, because digest does not yield.
   const struct = Buffer.alloc(8 * WORD)
   const signed = Buffer.concat([PREFIX, separator, Buffer.alloc(WORD)])
@@ -270,12 +272,18 @@ export function createActionHasher(domain: ActionDomain): ActionHasher {
   }
 }
 
+/** What the domain of every deployment says of itself. */
+const MATCHING = { name: 'Matching', version: '1.0' }
+
 /** The domain separator of Matching at the given contract: 32 bytes. */
-export function domainSeparator({ chainId, verifyingContract }: ActionDomain): Uint8Array {
+export function domainSeparator(
+  { chainId, verifyingContract }: ActionDomain,
+  { name, version } = MATCHING,
+): Uint8Array {
   const words = Buffer.alloc(5 * WORD)
   words.set(keccakText(DOMAIN_TYPE), 0)
-  words.set(keccakText('Matching'), WORD)
-  words.set(keccakText('1.0'), 2 * WORD)
+  words.set(keccakText(name), WORD)
+  words.set(keccakText(version), 2 * WORD)
   writeWord(words, 3, BigInt(chainId))
   writeAddress(words, 4, verifyingContract)
   return keccak256(words)

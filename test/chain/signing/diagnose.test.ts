@@ -62,6 +62,10 @@ const mistakes: Record<string, { readonly [how: string]: () => Promise<Hex> }> =
     'of the main network': () =>
       account.signTypedData(typed(action, { ...domain, chainId: 8_453 })),
   },
+  wrong_domain: {
+    'another version': () => account.signTypedData(typed(action, { ...domain, version: '1' })),
+    'another name': () => account.signTypedData(typed(action, { ...domain, name: 'matching' })),
+  },
   wrong_verifying_contract: {
     'of the trade module': () =>
       account.signTypedData(
