@@ -1,3 +1,5 @@
+import type { OwnVenue, OwnVenueOptions } from './own-venue.js'
+
 /** Amount of work: `tiny` only shows that the bench runs, `full` adds the slow parts that the default leaves out. */
 export type Size = 'tiny' | 'usual' | 'full'
 
@@ -8,6 +10,8 @@ export interface BenchContext {
   readonly rounds: number
   /** An empty directory, deleted afterwards. */
   readonly dir: string
+  /** Starts a venue of the bench, which stops it; several benches of the smallest size may share one. */
+  readonly startVenue: (options: OwnVenueOptions) => Promise<OwnVenue>
   /** How long a bench lasts that is bounded by time alone; absent: as its size says. */
   readonly hours?: number
   /** Prints progress. */

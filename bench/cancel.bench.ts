@@ -5,7 +5,6 @@ import type { CancelsAnswer } from '../interface/cancels.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { createHttpLoad, postOf, saturate, type RequestBytes } from './http-load.js'
 import { restingTerms, signersOf, SPOT, type Signers } from './order-flow.js'
-import { startOwnVenue } from './own-venue.js'
 import { interleaved, median, ratio } from './rounds.js'
 
 export const cancel: Bench = {
@@ -22,8 +21,8 @@ const ORDERS = { tiny: 20, usual: 1_000, full: 1_000 }
 const SINGLE = { tiny: 3, usual: 25, full: 50 }
 const CONNECTIONS = 64
 
-async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
-  const venue = await startOwnVenue({ dir: join(dir, 'venue'), env: { DEVNET_SAVE_CHAIN: '0' } })
+async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
+  const venue = await startVenue({ dir: join(dir, 'venue'), env: { DEVNET_SAVE_CHAIN: '0' } })
   try {
     const { devnet } = venue
     const port = Number(new URL(devnet.gateway_url).port)
@@ -53,7 +52,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
         const body = await signCancelAll(owner, domain, { ...times, market: SPOT.name })
         const { tookMs, text } = await timed(postOf('/v1/orders/cancel-all', body))
         const { orders, left } = JSON.parse(text) as CancelsAnswer
-        if (orders.length !== count || left !== 0) {
+        if (orders.length < count || left !== 0) {
           throw new Error(`${orders.length} of ${count} orders were cancelled, ${left} are left`)
         }
         say(`${Math.round(tookMs)} ms`)

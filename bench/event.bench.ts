@@ -14,7 +14,7 @@ import { commandsSubject, feedSubject } from '../bus-schemas/subjects.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { atPace, createHttpLoad, postOf, saturate, type HttpLoad } from './http-load.js'
 import { orderFlow, restingTerms, signersOf, type Signers } from './order-flow.js'
-import { OPEN_BUS, startOwnVenue, type OwnVenue } from './own-venue.js'
+import { OPEN_BUS, type OwnVenue } from './own-venue.js'
 import { interleaved, percentile, ratio } from './rounds.js'
 import { decodeCommands } from './bench-market.js'
 
@@ -56,8 +56,8 @@ interface Latencies {
   readonly fromLogged: readonly number[]
 }
 
-async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
-  const venue = await startOwnVenue({ dir: join(dir, 'venue'), env: OPEN_BUS })
+async function run({ size, rounds, dir, startVenue }: BenchContext): Promise<Report> {
+  const venue = await startVenue({ dir: join(dir, 'venue'), env: OPEN_BUS })
   let connection: NatsConnection | undefined
   try {
     connection = await connect({ servers: venue.bus.url })

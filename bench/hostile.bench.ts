@@ -6,7 +6,6 @@ import type { Bench, BenchContext, Report } from './bench.js'
 import type { HostileCounts, HostileTask } from './hostile-client.js'
 import { atPace, createHttpLoad, postOf, saturate, type Loaded } from './http-load.js'
 import { orderFlow, restingTerms, signersOf } from './order-flow.js'
-import { startOwnVenue } from './own-venue.js'
 import { interleaved, median, percentile, ratio } from './rounds.js'
 
 export const hostile: Bench = {
@@ -41,9 +40,9 @@ const SIZES = {
 const PER_SECOND = 50
 const CONNECTIONS = 64
 
-async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
   const { book, warm, orders, ...attack } = SIZES[size]
-  const venue = await startOwnVenue({ dir: join(dir, 'venue') })
+  const venue = await startVenue({ dir: join(dir, 'venue') })
   const counts: HostileCounts[] = []
   try {
     const signers = await signersOf(venue.devnet)

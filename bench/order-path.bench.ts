@@ -7,7 +7,7 @@ import type { Bench, BenchContext, Report } from './bench.js'
 import { seedCrowd } from './crowd.js'
 import { atPace, createHttpLoad, saturate, type HttpLoad, type RequestBytes } from './http-load.js'
 import { orderFlow, signersOf, SPOT, type OrderFlow } from './order-flow.js'
-import { OPEN_BUS, startOwnVenue, type OwnVenue } from './own-venue.js'
+import { OPEN_BUS, type OwnVenue } from './own-venue.js'
 import { cpuMsOf } from './process-usage.js'
 import { interleaved, median, percentile, ratio } from './rounds.js'
 
@@ -51,10 +51,10 @@ interface Stand {
   readonly flow: OrderFlow
 }
 
-async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
   const counts = REQUESTS[size]
   const env = { DEVNET_SAVE_CHAIN: '0', ...OPEN_BUS }
-  const venue = await startOwnVenue({ dir: join(dir, 'venue'), env })
+  const venue = await startVenue({ dir: join(dir, 'venue'), env })
   let naive: ChildProcess | undefined
   try {
     const { devnet, bus } = venue

@@ -40,7 +40,8 @@ export interface OwnDevnet {
 /** A whole venue of the bench, as `./venue up` starts it, without its market maker. */
 export interface OwnVenue {
   readonly devnet: OwnDevnet
-  /** Address of its bus. */
+  /** The directory of all its data. */
+  readonly dir: string
   /** Its bus, with the seeds of all users; an environment with DEVNET_BUS_USERS=0 opens it to every client. */
   readonly bus: BusPlace
   /** Port of its fan-out. */
@@ -116,6 +117,7 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
   const taken = (await read('ports.json')) as { readonly nats: number; readonly ws_fanout: number }
   return {
     devnet: (await read('devnet.json')) as OwnDevnet,
+    dir,
     bus: {
       url: `nats://127.0.0.1:${taken.nats}`,
       ...(env.DEVNET_BUS_USERS !== '0' && { credentials: busSeedsDir(dir) }),

@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Bench, BenchContext, KeptReport, Size } from './bench.js'
 import { describeMachine } from './machine.js'
+import { startOwnVenue } from './own-venue.js'
 
-export interface RunOptions extends Pick<BenchContext, 'hours'> {
-  /** Prints progress. */
-  readonly say?: BenchContext['say']
-}
+export interface RunOptions extends Partial<Pick<BenchContext, 'hours' | 'say' | 'startVenue'>> {}
 
 const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 
@@ -15,7 +13,7 @@ const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 export async function runBench(
   bench: Bench,
   size: Size,
-  { say = () => undefined, hours }: RunOptions = {},
+  { say = () => undefined, startVenue = startOwnVenue, hours }: RunOptions = {},
 ): Promise<KeptReport> {
   const { name, title } = bench
   const machine = describeMachine(bench.versionsOf)
@@ -23,7 +21,8 @@ export async function runBench(
   const start = performance.now()
   try {
     const at = new Date().toISOString()
-    const context = { size, rounds: ROUNDS[size], dir, say, ...(hours !== undefined && { hours }) }
+    const rest = { dir, say, startVenue, ...(hours !== undefined && { hours }) }
+    const context = { size, rounds: ROUNDS[size], ...rest }
     const report = await bench.run(context)
     const tookSec = (performance.now() - start) / 1000
     return { name, title, at, size, tookSec, machine, ...report }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { atPace, createHttpLoad, saturate, type HttpLoad } from './http-load.js'
 import { orderFlow, signersOf, type OrderFlow } from './order-flow.js'
-import { startOwnVenue, type OwnVenue } from './own-venue.js'
+import type { OwnVenue } from './own-venue.js'
 import { residentKibOf } from './process-usage.js'
 import { percentile } from './rounds.js'
 
@@ -39,14 +39,19 @@ interface Sample {
   readonly p99Ms: number
 }
 
-async function run({ size, dir, hours = HOURS[size], say }: BenchContext): Promise<Report> {
-  const place = join(dir, 'venue')
-  const venue = await startOwnVenue({ dir: place, env: { DEVNET_SAVE_CHAIN: '0' } })
+async function run({
+  size,
+  dir,
+  hours = HOURS[size],
+  say,
+  startVenue,
+}: BenchContext): Promise<Report> {
+  const venue = await startVenue({ dir: join(dir, 'venue'), env: { DEVNET_SAVE_CHAIN: '0' } })
   try {
     const load = createHttpLoad(Number(new URL(venue.devnet.gateway_url).port), CONNECTIONS)
     const flow = orderFlow(await signersOf(venue.devnet))
     await saturate(load, await flow.next(WARM[size]), CONNECTIONS)
-    const stand = { venue, place, load, flow }
+    const stand = { venue, load, flow }
     const part = Math.ceil((hours * MS_PER_HOUR * PER_SECOND[size]) / 1000 / SAMPLES[size])
     const samples = [await look(stand, 0, 0)]
     for (let requests = part; samples.length <= SAMPLES[size]; requests += part) {
@@ -62,14 +67,13 @@ async function run({ size, dir, hours = HOURS[size], say }: BenchContext): Promi
 
 interface Stand {
   readonly venue: OwnVenue
-  readonly place: string
   readonly load: HttpLoad
   readonly flow: OrderFlow
 }
 
 /** Cancels all but the newest orders and reads what the venue takes then. */
 async function look(
-  { venue, place, load, flow }: Stand,
+  { venue, load, flow }: Stand,
   requests: number,
   p99Ms: number,
 ): Promise<Sample> {
@@ -79,7 +83,7 @@ async function look(
   const residentMib = Object.fromEntries(
     pids.map(([name, pid]) => [name, residentKibOf(pid) / 1024]),
   )
-  const stored = storedIn(place)
+  const stored = storedIn(venue.dir)
   const storedMib = Object.fromEntries(Array.from(stored, ([part, it]) => [part, it / MEBIBYTE]))
   const diskMib = Object.values(storedMib).reduce((sum, mib) => sum + mib, 0)
   return { requests, residentMib, diskMib, storedMib, p99Ms }

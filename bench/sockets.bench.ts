@@ -8,7 +8,6 @@ import type { Bench, BenchContext, Report, Row } from './bench.js'
 import { atPace, createHttpLoad, postOf, saturate, type HttpLoad } from './http-load.js'
 import { all, percentiles, startSubscribers } from './measure-peer.js'
 import { restingTerms, signersOf, type Signers } from './order-flow.js'
-import { startOwnVenue } from './own-venue.js'
 import { interleaved, percentile, ratio } from './rounds.js'
 import type { Received } from './subscriber-messages.js'
 
@@ -39,9 +38,9 @@ interface Measured {
   readonly frame: { readonly p50Ms: number; readonly p99Ms: number }
 }
 
-async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
+async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
   const { orders, warm, many } = SIZES[size]
-  const venue = await startOwnVenue({ dir: join(dir, 'venue') })
+  const venue = await startVenue({ dir: join(dir, 'venue') })
   const bus = await connectNatsBus({ ...venue.bus, name: 'sockets-bench', user: 'auditor' })
   try {
     const signers = await signersOf(venue.devnet)

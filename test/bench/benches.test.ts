@@ -1,14 +1,29 @@
 import { expect } from 'chai'
 import { BENCHES } from '../../bench/benches.js'
+import { OPEN_BUS, startOwnVenue, type OwnVenue } from '../../bench/own-venue.js'
 import { runBench } from '../../bench/run-bench.js'
 import { sectionOf } from '../../bench/table.js'
+import { tempDir } from '../support/temp-dir.js'
 
 /** Each bench at its smallest: what its figures say is not looked at, but it must be able to say them. */
 describe('benches', () => {
+  const shared = tempDir()
+  let venue: OwnVenue | undefined
+  /** The benches share one venue: to start it is most of the work of their smallest size. */
+  const startVenue = async (): Promise<OwnVenue> => {
+    const env = { DEVNET_SAVE_CHAIN: '0', ...OPEN_BUS }
+    venue ??= await startOwnVenue({ dir: shared.path, env })
+    return { ...venue, stop: () => Promise.resolve() }
+  }
+  after(async () => {
+    await venue?.stop()
+    shared.remove()
+  })
+
   for (const [name, load] of Object.entries(BENCHES)) {
     it(`${name} runs and gives its figures`, async function () {
       this.timeout(240_000)
-      const report = await runBench(await load(), 'tiny')
+      const report = await runBench(await load(), 'tiny', { startVenue })
       expect(report.name).to.equal(name)
       expect(report.rows).to.not.be.empty
       for (const { what, values } of report.rows) {

@@ -34,54 +34,57 @@ describe('a second start', function () {
   this.timeout(120_000)
   let dataDir: string
   let venue: TestVenue
+  /** An order that rests through all starts. */
+  let resting: string
   after(async () => {
     await venue?.stop()
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it('continues with every order, trade and balance, and trades on', async () => {
+  it('continues with every order, trade and balance', async () => {
     venue = await startVenue()
     ;({ dataDir } = venue)
     expect(venue.output()).to.match(DEPLOYS)
     const ids = await trade(venue)
+    resting = ids[0] ?? ''
     const before = await everything(venue, ids)
     const changes = (await readFeed(venue)).length
     const { matching, accounts } = venue.devnet
     expect(await venue.stop({ keepData: true })).to.equal(0)
 
-    venue = await startVenue({ dataDir })
+    venue = await startVenue({ dataDir, blockTime: SLOW_BLOCKS_S })
     expect(venue.output()).to.not.match(DEPLOYS)
     expect(venue.devnet.matching).to.equal(matching)
     expect(venue.devnet.accounts).to.deep.equal(accounts)
     expect(await everything(venue, ids)).to.deep.equal(before)
     expect((await readFeed(venue)).length).to.equal(changes)
-
-    const taker = createTrader(venue.devnet, 1)
-    const crossing = await taker.place({ side: 'buy', amount: '60', price: '0.0007' })
-    await taker.until(crossing.order_id, 'filled')
-    const [resting] = ids
-    await createTrader(venue.devnet, 0).until(resting ?? '', 'filled')
-    const [newest, older] = (await createRestClient(venue.gatewayUrl).trades(SPOT)).trades
-    expect(newest?.maker_order_id).to.equal(resting)
-    expect(newest?.trade_id).to.be.above(older?.trade_id ?? Infinity)
   })
 
   it('settles what was matched and not yet mined when the venue stopped', async () => {
-    await venue.stop({ keepData: true })
-    venue = await startVenue({ dataDir, blockTime: SLOW_BLOCKS_S })
     const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
-    const terms = { amount: '40', price: '0.0007' } as const
-    const resting = await maker.place({ side: 'sell', ...terms })
+    // Before what rests already.
+    const terms = { amount: '40', price: '0.0006' } as const
+    const selling = await maker.place({ side: 'sell', ...terms })
     const crossing = await taker.place({ side: 'buy', ...terms })
     expect(crossing.status).to.equal('matching')
     expect(await venue.stop({ keepData: true })).to.equal(0)
 
     venue = await startVenue({ dataDir })
     await createTrader(venue.devnet, 1).until(crossing.order_id, 'filled')
-    await createTrader(venue.devnet, 0).until(resting.order_id, 'filled')
+    await createTrader(venue.devnet, 0).until(selling.order_id, 'filled')
     const { trades } = await createRestClient(venue.gatewayUrl).trades(SPOT)
     expect(trades.filter((it) => it.taker_order_id === crossing.order_id)).to.have.length(1)
     await expectSettledOnce(venue, trades)
+  })
+
+  it('trades on with what rested before it', async () => {
+    const taker = createTrader(venue.devnet, 1)
+    const crossing = await taker.place({ side: 'buy', amount: '60', price: '0.0007' })
+    await taker.until(crossing.order_id, 'filled')
+    await createTrader(venue.devnet, 0).until(resting, 'filled')
+    const [newest, older] = (await createRestClient(venue.gatewayUrl).trades(SPOT)).trades
+    expect(newest?.maker_order_id).to.equal(resting)
+    expect(newest?.trade_id).to.be.above(older?.trade_id ?? Infinity)
   })
 
   it('does not meet another venue on the same machine', async () => {
