@@ -44,10 +44,10 @@ export interface TransferStore {
   /** Writes the record, and enqueues the step when the record changed. The action must be claimed. */
   update(record: TransferRecord, details?: StepDetails): void
   /**
-   * Adds a record that follows from the journal, beside those that were claimed. It takes its owner's place only when that
-   * is free.
+   * Adds a record that was not claimed here. It takes its owner's place only when that is free. `submittedAtMs` as of a
+   * step.
    */
-  restore(record: TransferRecord, request: string, submittedAtMs: number): void
+  restore(record: TransferRecord, request: string, submittedAtMs?: number): void
   /** The term of the journal up to which the records follow from it; 0 for a new file. */
   journalTerm(): number
   /** Makes changes in one transaction, after which the records follow from the journal up to that term. */
@@ -164,7 +164,7 @@ function prepareRestore(
   db: Database,
   enqueue: Enqueue,
 ): Pick<TransferStore, 'restore' | 'journalTerm' | 'followJournal'> {
-  const add = db.prepare<[Record<string, Buffer | string | number>]>(
+  const add = db.prepare<[Record<string, Buffer | string | number | null>]>(
     `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request, submitted_at_ms)
      VALUES (@hash, @owner, @status,
        @status IN ('pending', 'submitted')
@@ -181,7 +181,7 @@ function prepareRestore(
     restore(record, request, submittedAtMs) {
       const [hash, owner, text] = [blobOf(record.actionHash), blobOf(record.owner), textOf(record)]
       const { status } = record
-      add.run({ hash, owner, status, record: text, request, submittedAtMs })
+      add.run({ hash, owner, status, record: text, request, submittedAtMs: submittedAtMs ?? null })
       enqueue.run(hash, text)
     },
     journalTerm: () => exactNumber(read.get() ?? 0n),

@@ -47,7 +47,13 @@ import {
   type FollowDeps,
 } from './follow.js'
 import { createJudge, createLimits } from './judge.js'
-import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from './records.js'
+import {
+  createRecordBook,
+  createStepPublisher,
+  readPendingSteps,
+  STEPS_KEPT_MS,
+  trimSteps,
+} from './records.js'
 import { observeTransactions } from './observe-transactions.js'
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
@@ -162,8 +168,9 @@ async function start<Transfer extends SignedTransfer>(
   })
   const rules = options.createRules(chain)
   const store = createTransferStore(database)
-  const changed = restoreRecords({
+  const changed = await restoreRecords({
     ...{ rules, published, store, nowMs },
+    readPending: () => readPendingSteps(bus, options.kind),
     onSkipped: (intent_id, why) => log.warn({ intent_id, why }, 'no record for what was signed'),
   })
   const { chainId, matching, subAccounts } = deployment

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { transfersStream, transferSubject } from '../../bus-schemas/subjects.js'
-import { encodeTransferProgress } from '../../bus-schemas/transfers.js'
+import { decodeTransferProgress, encodeTransferProgress } from '../../bus-schemas/transfers.js'
 import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import type { TransferRecord } from '../../core/transfer.js'
+import type { TransferKind, TransferRecord } from '../../core/transfer.js'
 import type {
   StepDetails,
   StoredTransfer,
@@ -192,6 +192,29 @@ async function publish(
     await delay(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined)
     if (stopping.aborted) return
   }
+}
+
+/**
+ * The records of the kind whose last step on the bus is `pending`, by their actions: claims of submitters on any disk, at
+ * most STEPS_KEPT_MS old. Rejects with BusUnavailable.
+ */
+export async function readPendingSteps(
+  bus: Pick<Bus, 'streamState' | 'read'>,
+  kind: TransferKind,
+): Promise<readonly TransferRecord[]> {
+  const pending = new Map<Hex, TransferRecord>()
+  const { firstSeq, lastSeq } = await bus.streamState(transfersStream)
+  for (let next = firstSeq; next <= lastSeq;) {
+    const steps = await bus.read(transfersStream, next, STEPS_PER_READ)
+    for (const { data } of steps) {
+      const record = decodeTransferProgress(data)
+      if (record.kind !== kind) continue
+      if (record.status === 'pending') pending.set(record.actionHash, record)
+      else pending.delete(record.actionHash)
+    }
+    next = (steps.at(-1)?.seq ?? lastSeq) + 1
+  }
+  return [...pending.values()]
 }
 
 /** How long steps stay on the bus; the records themselves are kept for ever. */

@@ -16,6 +16,8 @@ export interface RestoreDeps<Transfer extends SignedTransfer> {
   readonly rules: Pick<TransferRules<Transfer>, 'kind' | 'validate' | 'revertName'>
   readonly published: Pick<PublishedJournal, 'journal' | 'term'>
   readonly store: TransferStore
+  /** The claims that the bus knows of, of submitters on any disk. */
+  readonly readPending: () => Promise<readonly TransferRecord[]>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** A record cannot be made: what was signed is no transfer by the rules of today, of another deployment for example. */
@@ -27,26 +29,27 @@ const TAKEN_OVER = 'nothing was sent for it before another submitter took over: 
 
 /**
  * Brings the records to what the journal holds, where this file is new or another process has led since it was written:
- * makes the records that it lacks, and rejects its own claims for which nothing was signed, because the other process
- * told their clients that it does not know them. Returns the actions whose records are to be read from the chain again.
- * One transaction, so that a crash leaves all of it to the next start.
+ * makes the records that it lacks, and rejects the claims for which nothing was signed. Its own were unknown to the process
+ * that led meanwhile, and those of another disk are known by their record alone. Resolves with the actions whose records
+ * are to be read from the chain again. One transaction, so that a crash leaves all of it to the next start.
  */
-export function restoreRecords<Transfer extends SignedTransfer>(
+export async function restoreRecords<Transfer extends SignedTransfer>(
   deps: RestoreDeps<Transfer>,
-): readonly Hex[] {
-  const { published, store } = deps
+): Promise<readonly Hex[]> {
+  const { published, store, readPending } = deps
   const { term } = published
   // Its own last start had the term before this one.
   if (store.journalTerm() === term - 1) {
     store.followJournal(term, () => undefined)
     return []
   }
+  const pending = await readPending()
   const changed: Hex[] = []
   store.followJournal(term, () => {
-    rejectUnsigned(deps)
     for (const signed of published.journal.signedIntents(`${deps.rules.kind}:`)) {
       if (restoreOne(deps, signed)) changed.push(hashIn(deps, signed))
     }
+    rejectUnsigned(deps, pending)
   })
   return changed
 }
@@ -60,14 +63,21 @@ const hashIn = <Transfer extends SignedTransfer>(
   return actionHash
 }
 
-function rejectUnsigned<Transfer extends SignedTransfer>(deps: RestoreDeps<Transfer>): void {
-  const { rules, published, store, nowMs } = deps
+function rejectUnsigned<Transfer extends SignedTransfer>(
+  { rules, published, store, nowMs }: RestoreDeps<Transfer>,
+  pending: readonly TransferRecord[],
+): void {
+  const rejected = (record: TransferRecord): TransferRecord => {
+    const updatedAtMs = Math.max(nowMs(), record.updatedAtMs)
+    return { ...record, status: 'rejected', error: TAKEN_OVER, updatedAtMs }
+  }
   for (const { record } of store.unsettled()) {
     const signed = published.journal.find(intentOf(rules.kind, record.actionHash))
-    if (record.status !== 'pending' || signed !== undefined) continue
-    const updatedAtMs = Math.max(nowMs(), record.updatedAtMs)
-    store.update({ ...record, status: 'rejected', error: TAKEN_OVER, updatedAtMs })
+    if (record.status === 'pending' && signed === undefined) store.update(rejected(record))
   }
+  for (const record of pending)
+    // A rejected record is never carried out, so its request is not needed.
+    if (store.find(record.actionHash) === undefined) store.restore(rejected(record), '{}')
 }
 
 /** Whether the record differs, or may differ, from the chain. */

@@ -8,6 +8,7 @@ import type { Action, Address, Hex } from '../../../core/action.js'
 import { validateWithdrawal } from '../../../core/entry/validate-transfer.js'
 import { encodeWithdrawalData } from '../../../core/entry/read-action.js'
 import type { IntentOutcome } from '../../../core/transaction-journal.js'
+import type { TransferRecord } from '../../../core/transfer.js'
 import { openDatabase } from '../../../data/open.js'
 import {
   createTransferStore,
@@ -70,8 +71,12 @@ describe('the records of a submitter, made from its journal', () => {
     void journal.recordMined(signer.address, n, {
       ...{ hash: hash(500 + n), ...block(at), outcomes: [outcome] },
     })
-  const restore = (term: number): readonly Hex[] =>
+  const restore = (
+    term: number,
+    pending: readonly TransferRecord[] = [],
+  ): Promise<readonly Hex[]> =>
     restoreRecords({
+      readPending: () => Promise.resolve(pending),
       rules: {
         kind: 'withdrawal',
         validate: (body, nowMs) =>
@@ -86,7 +91,7 @@ describe('the records of a submitter, made from its journal', () => {
   const aClaim = (n: number) =>
     anUnsentTransfer({ kind: 'withdrawal', actionHash: hash(n), owner: ownerOf(n) })
 
-  it('hold what was signed, with its outcome, and take the place of their owner while in progress', () => {
+  it('hold what was signed, with its outcome, and take the place of their owner while in progress', async () => {
     sign(1)
     mine(1, { status: 'success' })
     sign(2)
@@ -94,7 +99,7 @@ describe('the records of a submitter, made from its journal', () => {
     sign(3)
     // As only a lost block leaves it: two of one owner in progress.
     sign(4, ownerOf(3))
-    expect(restore(2)).to.have.members([1, 2, 3, 4].map(hash))
+    expect(await restore(2)).to.have.members([1, 2, 3, 4].map(hash))
     expect(store.find(hash(1))).to.deep.include({
       record: {
         ...{ kind: 'withdrawal', actionHash: hash(1), status: 'confirmed', owner: ownerOf(1) },
@@ -116,45 +121,56 @@ describe('the records of a submitter, made from its journal', () => {
     expect(store.claim({ ...aClaim(7), owner: ownerOf(3) }, '{}')).to.equal(false)
   })
 
-  it('are not looked at when only this file’s own process has led', () => {
+  it('are not looked at when only this file’s own process has led', async () => {
     sign(1)
-    expect(restore(1)).to.deep.equal([])
-    expect(restore(2)).to.deep.equal([])
+    expect(await restore(1)).to.deep.equal([])
+    expect(await restore(2)).to.deep.equal([])
     expect(statusOf(1)).to.equal(undefined)
     // One that another process has led meanwhile.
-    expect(restore(4)).to.deep.equal([hash(1)])
-    expect(restore(5)).to.deep.equal([])
+    expect(await restore(4)).to.deep.equal([hash(1)])
+    expect(await restore(5)).to.deep.equal([])
   })
 
-  it('reject a claim for which nothing was signed once another process has led, and no other', () => {
+  it('reject a claim for which nothing was signed once another process has led, and no other', async () => {
     for (const n of [1, 2]) store.claim(aClaim(n), '{}')
-    restore(1)
+    await restore(1)
     expect([1, 2].map(statusOf)).to.deep.equal(['pending', 'pending'])
     sign(2)
-    restore(3)
+    await restore(3)
     expect([1, 2].map(statusOf)).to.deep.equal(['rejected', 'pending'])
     expect(store.claim(aClaim(1), '{}')).to.equal(true)
   })
 
-  it('are read again where the chain has moved the transaction to another block', () => {
+  it('are read again where the chain has moved the transaction to another block', async () => {
     store.claim(aClaim(1), '{}')
     store.update({ ...aClaim(1), status: 'confirmed' }, { blockHash: block(5).blockHash })
     sign(1)
     mine(1, { status: 'success' }, 5)
-    expect(restore(2)).to.deep.equal([])
+    expect(await restore(2)).to.deep.equal([])
     journal.reopen(signer.address, [1])
     mine(1, { status: 'success' }, 6)
-    expect(restore(4)).to.deep.equal([hash(1)])
+    expect(await restore(4)).to.deep.equal([hash(1)])
   })
 
-  it('leave out what is no withdrawal by the rules of today', () => {
+  it('reject what another disk has claimed and not signed, and take it again', async () => {
+    sign(2)
+    const elsewhere = [1, 2].map(aClaim)
+    expect(await restore(3, elsewhere)).to.deep.equal([hash(2)])
+    expect([1, 2].map(statusOf)).to.deep.equal(['rejected', 'pending'])
+    expect(store.othersInProgress(ownerOf(1), hash(99))).to.equal(false)
+    expect(store.submittedAfter(ownerOf(1), 0, hash(99))).to.deep.equal([])
+    expect(store.claim(aClaim(1), 'sent again')).to.equal(true)
+    expect(store.find(hash(1))?.request).to.equal('sent again')
+  })
+
+  it('leave out what is no withdrawal by the rules of today', async () => {
     sign(1, ownerOf(1), { module: places.depositModule })
     sign(2)
-    expect(restore(2)).to.deep.equal([hash(2)])
+    expect(await restore(2)).to.deep.equal([hash(2)])
     expect(skipped).to.deep.equal([`withdrawal:${hash(1)}`])
   })
 
-  it('are all made again when the process dies in the middle', () => {
+  it('are all made again when the process dies in the middle', async () => {
     sign(1)
     sign(2)
     const dying = { ...store }
@@ -166,9 +182,10 @@ describe('the records of a submitter, made from its journal', () => {
     }
     const whole = store
     store = dying
-    expect(() => restore(2)).to.throw('killed')
+    const failure: unknown = await restore(2).catch((error: unknown) => error)
+    expect(failure).to.have.property('message', 'killed')
     store = whole
     expect([1, 2].map(statusOf)).to.deep.equal([undefined, undefined])
-    expect(restore(3)).to.have.members([1, 2].map(hash))
+    expect(await restore(3)).to.have.members([1, 2].map(hash))
   })
 })
