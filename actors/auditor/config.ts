@@ -64,6 +64,10 @@ function readPorts(dataDir: string): z.infer<typeof portsFile> {
   try {
     return portsFile.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
+      const settings = 'set DATA_DIR, or NATS_URL and RPC_URL'
+      throw new BadConfiguration(`there is no venue in ${dataDir}: ${settings}`)
+    }
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new BadConfiguration(
       `NATS_URL and RPC_URL are not set, and ${path} names no ports: ${why}`,
