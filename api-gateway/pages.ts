@@ -41,7 +41,7 @@ export function fileAsset(path: string, type: string): Asset {
 
 /** A file of the market page, which the build puts beside this program. */
 export const builtFile = (name: string): string =>
-  fileURLToPath(new URL(`../web/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../dist/web/${name}`, import.meta.url))
 
 /** What the answer of a page says in the document. */
 export const pageAnswer = (description: string) => ({

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address, Hex } from '../core/action.js'
 import { provideMarketFile } from '../data/market-file.js'
+import { provideBundles } from '../devnet/bundle.js'
 import { busSeedsDir, type BusPlace } from '../runtime/bus/nats-access.js'
 import { inheritedEnvironment, natsServerBinary } from './config.js'
 
@@ -71,11 +72,12 @@ export const OPEN_BUS = { DEVNET_BUS_USERS: '0' } as const
  */
 export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue> {
   const { dir, env = {}, blockTime = 2, markets = ['cNGN-USDC'] } = options
+  await provideBundles()
   await mkdir(dir, { recursive: true })
   await provideMarketFile(join(dir, 'markets.json'), markets)
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const ports = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT: '0' }
-  const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
+  const launcher = spawn(process.execPath, ['bundle/devnet/up.js'], {
     cwd: root,
     env: {
       ...inheritedEnvironment(),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readCommandLine } from '../runtime/process/command-line.js'
+import { writeCompiledProcfile } from './compiled-procfile.js'
 import { atPace, createHttpLoad, saturate, withRequestId, type HttpLoad } from './http-load.js'
 import { orderFlow, signersOf, type OrderFlow } from './order-flow.js'
 import { startOwnVenue, type OwnVenue } from './own-venue.js'
@@ -54,6 +55,7 @@ const program = fileURLToPath(new URL(loaded, import.meta.url))
 const env = {
   NODE_OPTIONS: `--import=${program}`,
   PROFILE_DIR: profiles,
+  PROCFILE: await writeCompiledProcfile(dir),
   DEVNET_SAVE_CHAIN: '0',
 }
 const venue = await startOwnVenue({ dir: join(dir, 'venue'), env })

@@ -97,7 +97,7 @@ sources='interface runtime core bus-schemas chain data actors api-gateway execut
 
 is_built() {
   # shellcheck disable=SC2086
-  [ -e dist/.built ] && [ -z "$(find $sources -newer dist/.built -print -quit)" ]
+  [ -e dist/.built ] && [ -e bundle/.made ] && [ -z "$(find $sources -newer dist/.built -print -quit)" ]
 }
 
 # Leaves the time at which it began, so that what changes meanwhile is built by the next one.
@@ -111,6 +111,7 @@ compile() {
   remove_stale_output
   node node_modules/typescript-7/bin/tsc -b && node node_modules/typescript-7/bin/tsc -p web || return 1
   node dist/devnet/build-page.js || return 1
+  node dist/devnet/build-programs.js || return 1
   node dist/devnet/build-contracts.js
 }
 

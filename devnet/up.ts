@@ -2,6 +2,7 @@ import { readLauncherConfig, readyLines } from './launcher/config.js'
 import { createLauncher } from './launcher/launcher.js'
 import { createConsole } from './launcher/output.js'
 import { LauncherError } from './launcher/wait-for.js'
+import { withSourcePlaces } from '../runtime/process/source-places.js'
 
 const output = createConsole((line) => process.stdout.write(`${line}\n`))
 
@@ -9,7 +10,7 @@ const output = createConsole((line) => process.stdout.write(`${line}\n`))
 process.stdout.on('error', () => {})
 
 function explain(error: unknown): string {
-  if (!(error instanceof LauncherError)) return String((error as Error).stack ?? error)
+  if (!(error instanceof LauncherError)) return withSourcePlaces(String((error as Error).stack ?? error))
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   return `${error.message}${cause}`
 }

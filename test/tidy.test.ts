@@ -8,7 +8,7 @@ import ts from 'typescript'
 const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
-const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'var', '.tools', '.cache'])
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'bundle', 'var', '.tools', '.cache'])
 
 function walk(folder: string): string[] {
   return readdirSync(new URL(folder, root), { withFileTypes: true }).flatMap((entry) => {

@@ -3,6 +3,7 @@ import { CannotStart } from '../../core/cannot-start.js'
 import { MarketFileError } from '../../data/markets.js'
 import { BusUnavailable } from '../../runtime/bus/bus.js'
 import { typedWords } from '../../runtime/process/command-line.js'
+import { withSourcePlaces } from '../../runtime/process/source-places.js'
 import { OrderRefused } from './change-market.js'
 import { CommandLineEnded, readTask } from './command-line.js'
 import { runTask } from './run-task.js'
@@ -23,7 +24,7 @@ try {
 } catch (error) {
   if (error instanceof CommandLineEnded) process.exit(error.exitCode)
   const isPlain = PLAIN.some((kind) => error instanceof kind)
-  const text = isPlain ? (error as Error).message : String((error as Error).stack ?? error)
+  const text = isPlain ? (error as Error).message : withSourcePlaces(String((error as Error).stack ?? error))
   process.stderr.write(`venue: ${text}\n`)
   process.exit(1)
 }

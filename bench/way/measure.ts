@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { writeCompiledProcfile } from '../compiled-procfile.js'
 import { startOwnVenue } from '../own-venue.js'
 import { createOrderFollower } from './follow-order.js'
 import { recordersOf, type Take } from './takes.js'
@@ -38,7 +39,8 @@ export async function measureWay(say: (line: string) => void = () => {}): Promis
   const dir = await mkdtemp(join(tmpdir(), 'way-'))
   const recorded = join(dir, 'recorded')
   const recorder = fileURLToPath(new URL('./recorder.js', import.meta.url))
-  const env = { NODE_OPTIONS: `--import=${recorder}`, COVERAGE_DIR: recorded }
+  const PROCFILE = await writeCompiledProcfile(dir)
+  const env = { NODE_OPTIONS: `--import=${recorder}`, COVERAGE_DIR: recorded, PROCFILE }
   try {
     const venue = await startOwnVenue({
       ...{ dir: join(dir, 'venue'), env, blockTime: BLOCK_TIME_SEC },

@@ -11,7 +11,7 @@ const DIST = new URL('../../', import.meta.url).href
  * part of the product by default.
  */
 const NOT_PRODUCT = new Set(['bench', 'client', 'devnet', 'examples', 'test'])
-const NOT_SOURCES = new Set(['dist', 'docs', 'node_modules', 'var'])
+const NOT_SOURCES = new Set(['bundle', 'dist', 'docs', 'node_modules', 'var'])
 
 /** The top-level folder of a path from the root. */
 export const roomOf = (path: string): string => path.split('/', 1)[0] ?? ''

@@ -14,13 +14,13 @@ import { LauncherError } from './wait-for.js'
 /** A client of the venue, not a part of it: it is started once the venue is ready, and on the devnet only. */
 export const DEMO_MAKER: ProcfileEntry = {
   name: 'demo-maker',
-  command: 'exec node --optimize-for-size dist/devnet/demo-maker.js',
+  command: 'exec node --optimize-for-size bundle/devnet/demo-maker.js',
 }
 
 /** Keeps the prices of a local chain fresh; another deployment has feeders of its own. */
 export const FEEDER: ProcfileEntry = {
   name: 'feeder',
-  command: 'exec nice -n 10 node --optimize-for-size dist/devnet/feeder.js',
+  command: 'exec nice -n 10 node --optimize-for-size bundle/devnet/feeder.js',
 }
 
 /** The processes to run, from the Procfile, with a matcher for each of these markets. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { dirname, resolve } from 'node:path'
 
-/** A place in a compiled file of this project, as stacks name it. */
-const PLACE = /(?:file:\/\/)?(\/[^\s():]*\/dist\/[^\s():]+\.js):(\d+):(\d+)/g
+/** A place in a compiled file or a bundle of this project, as stacks name it. */
+const PLACE = /(?:file:\/\/)?(\/[^\s():]*\/(?:dist|bundle)\/[^\s():]+\.js):(\d+):(\d+)/g
 const MAPS_KEPT = 64
 
 const maps = new Map<string, SourceMap | undefined>()

@@ -61,7 +61,7 @@ describe('devnet/launcher', function () {
     expect(await codeAt(venue)).to.not.equal('0x')
     expect(BigInt((await blockOf(venue)).gasLimit)).to.equal(240_000_000n)
 
-    const refused = spawnSync(process.execPath, ['dist/devnet/up.js'], {
+    const refused = spawnSync(process.execPath, ['bundle/devnet/up.js'], {
       env: { ...inheritedEnvironment(), DATA_DIR: venue.dataDir },
       encoding: 'utf8',
     })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { tempDir } from '../support/temp-dir.js'
 
@@ -11,7 +12,7 @@ const FREE = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT
 
 /** Starts a venue that cannot start; what it prints, and its exit code. */
 function up(env: Readonly<Record<string, string>>) {
-  const { status, stderr } = spawnSync(process.execPath, [inProject('dist/devnet/up.js')], {
+  const { status, stderr } = spawnSync(process.execPath, [inProject('bundle/devnet/up.js')], {
     ...{ encoding: 'utf8', timeout: 60_000 },
     env: { PATH: process.env.PATH, ...FREE, ...env },
   })
@@ -21,6 +22,7 @@ function up(env: Readonly<Record<string, string>>) {
 describe('a start that cannot succeed', function () {
   this.timeout(120_000)
   const dir = tempDir()
+  before(provideBundles)
   after(() => dir.remove())
 
   it('says in one line that DATA_DIR is a file, or where no directory can be made', () => {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 
-const MAIN = fileURLToPath(new URL('../../actors/auditor/main.js', import.meta.url))
+const MAIN = inProject('bundle/actors/auditor/main.js')
 
 /** The auditor as a person runs it, in this environment: how it ended, and what it printed. */
 export async function runAudit(env: NodeJS.ProcessEnv) {
+  await provideBundles()
   const child = spawn(process.execPath, [MAIN], { env, cwd: inProject('.') })
   let output = ''
   for (const stream of [child.stdout, child.stderr])

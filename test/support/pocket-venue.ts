@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import type { OrderAnswer } from '../../bus-schemas/orders.js'
@@ -10,6 +9,8 @@ import { askPing, feedStream } from '../../bus-schemas/subjects.js'
 import { randomNonce, signOrder, type MarketEntry, type OrderBody } from '../../client/index.js'
 import type { Change } from '../../core/engine/change.js'
 import type { Side } from '../../core/engine/order.js'
+import { provideBundles } from '../../devnet/bundle.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
@@ -91,7 +92,7 @@ export async function openPocketVenue(
   prepare: (world: World, dataDir: string) => Promise<MoreMarkets> | undefined = () => undefined,
 ): Promise<PocketVenue> {
   const directory = tempDir()
-  const [server, world] = await Promise.all([startNatsServer(), openWorld()])
+  const [server, world] = await Promise.all([startNatsServer(), openWorld(), provideBundles()])
   const bus = await connectNatsBus({ url: server.url, name: 'test' })
   const more = await prepare(world, directory.path)
   const env = {
@@ -104,14 +105,10 @@ export async function openPocketVenue(
     ...{ world, bus, env, dataDir: directory.path },
     start: async (name, crashAt, own = {}) => {
       const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
-      const child = spawn(
-        process.execPath,
-        [fileURLToPath(new URL(`../../${MAINS[name]}`, import.meta.url))],
-        {
-          env: { ...env, MARKET: marketOf(name), ...armed, ...own },
-          stdio: ['ignore', 'pipe', 'inherit'],
-        },
-      )
+      const child = spawn(process.execPath, [inProject(`bundle/${MAINS[name]}`)], {
+        env: { ...env, MARKET: marketOf(name), ...armed, ...own },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       children.set(name, child)
       await untilReady(child, READY_BY_PING.has(name) ? { bus, market: marketOf(name) } : undefined)
     },

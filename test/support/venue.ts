@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import type { Address, Hex } from '../../core/action.js'
 import { provideMarketFile } from '../../data/market-file.js'
 import type { DevnetDeployment } from '../../devnet/chain/deploy.js'
+import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { readPids } from '../../devnet/launcher/pids.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
@@ -86,12 +87,13 @@ export class VenueNotReady extends Error {
 
 /** Runs a whole venue of its own by the launcher, on free ports and in a directory of its own. */
 export async function startVenue(options: StartVenueOptions = {}): Promise<TestVenue> {
+  await provideBundles()
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'venue-')))
   const { beside, env = {} } = options
   if (beside === undefined) {
     await provideMarketFile(join(dataDir, 'markets.json'), options.markets ?? SPOT_ALONE)
   }
-  const launcher = spawn(process.execPath, ['--enable-source-maps', 'dist/devnet/up.js'], {
+  const launcher = spawn(process.execPath, ['bundle/devnet/up.js'], {
     cwd: inProject('.'),
     env: {
       ...{ ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir) },
