@@ -20,6 +20,7 @@ const config = orExit(readChainReaderConfig)
 runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
+  background: true,
   start: async ({ log, fail, end, metrics }) => {
     const file = openMarketFile(config)
     const isRead = (market: Market) => chainContractOf(market) !== undefined

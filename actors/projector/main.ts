@@ -17,6 +17,7 @@ const config = orExit(readProjectorConfig)
 runProcess({
   name: PROCESS,
   level: config.LOG_LEVEL,
+  background: true,
   start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const { markets } = file

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { encodePingAnswer, type PingAnswer } from '../../bus-schemas/operations.js'
 import { askPing } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -34,6 +36,8 @@ export interface ProcessOptions {
   readonly instance?: string
   /** Log level. */
   readonly level: string
+  /** No request waits for it once it has started: from then on it runs behind other processes. */
+  readonly background?: boolean
   /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
   readonly start: (context: ProcessContext) => Promise<Running>
 }
@@ -80,6 +84,7 @@ export function runProcess(options: ProcessOptions): void {
     .then(() => options.start({ log, fail: die('failed'), end, metrics }))
     .then((started) => {
       running = started
+      if (options.background === true) runInBackground()
       log.info('started')
     }, die('start failed'))
 }
@@ -89,6 +94,20 @@ async function offerMetrics(metrics: Metrics, options: ProcessOptions): Promise<
   const { METRICS_DIR: dir, METRICS_HOST: host, METRICS_PORT: port } = readProcessConfig()
   if (dir === undefined) return
   await serveMetrics(metrics, { process: options.instance ?? options.name, dir, host, port })
+}
+
+const NICER_BY = 10
+
+/** Lowers the priority of every thread of this process; on Linux each has its own. */
+function runInBackground(): void {
+  const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICER_BY)
+  for (const thread of readdirSync('/proc/self/task').map(Number)) {
+    try {
+      setPriority(thread, priority)
+    } catch {
+      // The thread has ended meanwhile.
+    }
+  }
 }
 
 function watchParent(onGone: () => void): void {

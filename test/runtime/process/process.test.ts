@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { expect } from 'chai'
 
 const shell = new URL('../../../runtime/process/process.js', import.meta.url).href
@@ -14,9 +16,9 @@ interface Started {
 const children: ChildProcess[] = []
 
 /** Runs a process whose start function has this body. */
-function run(body: string, env: NodeJS.ProcessEnv = {}, ipc = false): Started {
+function run(body: string, env: NodeJS.ProcessEnv = {}, { ipc = false, background = false } = {}): Started {
   const script = `import { runProcess } from '${shell}'
-    runProcess({ name: 'tested', level: 'info', start: async ({ log, fail }) => { ${body} } })`
+    runProcess({ name: 'tested', level: 'info', background: ${background}, start: async ({ log, fail }) => { ${body} } })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
     env: { ...env, PATH: process.env.PATH },
@@ -58,6 +60,15 @@ describe('the process shell', () => {
     })
   }
 
+  it('runs behind other processes once it has started, if it is one of the background', async () => {
+    const { child, said } = run(IDLE, {}, { background: true })
+    await said('started')
+    const { pid = 0 } = child
+    const threads = readdirSync(`/proc/${pid}/task`).map(Number)
+    expect(threads).to.have.length.above(4)
+    expect(new Set(threads.map((id) => getPriority(id)))).to.deep.equal(new Set([getPriority() + 10]))
+  })
+
   it('ends when standard input ends and it was told to watch its parent', async () => {
     const { child, said, exit, output } = run(IDLE, { PARENT_WATCH: '1' })
     await said('started')
@@ -67,7 +78,7 @@ describe('the process shell', () => {
   })
 
   it('ends when the IPC channel to its parent closes', async () => {
-    const { child, said, exit } = run(IDLE, {}, true)
+    const { child, said, exit } = run(IDLE, {}, { ipc: true })
     await said('started')
     child.disconnect()
     expect(await exit).to.equal(0)
