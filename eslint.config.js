@@ -1,7 +1,17 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'bundle/', 'node_modules/', 'var/', '.tools/', '.cache/', 'eslint.config.js'] },
+  {
+    ignores: [
+      'dist/',
+      'bundle/',
+      'node_modules/',
+      'var/',
+      '.tools/',
+      '.cache/',
+      'eslint.config.js',
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true } },

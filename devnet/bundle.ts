@@ -59,7 +59,10 @@ export async function bundlePrograms(): Promise<void> {
 /** The same, unless the bundles are newer than the compiled code and the packages. */
 export async function provideBundles(): Promise<void> {
   const madeMs = await timeMs(made)
-  const newestMs = Math.max(await newestIn(dist, true), await timeMs(inProject('package-lock.json')))
+  const newestMs = Math.max(
+    await newestIn(dist, true),
+    await timeMs(inProject('package-lock.json')),
+  )
   if (madeMs <= newestMs) await bundlePrograms()
 }
 
@@ -76,8 +79,8 @@ async function writeWhole({ path, contents }: OutputFile): Promise<void> {
  */
 const ownPlaces: Plugin = {
   name: 'own places',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\.js$/ }, async ({ path }) => {
+  setup: (esbuild) => {
+    esbuild.onLoad({ filter: /\.js$/ }, async ({ path }) => {
       if (!path.startsWith(dist + sep)) return undefined
       const text = await readFile(path, 'utf8')
       const url = `new URL(${JSON.stringify(relative(dist, path))}, BUNDLES).href`
@@ -91,9 +94,9 @@ async function newestIn(folder: string, isTop = false): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true })
   const times = entries.map((entry) => {
     const path = join(folder, entry.name)
-    if (isTop && OTHER_ROOMS.has(entry.name)) return 0
+    if (isTop && OTHER_ROOMS.has(entry.name)) return Promise.resolve(0)
     if (entry.isDirectory()) return newestIn(path)
-    return path.endsWith('.js') ? timeMs(path) : 0
+    return path.endsWith('.js') ? timeMs(path) : Promise.resolve(0)
   })
   return Math.max(0, ...(await Promise.all(times)))
 }

@@ -10,7 +10,8 @@ const output = createConsole((line) => process.stdout.write(`${line}\n`))
 process.stdout.on('error', () => {})
 
 function explain(error: unknown): string {
-  if (!(error instanceof LauncherError)) return withSourcePlaces(String((error as Error).stack ?? error))
+  if (!(error instanceof LauncherError))
+    return withSourcePlaces(String((error as Error).stack ?? error))
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   return `${error.message}${cause}`
 }

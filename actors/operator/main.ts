@@ -24,7 +24,9 @@ try {
 } catch (error) {
   if (error instanceof CommandLineEnded) process.exit(error.exitCode)
   const isPlain = PLAIN.some((kind) => error instanceof kind)
-  const text = isPlain ? (error as Error).message : withSourcePlaces(String((error as Error).stack ?? error))
+  const text = isPlain
+    ? (error as Error).message
+    : withSourcePlaces(String((error as Error).stack ?? error))
   process.stderr.write(`venue: ${text}\n`)
   process.exit(1)
 }

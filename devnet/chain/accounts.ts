@@ -1,7 +1,8 @@
+import { pbkdf2Sync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesToHex } from 'viem'
-import { generatePrivateKey, mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, HDKey, hdKeyToAccount, privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
@@ -20,13 +21,18 @@ export interface KeyedAccount {
 
 /** The accounts of development traders. */
 export function developmentAccounts(): KeyedAccount[] {
+  const root = HDKey.fromMasterSeed(seedOf(WELL_KNOWN_PHRASE))
   return NAMES.map((name, addressIndex) => {
-    const account = mnemonicToAccount(WELL_KNOWN_PHRASE, { addressIndex })
+    const account = hdKeyToAccount(root, { addressIndex })
     const key = account.getHdKey().privateKey
     assert(key instanceof Uint8Array, 'a derived account has a private key')
     return { name, address: lowerCase(account.address), privateKey: bytesToHex(key) }
   })
 }
+
+/** The seed of a phrase without a password (BIP-39). Node's own function takes a hundredth of the time of a library's. */
+const seedOf = (phrase: string): Uint8Array =>
+  new Uint8Array(pbkdf2Sync(phrase, 'mnemonic', 2048, 64, 'sha512'))
 
 /** The venue's own accounts on the development chain; their keys are generated for each devnet. */
 export const ROLES = [

@@ -10,7 +10,9 @@ interface SourceMap {
 
 /** The files of which a bundle is made, by their paths from the root or from node_modules. */
 function filesOf(program: string): string[] {
-  const { sources } = JSON.parse(readFileSync(inProject(`bundle/${program}.map`), 'utf8')) as SourceMap
+  const { sources } = JSON.parse(
+    readFileSync(inProject(`bundle/${program}.map`), 'utf8'),
+  ) as SourceMap
   return sources.map((source) => source.replace(/^(\.\.\/)+(node_modules\/)?/, ''))
 }
 
@@ -27,11 +29,17 @@ describe('bundles', function () {
   before(provideBundles)
 
   it('are made of all that the Procfile and the launcher start', () => {
-    const commands = [readFileSync(inProject('Procfile'), 'utf8'), DEMO_MAKER.command, FEEDER.command]
+    const commands = [
+      readFileSync(inProject('Procfile'), 'utf8'),
+      DEMO_MAKER.command,
+      FEEDER.command,
+    ]
     const started = [...commands.join('\n').matchAll(/ bundle\/(\S+)/g)].map(([, it = '']) => it)
     expect(started).to.have.length.above(9)
     expect(PROGRAMS).to.include.members(started)
-    expect(PROGRAMS.filter((program) => !existsSync(inProject(`bundle/${program}`)))).to.deep.equal([])
+    expect(PROGRAMS.filter((program) => !existsSync(inProject(`bundle/${program}`)))).to.deep.equal(
+      [],
+    )
   })
 
   for (const [program, unwanted] of Object.entries(KEPT_OUT))

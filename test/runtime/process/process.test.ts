@@ -16,7 +16,11 @@ interface Started {
 const children: ChildProcess[] = []
 
 /** Runs a process whose start function has this body. */
-function run(body: string, env: NodeJS.ProcessEnv = {}, { ipc = false, background = false } = {}): Started {
+function run(
+  body: string,
+  env: NodeJS.ProcessEnv = {},
+  { ipc = false, background = false } = {},
+): Started {
   const script = `import { runProcess } from '${shell}'
     runProcess({ name: 'tested', level: 'info', background: ${background}, start: async ({ log, fail }) => { ${body} } })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -66,7 +70,9 @@ describe('the process shell', () => {
     const { pid = 0 } = child
     const threads = readdirSync(`/proc/${pid}/task`).map(Number)
     expect(threads).to.have.length.above(4)
-    expect(new Set(threads.map((id) => getPriority(id)))).to.deep.equal(new Set([getPriority() + 10]))
+    expect(new Set(threads.map((id) => getPriority(id)))).to.deep.equal(
+      new Set([getPriority() + 10]),
+    )
   })
 
   it('ends when standard input ends and it was told to watch its parent', async () => {
