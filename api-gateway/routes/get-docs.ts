@@ -11,7 +11,6 @@ const PAGE = Buffer.from(`<!doctype html>
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
   </head>
   <body>
-    <nav><a href="docs/feed">Feed</a> <a href="docs/codes">Codes</a> <a href="docs/first-fill">From zero to first fill</a> <a href="./">Market page</a></nav>
     <div id="page"></div>
     <noscript>The interface as JSON: <a href="v1/openapi.json">v1/openapi.json</a></noscript>
     <script src="docs/swagger-ui-bundle.js"></script>

@@ -4,7 +4,7 @@ import { type GatewayStage, aGatewayStage } from '../support/gateway-stage.js'
 /** Each page with what it must load, the types of its files, and where they are. */
 const pages = {
   '/docs': {
-    loads: ['/docs/swagger-ui-bundle.js', '/v1/openapi.json', '/docs/feed', '/docs/first-fill'],
+    loads: ['/docs/swagger-ui-bundle.js', '/docs/start.js', '/v1/openapi.json'],
     folder: '/docs',
     files: {
       'swagger-ui.css': 'text/css; charset=utf-8',
