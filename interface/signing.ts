@@ -93,3 +93,18 @@ export const SigningVectors = z
   })
   .meta({ id: 'SigningVectors', description: 'Signatures of this venue to compare with.' })
 export type SigningVectors = Shape<typeof SigningVectors>
+
+/** The body of `GET /docs/examples.json`: what the page of the interface fills in before a reader tries a request. */
+export const DocsExamples = z
+  .object({
+    parameters: z
+      .record(z.string(), z.string())
+      .describe('Values of parameters and headers by name, for any path that has them.'),
+    bodies: z.record(z.string(), z.looseObject({})).describe('Request bodies by path.'),
+  })
+  .meta({
+    id: 'DocsExamples',
+    description:
+      'Examples for the page of this document. On a devnet some are signed by one of its accounts, newly each time.',
+  })
+export type DocsExamples = Shape<typeof DocsExamples>

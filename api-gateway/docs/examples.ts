@@ -2,22 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { signedExample } from '../../chain/signing/example-order.js'
 import { keyText } from '../../chain/signing/key-file.js'
+import type { DocsExamples } from '../../interface/signing.js'
 import type { GatewayDeps } from '../context.js'
-
-/** What the page of the interface fills in before a reader tries a request. */
-export const DocsExamples = z
-  .object({
-    parameters: z
-      .record(z.string(), z.string())
-      .describe('Values of parameters and headers by name, for any path that has them.'),
-    bodies: z.record(z.string(), z.looseObject({})).describe('Request bodies by path.'),
-  })
-  .meta({
-    id: 'DocsExamples',
-    description:
-      'Examples for the page of this document. On a devnet some are signed by one of its accounts, newly each time.',
-  })
-export type DocsExamples = z.infer<typeof DocsExamples>
 
 type Parts = Pick<GatewayDeps, 'markets' | 'deployment' | 'auth' | 'nowMs' | 'devnetFile'>
 

@@ -1,4 +1,5 @@
-import { DocsExamples, docsExamples } from '../docs/examples.js'
+import { DocsExamples } from '../../interface/signing.js'
+import { docsExamples } from '../docs/examples.js'
 import { broken, type Route } from '../route.js'
 
 /** `GET /docs/examples.json`: what `/docs` fills in. */

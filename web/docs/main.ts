@@ -1,3 +1,5 @@
+import type { DocsExamples } from '../../interface/signing.js'
+
 /** The page of the interface: Swagger UI with the examples of this venue filled in. It loads from nowhere else. */
 
 interface Field {
@@ -11,18 +13,14 @@ interface Operation {
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
-interface Examples {
-  readonly parameters: Readonly<Record<string, string>>
-  readonly bodies: Readonly<Record<string, object>>
-}
 /** Of the bundle that the page loads before. */
 declare const SwaggerUIBundle: ((options: object) => void) & { presets: { apis: unknown } }
 
 const read = async <T>(path: string): Promise<T> => (await (await fetch(path)).json()) as T
 
 /** The page is of use without examples, too. */
-const readExamples = (): Promise<Examples> =>
-  read<Examples>('docs/examples.json').catch(() => ({ parameters: {}, bodies: {} }))
+const readExamples = (): Promise<DocsExamples> =>
+  read<DocsExamples>('docs/examples.json').catch(() => ({ parameters: {}, bodies: {} }))
 
 const [spec, { parameters, bodies }] = await Promise.all([
   read<Document>('v1/openapi.json'),
