@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Trader } from '../../support/devnet-world.js'
 import { depositBody, TEN, type DepositTerms } from './requests.js'
 import {
@@ -113,6 +114,8 @@ describe('limits of deposits', () => {
     for (;;) {
       const answer = await deposits.ask(request)
       if (recordIn(answer).txHash !== undefined) return answer
+      // The transaction needs turns of the event loop, and the answer takes none.
+      await turn()
     }
   }
 
