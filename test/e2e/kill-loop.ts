@@ -80,4 +80,6 @@ async function killInCluster(): Promise<void> {
   }
 }
 
+// What was started ends with this process.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
 await (values.cluster ? killInCluster() : killProcesses())

@@ -55,6 +55,8 @@ export interface StartVenueOptions {
   readonly markets?: readonly string[]
   /** The directory of an earlier venue to continue from; a new temporary one by default. */
   readonly dataDir?: string
+  /** How long the start may take; 90 seconds by default. */
+  readonly readyWithinMs?: number
   /** A venue on whose chain and bus this one runs the same processes once more. */
   readonly beside?: TestVenue
 }
@@ -108,7 +110,7 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
   const lines = collectLines(launcher)
   const output = () => lines.join('\n')
   try {
-    await untilReady(launcher, lines)
+    await untilReady(launcher, lines, options.readyWithinMs)
   } catch (error) {
     launcher.kill('SIGTERM')
     await exited
@@ -189,10 +191,14 @@ function collectLines({ stdout, stderr }: ChildProcessByStdio<null, Readable, Re
   return lines
 }
 
-async function untilReady(launcher: ChildProcess, lines: readonly string[]): Promise<void> {
+async function untilReady(
+  launcher: ChildProcess,
+  lines: readonly string[],
+  withinMs = READY_WITHIN_MS,
+): Promise<void> {
   let ended = false
   launcher.once('close', () => (ended = true))
-  const outcome = await waitFor('the venue to be ready', READY_WITHIN_MS, () => {
+  const outcome = await waitFor('the venue to be ready', withinMs, () => {
     if (lines.some((line) => line.startsWith('venue ready '))) return Promise.resolve('ready')
     return Promise.resolve(ended ? 'ended' : undefined)
   }).catch(() => 'late')

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRestClient } from '../../../client/index.js'
+import { eventually } from '../../support/eventually.js'
 import type { TestVenue } from '../../support/venue.js'
 import type { ClusterHost, ClusterVenue } from './cluster-venue.js'
 import {
@@ -122,7 +123,8 @@ async function lossesOfHost({ name, venue, server }: ClusterHost): Promise<reado
   const processes = await processesOf(venue)
   const ofProcesses = processes.map((each) => ({
     what: `${each} of host ${name} is killed`,
-    lose: () => venue.kill(each, 'SIGKILL'),
+    // It may be about to be started again.
+    lose: () => eventually(() => venue.kill(each, 'SIGKILL')),
     mend: () => undefined,
   }))
   const wholeHost: Loss = {

@@ -11,6 +11,9 @@ import {
 } from '../../support/nats-cluster.js'
 import { startVenue, type StartVenueOptions, type TestVenue } from '../../support/venue.js'
 
+/** Two launchers with their processes start on one machine. */
+const READY_WITHIN_MS = 240_000
+
 /** One of the hosts that run every process. */
 export interface ClusterHost {
   readonly name: 'a' | 'b'
@@ -55,9 +58,12 @@ export async function startClusterVenue(
     const procfile = await writeProcfile(dir, executorPorts)
     const settings = (place: 0 | 1) =>
       environmentOf({ nats, place, executorPorts, procfile }, options.env)
-    const a = await startVenue({ ...options, env: settings(0) })
+    const a = await startVenue({ readyWithinMs: READY_WITHIN_MS, ...options, env: settings(0) })
     started.push(a)
-    const b = await startVenue({ ...options, env: settings(1), beside: a, feeder: false })
+    const b = await startVenue({
+      ...{ readyWithinMs: READY_WITHIN_MS, ...options, env: settings(1) },
+      ...{ beside: a, feeder: false },
+    })
     started.push(b)
     const [n1, n2] = nats.servers as [ClusterServer, ClusterServer, ClusterServer]
     const hosts = [
