@@ -62,7 +62,11 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
   const { cluster, cycles, seed, reconcileEvery, say } = options
   const [{ venue }, other] = cluster.hosts
   const deal = dealFrom<Loss>(randomNumbers(seed))
-  const steps = endlessSteps(TRADERS.map((name) => createTrader(venue.devnet, name)))
+  const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
+  // A trader reads its market before it signs for the first time, which no loss must come between.
+  await eventually(() => createRestClient(venue.gatewayUrl).markets())
+  for (const trader of traders) await trader.sign({ side: 'buy', amount: '1', price: '1' })
+  const steps = endlessSteps(traders)
   const before = await readAllBalances(venue)
   const answered: Answered[] = []
   const pauses: Pause[] = []
