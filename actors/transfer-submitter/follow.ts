@@ -88,9 +88,10 @@ async function followMined(
   record: TransferRecord,
   mined: MinedTransaction,
 ): Promise<void> {
-  const { records, revertName, nowMs } = deps
+  const { records, revertName, nowMs, transactions } = deps
   const { actionHash, subaccountIdRequested } = record
   if (isSettled(record) && records.blockHashOf(actionHash) === mined.blockHash) return
+  if (!(await transactions.published())) return
   crash('transfer.after_receipt_before_mark')
   const receipt = await accountFor(deps, mined.hash, record.asset)
   // The chain has lost this block; the journal will report it.

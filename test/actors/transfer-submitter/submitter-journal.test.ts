@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { journalStream } from '../../../bus-schemas/subjects.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { CannotStart } from '../../../core/cannot-start.js'
 import type { TransferRecord } from '../../../core/transfer.js'
@@ -22,6 +23,7 @@ import {
   type TransferStage,
 } from './stage.js'
 
+const JOURNAL = journalStream('deposit-submitter')
 const SHORT_MS = 1_500
 const FILES = ['deposits.db', 'deposit-transactions.db'] as const
 /** More than the depth at which a transaction is final. */
@@ -126,6 +128,15 @@ describe('the journal of a submitter on the bus', function () {
     release()
     await becomes(submitter, record.actionHash, 'confirmed')
     expect(await sentBy(submitter.address)).to.equal(1)
+
+    const { actionHash } = await inFlight(submitter, await aBody())
+    const { lastSeq } = await server.streamState(JOURNAL)
+    const releaseOutcome = server.holdAppendAcks()
+    await mine()
+    await eventually(async () => (await server.streamState(JOURNAL)).lastSeq > lastSeq)
+    expect(recordIn(await submitter.lookUp(actionHash)).status).to.equal('submitted')
+    releaseOutcome()
+    await becomes(submitter, actionHash, 'confirmed')
   })
 
   it('is taken over by a submitter on another disk, with what is in flight and what was told', async () => {
