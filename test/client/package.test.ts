@@ -65,7 +65,6 @@ const STRICT = {
 /** How the tools of a project find modules: as Node does, and as bundlers do. */
 const RESOLUTIONS = [
   { module: 'nodenext' },
-  { module: 'esnext', moduleResolution: 'bundler' },
   { module: 'preserve', moduleResolution: 'bundler', customConditions: ['browser'] },
 ]
 
