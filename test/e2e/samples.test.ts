@@ -4,26 +4,32 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BLOCK_VERSION } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
+import { VenueRefused, type TradeRecord } from '../../client/index.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { runAudit } from '../support/audit.js'
 import { inheritedEnvironment } from '../support/config.js'
 import { eventually } from '../support/eventually.js'
 import { tempDir } from '../support/temp-dir.js'
+import { DATABASES, databasesIn, deleteWhileDown, trailsOf } from './stage/databases.js'
 import { startVenue, VenueNotReady, type TestVenue } from '../support/venue.js'
 import {
   readAnswers,
   readManifest,
+  readTokens,
   restoreFiles,
   restoreStreams,
   samples,
   SAMPLES,
   withStore,
+  type Manifest,
 } from './stage/sample.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
 const NEXT_RELEASE = {
   NODE_OPTIONS: `--import ${fileURLToPath(new URL('./stage/next-release/register.js', import.meta.url))}`,
 }
+
+const STARTED = 'is what this release starts on, with the recorded answers and a clean audit'
 
 /** Everything recorded is there unchanged; a later release may answer more fields. */
 function expectHolds(found: unknown, recorded: unknown, path = 'answers'): void {
@@ -65,6 +71,47 @@ async function expectClean(venue: TestVenue, env: NodeJS.ProcessEnv = {}): Promi
   expect(output).not.to.match(/failed|skipped/)
 }
 
+/** Records without what the journal of their transactions does not hold: times of the record, and the permit's transaction. */
+const asTheJournalHas = (records: unknown): unknown[] =>
+  (records as readonly Readonly<Record<string, unknown>>[]).map((record) =>
+    Object.fromEntries(Object.entries(record).filter(([field]) => !OF_RECORDS.has(field))),
+  )
+const OF_RECORDS = new Set(['created_at', 'updated_at', 'permit_tx_hash'])
+
+/** Deletes each database, one after the other; each time every answer is the same again, and what was taken stays taken. */
+async function expectRebuilt(venue: TestVenue, manifest: Manifest): Promise<void> {
+  expect(databasesIn(venue.dataDir)).to.have.members(Object.keys(DATABASES))
+  const ann = createTrader(venue.devnet, 0)
+  const taken = await ann.sign({ side: 'buy', amount: '5', price: '0.0005' })
+  await ann.send(taken)
+  await ann.cancel(taken)
+  const another = await ann.sign({
+    side: 'buy',
+    amount: '6',
+    price: '0.0005',
+    orderId: taken.order_id,
+  })
+  const read = async () => {
+    const answers = await readAnswers(venue.devnet, manifest)
+    const hashes = (answers.trades as TradeRecord[]).map(({ tx_hash: hash = '' }) => hash)
+    const subjects = [...new Set(hashes), ...manifest.deposits, ...manifest.withdrawals]
+    const balances = await readTokens(venue.devnet)
+    const { deposits, withdrawals, ...others } = answers
+    const transfers = [deposits, withdrawals].map(asTheJournalHas)
+    return { ...others, transfers, balances, trails: trailsOf(venue, subjects) }
+  }
+  const before = await read()
+  for (const name of Object.keys(DATABASES)) {
+    await deleteWhileDown(venue, name)
+    await eventually(async () => expect(await read(), name).to.deep.equal(before))
+    await eventually(async () => {
+      const answer: unknown = await ann.send(another).catch((error: unknown) => error)
+      expect(answer, name).to.be.instanceOf(VenueRefused)
+      expect(answer, name).to.have.nested.property('body.code', 'duplicate_order_id')
+    })
+  }
+}
+
 describe('recorded data directories', function () {
   this.timeout(300_000)
   for (const name of samples()) {
@@ -78,19 +125,35 @@ describe('recorded data directories', function () {
       return venue
     }
 
-    describe(name, () => {
-      afterEach(async () => {
-        await venue?.stop({ keepData: true })
-        venue = undefined
-      })
-      after(() => directory.remove())
+    const stop = async () => {
+      await venue?.stop({ keepData: true })
+      venue = undefined
+    }
 
-      it('is what this release starts on, with the recorded answers and a clean audit', async () => {
+    describe(name, () => {
+      // The second test goes on with the venue of the first.
+      afterEach(async function () {
+        if (this.currentTest?.title !== STARTED) await stop()
+      })
+      after(async () => {
+        await stop()
+        directory.remove()
+      })
+
+      it(STARTED, async () => {
         restoreFiles(folder, dataDir)
         await withStore(dataDir, (bus) => restoreStreams(bus, folder))
         const running = await start()
         expectHolds(await readAnswers(running.devnet, readManifest(folder)), answers)
         await expectClean(running)
+        expect(await tradeOn(running)).to.equal('unspecified')
+        await expectClean(running)
+      })
+
+      it('has each of its databases made again when it was deleted, and answers as before', async () => {
+        const running = venue
+        if (running === undefined) throw new Error('the venue of the test before does not run')
+        await expectRebuilt(running, readManifest(folder))
         expect(await tradeOn(running)).to.equal('unspecified')
         await expectClean(running)
       })

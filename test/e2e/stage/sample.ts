@@ -5,7 +5,12 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { privateKeyToAccount } from 'viem/accounts'
 import { transfersStream, transferSubject } from '../../../bus-schemas/subjects.js'
 import { decodeTransferProgress } from '../../../bus-schemas/transfers.js'
-import { createRestClient, createTransferClient, signFrame } from '../../../client/index.js'
+import {
+  createRestClient,
+  createTransferClient,
+  signFrame,
+  type SignedFrame,
+} from '../../../client/index.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { startNatsServer } from '../../../devnet/launcher/nats-server.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -44,6 +49,8 @@ export interface Manifest {
 /** Files of a data directory that are kept as they are. The keys are those of a development chain. */
 const KEPT = ['deployment.json', 'keys.json', 'markets.json'] as const
 const CHAIN = 'chain-state.json'
+/** Devnet accounts that trade in the sample. */
+const OWNERS = [0, 1, 2] as const
 const STOP_GRACE_MS = 5_000
 
 export const readManifest = (folder: string): Manifest =>
@@ -187,23 +194,41 @@ export async function readAnswers(
   const rest = createRestClient(devnet.gateway_url)
   const transfers = createTransferClient(devnet.gateway_url)
   const own = async (index: number) => {
-    const account = devnet.accounts[index]
-    if (account === undefined) throw new Error(`the devnet has no account ${index}`)
-    const signer = privateKeyToAccount(account.private_key)
-    const frame = await signFrame(signer, { purpose: 'history', domain: devnet.auth_domain })
+    const frame = await frameOf(devnet, index)
     const { orders } = await rest.orderHistory(frame, { limit: 100 })
     const { fills } = await rest.fills(frame, { limit: 100 })
-    return { owner: account.name, orders, fills }
+    return { owner: accountOf(devnet, index).name, orders, fills }
   }
   const { bids, asks } = await rest.book(SPOT)
   const { trades } = await rest.trades(SPOT, { limit: 100 })
   const { candles } = await rest.candles(SPOT, '1m', { start, end, limit: 100 })
   return {
     ...{ book: { bids, asks }, trades, candles },
-    accounts: [await own(0), await own(1), await own(2)],
+    accounts: await Promise.all(OWNERS.map(own)),
     deposits: await Promise.all(deposits.map((hash) => transfers.depositRecord(hash))),
     withdrawals: await Promise.all(withdrawals.map((hash) => transfers.withdrawalRecord(hash))),
   }
+}
+
+/** What the accounts of the sample's owners hold and what is reserved, as `GET /v1/balances` shows it. */
+export async function readTokens(devnet: Devnet): Promise<unknown[]> {
+  const rest = createRestClient(devnet.gateway_url)
+  const tokensOf = async (index: number) => {
+    const { accounts } = await rest.balances(await frameOf(devnet, index))
+    return accounts.map(({ subaccount_id, tokens }) => ({ subaccount_id, tokens }))
+  }
+  return Promise.all(OWNERS.map(tokensOf))
+}
+
+function frameOf(devnet: Devnet, index: number): Promise<SignedFrame> {
+  const signer = privateKeyToAccount(accountOf(devnet, index).private_key)
+  return signFrame(signer, { purpose: 'history', domain: devnet.auth_domain })
+}
+
+function accountOf({ accounts }: Devnet, index: number): Devnet['accounts'][number] {
+  const account = accounts[index]
+  if (account === undefined) throw new Error(`the devnet has no account ${index}`)
+  return account
 }
 
 /** The names of the samples that were recorded. */
