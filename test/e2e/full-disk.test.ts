@@ -7,6 +7,7 @@ import { runAudit } from '../support/audit.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { endlessSteps, startLoad } from './stage/load.js'
 import { expectReconciled, readAllBalances } from './stage/reconcile.js'
+import { expectAlert, hasPromtool, scrape, type Sample } from './stage/metrics.js'
 import { mountSmallDisk, type SmallDisk } from './stage/small-disk.js'
 import { createTrader } from './stage/trader.js'
 
@@ -24,10 +25,33 @@ if ('why' in mounted) describe('a full disk', () => void it(`not tried: ${mounte
 else
   describe('a full disk', function () {
     this.timeout(300_000)
-    withDisk(mounted)
+    const shown: Shown = { roomy: [], nearlyFull: [] }
+    describe('of a venue', () => withDisk(mounted, shown))
+    describe('and its alert', () => firesFor(shown))
   })
 
-function withDisk(disk: SmallDisk): void {
+/** What the order intake, which watches the disk, has shown of it. */
+interface Shown {
+  roomy: Sample[]
+  nearlyFull: Sample[]
+}
+
+/** Runs after the venue has shown both. */
+function firesFor(shown: Shown): void {
+  // Without a body the runner lists it as pending.
+  if (!hasPromtool) it('not tried, promtool is not installed')
+  else
+    it('VenueDiskFull fires for databases and for streams, and not before', () => {
+      expectAlert('VenueDiskFull', shown.roomy, [])
+      const free = shown.nearlyFull.filter(({ series }) => series.startsWith('venue_disk_free'))
+      expect(free.map(({ series }) => series)).to.have.members([
+        ...['venue_disk_free_bytes{place="data"}', 'venue_disk_free_bytes{place="bus"}'],
+      ])
+      expectAlert('VenueDiskFull', shown.nearlyFull, free)
+    })
+}
+
+function withDisk(disk: SmallDisk, shown: Shown): void {
   let venue: TestVenue
   beforeEach(async () => {
     venue = await startVenue({
@@ -53,6 +77,7 @@ function withDisk(disk: SmallDisk): void {
     await venue.kill('executor', 'SIGSTOP')
     await maker.place({ side: 'sell', ...TERMS })
     const matching = await taker.place({ side: 'buy', ...TERMS })
+    shown.roomy = await scrape(venue.dataDir, 'order-intake')
     await disk.fillTo(RESERVE_BYTES / 2)
 
     const body = await maker.sign({ side: 'sell', ...TERMS, price: '0.00091' })
@@ -61,6 +86,7 @@ function withDisk(disk: SmallDisk): void {
       const next = await maker.sign({ side: 'sell', ...TERMS, price: '0.00092' })
       expect(await send('/v1/orders', next)).to.deep.equal(refused)
     })
+    shown.nearlyFull = await scrape(venue.dataDir, 'order-intake')
     expect(await send('/v1/orders', body)).to.deep.equal(refused)
     const replacement = { ...body, replaces_nonce: resting.nonce }
     expect(await send('/v1/orders/replace', replacement)).to.deep.equal(refused)
@@ -97,7 +123,7 @@ function withDisk(disk: SmallDisk): void {
       await eventually(() => load.sent() >= sent + 3 * PER_SECOND, 120_000)
       await venue.untilReady()
     } finally {
-      await load.stop()
+      load.stop()
     }
     await expectReconciled(venue, await load.answered(), { before, quietWithinMs: 120_000 })
     const { code, output } = await runAudit({ PATH: process.env.PATH, DATA_DIR: venue.dataDir })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DiscardPolicy, StorageType } from 'nats'
 import { createTestClient, http, type Address } from 'viem'
@@ -13,6 +13,7 @@ import { freePort } from '../support/free-port.js'
 import { tempDir } from '../support/temp-dir.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { connectPlainly, venueBusPlace } from '../support/venue-bus.js'
+import { scrape, targetsOf } from './stage/metrics.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
 /** More than what the bus reserves for nonces; a full bus is tried at a tenth of the alert's share, to write less. */
@@ -24,27 +25,12 @@ const FIRES_WITHIN_MS = 90_000
 /** Metrics of which nothing is seen until something goes wrong. */
 const OF_TROUBLE = new Set(['venue_checkpoint_failures_total', 'venue_market_held'])
 
-/** The address of each process's metrics, by process. */
-function targetsOf(dataDir: string): Map<string, string> {
-  const dir = join(dataDir, 'metrics')
-  return new Map(
-    readdirSync(dir)
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => {
-        const [group] = JSON.parse(readFileSync(join(dir, file), 'utf8')) as [{ targets: string[] }]
-        return [file.replace(/\.json$/, ''), group.targets[0] ?? '']
-      }),
-  )
-}
-
 /** The names of the venue's metrics that have a value in any process. */
 async function namesShown(dataDir: string): Promise<Set<string>> {
   const names = new Set<string>()
-  for (const address of targetsOf(dataDir).values()) {
-    const text = await (await fetch(`http://${address}/metrics`)).text()
-    for (const [, name = ''] of text.matchAll(/^(venue_\w+)[{ ]/gm))
-      names.add(name.replace(/_(bucket|sum|count)$/, ''))
-  }
+  for (const process of targetsOf(dataDir).keys())
+    for (const { series } of await scrape(dataDir, process))
+      names.add(series.replace(/\{.*/, '').replace(/_(bucket|sum|count)$/, ''))
   return names
 }
 
