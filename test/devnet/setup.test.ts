@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, realpathSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -35,6 +35,25 @@ describe('the setup', () => {
       dir.remove()
     }
   })
+
+  for (const [version, why] of [
+    ['v20.18.3', 'is too old; 20.19 or newer is needed'],
+    ['v24.21.0', 'aborts while better-sqlite3 12 collects its statements; take Node 20.19 or 22'],
+  ] as const)
+    it(`refuses Node ${version} in one line`, () => {
+      const dir = tempDir()
+      try {
+        writeFileSync(join(dir.path, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 })
+        const run = spawnSync('sh', ['-euc', '. devnet/setup.sh'], {
+          ...{ cwd: inProject('.'), encoding: 'utf8', timeout: 30_000 },
+          env: { PATH: `${dir.path}:${process.env.PATH}` },
+        })
+        expect([run.status, run.stdout]).to.deep.equal([1, ''])
+        expect(run.stderr).to.equal(`venue: Node ${version} ${why}\n`)
+      } finally {
+        dir.remove()
+      }
+    })
 })
 
 describe('a step of the setup', function () {
