@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../devnet/bundle.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
 import { executorEnv } from '../../executor/config.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
@@ -12,7 +13,7 @@ import { eventually } from '../support/eventually.js'
 import { executeBody, EXECUTOR_KEY, removeDir, temporaryDir } from '../support/executor-world.js'
 import { startNatsServer, type TestNatsServer } from '../support/nats-server.js'
 
-const MAIN = fileURLToPath(new URL('../../executor/main.js', import.meta.url))
+const MAIN = inProject('bundle/executor/main.js')
 
 const SECRET = 'hush'.repeat(10)
 const settings = {
@@ -52,6 +53,7 @@ describe('executor settings', () => {
 })
 
 describe('executor process', () => {
+  before(provideBundles)
   let world: World
   let nats: TestNatsServer
   let dir: string

@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
 import { superviseMatchers } from '../../../actors/matcher/every-market.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
@@ -15,7 +16,7 @@ import { eventually } from '../../support/eventually.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
 import { tempDir } from '../../support/temp-dir.js'
 
-const main = fileURLToPath(new URL('../../../actors/matcher/main.js', import.meta.url))
+const main = inProject('bundle/actors/matcher/main.js')
 const isGone = (pid: number) => identify(pid) === undefined
 
 describe('the matchers of several markets', function () {
@@ -58,6 +59,7 @@ const DEPLOYED = ['cNGN-USDC']
 
 describe('the matchers of the market data as processes', function () {
   this.timeout(120_000)
+  before(provideBundles)
   let server: TestNatsServer
   const dir = tempDir()
   const running: ChildProcess[] = []

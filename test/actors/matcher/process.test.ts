@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import {
@@ -23,10 +24,11 @@ import { tempDir } from '../../support/temp-dir.js'
 import { appendCommands, changesOf, placeOrder, stageMarket } from './stage.js'
 
 const { market } = stageMarket
-const main = fileURLToPath(new URL('../../../actors/matcher/main.js', import.meta.url))
+const main = inProject('bundle/actors/matcher/main.js')
 
 describe('matchers as processes on a real bus', function () {
   this.timeout(120_000)
+  before(provideBundles)
   let server: TestNatsServer
   let bus: Bus
   const dir = tempDir()

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
@@ -20,10 +21,11 @@ const ORDERS = 300
 const KILLS = 4
 const STANDBY_LOOKS_MS = 1_500
 const market = 'cNGN-USDC'
-const main = fileURLToPath(new URL('../../../actors/order-intake/main.js', import.meta.url))
+const main = inProject('bundle/actors/order-intake/main.js')
 
 describe('the order-intake process', function () {
   this.timeout(120_000)
+  before(provideBundles)
   const directory = tempDir()
   let server: TestNatsServer
   let bus: Bus

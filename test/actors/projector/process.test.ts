@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
 import { encodeBlock } from '../../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing, feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
@@ -21,10 +22,11 @@ import { startNatsServer, type TestNatsServer } from '../../support/nats-server.
 import { tempDir } from '../../support/temp-dir.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
-const main = fileURLToPath(new URL('../../../actors/projector/main.js', import.meta.url))
+const main = inProject('bundle/actors/projector/main.js')
 
 describe('the projector as a process on a real bus', function () {
   this.timeout(120_000)
+  before(provideBundles)
   let server: TestNatsServer
   let bus: Bus
   const dir = tempDir()

@@ -5,7 +5,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -20,10 +21,11 @@ import { connectSocket, type SocketClient } from '../../support/socket-client.js
 import { tempDir } from '../../support/temp-dir.js'
 
 const MARKET = 'cNGN-USDC'
-const main = fileURLToPath(new URL('../../../actors/ws-fanout/main.js', import.meta.url))
+const main = inProject('bundle/actors/ws-fanout/main.js')
 
 describe('ws-fanout process', function () {
   this.timeout(120_000)
+  before(provideBundles)
   let nats: TestNatsServer
   let bus: Bus
   let port: number
