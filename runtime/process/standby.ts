@@ -81,11 +81,12 @@ async function untilUnworked(options: CopyOptions): Promise<void> {
   const { bus, log, meanwhile, silenceMs = WORKER_SILENCE_MS } = options
   let heardAtMs = -Infinity
   for (;;) {
+    // Asked after the bus has answered: a copy that was cut off hears the one that works before it counts the silence.
+    const isReached = bus.isConnected() && (await meanwhile())
     const other = await askOther(options)
     if (other !== undefined && heardAtMs === -Infinity) log.info({ other: other.id }, 'standing by')
-    const isReached = bus.isConnected() && (await meanwhile())
-    if (other !== undefined || !isReached) heardAtMs = performance.now()
-    else if (performance.now() - heardAtMs >= silenceMs) return
+    if (other !== undefined) heardAtMs = performance.now()
+    else if (isReached && performance.now() - heardAtMs >= silenceMs) return
     await delay(ASK_EVERY_MS)
   }
 }
