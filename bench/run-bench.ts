@@ -5,7 +5,7 @@ import type { Bench, BenchContext, KeptReport, Size } from './bench.js'
 import { describeMachine } from './machine.js'
 import { startOwnVenue } from './own-venue.js'
 
-export interface RunOptions extends Partial<Pick<BenchContext, 'hours' | 'say' | 'startVenue'>> {}
+export type RunOptions = Partial<Pick<BenchContext, 'hours' | 'say' | 'startVenue'>>
 
 const ROUNDS = { tiny: 2, usual: 5, full: 5 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { commandsStream } from '../../bus-schemas/subjects.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
@@ -7,13 +6,12 @@ import { createMarketList } from '../../core/contracts/market-list.js'
 import type { Market } from '../../core/contracts/market.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
-import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { takeTurn } from '../../runtime/process/standby.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
-import { openChainSource, PROCESS_NAME, startChainReader } from './start.js'
+import { hears, openChainSource, PROCESS_NAME, startChainReader } from './start.js'
 
 const config = orExit(readChainReaderConfig)
 
@@ -59,11 +57,3 @@ runProcess({
     }
   },
 })
-
-/** Whether the bus answers. */
-async function hears(bus: Pick<Bus, 'streamState'>, markets: readonly Market[]): Promise<boolean> {
-  const looks = await Promise.allSettled(
-    markets.map(({ market }) => bus.streamState(commandsStream(market))),
-  )
-  return !looks.some((look) => look.status === 'rejected' && look.reason instanceof BusUnavailable)
-}

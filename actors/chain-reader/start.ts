@@ -1,5 +1,5 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
-import { feedStream, tellTouched } from '../../bus-schemas/subjects.js'
+import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
 import { encodeTouched } from '../../bus-schemas/touched-accounts.js'
 import {
   observeAccount,
@@ -18,7 +18,13 @@ import { tradingOf } from '../../core/contracts/registry.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
 import type { TouchedAccounts } from '../../core/touched-accounts.js'
-import { NoAnswer, StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import {
+  BusUnavailable,
+  NoAnswer,
+  StreamMissing,
+  type Bus,
+  type Subscription,
+} from '../../runtime/bus/bus.js'
 import { joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -350,4 +356,15 @@ export function openChainSource(
         observeMarket({ client, deployment }, market, head, readAtMs),
       ),
   }
+}
+
+/** Whether the bus answers for the logs of these markets. */
+export async function hears(
+  bus: Pick<Bus, 'streamState'>,
+  markets: readonly Market[],
+): Promise<boolean> {
+  const looks = await Promise.allSettled(
+    markets.map(({ market }) => bus.streamState(commandsStream(market))),
+  )
+  return !looks.some((look) => look.status === 'rejected' && look.reason instanceof BusUnavailable)
 }

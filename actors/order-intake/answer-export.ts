@@ -1,4 +1,4 @@
-import { encodeExportAnswer } from '../../bus-schemas/exports.js'
+import { encodeExportAnswer, EXPORT_SUFFIX } from '../../bus-schemas/exports.js'
 import { askExportClaims } from '../../bus-schemas/subjects.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
@@ -7,7 +7,7 @@ import type { Logger } from '../../runtime/process/log.js'
 export interface ExportOptions {
   readonly bus: Pick<Bus, 'answer' | 'reply'>
   readonly registry: Pick<IntakeRegistry, 'exportTo'>
-  /** Where the copy is written; an earlier one is replaced. */
+  /** The registry's file; the copy is written beside it, in place of an earlier one. */
   readonly path: string
   readonly log: Logger
 }
@@ -19,7 +19,7 @@ export function answerExport(
 ): Promise<Subscription> {
   let running: Promise<void> | undefined
   return bus.answer(askExportClaims, queue, (_, replyTo) => {
-    running ??= registry.exportTo(path).finally(() => (running = undefined))
+    running ??= registry.exportTo(`${path}${EXPORT_SUFFIX}`).finally(() => (running = undefined))
     running.then(
       () => bus.reply(replyTo, encodeExportAnswer({})),
       (error: unknown) => {

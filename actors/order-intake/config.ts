@@ -47,7 +47,7 @@ export function readOrderIntakeConfig(): OrderIntakeConfig {
 }
 
 /** Undefined when the lag of the index is not looked at. */
-export const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined =>
+const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined =>
   config.INDEX_LAG === 'off'
     ? undefined
     : {
@@ -56,12 +56,13 @@ export const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined
         maxAgeMs: config.INDEX_LAG_MAX_AGE_SECONDS * 1_000,
       }
 
-/** Who may cancel which orders, and how a frame shows who asks. */
-export function authorityOf(config: OrderIntakeConfig) {
+/** Who may cancel which orders, how a frame shows who asks, and what a perpetual's index must be for an order. */
+export function rulesOf(config: OrderIntakeConfig) {
   const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
   return {
     protectedPrefixes: config.PROTECTED_ORDER_ID_PREFIXES,
     cancelAuth: config.CANCEL_AUTH,
+    indexGate: indexGateOf(config),
     readFrame: (header: string) => readFrameHeader(header, { words, nowMs: Date.now }),
   }
 }

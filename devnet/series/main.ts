@@ -17,13 +17,14 @@ Opens the next series of futures on the local chain of DATA_DIR (./var), and wri
 time with its zone:
 
   ./venue series 2026-12-31T14:00Z`
+const USAGE_LINE = 'usage: ./venue series <expiry>, a time with its zone such as 2026-12-31T14:00Z'
 const devnetSchema = z.object({ rpc_url: z.url(), future_asset: z.string() })
 
 /** Opens the next series of futures on the devnet's chain, and writes its row for `./venue market add`. */
 async function openNextSeries(given: string | undefined): Promise<void> {
   // Without its zone the time would be that of the machine.
   const expirySec = given?.endsWith('Z') === true ? Date.parse(given) / 1_000 : NaN
-  if (!Number.isInteger(expirySec)) throw new NoNextSeries(USAGE)
+  if (!Number.isInteger(expirySec)) throw new NoNextSeries(USAGE_LINE)
   const { dataDir, marketsFile } = readLauncherConfig()
   if (!existsSync(devnetFile(dataDir)))
     throw new NoNextSeries(`${dataDir} has no devnet: run ./venue up first`)

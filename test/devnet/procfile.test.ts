@@ -40,6 +40,6 @@ describe('devnet/procfile', () => {
       'matcher-x-y',
       'projector',
     ])
-    for (const { command } of entries) expect(command).to.match(/^exec .*\bdist\/.*main\.js$/)
+    for (const { command } of entries) expect(command).to.match(/^exec .*\bbundle\/.*main\.js$/)
   })
 })
