@@ -177,7 +177,7 @@ async function startExecutor(
   }
   const trouble = () => troubleOf(lane) ?? busTrouble() ?? faults.trouble()
   const readBalance = async () => (await lane.readGas()).balance
-  const { waiting } = queue
+  const waiting = () => queue.waiting()
   return { ...executions, readReversals, faults, trouble, waiting, readBalance, stop }
 }
 
