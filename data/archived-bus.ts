@@ -1,6 +1,5 @@
 import {
   MessagesGone,
-  StreamMissing,
   type Bus,
   type FollowOptions,
   type Subscription,
@@ -22,35 +21,48 @@ export async function connectArchivedBus(
 }
 
 /**
- * The bus with the archive and the stream of each feed as one: what is trimmed is read from the archive. Everything else
- * is the bus's. Without a directory it is the bus itself.
+ * The bus with the archive and the stream of each feed as one. What the archive holds is read from there, also where the stream
+ * still has it: an order that the archive has forgotten is then forgotten with all its changes. Everything else is the bus's.
+ * Without a directory it is the bus itself.
  */
 export function withArchive(bus: Bus, archiveDir: string | undefined): Bus {
   if (archiveDir === undefined) return bus
   const archive = openFeedArchive(archiveDir)
+  /** By stream, as it was when it was last looked at. */
+  const ends = new Map<string, number>()
+  const endOf = async (stream: string): Promise<number> => {
+    const end = (await archive.segments(stream)).at(-1)?.last_seq ?? 0
+    ends.set(stream, end)
+    return end
+  }
+  const readArchive = async (stream: string, fromSeq: number, limit: number) =>
+    fromSeq > (await endOf(stream)) ? [] : [...(await archive.read(stream, fromSeq, limit))]
   return {
     ...bus,
     async streamState(stream) {
       const state = await bus.streamState(stream)
-      const last = (await archive.segments(stream)).at(-1)?.last_seq ?? 0
+      const last = await endOf(stream)
       const reaches = last > 0 && last + 1 >= state.firstSeq
       return reaches ? { ...state, firstSeq: 1 } : state
     },
     async read(stream, fromSeq, limit) {
+      // A reader beyond the end that it has seen goes on in the stream, without a look at the files for each read.
+      const isBeyond = fromSeq > (ends.get(stream) ?? Infinity)
+      const archived = isBeyond ? [] : await readArchive(stream, fromSeq, limit)
+      if (archived.length > 0) return archived
       try {
         return await bus.read(stream, fromSeq, limit)
       } catch (error) {
-        if (!(error instanceof MessagesGone)) throw error
-        const archived = await archive.read(stream, fromSeq, limit)
-        if (archived.length === 0) throw error
-        return [...archived]
+        const found = error instanceof MessagesGone && (await readArchive(stream, fromSeq, limit))
+        if (found === false || found.length === 0) throw error
+        return found
       }
     },
     follow: (options) => followArchived(bus, archive, options),
   }
 }
 
-/** Passes the trimmed messages from the archive to the handler, then follows the stream; again when that is trimmed meanwhile. */
+/** Passes what the archive holds to the handler, then follows the stream; again when that is trimmed meanwhile. */
 async function followArchived(
   bus: Bus,
   archive: FeedArchive,
@@ -65,7 +77,7 @@ async function followArchived(
     if (!stopped) options.onError(error instanceof Error ? error : new Error(String(error)))
   }
   const readArchive = async (): Promise<void> => {
-    while (!stopped && next < (await firstSeqOf(bus, stream))) {
+    while (!stopped) {
       const messages = await archive.read(stream, next, READ_CHUNK)
       if (messages.length === 0) return
       for (const message of messages) {
@@ -96,9 +108,9 @@ async function followArchived(
       },
     })
   }
-  const isTrimmed = next < (await firstSeqOf(bus, stream))
+  const isArchived = (await archive.read(stream, next, 1)).length > 0
   let running = Promise.resolve()
-  if (isTrimmed) running = run().catch(fail)
+  if (isArchived) running = run().catch(fail)
   else await run()
   return {
     async stop() {
@@ -106,15 +118,5 @@ async function followArchived(
       await running
       await live?.stop()
     },
-  }
-}
-
-/** 1 while the stream does not exist: `follow` waits for it. */
-async function firstSeqOf(bus: Bus, stream: string): Promise<number> {
-  try {
-    return (await bus.streamState(stream)).firstSeq
-  } catch (error) {
-    if (error instanceof StreamMissing) return 1
-    throw error
   }
 }

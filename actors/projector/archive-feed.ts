@@ -1,7 +1,7 @@
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
-import { FORGOTTEN, type Block, type Change } from '../../core/engine/change.js'
+import { FORGOTTEN, isLiving, type Block, type Change } from '../../core/engine/change.js'
 import { claimOf, tombstoneOf } from '../../data/claim-of.js'
 import {
   ArchiveDamaged,
@@ -139,22 +139,27 @@ function factsOf(
 
 /**
  * Removes from the archive of a market the orders that the history has removed: those that ended without a fill more than 30
- * days ago. An order that was ever matched stays, because the other order's changes do not add up without it. Resolves with
- * the number of segments that were written anew; 0 while the history still has orders to remove.
+ * days ago. An order that was ever matched stays, because the other order's changes do not add up without it, and so does one
+ * whose end is in the stream alone, for the same reason. Resolves with the number of segments that were written anew; 0 while
+ * the history still has orders to remove.
  */
 export async function forgetOrders(options: ArchiveOptions): Promise<number> {
   const { settings, history, market, nowMs } = options
   const stream = feedStream(market.market)
   const archive = openFeedArchive(settings.dir)
   const segments = await archive.segments(stream)
+  const waiting = segments.filter((segment) => segment.waiting > 0)
+  // All or none: an order may have a change in each.
+  if (waiting.every((each) => nowMs() - each.reviewed_at_ms < settings.reviewEveryMs)) return 0
+  const load = (segment: Segment) => archive.load(stream, segment)
   const matched = new Set(segments.flatMap((segment) => segment.matched))
-  const isForgotten = (orderId: string): boolean =>
-    !matched.has(orderId) && history.standing(orderId) === 'forgotten'
+  const isKept = (orderId: string): boolean =>
+    matched.has(orderId) || history.standing(orderId) !== 'forgotten'
+  const forgotten = await endedIn(waiting, load, (orderId) => !isKept(orderId))
+  const isForgotten = (orderId: string): boolean => forgotten.has(orderId)
   let rewritten = 0
-  for (const segment of segments) {
-    const isDue = nowMs() - segment.reviewed_at_ms >= settings.reviewEveryMs
-    if (segment.waiting === 0 || !isDue) continue
-    const messages = await archive.load(stream, segment)
+  for (const segment of waiting) {
+    const messages = await load(segment)
     // Read at one position of the history; a rebuild from the archive arrives at the same rows only if nothing is overdue there.
     if (history.isBehind(market.market, nowMs())) return rewritten
     const kept = messages.map((message) => forgetIn(market, message, isForgotten))
@@ -165,6 +170,20 @@ export async function forgetOrders(options: ArchiveOptions): Promise<number> {
     if (!isSame) rewritten += 1
   }
   return rewritten
+}
+
+/** The orders of these that end in the segments. */
+async function endedIn(
+  segments: readonly Segment[],
+  load: (segment: Segment) => Promise<readonly BusMessage[]>,
+  isOne: (orderId: string) => boolean,
+): Promise<ReadonlySet<string>> {
+  const ended = new Set<string>()
+  for (const segment of segments)
+    for (const { data } of await load(segment))
+      for (const { kind, orderId, status } of decodeBlock(data).changes)
+        if (kind !== 'OrderForgotten' && !isLiving(status) && isOne(orderId)) ended.add(orderId)
+  return ended
 }
 
 /** The message itself when nothing in it is forgotten. */
