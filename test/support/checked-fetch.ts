@@ -15,6 +15,11 @@ export function checkAnswersOf(gatewayUrl: string): void {
   globalThis.fetch = checkedFetch
 }
 
+/** The gateway has stopped: its port may be another server's next. */
+export function leaveAnswersOf(gatewayUrl: string): void {
+  gateways.delete(new URL(gatewayUrl).origin)
+}
+
 async function checkedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await plainFetch(input, init)
   const { origin, pathname, search } = new URL(input instanceof Request ? input.url : input)

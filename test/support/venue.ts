@@ -14,7 +14,7 @@ import { readPids } from '../../devnet/launcher/pids.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { roleAccounts } from '../../devnet/chain/accounts.js'
 import type { BusPlace } from '../../runtime/bus/nats-access.js'
-import { checkAnswersOf } from './checked-fetch.js'
+import { checkAnswersOf, leaveAnswersOf } from './checked-fetch.js'
 import { inheritedEnvironment } from './config.js'
 import { venueBusPlace } from './venue-bus.js'
 
@@ -143,6 +143,7 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
       const timer = setTimeout(() => launcher.kill('SIGKILL'), STOP_WITHIN_MS)
       const [code] = await exited
       clearTimeout(timer)
+      leaveAnswersOf(gatewayUrl)
       if (!keepData) await rm(dataDir, { recursive: true, force: true })
       return code
     },
