@@ -144,10 +144,11 @@ function claimTrade(
   const find = (what: string) => verdicts.find(market.market, 'settlements', what)
   const signed = journal?.find(settlementId)
   const hashes = [txHash, ...(signed?.hashes ?? [])]
-  const found = scratch.claim(settlementId, wantedFill(market, trade), hashes)
+  const wanted = wantedFill(market, trade)
+  const found = scratch.claim(settlementId, wanted, hashes)
   if (found !== undefined) {
     claimed.fees += takerFee
-    claimed.quotes.add(trade, found)
+    claimed.quotes.add({ match: trade, wanted, fill: found })
     if (!hashes.includes(found.txHash)) find(wordOtherHash(trade, found.txHash))
   } else if (signed?.status === 'open') claimed.waiting += 1
   else if (blockNumber <= block.number || blockNumber > newest.number)
@@ -170,7 +171,7 @@ function claimPending(
   const wanted = wantedFill(market, { maker, taker, price, amount })
   const found = scratch.claim(settlementId, wanted, hashes)
   if (found === undefined) return
-  claimed.quotes.add(match, found)
+  claimed.quotes.add({ match, wanted, fill: found })
   claimed.fees += takerFee
   const { ahead } = claimed
   for (const { orderId } of [maker, taker]) ahead.set(orderId, (ahead.get(orderId) ?? 0n) + amount)

@@ -2,14 +2,21 @@ import { callsAtNumber } from '../../chain/contracts/observe-account.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Match } from '../../core/engine/change.js'
-import type { ClaimedFill } from '../../data/audit-scratch.js'
+import type { ClaimedFill, WantedFill } from '../../data/audit-scratch.js'
 import type { ChainChecks } from './check-chain.js'
 
 type Priced = Pick<Match, 'settlementId' | 'price' | 'amount'>
 
+/** A match with the fill that it has claimed. */
+export interface ClaimedMatch {
+  readonly match: Priced
+  readonly wanted: WantedFill
+  readonly fill: ClaimedFill
+}
+
 /** Compares the quotes that the trade module states with those of the matches, where they follow from prices too. */
 export interface QuoteCheck {
-  add(match: Priced, fill: ClaimedFill): void
+  add(claimed: ClaimedMatch): void
   /** Checks what was added since the last call. */
   check(): Promise<void>
   /** How many could not be checked, because the node has no state of their blocks. */
@@ -28,26 +35,27 @@ export function createQuoteCheck(
 ): QuoteCheck {
   const stated = chainContractOf(market)?.statedQuote
   if (stated === undefined) return NOTHING
-  let waiting: { readonly match: Priced; readonly fill: ClaimedFill }[] = []
+  let waiting: ClaimedMatch[] = []
   let unread = 0
 
   /** The price may have changed in the block of the fill, before it or behind it. */
-  async function quotesOf({ price, amount }: Priced, { blockNumber }: ClaimedFill) {
-    const fill = { price, amountFilled: amount }
+  async function quotesOf({ match, fill }: ClaimedMatch) {
+    const of = { price: match.price, amountFilled: match.amount }
     const at = (number: bigint) =>
-      stated?.(market, fill, callsAtNumber(client, number)).catch(() => undefined)
-    return Promise.all([at(blockNumber), at(blockNumber - 1n)])
+      stated?.(market, of, callsAtNumber(client, number)).catch(() => undefined)
+    const quotes = await Promise.all([at(fill.blockNumber), at(fill.blockNumber - 1n)])
+    return quotes.filter((quote) => quote !== undefined)
   }
 
   return {
-    add: (match, fill) => void waiting.push({ match, fill }),
+    add: (claimed) => void waiting.push(claimed),
     unread: () => unread,
     async check() {
-      const now = waiting
+      const now = pairedByPrice(waiting)
       waiting = []
-      const quotes = await Promise.all(now.map(({ match, fill }) => quotesOf(match, fill)))
+      const quotes = await Promise.all(now.map(quotesOf))
       for (const [index, { match, fill }] of now.entries()) {
-        const known = quotes[index]?.filter((quote) => quote !== undefined) ?? []
+        const known = quotes[index] ?? []
         if (known.length === 0) unread += 1
         else if (!known.includes(fill.quote)) {
           const what = `the chain moved ${fill.quote} of quote in ${fill.txHash}`
@@ -58,3 +66,25 @@ export function createQuoteCheck(
     },
   }
 }
+
+/**
+ * Gives the matches whose fills are equal but for their quotes, in one transaction, these fills in the order of their prices:
+ * they were claimed in any order, and of one amount in one block the higher price moves the higher quote.
+ */
+export function pairedByPrice(claimed: readonly ClaimedMatch[]): ClaimedMatch[] {
+  const groups = new Map<string, ClaimedMatch[]>()
+  for (const one of claimed) {
+    const { taker, maker, takerIsBid, amount } = one.wanted
+    const key = [one.fill.txHash, taker, maker, takerIsBid, amount].join(' ')
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return [...groups.values()].flatMap((group) => {
+    const fills = group.map(({ fill }) => fill).toSorted((a, b) => order(a.quote, b.quote))
+    const matches = group.toSorted((a, b) => order(a.match.price, b.match.price))
+    return matches.map((one, index) => ({ ...one, fill: fills[index] ?? one.fill }))
+  })
+}
+
+const order = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
