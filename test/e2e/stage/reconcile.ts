@@ -28,6 +28,8 @@ const READERS = 16
 /** Signed bytes that a node lost are sent again after ten seconds; the rest is for a busy machine. */
 const QUIET_WITHIN_MS = 60_000
 const READ_BLOCKS = 512
+/** Of a reconciliation at one moment of all markets. */
+const ATTEMPTS = 20
 
 /** An order record with what the interface adds to it. */
 export type StoredOrder = OrderRecord & { readonly pending_amount: string }
@@ -301,8 +303,22 @@ export async function expectReconciled(
     return `${status} ${code ?? ''} ${error ?? ''}`
   })
   expect([...new Set(answers)]).to.deep.equal([])
-  await untilQuiet(venue, ids, { withinMs: quietWithinMs, markets })
+  return whileStill(venue, markets, async () => {
+    await untilQuiet(venue, ids, { withinMs: quietWithinMs, markets })
+    return reconcile(venue, { answered, ids, before, markets })
+  })
+}
 
+interface Sent extends Required<Pick<Reconciliation, 'before' | 'markets'>> {
+  readonly answered: readonly Answered[]
+  readonly ids: readonly string[]
+}
+
+/** Looks for all that was sent, at one moment of all markets. Returns the number of trades by market. */
+async function reconcile(
+  venue: TestVenue,
+  { answered, ids, before, markets }: Sent,
+): Promise<ReadonlyMap<string, number>> {
   const orders = await readOrders(venue, ids)
   expect([...orders.keys()].sort()).to.deep.equal([...ids].sort())
   for (const { step, answer } of answered) {
@@ -322,6 +338,27 @@ export async function expectReconciled(
   if (spot !== undefined)
     expect(await readAllBalances(venue)).to.deep.equal(balancesAfter(venue, before, spot))
   return new Map(traded.map(({ market, trades }) => [market.market, trades.length]))
+}
+
+/**
+ * Reads, and reads again when a market has moved meanwhile: an order that was held while a process was down may return and
+ * trade at any moment, and several reads would then be of several moments.
+ */
+async function whileStill<T>(
+  venue: TestVenue,
+  markets: readonly string[],
+  read: () => Promise<T>,
+): Promise<T> {
+  const heads = () => Promise.all(markets.map(async (name) => (await readFeed(venue, name)).length))
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await heads()
+    const [result] = await Promise.allSettled([read()])
+    const after = await heads()
+    const isStill = after.every((head, index) => head === before[index])
+    if (!isStill && attempt < ATTEMPTS) continue
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  }
 }
 
 async function listed(venue: TestVenue, names: readonly string[]): Promise<MarketEntry[]> {
