@@ -34,14 +34,20 @@ export async function deleteWhileDown(venue: TestVenue, name: string): Promise<v
   await venue.untilReady()
 }
 
-/** What the databases say of each subject: its trades, and the intents with every signed attempt. */
+/**
+ * What the databases say of each subject: its trades, and the intents with every signed attempt. Whether a transaction is
+ * final is left out: it becomes so while one looks.
+ */
 export function trailsOf({ dataDir }: TestVenue, subjects: readonly string[]): unknown[] {
   const stores = openStoresReader(dataDir)
   try {
     return subjects.map((subject) => ({
       subject,
       trades: stores.trades(subject),
-      intents: stores.intents(subject),
+      intents: stores.intents(subject).map(({ transactions, ...intent }) => ({
+        ...intent,
+        transactions: transactions.map((each) => ({ ...each, isFinal: undefined })),
+      })),
     }))
   } finally {
     stores.close()
