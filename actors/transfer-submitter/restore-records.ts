@@ -1,8 +1,9 @@
 import { decodeTransfer } from '../../chain/contracts/calldata.js'
 import { requestOf } from '../../chain/signing/keys.js'
-import type { Action, ActionJson, Hex } from '../../core/action.js'
+import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
+import { actionJson } from '../../core/entry/signed-action.js'
 import { readTransferBody } from '../../core/entry/validate-transfer.js'
 import { UNKNOWN_REVERT } from '../../core/revert.js'
 import type { RecordedIntent, SignedIntent } from '../../core/transaction-journal.js'
@@ -107,7 +108,7 @@ function recordOf<Transfer extends SignedTransfer>(
   const { rules, nowMs, onSkipped } = deps
   const { kind } = rules
   const { action, signature } = decodeTransfer(requestOf(signed.raw).data)
-  const json = { action: jsonOf(action), signature }
+  const json = { action: actionJson(action), signature }
   const body = readTransferBody(kind, json)
   // It was signed before it expired.
   const justBefore = exactNumber(action.expiry) * 1_000 - 1
@@ -140,13 +141,3 @@ function statusOf<Transfer extends SignedTransfer>(
   const { subaccountId } = action
   return { status: 'confirmed', txHash, blockNumber, ...(subaccountId !== 0n && { subaccountId }) }
 }
-
-const jsonOf = (action: Action): ActionJson => ({
-  subaccount_id: `${action.subaccountId}`,
-  nonce: `${action.nonce}`,
-  module: action.module,
-  data: action.data,
-  expiry: `${action.expiry}`,
-  owner: action.owner,
-  signer: action.signer,
-})

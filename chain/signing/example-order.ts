@@ -6,10 +6,11 @@ import { formatDecimal } from '../../core/decimal.js'
 import { frameMessage, type FrameWords } from '../../core/entry/auth-frame.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
+import { actionJson } from '../../core/entry/signed-action.js'
 import { SIGNED_STRUCTS } from '../../core/entry/signed-structs.js'
 import { amountE18, E18, mulDivCeil, priceE18 } from '../../core/money.js'
 import type { Deployment } from '../reads/deployment.js'
-import { actionJson, matchingDomain } from './vectors.js'
+import { matchingDomain } from './vectors.js'
 
 /** Who signs an example, where, and when. */
 export interface ExampleOf {

@@ -6,6 +6,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import { frameMessage, type FramePurpose, type FrameWords } from '../../core/entry/auth-frame.js'
 import { scopeOf } from '../../core/entry/cancel-scope.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
+import { actionJson } from '../../core/entry/signed-action.js'
 import {
   encodeDepositData,
   encodeTradeData,
@@ -206,10 +207,3 @@ const orderBody =
     ...{ desired_amount: formatDecimal(sizeOf(market), 18), worst_fee: String(WORST_FEE) },
     ...{ expiry: EXPIRY_SEC, action_json: json, signature },
   })
-
-/** An action as requests carry it. */
-export const actionJson = (action: Action) => ({
-  ...{ subaccount_id: String(action.subaccountId), nonce: String(action.nonce) },
-  ...{ module: action.module, data: action.data, expiry: String(action.expiry) },
-  ...{ owner: action.owner, signer: action.signer },
-})

@@ -23,18 +23,21 @@ export function actionOf(market: Market, order: Order): Action {
   }
 }
 
+/** An action as requests carry it, in its canonical spelling. */
+export const actionJson = (action: Action): ActionJson => ({
+  subaccount_id: String(action.subaccountId),
+  nonce: String(action.nonce),
+  module: action.module,
+  data: action.data,
+  expiry: String(action.expiry),
+  owner: action.owner,
+  signer: action.signer,
+})
+
 /** The order's `action_json` exactly as it was sent. */
 export function actionJsonOf(market: Market, order: Order): ActionJson {
   const { ownTexts } = order
-  const json: ActionJson = {
-    subaccount_id: String(order.subaccountId),
-    nonce: String(order.nonce),
-    module: market.tradeModuleAddress,
-    data: tradeDataOf(market, order),
-    expiry: String(order.actionExpirySec),
-    owner: order.owner,
-    signer: order.signer,
-  }
+  const json = actionJson(actionOf(market, order))
   return ownTexts === undefined ? json : { ...json, ...ownTexts }
 }
 

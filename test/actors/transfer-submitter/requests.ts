@@ -1,6 +1,7 @@
 import { encodeAbiParameters } from 'viem'
 import { erc20Abi } from '../../../chain/abi/contracts.js'
-import type { Action, Address, Hex } from '../../../core/action.js'
+import type { Address, Hex } from '../../../core/action.js'
+import { actionJson } from '../../../core/entry/signed-action.js'
 import { ANVIL_CHAIN_ID } from '../../support/anvil.js'
 import { signAction, type ActionOverrides } from '../../support/devnet-actions.js'
 import type { Trader, World } from '../../support/devnet-world.js'
@@ -44,7 +45,7 @@ export async function depositBody(
     ...{ subaccountId: 0n, module: world.at.deposit_module, expiry: nowSec() + 600n },
     ...overrides,
   })
-  const body = { action: wireOf(action), signature }
+  const body = { action: actionJson(action), signature }
   return terms.permit === undefined ? body : { ...body, permit: terms.permit }
 }
 
@@ -61,18 +62,8 @@ export async function withdrawalBody(
     ...{ module: world.at.withdrawal_module, expiry: nowSec() + 600n },
     ...overrides,
   })
-  return { action: wireOf(action), signature }
+  return { action: actionJson(action), signature }
 }
-
-const wireOf = (action: Action): Record<string, string> => ({
-  subaccount_id: `${action.subaccountId}`,
-  nonce: `${action.nonce}`,
-  module: action.module,
-  data: action.data,
-  expiry: `${action.expiry}`,
-  owner: action.owner,
-  signer: action.signer,
-})
 
 /** The owner's permit for the deposit module at the token's present nonce, good for an hour by default. */
 export async function signPermit(
