@@ -8,7 +8,7 @@ fail() {
   exit 1
 }
 
-# Not by ":", whose failed redirection would end the shell without a word.
+# Not by ":": a failed redirection of a special builtin ends the shell without a message.
 { mkdir -p .cache && true >>"$setup_log"; } 2>/dev/null ||
   fail "$PWD/$setup_log cannot be written; it may belong to another user: make it writable, or remove $PWD/.cache"
 

@@ -32,8 +32,8 @@ export interface DevnetAccount {
 }
 
 /**
- * Reads the description; the path defaults to where `./venue up` writes it, and `--help` instead of it prints the usage. From now on an error ends the program with its
- * message alone.
+ * Reads the description; the path defaults to where `./venue up` writes it, and `--help` instead of it prints the usage.
+ * From now on an error ends the program with its message alone.
  */
 export async function readDevnet(path = defaultDevnetFile()): Promise<Devnet> {
   if (path === '--help' || path === '-h') {

@@ -31,8 +31,9 @@ export const UNFINISHED = 'restore.unfinished'
 
 /**
  * Checks every part of the backup, then writes databases and files into DATA_DIR, the archive of the feeds into its directory
- * and the streams into the bus; the command logs last, without which no market is opened. Leaves the mark of an unfinished restore. Throws BadBackup before anything is
- * written when the backup, the directory, the bus or the chain does not fit; BusUnavailable and ChainUnreachable.
+ * and the streams into the bus; the command logs last, without which no market is opened. Leaves the mark of an unfinished
+ * restore. Throws BadBackup before anything is written when the backup, the directory, the bus or the chain does not fit;
+ * BusUnavailable and ChainUnreachable.
  */
 export async function putBack(options: RestoreOptions): Promise<Manifest> {
   const { dir, dataDir, opener, copies, client } = options
