@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs'
 import { createRestClient } from '../../../client/index.js'
+import { chainStateFile } from '../../../devnet/chain/local-chain.js'
 import { eventually } from '../../support/eventually.js'
 import type { TestVenue } from '../../support/venue.js'
 import { endlessSteps, inTurn, type Step, type Terms } from './load.js'
@@ -11,6 +13,9 @@ const PERP_TRADERS = [4, 5]
 const SERIES_ORDINAL = 2
 /** 100,000 USDC and 1,000,000,000 cNGN carry whatever position the load leads to. */
 const SERIES_FUNDS = { usdc: 100_000_000_000n, cngn: 1_000_000_000_000_000n }
+
+/** The whole state is stored every two seconds, on a busy machine less often. */
+const STORED_WITHIN_MS = 90_000
 
 const PERP_TERMS: Terms = {
   middle: 65_000,
@@ -33,7 +38,7 @@ export interface AllMarkets {
 
 /**
  * Opens a series on a venue with spot, perpetual and fresh prices, and accounts that trade it; resolves once all three markets
- * trade. The futures are traded from accounts of their own.
+ * trade and a chain that is killed no longer forgets the accounts. The futures are traded from accounts of their own.
  */
 export async function openAllMarkets(venue: TestVenue): Promise<AllMarkets> {
   const { devnet } = venue
@@ -55,9 +60,19 @@ export async function openAllMarkets(venue: TestVenue): Promise<AllMarkets> {
     return createTrader(devnet, name, undefined, desk)
   })
   await Promise.all([...spot, ...perp, ...future].map(readMarket))
+  await untilChainStored(venue)
   const ofSpot = endlessSteps(spot)
   const steps = [ofSpot, endlessSteps(perp, PERP_TERMS), ofSpot, endlessSteps(future, SERIES_TERMS)]
   return { names, steps: inTurn(steps) }
+}
+
+/** The second time that the local chain's state is stored from now on, it has all that is there now. */
+async function untilChainStored({ dataDir }: TestVenue): Promise<void> {
+  const storedAt = () => statSync(chainStateFile(dataDir), { throwIfNoEntry: false })?.mtimeMs
+  for (let times = 0; times < 2; times += 1) {
+    const before = storedAt()
+    await eventually(() => storedAt() !== before, STORED_WITHIN_MS)
+  }
 }
 
 /** A trader reads its market before it signs for the first time, which no later kill must come between. */
