@@ -1,11 +1,10 @@
 import { createHash, type Hash } from 'node:crypto'
 import { assert } from '../core/assert.js'
 import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
-import type { ChainFault } from '../core/engine/chain-fault.js'
-import type { RefusedByMarket } from '../core/engine/refused-orders.js'
+import type { RefusedByMarket } from '../core/engine/command-answer.js'
+import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
-import type { HoldCause } from '../core/engine/market-holds.js'
-import { POST_ONLY_WOULD_CROSS } from '../core/engine/post-only.js'
+import type { ChainFault, HoldCause } from '../core/engine/market-holds.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
 import {
   flag,

@@ -1,5 +1,4 @@
-import type { Command, LoggedCommand } from '../core/engine/command.js'
-import { INTAKE_SOURCE } from '../core/engine/numbering.js'
+import { INTAKE_SOURCE, type Command, type LoggedCommand } from '../core/engine/command.js'
 import { writerIn } from './subjects.js'
 
 /** Which process may put which commands into a market's log. */

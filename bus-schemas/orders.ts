@@ -1,7 +1,6 @@
 import type { ActionJson } from '../core/action.js'
 import type { HoldReason } from '../core/engine/change.js'
-import type { StandingOrder } from '../core/engine/command-answer.js'
-import type { RefusedByMarket } from '../core/engine/refused-orders.js'
+import type { RefusedByMarket, StandingOrder } from '../core/engine/command-answer.js'
 import type { Hold } from '../core/engine/live-order.js'
 import type {
   Order,

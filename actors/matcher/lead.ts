@@ -14,7 +14,7 @@ import type {
 } from '../../core/engine/command-answer.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { Block, Leader } from '../../core/engine/change.js'
-import { termOf } from '../../core/engine/numbering.js'
+import { termOf } from '../../core/engine/command.js'
 import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
 import {
   changeRefusals,

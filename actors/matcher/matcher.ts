@@ -1,6 +1,6 @@
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import { INTAKE_SOURCE } from '../../core/engine/numbering.js'
+import { INTAKE_SOURCE } from '../../core/engine/command.js'
 import type { HoldCause } from '../../core/engine/market-holds.js'
 import type { MarketHold } from '../../core/contracts/contract.js'
 import { declareCheckpoints } from '../../runtime/bus/checkpoint-store.js'

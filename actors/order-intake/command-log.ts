@@ -2,8 +2,13 @@ import { commandMessages } from '../../bus-schemas/commands.js'
 import { commandsSubject } from '../../bus-schemas/subjects.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
-import type { Command, LoggedCommand } from '../../core/engine/command.js'
-import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/engine/numbering.js'
+import {
+  INTAKE_SOURCE,
+  termOf,
+  type Command,
+  type LoggedCommand,
+  type Numbering,
+} from '../../core/engine/command.js'
 import type { Claim, ClaimTaken, LogPosition } from '../../data/intake-registry.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Market } from '../../core/contracts/market.js'
-import { createNumbering, termOf } from '../../core/engine/numbering.js'
+import { createNumbering, termOf } from '../../core/engine/command.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'

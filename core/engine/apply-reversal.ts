@@ -2,6 +2,7 @@ import { assert } from '../assert.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { fillsOf, type Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
+import { isImmediate } from './controls.js'
 import {
   emitChange,
   emitEnded,
@@ -16,7 +17,6 @@ import { releaseHold } from './match.js'
 import { resizeOrder } from './reduce-order.js'
 import { releaseWaiting } from './review-account.js'
 import { scheduleOrder, type MatcherState } from './state.js'
-import { isImmediate } from './time-in-force.js'
 
 /** The `cancel_reason` of an order that was filled by a settlement which the chain has lost. */
 export const REVERSED_REASON = 'settlement_reversed'

@@ -1,9 +1,15 @@
 import { amountE18 } from '../money.js'
-import { blameFor, holdForFault, isRefusal } from './chain-fault.js'
 import { fillsOf, type Match } from './change.js'
 import type { SettlementOutcome } from './command.js'
-import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
-import { isRefusedForGood } from './hold-unfit.js'
+import { isImmediate, SETTLEMENT_FAILED } from './controls.js'
+import {
+  emitChange,
+  isRefusedForGood,
+  markCancelled,
+  markEnded,
+  standing,
+  type Step,
+} from './emit-change.js'
 import { REFUSAL_HOLD_MS } from './limits.js'
 import {
   isExpired,
@@ -12,10 +18,10 @@ import {
   settlePending,
   type LiveOrder,
 } from './live-order.js'
+import { blameFor, holdForFault, isRefusal } from './market-holds.js'
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { knownOrder, scheduleOrder } from './state.js'
-import { isImmediate, SETTLEMENT_FAILED } from './time-in-force.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
 export function applySettlement(

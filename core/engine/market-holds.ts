@@ -1,6 +1,13 @@
+import type { Blame } from '../contracts/claims.js'
 import type { MarketHold } from '../contracts/contract.js'
+import { venueFaultOf } from '../contracts/faults.js'
 import { OPEN, type MarketStanding } from '../contracts/market-terms.js'
+import type { PriceE18 } from '../money.js'
+import { isUnnamed } from '../revert.js'
+import type { SettlementOutcome } from './command.js'
 import type { Step } from './emit-change.js'
+import { FAULT_HOLD_MAX_MS, FAULT_HOLD_MS } from './limits.js'
+import type { LiveOrder } from './live-order.js'
 
 /**
  * What may hold a whole market: an operator, a restored gap, the facts that its contract's gate reads, or a fault of the
@@ -56,4 +63,79 @@ export function refreshHolds(step: Step): void {
   for (const [cause, { untilMs }] of state.holds) {
     if (untilMs !== undefined && untilMs <= state.nowMs) liftHold(step, cause)
   }
+}
+
+/** A fault of the chain that may forbid every match of the market; forgotten with the next fill. */
+export interface ChainFault {
+  /** The revert with which it shows. */
+  readonly revert: string
+  /** The accounts of the first pair that it hit, if only that has been seen; empty once the fault is the venue's. */
+  readonly accounts: readonly bigint[]
+  /** How long the market was last held for it; 0 while it was not. */
+  readonly holdMs: number
+}
+
+type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
+type Pair = readonly [LiveOrder, LiveOrder]
+
+/**
+ * What bears a reverted match (decisions B6, P9). An unclear one is judged by the revert's name. A revert without a name
+ * is the venue's once it has hit two pairs without a common account, so that one hostile order cannot hold a market.
+ */
+export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame {
+  const { trading } = step.state
+  if (guilty !== 'unclear') return guilty
+  const fault = venueFaultOf(trading, revert)
+  if (fault !== undefined) return fault === 'holdings' ? 'both' : 'venue'
+  // Only the taker pays a fee, so only the taker can have signed one too low.
+  if (revert === 'TM_FeeTooHigh') return 'taker'
+  return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : 'both'
+}
+
+/**
+ * Whether a match that is blamed on a side counts as a refusal of its order. A fault of the account's manager does not, nor
+ * what the venue itself has promised twice.
+ */
+export const isRefusal = (
+  { state: { trading } }: Step,
+  { revert, spentElsewhere }: Reverted,
+): boolean => spentElsewhere !== true && venueFaultOf(trading, revert) === undefined
+
+function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
+  const accounts = pair.map(({ account }) => account.subaccountId)
+  const { fault } = state
+  if (fault?.revert !== revert) {
+    state.fault = { revert, accounts, holdMs: 0 }
+    return false
+  }
+  return !fault.accounts.some((known) => accounts.includes(known))
+}
+
+/**
+ * Follows a fault that a match at this price has met. It holds the market for 5 s, doubling to 60 s while matches keep
+ * meeting it; a fault of the price keeps fills at that price alone from being tried until the next observation of the
+ * market (decision F7).
+ */
+export function holdForFault(step: Step, revert: string, price: PriceE18): void {
+  const { state } = step
+  if (venueFaultOf(state.trading, revert) === 'price') {
+    state.refusedPrices.add(price)
+    return
+  }
+  // A match that was in flight when the hold began says nothing new.
+  if (state.holds.has('chain')) return
+  const before = state.fault?.revert === revert ? state.fault.holdMs : 0
+  const holdMs = before === 0 ? FAULT_HOLD_MS : Math.min(2 * before, FAULT_HOLD_MAX_MS)
+  state.fault = { revert, accounts: [], holdMs }
+  holdMarket(step, 'chain', { reason: revert, untilMs: state.nowMs + holdMs })
+}
+
+/** Follows what the executor reads of the chain: a fault holds the market for as long as it stands. */
+export function observeFault(step: Step, revert: string | undefined): void {
+  if (revert !== undefined) {
+    holdMarket(step, 'chain', { reason: revert })
+    return
+  }
+  liftHold(step, 'chain')
+  step.state.fault = undefined
 }

@@ -6,23 +6,29 @@ import { bestOf, levelsOf, ordersOf, removeFromBook } from './book.js'
 import { whyCancelled } from './cancel-many.js'
 import type { EndReason, Match } from './change.js'
 import {
+  areOwn,
+  endExpiring,
+  endImmediate,
+  isImmediate,
+  outlastsOwn,
+  POST_ONLY_WOULD_CROSS,
+  SELF_TRADE,
+} from './controls.js'
+import {
   cancelOrder,
   continueLater,
   emitChange,
   emitMatched,
+  holdUnfit,
   markCancelled,
   standing,
   type Step,
 } from './emit-change.js'
-import { holdUnfit } from './hold-unfit.js'
 import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
 import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
 import { refreshHolds } from './market-holds.js'
 import type { Side } from './order.js'
-import { POST_ONLY_WOULD_CROSS } from './post-only.js'
-import { areOwn, outlastsOwn, SELF_TRADE } from './self-trade.js'
 import { scheduleOrder, type MatcherState } from './state.js'
-import { endExpiring, endImmediate, isImmediate } from './time-in-force.js'
 
 /**
  * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.

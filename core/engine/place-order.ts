@@ -1,32 +1,50 @@
+import { amountE18 } from '../money.js'
 import { accountFor, forgetUnused, joinAccount, type Account } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
-import type { Command } from './command.js'
-import { standingOrder, type CommandAnswer } from './command-answer.js'
-import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
-import { whyNotWhole } from './fill-or-kill.js'
-import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
-import { LIVE_ORDERS_MAX } from './limits.js'
-import {
-  isExpired,
-  isExpiring,
-  newLiveOrder,
-  progressOf,
-  type LiveOrder,
-  type OwnerOrders,
-} from './live-order.js'
-import { matchIncoming } from './match.js'
-import type { Order } from './order.js'
-import { bookedOrder, POST_ONLY_WOULD_CROSS } from './post-only.js'
+import { whyCancelled } from './cancel-many.js'
+import type { EndReason } from './change.js'
 import {
   isOneTooMany,
   OPEN_ORDER_LIMIT,
   rememberRefused,
+  standingOrder,
+  type CommandAnswer,
   type RefusedByMarket,
-} from './refused-orders.js'
-import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './replace-order.js'
+} from './command-answer.js'
+import type { Command } from './command.js'
+import {
+  areOwn,
+  bookedOrder,
+  endImmediate,
+  FOK_UNFILLABLE,
+  outlastsOwn,
+  POST_ONLY_WOULD_CROSS,
+  SELF_TRADE,
+} from './controls.js'
+import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
+import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
+import { LIVE_ORDERS_MAX, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
+import {
+  isExpired,
+  isExpiring,
+  newLiveOrder,
+  openAmount,
+  progressOf,
+  returnPending,
+  statusOf,
+  type LiveOrder,
+  type OwnerOrders,
+} from './live-order.js'
+import {
+  crossingOrders,
+  matchIncoming,
+  proposeMatch,
+  reserveMatch,
+  type Proposal,
+} from './match.js'
+import type { Order } from './order.js'
 import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
-import { endImmediate } from './time-in-force.js'
 
 type Placement = Extract<Command, { kind: 'PlaceOrder' }>
 
@@ -131,4 +149,108 @@ function meetBook(step: Step, live: LiveOrder): void {
     if (unfillable === undefined) matchIncoming(step, live)
     else markCancelled(step, live, unfillable)
   }
+}
+
+/** `cancel_reason` of an order that another one has replaced. */
+const REPLACED = 'replaced'
+
+/**
+ * The active order of the new order's owner that it replaces, or why it does not: both must be of one subaccount and one
+ * side, and the new one must ask for more than is settled or matched of the old one.
+ */
+function findReplaced(
+  state: MatcherState,
+  { owner, subaccountId, side, desiredAmount }: Order,
+  nonce: bigint,
+): LiveOrder | RefusedByMarket {
+  const old = state.owners.get(owner)?.get(nonce)
+  if (old === undefined || statusOf(old) !== 'active') return 'active_order_not_found'
+  if (whyCancelled(state, old) !== undefined) return 'active_order_not_found'
+  if (old.order.subaccountId !== subaccountId || old.side !== side) return 'replacement_differs'
+  return desiredAmount > old.filled + old.pending ? old : 'replacement_too_small'
+}
+
+/** The new order with what is settled or matched of the old one counted as filled: only the rest opens. */
+const asReplacement = (order: Order, { filled, pending, orderId }: LiveOrder): Order => ({
+  ...order,
+  initialFilled: amountE18(filled + pending),
+  replaces: orderId,
+})
+
+/** Why the new order would end with its placement, whatever the book holds; the old one then stays. */
+function whyEndsAtOnce(
+  state: MatcherState,
+  live: LiveOrder,
+  old: LiveOrder,
+): RefusedByMarket | undefined {
+  const { nowMs, enabled, orders } = state
+  const { means } = state.trading
+  if (isOfEndedLease(state, live.order)) return 'replacement_ends'
+  const isFull = orders.size >= LIVE_ORDERS_MAX && old.pending > 0n
+  const isPointless = means.endOf?.(live.account.purse, live) !== undefined
+  return isExpired(live, nowMs) || !enabled || isFull || isPointless
+    ? 'replacement_ends'
+    : undefined
+}
+
+interface Tried {
+  readonly resting: LiveOrder
+  readonly proposal: Proposal
+}
+
+/**
+ * Why an incoming order cannot be matched whole in this step; undefined when it can. It is matched on trial, with funds,
+ * bands and holds counted exactly as the market counts them, and everything is taken back.
+ */
+function whyNotWhole(step: Step, incoming: LiveOrder): EndReason | undefined {
+  const tried: Tried[] = []
+  const reason = tryWhole(step, incoming, tried)
+  for (const { resting, proposal } of tried.reverse()) takeBack(step, incoming, resting, proposal)
+  return reason
+}
+
+function tryWhole(step: Step, incoming: LiveOrder, tried: Tried[]): EndReason | undefined {
+  const { state } = step
+  if (state.closed) return FOK_UNFILLABLE
+  let { met } = step
+  for (const resting of crossingOrders(state, incoming)) {
+    while (openAmount(resting) > 0n) {
+      const isLate = isExpiring(resting, state.nowMs)
+      const isOwn = !isLate && areOwn(incoming, resting)
+      if (isOwn && !outlastsOwn(incoming)) return SELF_TRADE
+      if (met === SWEEP_MAX_MATCHES || state.matches.size + tried.length >= PENDING_MATCHES_MAX) {
+        return FOK_UNFILLABLE
+      }
+      met += 1
+      const leaves = isLate || isOwn
+      const proposal = leaves ? undefined : proposeMatch(step, incoming, resting)
+      // An order that steps aside is passed over, as if it had left the book.
+      if (proposal === undefined) break
+      if ('aside' in proposal) {
+        if (proposal.aside === resting) break
+        return 'hold' in proposal ? proposal.hold.reason : proposal.cancelReason
+      }
+      reserveMatch(state, incoming, resting, proposal)
+      // The next proposal gets another settlement id.
+      state.seq += 1
+      tried.push({ resting, proposal })
+      if (incoming.unmatched === 0n) return undefined
+    }
+  }
+  return FOK_UNFILLABLE
+}
+
+function takeBack(
+  { state }: Step,
+  incoming: LiveOrder,
+  resting: LiveOrder,
+  { match, ofIncoming, ofResting }: Proposal,
+): void {
+  const { means } = state.trading
+  state.seq -= 1
+  means.release(resting.account.purse, resting, ofResting)
+  means.release(incoming.account.purse, incoming, ofIncoming)
+  returnPending(resting, match.amount)
+  returnPending(incoming, match.amount)
+  state.awaiting = amountE18(state.awaiting - match.amount)
 }

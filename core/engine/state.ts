@@ -1,19 +1,5 @@
-import { assert } from '../assert.js'
-import type { Account } from './accounts.js'
-import { emptyBook, type Book } from './book.js'
-import type { Capture } from './capture.js'
-import type { ChainFault } from './chain-fault.js'
-import type { MassCancel } from './cancel-many.js'
-import type { Match } from './change.js'
-import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
-import { FIRST_ENGINE_VERSION } from './engine-version.js'
-import { leasesOf, type Leases } from './leases.js'
-import { EXPIRY_MARGIN_MS } from './limits.js'
-import type { LiveOrder, OwnerOrders } from './live-order.js'
-import type { MarketHolds } from './market-holds.js'
-import type { RefusedByMarket } from './refused-orders.js'
 import type { Address } from '../action.js'
-import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import { assert } from '../assert.js'
 import type { MarketObservation, Trading } from '../contracts/contract.js'
 import {
   OPEN,
@@ -23,6 +9,19 @@ import {
   type MarketStanding,
 } from '../contracts/market-terms.js'
 import { tradingOf } from '../contracts/registry.js'
+import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import type { Account } from './accounts.js'
+import { emptyBook, type Book } from './book.js'
+import type { MassCancel } from './cancel-many.js'
+import type { Capture } from './capture.js'
+import type { Match } from './change.js'
+import type { RefusedByMarket } from './command-answer.js'
+import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
+import { FIRST_ENGINE_VERSION } from './engine-version.js'
+import { leasesOf, type Leases } from './leases.js'
+import { EXPIRY_MARGIN_MS } from './limits.js'
+import type { LiveOrder, OwnerOrders } from './live-order.js'
+import type { ChainFault, MarketHolds } from './market-holds.js'
 
 /** The whole state of one market's matcher: a fold over that market's command log. */
 export interface MatcherState {

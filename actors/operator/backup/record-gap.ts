@@ -5,10 +5,14 @@ import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import { readFilled } from '../../../chain/reads/read-trades.js'
 import type { Hex } from '../../../core/action.js'
-import type { Command, LoggedCommand, ObservedGap } from '../../../core/engine/command.js'
+import {
+  RESTORE_SOURCE,
+  type Command,
+  type LoggedCommand,
+  type ObservedGap,
+} from '../../../core/engine/command.js'
 import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
 import { sizeOfSigned } from '../../../core/entry/order-terms.js'
-import { RESTORE_SOURCE } from '../../../core/engine/numbering.js'
 import { marketIntents, type RestoredJournals } from '../../../data/journal/restored-journal.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import type { Evidence, MarketEvidence, SenderEvidence } from './evidence.js'

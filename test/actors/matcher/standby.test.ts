@@ -12,8 +12,7 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
-import type { Command, LoggedCommand } from '../../../core/engine/command.js'
-import { termOf } from '../../../core/engine/numbering.js'
+import { termOf, type Command, type LoggedCommand } from '../../../core/engine/command.js'
 import { AppendRefused, NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
