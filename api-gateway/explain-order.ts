@@ -1,7 +1,7 @@
 import type { Market } from '../core/contracts/market.js'
 import { formatDecimal } from '../core/decimal.js'
 import type { HoldReason } from '../core/engine/change.js'
-import type { OrderFacts, PendingMatch } from '../core/records/order-facts-record.js'
+import type { OrderFacts, PendingMatch } from '../core/records/order-record.js'
 import { revertFields } from '../core/revert.js'
 import { isoTime } from '../core/time.js'
 import type { LifeFill, OrderEvent, OrderLife } from '../data/history/read-life.js'

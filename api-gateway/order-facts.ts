@@ -1,7 +1,7 @@
 import { decodeOrderFactsAnswer, encodeOrderFactsQuestion } from '../bus-schemas/order-facts.js'
 import { askOrderFacts } from '../bus-schemas/subjects.js'
 import { amountE18 } from '../core/money.js'
-import type { OrderFacts } from '../core/records/order-facts-record.js'
+import type { OrderFacts } from '../core/records/order-record.js'
 import type { StoredOrder } from '../data/history/read-model.js'
 import { NoAnswer } from '../runtime/bus/bus.js'
 import type { GatewayDeps } from './context.js'

@@ -11,17 +11,19 @@ import {
 } from '../core/engine/change.js'
 import {
   address,
+  amountE18,
   hex,
   int,
   oneOf,
   position,
+  priceE18,
+  quoteE18,
   text,
   uint,
   whole,
   type Codec,
 } from '../core/wire/codec.js'
 import { implied, later, list, optional, struct, union } from '../core/wire/compound.js'
-import { amountE18, priceE18, quoteE18 } from '../core/wire/money.js'
 import { MAX_MESSAGE_BYTES, message, since, WIRE_VERSION, type Versions } from './envelope.js'
 import { marketTerms } from './markets.js'
 import { holdReason, order, orderStatus, side } from './orders.js'

@@ -7,18 +7,19 @@ import type { Deadline } from '../core/engine/deadlines.js'
 import type { ChainFault, HoldCause } from '../core/engine/market-holds.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
 import {
+  amountE18,
   flag,
   malformed,
   MalformedMessage,
   oneOf,
   position,
+  priceE18,
   text,
   uint,
   whole,
   type Codec,
 } from '../core/wire/codec.js'
 import { appended, list, mapped, optional, struct } from '../core/wire/compound.js'
-import { amountE18, priceE18 } from '../core/wire/money.js'
 import { match } from './blocks.js'
 import { endReason, lease, massCancel } from './cancels.js'
 import { accountObservation, marketObservation, perContract, type LogMarket } from './commands.js'

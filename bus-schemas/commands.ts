@@ -15,17 +15,18 @@ import type {
 } from '../core/engine/command.js'
 import {
   address,
+  amountE18,
   flag,
   hex,
   oneOf,
   position,
+  priceE18,
   text,
   uint,
   whole,
   type Codec,
 } from '../core/wire/codec.js'
 import { appended, list, optional, struct, union } from '../core/wire/compound.js'
-import { amountE18, priceE18 } from '../core/wire/money.js'
 import { match } from './blocks.js'
 import { mayWrite } from './command-writers.js'
 import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'

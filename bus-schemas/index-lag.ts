@@ -1,7 +1,6 @@
 import type { IndexLagGate, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
-import { flag, whole } from '../core/wire/codec.js'
+import { flag, priceE18, whole } from '../core/wire/codec.js'
 import { optional, struct } from '../core/wire/compound.js'
-import { priceE18 } from '../core/wire/money.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
 
 /** The gate of the index's lag, which the order intake keeps. */

@@ -6,9 +6,19 @@ import type {
   MarketStanding,
   MarketTerms,
 } from '../core/contracts/market-terms.js'
-import { address, flag, oneOf, text, uint, whole, type Codec } from '../core/wire/codec.js'
+import {
+  address,
+  amountE18,
+  flag,
+  oneOf,
+  priceE18,
+  quoteE18,
+  text,
+  uint,
+  whole,
+  type Codec,
+} from '../core/wire/codec.js'
 import { appended, dictionary, mapped, optional, struct, union } from '../core/wire/compound.js'
-import { amountE18, priceE18, quoteE18 } from '../core/wire/money.js'
 import { message, since, storedText, WIRE_VERSION } from './envelope.js'
 
 /** Markets as logs, feeds, checkpoints and stored positions hold them. */

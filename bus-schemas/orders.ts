@@ -15,12 +15,15 @@ import type {
 import type { Refusal } from '../core/entry/refusals.js'
 import {
   address,
+  amountE18,
   bigintOf,
+  feePerUnitE18,
   flag,
   hex,
   jsonObject,
   malformed,
   oneOf,
+  priceE18,
   text,
   uint,
   whole,
@@ -35,7 +38,6 @@ import {
   union,
   usually,
 } from '../core/wire/compound.js'
-import { amountE18, feePerUnitE18, priceE18 } from '../core/wire/money.js'
 import { message, since, storedText, textOf, WIRE_VERSION } from './envelope.js'
 
 export const side = oneOf<Side>({ buy: true, sell: true })

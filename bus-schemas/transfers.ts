@@ -1,9 +1,18 @@
 import type { Hex } from '../core/action.js'
 import type { TransferRefusal } from '../core/entry/transfer-refusals.js'
 import type { TransferKind, TransferRecord, TransferStatus } from '../core/transfer.js'
-import { address, hash, jsonObject, oneOf, text, uint, whole } from '../core/wire/codec.js'
+import {
+  address,
+  amountE18,
+  hash,
+  jsonObject,
+  oneOf,
+  text,
+  tokenUnits6,
+  uint,
+  whole,
+} from '../core/wire/codec.js'
 import { optional, struct, union } from '../core/wire/compound.js'
-import { amountE18, tokenUnits6 } from '../core/wire/money.js'
 import { message, since, storedText, WIRE_VERSION } from './envelope.js'
 
 /** A submitter answers within this time of being asked: with the settled record, or with where it stands by then. */

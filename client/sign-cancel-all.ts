@@ -1,7 +1,6 @@
 import type { TypedDataDomain } from 'viem'
 import type { Address, Hex } from '../core/action.js'
-import { scopeOf, type ScopeTerms } from '../core/entry/cancel-scope.js'
-import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
+import { scopeOf, SIGNED_STRUCTS, type ScopeTerms } from '../core/entry/signed-structs.js'
 import type { CancelAll, CancelAllAfter, CancelList } from '../interface/cancels.js'
 import { signingDomain, type SigningDomain } from './sign-order.js'
 

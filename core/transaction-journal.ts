@@ -134,3 +134,8 @@ export interface TransactionJournal {
   /** At most `limit` reversals with a higher number, the oldest first. */
   reversalsAfter(no: number, limit: number): Reversal[]
 }
+
+/** A key that is kept elsewhere gave no good signature in time: nothing was signed, and nothing may be sent. */
+export class SignerUnavailable extends Error {
+  override readonly name = 'SignerUnavailable'
+}

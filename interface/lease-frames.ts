@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { LEASE_MAX_SEC, LEASE_MIN_SEC } from './cancels.js'
-import { reqId } from './req-id.js'
-import { leaseId, type Shape, time } from './values.js'
+import { leaseId, reqId, time, type Shape } from './values.js'
 
 /** The frames of leases on the WebSocket; additive. */
 

@@ -11,23 +11,23 @@ import {
 } from './market-data.js'
 import { cancelAllAfter, cancelOnDisconnect, LeaseFrame } from './lease-frames.js'
 import { BookRecord, OrderRecord, OrderStatus } from './order.js'
-import { reqId } from './req-id.js'
 import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
   decimal,
   integer,
   orderId,
+  reqId,
   sentAddress,
-  type Shape,
   Side,
   signature,
   signedDecimal,
   time,
   unixSeconds,
+  type Shape,
 } from './values.js'
 
-export { reqId } from './req-id.js'
+export { reqId } from './values.js'
 export { LeaseFrame } from './lease-frames.js'
 
 /** The frames of the WebSocket (sections 6.2 to 6.4): what a client may send, and what the venue sends. */

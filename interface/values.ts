@@ -196,3 +196,10 @@ export const wholeInQuery = <S extends z.ZodType>(schema: S, maxDigits = 16) =>
 export const pageLimit = wholeInQuery(
   z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
 )
+
+/** Of a client's frame on the WebSocket. */
+export const reqId = z
+  .string()
+  .max(128)
+  .optional()
+  .describe('Chosen by the client; every reply to the frame repeats it.')

@@ -15,13 +15,13 @@ import type {
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { Block, Leader } from '../../core/engine/change.js'
 import { termOf } from '../../core/engine/command.js'
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
 import {
+  cancelsRefusals,
   changeRefusals,
+  controlRefusals,
   reductionNotSmaller,
   reductionTooSmall,
-} from '../../core/entry/change-refusals.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
+} from '../../core/entry/order-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'

@@ -9,7 +9,7 @@ import { askCancels, cancelProofs } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
 import { InvariantBroken } from '../../core/assert.js'
 import type { Command } from '../../core/engine/command.js'
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
+import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import {
   proofTimeFault,
   readCancelAll,

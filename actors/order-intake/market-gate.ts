@@ -1,6 +1,6 @@
 import type { Market } from '../../core/contracts/market.js'
-import { createMarketList } from '../../core/contracts/market-list.js'
 import {
+  createMarketList,
   describeDifference,
   differences,
   openingOf,

@@ -2,7 +2,7 @@ import type { Answer } from '../../chain/reads/expiring-cache.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Command } from '../../core/engine/command.js'
 import { refuseDesired } from '../../core/entry/order-terms.js'
-import { readReduction, type ReductionRequest } from '../../core/entry/read-reduction.js'
+import { readReduction, type ReductionRequest } from '../../core/entry/read-change.js'
 import type { Checked } from '../../core/entry/refusals.js'
 import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
 

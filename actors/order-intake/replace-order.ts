@@ -1,6 +1,6 @@
 import type { Answer } from '../../chain/reads/expiring-cache.js'
-import { changeRefusals } from '../../core/entry/change-refusals.js'
-import { readReplacement, type ReplacementRequest } from '../../core/entry/read-replacement.js'
+import { changeRefusals } from '../../core/entry/order-refusals.js'
+import { readReplacement, type ReplacementRequest } from '../../core/entry/read-change.js'
 import { protectedNamespace, refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { CancelOrderDeps } from './cancel-order.js'
 import { checkPlacement, type Placeable, type PlaceOrderDeps, type Refused } from './place-order.js'

@@ -6,14 +6,14 @@ import {
   type TransactionLane,
 } from '../../chain/lane/transaction-lane.js'
 import type { TransactionFees } from '../../chain/lane/nonce-lane.js'
-import type {
-  MinedTransaction,
-  OpenTransaction,
-  RecordedIntent,
+import {
+  SignerUnavailable,
+  type MinedTransaction,
+  type OpenTransaction,
+  type RecordedIntent,
 } from '../../core/transaction-journal.js'
 import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
-import { SignerUnavailable } from '../../core/signer-unavailable.js'
 import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { GasSpent } from '../../data/transfer-store.js'

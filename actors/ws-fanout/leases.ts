@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { CancelsAnswer, CancelsKind } from '../../bus-schemas/cancels.js'
 import type { Address } from '../../core/action.js'
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
+import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { isLeaseSec } from '../../core/entry/read-cancels.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { asJsonObject, fieldOf } from '../../core/json.js'

@@ -5,7 +5,7 @@ import {
   type OrderFactsQuestion,
 } from '../../bus-schemas/order-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
-import { pendingMatch, type OrderFacts } from '../../core/records/order-facts-record.js'
+import { pendingMatch, type OrderFacts } from '../../core/records/order-record.js'
 import type { OwnAccount } from '../../interface/explanation.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import { answersShown, type AnswerParts } from './answer-shown.js'

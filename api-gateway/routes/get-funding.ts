@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { contractOf } from '../../core/contracts/registry.js'
 import { noFunding } from '../../core/entry/read-refusals.js'
-import { fundingRecord } from '../../core/records/price-record.js'
+import { fundingRecord } from '../../core/records/market-data.js'
 import { MarketQuery } from '../../interface/market.js'
 import { HistoryQuery } from '../../interface/order.js'
 import { FundingPage } from '../../interface/prices.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { contractOf } from '../../core/contracts/registry.js'
 import { noMarks } from '../../core/entry/read-refusals.js'
-import { markRecord } from '../../core/records/price-record.js'
+import { markRecord } from '../../core/records/market-data.js'
 import { MarketQuery } from '../../interface/market.js'
 import { HistoryQuery } from '../../interface/order.js'
 import { MarksPage } from '../../interface/prices.js'

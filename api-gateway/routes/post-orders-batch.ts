@@ -1,5 +1,5 @@
 import { askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { batchRefusals } from '../../core/entry/change-refusals.js'
+import { batchRefusals } from '../../core/entry/order-refusals.js'
 import { fieldRequired, refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
 import { asJsonObject, fieldOf } from '../../core/json.js'
 import { MAX_BATCH_ORDERS } from '../../core/limits.js'

@@ -10,8 +10,7 @@ import {
   hideFutureAccount,
 } from '../../core/contracts/future-facts.js'
 import { hideFutureFunds } from '../../core/contracts/future-funds.js'
-import { isFillAccepted } from '../../core/contracts/future-margin.js'
-import { initialTerms } from '../../core/contracts/future-model.js'
+import { initialTerms, isFillAccepted } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
 import { futureTradeModuleAbi } from '../abi/contracts.js'

@@ -1,5 +1,5 @@
 import { crash } from '../../core/crash-point.js'
-import { SignerUnavailable } from '../../core/signer-unavailable.js'
+import { SignerUnavailable } from '../../core/transaction-journal.js'
 import { requestOf } from '../signing/keys.js'
 import { highestCost, isOpen, type Followed } from './nonce-lane.js'
 import { type FeeCaps, type GasFacts, raiseFees } from './gas.js'

@@ -4,7 +4,6 @@ import type { Action, Hex, SigningVector, SigningVectors } from '../../core/acti
 import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { frameMessage, type FramePurpose, type FrameWords } from '../../core/entry/auth-frame.js'
-import { scopeOf } from '../../core/entry/cancel-scope.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
 import { actionJson } from '../../core/entry/signed-action.js'
 import {
@@ -12,7 +11,12 @@ import {
   encodeTradeData,
   encodeWithdrawalData,
 } from '../../core/entry/read-action.js'
-import { SIGNED_STRUCTS, typeString, type SignedStruct } from '../../core/entry/signed-structs.js'
+import {
+  scopeOf,
+  SIGNED_STRUCTS,
+  typeString,
+  type SignedStruct,
+} from '../../core/entry/signed-structs.js'
 import { MAX_CANCEL_PROOF_SEC, MIN_DEPOSIT_UNITS_6 } from '../../core/limits.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import type { Deployment } from '../reads/deployment.js'

@@ -204,7 +204,7 @@ export interface CancelTerms {
 export interface CancelAllTerms {
   readonly owner: Address
   readonly signer: Address
-  /** What it is for (core/entry/cancel-scope.ts). */
+  /** What it is for (core/entry/signed-structs.ts). */
   readonly scope: string
   /** Unix seconds. */
   readonly issuedAt: bigint

@@ -1,7 +1,6 @@
 import type { PriceE18 } from '../money.js'
-import { int, uint } from '../wire/codec.js'
+import { int, priceE18, uint } from '../wire/codec.js'
 import { struct } from '../wire/compound.js'
-import { priceE18 } from '../wire/money.js'
 import { cngnValue } from './future-margin.js'
 
 /**

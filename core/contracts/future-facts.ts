@@ -1,8 +1,7 @@
 import type { Address } from '../action.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import { address, flag, int, uint, whole } from '../wire/codec.js'
+import { address, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
 import { struct } from '../wire/compound.js'
-import { amountE18, priceE18 } from '../wire/money.js'
 import type { AccountFacts, MarketFacts } from './contract.js'
 
 /**

@@ -2,8 +2,7 @@ import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
 import { assert } from '../assert.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
-import { creditOf, requirementOf } from './perpetual-margin.js'
-import { perpetualModel } from './perpetual-model.js'
+import { creditOf, perpetualModel, requirementOf } from './perpetual-margin.js'
 import type { PerpetualPosition } from './perpetual-position.js'
 
 /** Hides what the chain shows of a perpetual account from everything outside its records. */

@@ -22,7 +22,7 @@ import {
 } from './perpetual-facts.js'
 import { isTradingEnabled, perpetualEntry, perpetualPrices } from './perpetual-entry.js'
 import { perpetualFunds } from './perpetual-funds.js'
-import { perpetualModel } from './perpetual-model.js'
+import { perpetualModel } from './perpetual-margin.js'
 import { perpetualPositions } from './perpetual-position.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
 

@@ -1,10 +1,14 @@
 import type { PostOnly, SelfTradePrevention, TimeInForce } from '../engine/order.js'
 import { fieldOf, type JsonFields } from '../json.js'
-import { cancelsRefusals } from './cancels-refusals.js'
-import { controlRefusals } from './control-refusals.js'
-import { isLeaseId } from './lease-id.js'
 import type { OrderBody } from './order-body.js'
+import { cancelsRefusals, controlRefusals } from './order-refusals.js'
 import type { Checked } from './refusals.js'
+
+/** The lease of a socket, as the fan-out names it. */
+const LEASE_ID = /^[0-9a-f]{32}$/
+
+export const isLeaseId = (value: unknown): value is string =>
+  typeof value === 'string' && LEASE_ID.test(value)
 
 /** How an order may match and rest, beside its terms. Absent members: as usual. */
 export interface OrderControls {

@@ -4,10 +4,9 @@ import type { Side } from '../engine/order.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
 import { LEASE_MAX_SEC, LEASE_MIN_SEC, MAX_CANCELLED_IDS, MAX_CANCEL_PROOF_SEC } from '../limits.js'
 import { FRAME_CLOCK_SKEW_SEC } from './auth-frame.js'
-import { scopeOf, type ScopeTerms } from './cancel-scope.js'
-import { cancelsRefusals } from './cancels-refusals.js'
-import { isLeaseId } from './lease-id.js'
 import { isOrderId } from './order-body.js'
+import { isLeaseId } from './order-controls.js'
+import { cancelsRefusals } from './order-refusals.js'
 import { readReason } from './read-cancel.js'
 import {
   fieldRequired,
@@ -18,6 +17,7 @@ import {
   type Checked,
   type Refusal,
 } from './refusals.js'
+import { scopeOf, type ScopeTerms } from './signed-structs.js'
 
 /** What proves a cancel of many orders when no frame does: EIP-712 `CancelAll` on the signing domain. */
 export interface CancelAllProof {

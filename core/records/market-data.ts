@@ -5,6 +5,7 @@ import type {
   StatusState,
   TickerState,
 } from '../../interface/market-data.js'
+import type { FundingRecord, MarkRecord } from '../../interface/prices.js'
 import type { PricesAt } from '../contracts/contract.js'
 import type { Market } from '../contracts/market.js'
 import { inTraderTerms } from '../contracts/translation.js'
@@ -17,7 +18,7 @@ import type { BookLevels, PriceLevel } from './listing-record.js'
 import { statsRecord, type TradeStats } from './trade-record.js'
 
 /** A level in engine and in trader terms. */
-export function levelRecord(market: Market, { price, open }: PriceLevel): LevelRecord {
+function levelRecord(market: Market, { price, open }: PriceLevel): LevelRecord {
   const ui = inTraderTerms(market, { price, amount: open })
   return {
     price: formatDecimal(price, 18),
@@ -39,7 +40,7 @@ export const levelsRecord = (
 })
 
 /** What a ticker of the `ticker` channel is made of. */
-export interface TickerParts {
+interface TickerParts {
   readonly bid: PriceLevel | undefined
   readonly ask: PriceLevel | undefined
   readonly last: { readonly price: PriceE18; readonly atMs: number } | undefined
@@ -83,4 +84,27 @@ export const statusState = (
   ...(reason === undefined ? {} : { trading_status_reason: reason }),
   enabled,
   ...(sinceMs === undefined ? {} : { since: isoTime(sinceMs) }),
+})
+
+/** Prices of a market as one block of the chain showed them. */
+export interface ObservedPrices extends PricesAt {
+  /** Time of the block, unix seconds. */
+  readonly observedSec: number
+  readonly blockNumber: number
+}
+
+/** Presents a mark; the index is left out while there is none. */
+export function markRecord({ observedSec, blockNumber, mark, index }: ObservedPrices): MarkRecord {
+  return {
+    observed_at: isoTime(observedSec * 1000),
+    block_number: blockNumber,
+    mark_price: formatDecimal(mark, 18),
+    ...(index !== undefined && { index_price: formatDecimal(index, 18) }),
+  }
+}
+
+/** Presents a funding rate with the prices that it was computed from. */
+export const fundingRecord = (observed: ObservedPrices): FundingRecord => ({
+  ...markRecord(observed),
+  funding_rate_1h: formatDecimal(observed.fundingRate ?? 0n, 18),
 })

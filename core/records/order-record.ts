@@ -1,13 +1,15 @@
+import type { OwnAccount } from '../../interface/explanation.js'
 import type { ActionJson } from '../action.js'
 import type { Market } from '../contracts/market.js'
 import { spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
 import type { Order, OrderProgress } from '../engine/order.js'
+import type { FillEvent } from '../engine/own-fills.js'
 import { actionJsonOf } from '../entry/signed-action.js'
 import { jsonText } from '../json.js'
 import type { QuoteE18 } from '../money.js'
 import { isoTime } from '../time.js'
-import { marketEntry, type ShownOfMarket, marketFields } from './market-entry.js'
+import { marketEntry, marketFields, type ShownOfMarket } from './market-entry.js'
 
 /** Members of a JSON object, each with the comma that parts it from the next. */
 type Members = string
@@ -183,3 +185,34 @@ export function sidesOf(openOrders: Iterable<OpenOrder>): Record<'bids' | 'asks'
       .flatMap(([, level]) => level.sort((a, b) => a.rank - b.rank))
   return { bids: inOrder(bids, -1), asks: inOrder(asks, 1) }
 }
+
+/** A match of an order that awaits settlement. */
+export interface PendingMatch {
+  readonly settlement_id: string
+  /** When it was proposed. */
+  readonly at: string
+  readonly liquidity: 'maker' | 'taker'
+  readonly price: string
+  readonly size: string
+}
+
+/** What the fan-out knows of an order beside the read model; `account` only for its owner, while the order is live. */
+export interface OrderFacts {
+  readonly matches: readonly PendingMatch[]
+  readonly account?: OwnAccount
+}
+
+/** Presents a pending leg: nothing of the other order of the match. */
+export const pendingMatch = ({
+  settlementId,
+  liquidity,
+  price,
+  amount,
+  atMs,
+}: FillEvent): PendingMatch => ({
+  settlement_id: settlementId,
+  at: isoTime(atMs),
+  liquidity,
+  price: formatDecimal(price, 18),
+  size: formatDecimal(amount, 18),
+})

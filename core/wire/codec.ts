@@ -1,6 +1,7 @@
 import type { Address, Hex } from '../action.js'
 import { jsonText } from '../json.js'
 import { MAX_NUMBER_DIGITS } from '../limits.js'
+import type { AmountE18, FeePerUnitE18, PriceE18, QuoteE18, TokenUnits6 } from '../money.js'
 
 /**
  * How a value travels between processes and is stored: as JSON of a fixed form, so that equal values are equal texts.
@@ -118,7 +119,7 @@ function readDigits(digits: string, from: number): bigint | undefined {
 }
 
 /** An integer codec for a type that carries its scale in its name, for example `scaled<AmountE18>(uint)`. */
-export const scaled = <T extends bigint>(codec: Codec<bigint>): Codec<T> => ({
+const scaled = <T extends bigint>(codec: Codec<bigint>): Codec<T> => ({
   ...codec,
   read: codec.read as Codec<T>['read'],
 })
@@ -194,3 +195,13 @@ export const jsonObject: Codec<Readonly<Record<string, unknown>>> = {
       ? (json as Readonly<Record<string, unknown>>)
       : malformed(field, 'an object'),
 }
+
+/** Money as declarations name it: integers at the scale of the type. */
+export const priceE18 = scaled<PriceE18>(uint)
+export const amountE18 = scaled<AmountE18>(uint)
+export const quoteE18 = scaled<QuoteE18>(uint)
+export const feePerUnitE18 = scaled<FeePerUnitE18>(uint)
+export const tokenUnits6 = scaled<TokenUnits6>(uint)
+/** Balances, which may be negative. */
+export const signedAmountE18 = scaled<AmountE18>(int)
+export const signedQuoteE18 = scaled<QuoteE18>(int)

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { priceE18 } from '../../core/money.js'
-import type { ObservedPrices } from '../../core/records/price-record.js'
+import type { ObservedPrices } from '../../core/records/market-data.js'
 
 /** Prices of a market as the chain showed them in one block. */
 export interface PriceRow extends ObservedPrices {

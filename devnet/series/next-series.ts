@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
-import { dateCodeOf } from '../../core/contracts/future-series.js'
+import { dateCodeOf } from '../../core/contracts/future.js'
 import { parseInteger } from '../../core/decimal.js'
 import { createBatch, type SenderOptions } from '../chain/transaction-batch.js'
 

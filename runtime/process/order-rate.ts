@@ -1,7 +1,6 @@
 import type { Address } from '../../core/action.js'
-import { changeRefusals } from '../../core/entry/change-refusals.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
+import { changeRefusals, controlRefusals } from '../../core/entry/order-refusals.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 
 /**

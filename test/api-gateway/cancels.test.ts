@@ -6,7 +6,7 @@ import {
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { askCancels } from '../../bus-schemas/subjects.js'
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
+import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { amountE18, E18 } from '../../core/money.js'
 import { aMarket } from '../support/builders.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import { controlRefusals } from '../../core/entry/order-refusals.js'
 import { createOrderRate } from '../../runtime/process/order-rate.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'

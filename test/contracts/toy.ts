@@ -10,8 +10,7 @@ import { feePerUnitFloor, notionalFloor } from '../../core/contracts/fees.js'
 import type { ContractType } from '../../core/contracts/market.js'
 import { amountE18, E18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { struct } from '../../core/wire/compound.js'
-import { flag, uint } from '../../core/wire/codec.js'
-import { priceE18 as priceCodec } from '../../core/wire/money.js'
+import { flag, priceE18 as priceCodec, uint } from '../../core/wire/codec.js'
 
 /**
  * A contract type of the tests' own: positions margined against a credit, in a market that the chain can halt. Its facts

@@ -1,4 +1,4 @@
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
+import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import {
   each,
   type Answer,

@@ -2,7 +2,7 @@ import {
   changeRefusals,
   reductionNotSmaller,
   reductionTooSmall,
-} from '../../core/entry/change-refusals.js'
+} from '../../core/entry/order-refusals.js'
 import { amountE18, E18 } from '../../core/money.js'
 import { goodCancel } from './cancels.js'
 import { engine } from './good-orders.js'

@@ -1,15 +1,17 @@
 import { expect } from 'chai'
-import { batchRefusals, changeRefusals } from '../../core/entry/change-refusals.js'
-import { cancelsRefusals } from '../../core/entry/cancels-refusals.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
+import {
+  batchRefusals,
+  cancelsRefusals,
+  changeRefusals,
+  controlRefusals,
+} from '../../core/entry/order-refusals.js'
 import { readCancel } from '../../core/entry/read-cancel.js'
 import {
   readCancelAll,
   readCancelAllAfter,
   readCancelOrders,
 } from '../../core/entry/read-cancels.js'
-import { readReduction } from '../../core/entry/read-reduction.js'
-import { readReplacement } from '../../core/entry/read-replacement.js'
+import { readReduction, readReplacement } from '../../core/entry/read-change.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'

@@ -1,10 +1,10 @@
+import { belowMinNotional, controlRefusals } from '../../core/entry/order-refusals.js'
 import {
   authFailed,
   authMalformed,
   authRequired,
   readRefusals,
 } from '../../core/entry/read-refusals.js'
-import { belowMinNotional, controlRefusals } from '../../core/entry/control-refusals.js'
 import { indexLagRefusal } from '../../core/contracts/index-lag.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'

@@ -3,7 +3,7 @@ import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { LoggedCommand } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
-import { controlRefusals } from '../../core/entry/control-refusals.js'
+import { controlRefusals } from '../../core/entry/order-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { progressOf } from './builders.js'

@@ -24,8 +24,7 @@ import {
   createSignatureReads,
   createSignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
-import { createMarketList } from '../../core/contracts/market-list.js'
-import { openingOf } from '../../core/contracts/market-terms.js'
+import { createMarketList, openingOf } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import { termsOf } from '../../core/engine/apply-market.js'

@@ -2,7 +2,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { z } from 'zod'
 import type { Address, Hex } from '../../../core/action.js'
 import { CannotStart } from '../../../core/cannot-start.js'
-import { SignerUnavailable } from '../../../core/signer-unavailable.js'
+import { SignerUnavailable } from '../../../core/transaction-journal.js'
 import {
   addressOfPublicKey,
   bytesToHex,

@@ -14,7 +14,7 @@ import {
 import { askBalances, askOrderFacts } from '../../../bus-schemas/subjects.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
-import type { OrderFacts } from '../../../core/records/order-facts-record.js'
+import type { OrderFacts } from '../../../core/records/order-record.js'
 import type { AccountBalances, BalancesBody } from '../../../interface/balances.js'
 import { alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { aMarket } from '../../support/builders.js'

@@ -7,7 +7,7 @@ import {
 } from '../../../bus-schemas/cancels.js'
 import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askCancels, askPlaceOrder } from '../../../bus-schemas/subjects.js'
-import { cancelsRefusals } from '../../../core/entry/cancels-refusals.js'
+import { cancelsRefusals } from '../../../core/entry/order-refusals.js'
 import { addressOf, alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'

@@ -16,8 +16,7 @@ import {
   type FutureAccount,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
-import { surplusOf } from '../../../core/contracts/future-margin.js'
-import { initialTerms } from '../../../core/contracts/future-model.js'
+import { initialTerms, surplusOf } from '../../../core/contracts/future-margin.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { contractOf } from '../../../core/contracts/registry.js'
 import { E18 } from '../../../core/money.js'

@@ -4,11 +4,11 @@ import type { ClaimKey, MatchTerms } from '../../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../../core/contracts/future-claims.js'
 import type { FutureAccount, FutureFacts } from '../../../core/contracts/future-facts.js'
 import {
+  initialTerms,
   isFillAccepted,
   POSITION_STEP,
   variationOf,
 } from '../../../core/contracts/future-margin.js'
-import { initialTerms } from '../../../core/contracts/future-model.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aFuture } from '../../support/builders.js'
 import { futureAccount, futureFacts } from '../../support/future.js'

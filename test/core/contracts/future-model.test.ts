@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { futureModel, initialTerms } from '../../../core/contracts/future-model.js'
+import { futureModel, initialTerms } from '../../../core/contracts/future-margin.js'
 import { legOf } from '../../../core/contracts/margin-purse.js'
 import type { LiveOrder } from '../../../core/engine/live-order.js'
 import { E18, priceE18 } from '../../../core/money.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { dateCodeOf, seriesProblem } from '../../../core/contracts/future-series.js'
+import { dateCodeOf, seriesProblem } from '../../../core/contracts/future.js'
 
 describe('the name of a series', () => {
   const sec = (...date: Parameters<typeof Date.UTC>): bigint => BigInt(Date.UTC(...date) / 1_000)

@@ -8,8 +8,13 @@ import {
   type FutureAccount,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
-import { cngnValue, surplusOf, variationOf } from '../../../core/contracts/future-margin.js'
-import { futureModel, initialTerms } from '../../../core/contracts/future-model.js'
+import {
+  cngnValue,
+  futureModel,
+  initialTerms,
+  surplusOf,
+  variationOf,
+} from '../../../core/contracts/future-margin.js'
 import type { Order } from '../../../core/engine/order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aFuture } from '../../support/builders.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createMarketList } from '../../../core/contracts/market-list.js'
 import {
+  createMarketList,
   describeDifference,
   describeRules,
   differences,
