@@ -1,7 +1,7 @@
 import type { PositionsReader } from '../chain/contracts/positions-reader.js'
 import type { MarketReader } from '../chain/contracts/market-reader.js'
-import type { PermitNonceReader } from '../chain/reads/read-permit-nonce.js'
 import type { Deployment } from '../chain/reads/deployment.js'
+import type { PermitNonceReader } from '../chain/reads/read-transfer.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
 import { refusalBody, refusals, type Refusal } from '../core/entry/refusals.js'

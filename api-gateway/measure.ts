@@ -1,5 +1,4 @@
-import { measureHttp } from '../runtime/metrics/measure-http.js'
-import type { Metrics } from '../runtime/metrics/metrics.js'
+import { measureHttp, type Metrics } from '../runtime/metrics/metrics.js'
 import type { GatewayDeps } from './context.js'
 
 /** Measures the gateway's requests, and how long orders take behind it. */

@@ -1,4 +1,4 @@
-import { decodeOrderFactsAnswer, encodeOrderFactsQuestion } from '../bus-schemas/order-facts.js'
+import { decodeOrderFactsAnswer, encodeOrderFactsQuestion } from '../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../bus-schemas/subjects.js'
 import { amountE18 } from '../core/money.js'
 import type { OrderFacts } from '../core/records/order-record.js'

@@ -1,6 +1,5 @@
 import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
-import { observeJournal } from '../data/journal/observe-journal.js'
-import type { JournalFacts } from '../data/journal/published-journal.js'
+import { observeJournal, type JournalFacts } from '../data/journal/published-journal.js'
 import type { Logger } from '../runtime/process/log.js'
 
 /** What the executor reports to its operator, one log line each; never signatures or signed bytes. */

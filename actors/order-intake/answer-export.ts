@@ -1,4 +1,4 @@
-import { encodeExportAnswer, EXPORT_SUFFIX } from '../../bus-schemas/exports.js'
+import { encodeExportAnswer, EXPORT_SUFFIX } from '../../bus-schemas/operations.js'
 import { askExportClaims } from '../../bus-schemas/subjects.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'

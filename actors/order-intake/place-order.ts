@@ -28,7 +28,7 @@ import {
   type ValidOrder,
 } from '../../core/entry/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
-import { fingerprintOf } from '../../data/claim-of.js'
+import { fingerprintOf } from '../../data/recent-claims.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]

@@ -1,6 +1,6 @@
 import type { Market } from '../../core/contracts/market.js'
-import { claimOf } from '../../data/claim-of.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { claimOf } from '../../data/recent-claims.js'
 import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'

@@ -2,7 +2,6 @@ import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
 import { FORGOTTEN, isLiving, type Block, type Change } from '../../core/engine/change.js'
-import { claimOf, tombstoneOf } from '../../data/claim-of.js'
 import {
   ArchiveDamaged,
   listSegment,
@@ -12,6 +11,7 @@ import {
   type Segment,
 } from '../../data/feed-archive.js'
 import type { KeptOrders } from '../../data/history/kept-orders.js'
+import { claimOf, tombstoneOf } from '../../data/recent-claims.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 
 const READ_CHUNK = 256

@@ -2,13 +2,13 @@ import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
 import { openFeedArchive } from '../../data/feed-archive.js'
+import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import {
   CHECKPOINTS_KEPT,
   listCheckpoints,
   loadCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
-import { claimsStoredTo } from '../../runtime/bus/claims-stored.js'
 import type { ArchiveOptions } from './archive-feed.js'
 
 export interface TrimOptions extends Pick<ArchiveOptions, 'market' | 'settings'> {

@@ -16,8 +16,8 @@ import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
 import type { GasStanding, TransferKind } from '../../core/transfer.js'
-import { observeJournal } from '../../data/journal/observe-journal.js'
 import {
+  observeJournal,
   openPublishedJournal,
   type PublishedJournal,
 } from '../../data/journal/published-journal.js'

@@ -3,7 +3,7 @@ import {
   encodeBalancesAnswer,
   type BalancesAnswer,
   type BalancesQuestion,
-} from '../../bus-schemas/balances.js'
+} from '../../bus-schemas/account-facts.js'
 import { askBalances } from '../../bus-schemas/subjects.js'
 import type { BalancesBody } from '../../interface/balances.js'
 import type { Subscription } from '../../runtime/bus/bus.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ShownSeq } from '../../bus-schemas/balances.js'
+import type { ShownSeq } from '../../bus-schemas/account-facts.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import type { Balances } from './balances.js'
 import type { MarketFeed } from './market-feed.js'

@@ -8,7 +8,7 @@ import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.j
 import { jsonText, parseAddress } from '../../core/json.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { RateLimit } from '../../interface/socket-orders.js'
-import { askIntake } from '../../runtime/bus/ask-order.js'
+import { askIntake } from '../../runtime/bus/ask-intake.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { admitOrderOf, type OrderRate, type RateLeft } from '../../runtime/process/order-rate.js'

@@ -3,7 +3,7 @@ import {
   encodeOrderFactsAnswer,
   type OrderFactsAnswer,
   type OrderFactsQuestion,
-} from '../../bus-schemas/order-facts.js'
+} from '../../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import { pendingMatch, type OrderFacts } from '../../core/records/order-record.js'
 import type { OwnAccount } from '../../interface/explanation.js'

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { refusalBody, refusals } from '../../core/entry/refusals.js'
-import { leaveHttp } from '../../runtime/http/connections.js'
-import { endWithRefusal, requestIdOf } from '../../runtime/http/end-with-refusal.js'
+import { endWithRefusal, leaveHttp, requestIdOf } from '../../runtime/http/connections.js'
 import {
   closeServer,
   createHttpServer,

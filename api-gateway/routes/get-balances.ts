@@ -4,7 +4,7 @@ import {
   encodeBalancesQuestion,
   type BalancesAnswer,
   type BalancesQuestion,
-} from '../../bus-schemas/balances.js'
+} from '../../bus-schemas/account-facts.js'
 import { askBalances } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { parseInteger } from '../../core/decimal.js'

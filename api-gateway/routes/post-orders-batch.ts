@@ -4,7 +4,7 @@ import { fieldRequired, refusalBody, refusals, type Refusal } from '../../core/e
 import { asJsonObject, fieldOf } from '../../core/json.js'
 import { MAX_BATCH_ORDERS } from '../../core/limits.js'
 import { BatchAnswer, PlaceBatch } from '../../interface/order-changes.js'
-import { askIntake } from '../../runtime/bus/ask-order.js'
+import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { advise, BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'

@@ -1,5 +1,5 @@
 import { decodeAbiParameters, getAbiItem, toEventSelector } from 'viem'
-import type { Hex } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { MatchTerms } from '../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../core/contracts/future-claims.js'
@@ -12,11 +12,13 @@ import {
 import { hideFutureFunds } from '../../core/contracts/future-funds.js'
 import { initialTerms, isFillAccepted } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
+import { addressOfWord } from '../../core/entry/read-action.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
-import { futureTradeModuleAbi } from '../abi/contracts.js'
+import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
+import { NotWords, undefinedOnRevert } from '../abi/errors.js'
+import { selectorsOf } from '../abi/selectors.js'
 import { readFuture, readFutureAccount, readVolatile } from './future-reads.js'
-import { readFutureWiring } from './future-wiring.js'
-import type { ChainContract, Solvency } from './registry.js'
+import type { BlockCalls, ChainContract, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
 const solvency: Solvency = {
@@ -88,4 +90,43 @@ export const future: ChainContract = {
     futureCapacity(futureOf(seen), futureAccountOf(account), part),
   solvency,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
+}
+
+const ofModule = {
+  ...selectorsOf(futureTradeModuleAbi, 'futureAsset', 'manager'),
+  ...selectorsOf(tradeModuleAbi, 'quoteAsset'),
+}
+const ofManager = selectorsOf(futuresManagerAbi, 'futureAsset', 'wrappedUsdc')
+
+/** What of trade module and manager is not as the market's row says; undefined when all is. Rejects unless the node answers. */
+async function readFutureWiring(
+  { tradeModuleAddress, marginManagerAddress, assetAddress, quoteAssetAddress }: Market,
+  { word }: BlockCalls,
+): Promise<string | undefined> {
+  const module = ['trade module', tradeModuleAddress] as const
+  const manager = ['margin manager', marginManagerAddress] as const
+  const wires = [
+    [module, ofModule.futureAsset, 'trades', assetAddress],
+    [module, ofModule.manager, 'books at', marginManagerAddress],
+    [module, ofModule.quoteAsset, 'charges fees in', quoteAssetAddress],
+    [manager, ofManager.futureAsset, 'margins', assetAddress],
+    [manager, ofManager.wrappedUsdc, 'counts as USDC', quoteAssetAddress],
+  ] as const
+  const found = await Promise.all(wires.map(([[, at], selector]) => addressAt(word, at, selector)))
+  for (const [i, [[name, at], , does, wanted]] of wires.entries()) {
+    if (found[i] !== wanted) return `${name} ${at} ${does} ${found[i] ?? 'nothing'}, not ${wanted}`
+  }
+  return undefined
+}
+
+/** Undefined from a contract that lacks the function: it reverts, or answers nothing. */
+async function addressAt(
+  word: BlockCalls['word'],
+  at: Address,
+  selector: Hex,
+): Promise<Address | undefined> {
+  const answer = await word(at, selector, []).catch((error: unknown) =>
+    error instanceof NotWords ? undefined : undefinedOnRevert(error),
+  )
+  return answer === undefined ? undefined : addressOfWord(answer)
 }

@@ -1,7 +1,6 @@
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { BlockPlace } from '../reads/blocks.js'
-import { createBoundedReads } from '../reads/bounded-reads.js'
 import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
 import { unlessUnreadable } from '../reads/read-account.js'
@@ -19,7 +18,7 @@ export interface HeadReadsOptions extends ObservingDeps {
 }
 
 /** Reads of accounts for readers: each of the newest block, bounded in number and in time, shared for a moment. */
-export interface HeadReads<Value> {
+interface HeadReads<Value> {
   /**
    * Reads at a block that was the newest at most half a second ago, or gives what was read for the same key as lately.
    * Undefined when the chain gives no whole answer in time, or too many reads run.
@@ -78,5 +77,35 @@ async function withinTime<Value>(
     return await Promise.race([ask(), late])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+interface BoundedReadsOptions {
+  /** Reads that run at the same time. */
+  readonly running: number
+  /** Reads that wait for one of them to end; beyond it a read is not made. */
+  readonly waiting: number
+}
+
+/** Makes a read when there is room for it; undefined when too many wait. */
+type BoundedReads = <Value>(read: () => Promise<Value | undefined>) => Promise<Value | undefined>
+
+/** In the order in which they come. */
+export function createBoundedReads({ running, waiting }: BoundedReadsOptions): BoundedReads {
+  const queue: (() => void)[] = []
+  let active = 0
+  return async (read) => {
+    if (active >= running) {
+      if (queue.length >= waiting) return undefined
+      await new Promise<void>((resolve) => queue.push(resolve))
+    } else active += 1
+    try {
+      return await read()
+    } finally {
+      const next = queue.shift()
+      // The next one takes over this one's place.
+      if (next === undefined) active -= 1
+      else next()
+    }
   }
 }

@@ -1,9 +1,9 @@
 import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
+import { createSharedRead } from '../reads/blocks.js'
 import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache } from '../reads/expiring-cache.js'
 import { unlessUnreadable } from '../reads/read-account.js'
-import { createSharedRead } from '../reads/shared-read.js'
 import { newestCalls, observeMarket, type ObservingDeps } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 

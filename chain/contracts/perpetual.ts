@@ -1,26 +1,28 @@
-import { getAbiItem, toEventSelector } from 'viem'
+import { getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
 import { assert } from '../../core/assert.js'
+import type { Market } from '../../core/contracts/market.js'
 import { perpCapacity, perpClaims } from '../../core/contracts/perpetual-claims.js'
 import {
   hidePerpetual,
   hidePerpetualAccount,
   perpetualAccountOf,
   perpetualOf,
+  type PerpetualFacts,
 } from '../../core/contracts/perpetual-facts.js'
 import { hidePerpetualFunds } from '../../core/contracts/perpetual-funds.js'
 import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
-import { hidePosition } from '../../core/contracts/perpetual-position.js'
-import { dutchAuctionAbi } from '../abi/contracts.js'
-import { readPerpetualPosition } from './perpetual-position.js'
+import { hidePosition, type PerpetualPosition } from '../../core/contracts/perpetual-position.js'
+import { dutchAuctionAbi, managerAbi, perpAssetAbi } from '../abi/contracts.js'
+import { undefinedOnRevert } from '../abi/errors.js'
 import {
   readAuction,
   readMark,
-  readPerpetualWiring,
   readPaused,
   readPerpetual,
   readPerpetualAccount,
+  readPerpetualWiring,
 } from './perpetual-reads.js'
-import type { ChainContract, Solvency } from './registry.js'
+import type { AccountCalls, ChainContract, Solvency } from './registry.js'
 
 /**
  * A side lacks margin, or cash for what it pays, or is in an auction: judged as the manager does, on the account as it
@@ -86,4 +88,41 @@ export const perpetual: ChainContract = {
   capacityOf: (part, account, seen) =>
     perpCapacity(perpetualOf(seen), perpetualAccountOf(account), part),
   solvency,
+}
+
+const GET_MARGIN = toFunctionSelector(getAbiItem({ abi: managerAbi, name: 'getMargin' }))
+const GET_UNSETTLED = toFunctionSelector(
+  getAbiItem({ abi: perpAssetAbi, name: 'getUnsettledAndUnrealizedCash' }),
+)
+
+/**
+ * What the account holds at the block of the market's facts. A value that the chain cannot price, because a feed is
+ * stale, is absent. Rejects unless the node answers all calls.
+ */
+async function readPerpetualPosition(
+  market: Market,
+  account: AccountCalls,
+  { collateral }: PerpetualFacts,
+): Promise<PerpetualPosition> {
+  const { assetAddress: perp, subId, quoteAssetAddress, marginManagerAddress: manager } = market
+  const { subaccountId: id } = account
+  const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
+  const margin = (isInitial: bigint) =>
+    account.word(manager, GET_MARGIN, [id, isInitial]).then(signed).catch(undefinedOnRevert)
+  const [position, cash, posted, unsettled, initialSurplus, maintenanceSurplus] = await Promise.all(
+    [
+      account.balance(perp, subId),
+      account.balance(quoteAssetAddress, 0n),
+      collateral === undefined ? 0n : account.balance(collateral.asset, 0n),
+      account.word(perp, GET_UNSETTLED, [id]).then(signed).catch(undefinedOnRevert),
+      margin(1n),
+      margin(0n),
+    ],
+  )
+  return {
+    ...{ position, cash, collateral: posted },
+    ...(unsettled !== undefined && { unsettled }),
+    ...(initialSurplus !== undefined && { initialSurplus }),
+    ...(maintenanceSurplus !== undefined && { maintenanceSurplus }),
+  }
 }

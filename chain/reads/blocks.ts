@@ -2,7 +2,37 @@ import type { Address, Hex } from '../../core/action.js'
 import { rpcErrorOf } from '../abi/errors.js'
 import type { BlockId } from './call-batch.js'
 import { orUnreachable, type ChainClient } from './client.js'
-import { createSharedRead } from './shared-read.js'
+
+/**
+ * Shares reads among callers: the result of a read that began after the call. At most one read runs and one waits.
+ */
+export function createSharedRead<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let running: Promise<unknown> | undefined
+  let next: Promise<Value> | undefined
+
+  function begin(): Promise<Value> {
+    const reading = read()
+    const ended = reading.then(
+      () => undefined,
+      () => undefined,
+    )
+    running = ended
+    void ended.then(() => {
+      if (running === ended) running = undefined
+    })
+    return reading
+  }
+
+  return () => {
+    if (running === undefined) return begin()
+    // A read that already runs may show what was true before the call.
+    next ??= running.then(() => {
+      next = undefined
+      return begin()
+    })
+    return next
+  }
+}
 
 /** A block and the one that it follows. */
 export interface ChainHead extends BlockPlace {
@@ -68,7 +98,7 @@ export class ClockDiffers extends Error {
   override readonly name = 'ClockDiffers'
 }
 
-export interface ClockCheck {
+interface ClockCheck {
   readonly client: Pick<ChainClient, 'getBlock'>
   /** Unix milliseconds. */
   readonly nowMs: () => number

@@ -5,7 +5,7 @@ import { cashAssetAbi, depositModuleAbi, erc20Abi, matchingAbi } from '../abi/co
 import { orUnreachable, type ChainClient } from './client.js'
 
 /** The funds of an owner's wallet, in the token's units. */
-export interface WalletFacts {
+interface WalletFacts {
   readonly balance: TokenUnits6
   /** How much the spender may take. */
   readonly allowance: TokenUnits6
@@ -86,7 +86,7 @@ export interface TransferReceipt {
 }
 
 /** The contracts whose events in a receipt count. */
-export interface ReceiptSources {
+interface ReceiptSources {
   readonly matching: Address
   /** Absent when nothing is deposited. */
   readonly asset?: Address
@@ -130,3 +130,14 @@ export async function readTransferReceipt(
     ...(deposited !== undefined && { credited: amountE18(deposited.args.amountAssetMinted) }),
   }
 }
+
+/** How many permits on a token the owner has used, at the newest block; rejects with ChainUnreachable. */
+export type PermitNonceReader = (owner: Address) => Promise<bigint>
+
+export const createPermitNonceReader =
+  (client: ChainClient, token: Address): PermitNonceReader =>
+  (owner) =>
+    orUnreachable(
+      'nonce of permits',
+      client.readContract({ address: token, abi: erc20Abi, functionName: 'nonces', args: [owner] }),
+    )

@@ -1,8 +1,10 @@
 import { createKeccak } from 'hash-wasm'
+import { createRequire } from 'node:module'
 import secp256k1 from 'secp256k1'
 import { parseTransaction, toRlp } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
+import { CannotStart } from '../../core/cannot-start.js'
 
 // One instance for the process, because creating one takes longer than fifty digests. Digests are synchronous, so they
 // cannot interleave.
@@ -96,7 +98,7 @@ export interface TransactionSigner {
 const FEE_MARKET = Uint8Array.of(2)
 
 /** Signs the keccak-256 of a payload; the signature's s is in the lower half. */
-export type PayloadSigner = (payload: Uint8Array) => {
+type PayloadSigner = (payload: Uint8Array) => {
   /** r and s, 64 bytes. */
   readonly signature: Uint8Array
   /** Which of the two keys that fit it is the signer's: 0 or 1. */
@@ -166,4 +168,21 @@ function integer(value: bigint): Uint8Array {
 
 function withoutZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.findIndex((byte) => byte !== 0))
+}
+
+const require = createRequire(import.meta.url)
+
+/**
+ * Throws CannotStart when `loaded` is not the compiled library: its fallback in JavaScript is many times slower and does not
+ * take the same time for every key.
+ */
+export function requireNativeCurve(loaded: unknown = secp256k1): void {
+  const why = 'the compiled part of secp256k1 does not load on this machine'
+  let compiled: unknown
+  try {
+    compiled = require('secp256k1/bindings.js')
+  } catch (cause) {
+    throw new CannotStart(why, { cause })
+  }
+  if (loaded !== compiled) throw new CannotStart(why)
 }

@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { openKeyFile, retiringFileOf, type KeySource } from './key-file.js'
-import { requireNativeCurve } from './native-curve.js'
-import { createTransactionSigner, type TransactionSigner } from './keys.js'
+import { createTransactionSigner, requireNativeCurve, type TransactionSigner } from './keys.js'
 
 /** The keys of a process that sends transactions. */
 export interface Signers {

@@ -1,4 +1,3 @@
-import { requireNativeCurve } from './native-curve.js'
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
@@ -9,7 +8,14 @@ import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import type { ChainClient, CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
-import { bytesToHex, hexToBytes, recoverStrict, keccak256, keccakText } from './keys.js'
+import {
+  bytesToHex,
+  hexToBytes,
+  keccak256,
+  keccakText,
+  recoverStrict,
+  requireNativeCurve,
+} from './keys.js'
 
 /** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
 export type SignatureVerdict =

@@ -10,8 +10,9 @@ import type { BookLevels } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
+import { createReadEntry } from './entries.js'
 import { HISTORY_MIGRATIONS } from './project.js'
-import { createReadBook, type BookState, type IsKnown } from './read-book.js'
+import { createReadBook, createReadLevels, type BookState, type IsKnown } from './read-book.js'
 import { createReadCandles, createReadStats24h, type CandleRange } from './read-candles.js'
 import {
   createReadBestPrices,
@@ -26,8 +27,6 @@ import {
   type HistoryOrder,
   type HistoryPage,
 } from './read-orders.js'
-import { createReadEntry } from './read-entries.js'
-import { createReadLevels } from './read-levels.js'
 import { createReadLife, type OrderLife } from './read-life.js'
 import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
 import { createReadFills, createReadTrades, type HistoryFill } from './read-trades.js'

@@ -14,8 +14,8 @@ import {
 } from '../../core/engine/change.js'
 import type { QuoteE18 } from '../../core/money.js'
 import { blobOf, logKey } from '../row-values.js'
+import { createEntryWriter } from './entries.js'
 import type { CandleWriter } from './write-candles.js'
-import { createEntryWriter } from './write-entries.js'
 import { createEventWriter } from './write-events.js'
 
 /** The market data that the projection needs. */

@@ -8,12 +8,13 @@ import type { TransactionJournal } from '../../core/transaction-journal.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import type { Logger } from '../../runtime/process/log.js'
 import { isPublishedIn, openPublication, type Publication } from './publication.js'
 import { createPublisher } from './publisher.js'
 import { createTransactionJournal } from './transaction-journal.js'
 
 /** How long a writer may be silent until it counts as gone. */
-export const WRITER_SILENCE_MS = 3_000
+const WRITER_SILENCE_MS = 3_000
 const ASK_EVERY_MS = 250
 /** Messages folded in one transaction. */
 const FOLDED_AT_ONCE = 256
@@ -31,7 +32,7 @@ export interface JournalFacts {
   readonly versionRaised: (message: string) => void
 }
 
-export interface PublishedJournalOptions {
+interface PublishedJournalOptions {
   /** The journal's file, locked by this process and opened with synchronous FULL. */
   readonly db: Database
   readonly bus: Bus
@@ -200,5 +201,17 @@ async function lead(
       await answering.stop()
       await publisher.stop()
     },
+  }
+}
+
+/** One log line for each fact of a journal on the bus. */
+export function observeJournal(log: Logger): JournalFacts {
+  return {
+    standingBy: (writer) => log.info({ writer }, 'standing by: another process sends'),
+    leads: (term, folded) => log.info({ term, folded }, 'sends from now on'),
+    journalDiscarded: () =>
+      log.warn('the journal has entries that its stream lacks; rebuilding it from the stream'),
+    journalUnclear: (error) => log.warn({ err: error }, 'append to the journal unclear'),
+    versionRaised: (message) => log.warn(message),
   }
 }

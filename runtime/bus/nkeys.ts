@@ -1,4 +1,6 @@
 import { nkeys } from 'nats'
+import { operatorText, type MarketRequest } from '../../bus-schemas/markets.js'
+import { readSeed } from './nats-access.js'
 
 /** Ed25519 keys in the text form of NATS: a seed begins with `SU`, its public key with `U`. */
 
@@ -23,7 +25,7 @@ export const newSeed = (): string => new TextDecoder().decode(library.createUser
 export const publicKeyOf = (seed: Uint8Array): string => library.fromSeed(seed).getPublicKey()
 
 /** The signature of a text, in base64. */
-export const signWith = (seed: Uint8Array, text: Uint8Array): string =>
+const signWith = (seed: Uint8Array, text: Uint8Array): string =>
   Buffer.from(library.fromSeed(seed).sign(text)).toString('base64')
 
 /** Whether the signature is that of the key; false for what is no key or no signature. */
@@ -34,3 +36,34 @@ export function isSignedBy(key: string, text: Uint8Array, signature: string): bo
     return false
   }
 }
+
+/** Signs an operator's commands. */
+export interface OperatorKey {
+  readonly publicKey: string
+  /** The request with the proof of who gives it. */
+  sign(market: string, request: MarketRequest, issued: Issued): MarketRequest
+}
+
+/** What makes one command differ from every other with the same words. */
+interface Issued {
+  /** Unix milliseconds. */
+  readonly issuedAtMs: number
+  /** 32 hex digits, never used before. */
+  readonly nonce: string
+}
+
+export function operatorKeyOf(seed: Uint8Array): OperatorKey {
+  const publicKey = publicKeyOf(seed)
+  return {
+    publicKey,
+    sign: (market, request, { issuedAtMs, nonce }) => {
+      const unsigned = { key: publicKey, issued_at_ms: issuedAtMs, nonce }
+      const signature = signWith(seed, operatorText(market, request, unsigned))
+      return { ...request, proof: { ...unsigned, signature } }
+    },
+  }
+}
+
+/** The key in a file, or the operator's in a directory of seeds. Throws BusAccessRefused. */
+export const readOperatorKey = (path: string): OperatorKey =>
+  operatorKeyOf(readSeed(path, 'operator'))

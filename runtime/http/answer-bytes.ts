@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { nextTurn } from '../process/turns.js'
 import type { HttpContext } from './server.js'
 
 /** An answer up to this size is written at once. */
@@ -49,4 +48,22 @@ export function* piecesOf(parts: readonly Uint8Array[], bytes: number): Generato
   for (const part of parts) {
     for (let at = 0; at < part.length; at += bytes) yield part.subarray(at, at + bytes)
   }
+}
+
+/** Those that wait for a turn of the event loop, in order. */
+const waiting: (() => void)[] = []
+
+/**
+ * Resolves in a turn of the event loop in which no other caller continues, in the order of the calls: long work that is
+ * divided by it lets what has arrived meanwhile pass. As many wait as the callers allow.
+ */
+export const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(takeTurn)
+  })
+
+function takeTurn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(takeTurn)
 }

@@ -7,8 +7,12 @@ import { InvariantBroken } from '../../core/assert.js'
 import { badRequest, type Refusal, refusals } from '../../core/entry/refusals.js'
 import type { Logger } from '../process/log.js'
 import { pass } from '../process/stations.js'
-import { boundConnections, type ConnectionLimits } from './connections.js'
-import { endWithRefusal, requestIdOf } from './end-with-refusal.js'
+import {
+  boundConnections,
+  endWithRefusal,
+  requestIdOf,
+  type ConnectionLimits,
+} from './connections.js'
 import { RequestAborted } from './read-body.js'
 
 const MAX_HEADERS = 100

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Answered } from '../http/server.js'
 import { METRICS, type LabelsOf, type MetricName, type NameOf } from './table.js'
 
 /** Latencies in seconds: from a fraction of a millisecond to the minute in which a settlement is late. */
@@ -7,7 +8,7 @@ const BUCKETS = [
 ]
 
 /** The value of one combination of labels. */
-export type Sample<Name extends MetricName> = readonly [labels: LabelsOf<Name>, value: number]
+type Sample<Name extends MetricName> = readonly [labels: LabelsOf<Name>, value: number]
 
 /** The metrics of one process. Each name is registered at most once. */
 export interface Metrics {
@@ -85,3 +86,19 @@ export function alongside<Facts extends object>(first: Facts, second: Partial<Fa
   }
   return both as Facts
 }
+
+/** Measures the requests of an HTTP service; returns what is to be called with each answer. */
+export function measureHttp(metrics: Metrics): (answer: Answered) => void {
+  const request = metrics.histogram('venue_http_request_seconds')
+  const refused = metrics.counter('venue_http_refusals_total')
+  return ({ method, route, status, code, seconds }) => {
+    request(
+      { method: KNOWN_METHODS.has(method) ? method : 'other', route, status: `${status}` },
+      seconds,
+    )
+    if (code !== undefined) refused({ route, code })
+  }
+}
+
+/** Others come from clients, and each would be a time series of its own. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])

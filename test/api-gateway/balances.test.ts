@@ -4,7 +4,7 @@ import {
   encodeBalancesAnswer,
   type BalancesAnswer,
   type BalancesQuestion,
-} from '../../bus-schemas/balances.js'
+} from '../../bus-schemas/account-facts.js'
 import { askBalances } from '../../bus-schemas/subjects.js'
 import type { BalancesBody } from '../../interface/balances.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'

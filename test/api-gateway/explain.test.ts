@@ -3,7 +3,7 @@ import {
   decodeOrderFactsQuestion,
   encodeOrderFactsAnswer,
   type OrderFactsQuestion,
-} from '../../bus-schemas/order-facts.js'
+} from '../../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Block, Change } from '../../core/engine/change.js'

@@ -2,15 +2,13 @@ import fc from 'fast-check'
 import {
   decodeBalancesAnswer,
   decodeBalancesQuestion,
-  encodeBalancesAnswer,
-  encodeBalancesQuestion,
-} from '../../bus-schemas/balances.js'
-import {
   decodeOrderFactsAnswer,
   decodeOrderFactsQuestion,
+  encodeBalancesAnswer,
+  encodeBalancesQuestion,
   encodeOrderFactsAnswer,
   encodeOrderFactsQuestion,
-} from '../../bus-schemas/order-facts.js'
+} from '../../bus-schemas/account-facts.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { anyText } from '../support/arbitraries.js'
 import { message, type Declared } from './declared.js'

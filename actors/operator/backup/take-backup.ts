@@ -6,7 +6,7 @@ import {
   decodeExportAnswer,
   encodeExportQuestion,
   EXPORT_SUFFIX,
-} from '../../../bus-schemas/exports.js'
+} from '../../../bus-schemas/operations.js'
 import { askExportClaims } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'

@@ -6,8 +6,7 @@ import {
 } from '../../../actors/matcher/check-operator.js'
 import type { MarketRequest } from '../../../bus-schemas/markets.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { newSeed } from '../../../runtime/bus/nkeys.js'
-import { operatorKeyOf } from '../../../runtime/bus/operator-key.js'
+import { newSeed, operatorKeyOf } from '../../../runtime/bus/nkeys.js'
 
 const NOW = 1_700_000_000_000
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { createNumbering, termOf } from '../../../core/engine/command.js'
-import { claimOf } from '../../../data/claim-of.js'
 import {
   createCommandLog,
   MAX_GROUP,
@@ -12,6 +11,7 @@ import {
 import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
 import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import { claimOf } from '../../../data/recent-claims.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket, anOrder } from '../../support/builders.js'

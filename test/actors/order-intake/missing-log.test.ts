@@ -9,9 +9,9 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
-import { claimOf } from '../../../data/claim-of.js'
 import { startChainReader } from '../../../actors/chain-reader/start.js'
 import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
+import { claimOf } from '../../../data/recent-claims.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket, anOrder, signedOrderBody } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
-import { claimOf } from '../../../data/claim-of.js'
 import {
   createCommandLog,
   type CommandLog,
@@ -9,6 +8,7 @@ import {
 import { Fenced } from '../../../actors/order-intake/fold-log.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import { createNumbering, termOf, type LoggedCommand } from '../../../core/engine/command.js'
+import { claimOf } from '../../../data/recent-claims.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket, anOrder } from '../../support/builders.js'

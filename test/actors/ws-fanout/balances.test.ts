@@ -1,16 +1,14 @@
 import { expect } from 'chai'
-import type { AccountFunds, FundsReader } from '../../../chain/contracts/funds-reader.js'
 import {
   decodeBalancesAnswer,
+  decodeOrderFactsAnswer,
   encodeBalancesQuestion,
+  encodeOrderFactsQuestion,
   type BalancesAnswer,
   type BalancesQuestion,
-} from '../../../bus-schemas/balances.js'
-import {
-  decodeOrderFactsAnswer,
-  encodeOrderFactsQuestion,
   type OrderFactsQuestion,
-} from '../../../bus-schemas/order-facts.js'
+} from '../../../bus-schemas/account-facts.js'
+import type { AccountFunds, FundsReader } from '../../../chain/contracts/funds-reader.js'
 import { askBalances, askOrderFacts } from '../../../bus-schemas/subjects.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createBoundedReads } from '../../../chain/reads/bounded-reads.js'
+import { createBoundedReads } from '../../../chain/contracts/head-reads.js'
 
 /** A read that ends when it is told to. */
 function held(log: string[], name: string) {

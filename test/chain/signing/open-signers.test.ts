@@ -3,8 +3,11 @@ import { chmodSync, existsSync, linkSync, renameSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { openKeyFile, retiringFileOf } from '../../../chain/signing/key-file.js'
-import { createTransactionSigner, type TransactionRequest } from '../../../chain/signing/keys.js'
-import { requireNativeCurve } from '../../../chain/signing/native-curve.js'
+import {
+  createTransactionSigner,
+  requireNativeCurve,
+  type TransactionRequest,
+} from '../../../chain/signing/keys.js'
 import { openSigners } from '../../../chain/signing/open-signers.js'
 import type { Hex } from '../../../core/action.js'
 import { CannotStart } from '../../../core/cannot-start.js'

@@ -1,13 +1,13 @@
-import { LEVELS_SQL } from '../../../data/history/read-levels.js'
+import { ENTRY_SQL } from '../../../data/history/entries.js'
 import { expect } from 'chai'
 import { LEAVING_SQL } from '../../../data/history/project.js'
+import { LEVELS_SQL } from '../../../data/history/read-book.js'
 import {
   CANDLE_PAGE_SQL,
   CANDLES_SQL,
   EDGE_TRADES_SQL,
 } from '../../../data/history/read-candles.js'
 import { ORDER_EVENTS_SQL, ORDER_LEGS_SQL } from '../../../data/history/read-life.js'
-import { ENTRY_SQL } from '../../../data/history/read-entries.js'
 import {
   BEST_PRICE_SQL,
   LAST_TRADE_SQL,

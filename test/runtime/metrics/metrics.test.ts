@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { alongside, createMetrics } from '../../../runtime/metrics/metrics.js'
-import { measureHttp } from '../../../runtime/metrics/measure-http.js'
+import { alongside, createMetrics, measureHttp } from '../../../runtime/metrics/metrics.js'
 import { serveMetrics } from '../../../runtime/metrics/serve-metrics.js'
 import { tempDir } from '../../support/temp-dir.js'
 

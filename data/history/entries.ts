@@ -1,10 +1,50 @@
 import type { Database } from 'better-sqlite3'
 import { orderText } from '../../bus-schemas/orders.js'
 import { assert } from '../../core/assert.js'
-import { afterFill, afterReversal, type PositionMove } from '../../core/contracts/position-entry.js'
+import {
+  afterFill,
+  afterReversal,
+  NO_ENTRY,
+  type PositionEntry,
+  type PositionMove,
+} from '../../core/contracts/position-entry.js'
 import type { Fill } from '../../core/engine/change.js'
 import type { Side } from '../../core/engine/order.js'
-import { createEntryOf } from './read-entries.js'
+
+interface EntryRow {
+  readonly size: string
+  readonly cost: string | null
+}
+
+const entryOf = ({ size, cost }: EntryRow): PositionEntry => ({
+  size: BigInt(size),
+  cost: cost === null ? undefined : BigInt(cost),
+})
+
+/** SQL of positionEntry. */
+export const ENTRY_SQL = `
+  SELECT size, cost FROM position_entries
+  WHERE market_id = (SELECT market_id FROM markets WHERE market = ?) AND subaccount_id = ?`
+
+/** What the fills of an account in a market add up to; undefined without any. */
+export function createReadEntry(db: Database) {
+  const select = db.prepare<[string, string], EntryRow>(ENTRY_SQL)
+  return (market: string, subaccountId: bigint): PositionEntry | undefined => {
+    const row = select.get(market, String(subaccountId))
+    return row && entryOf(row)
+  }
+}
+
+/** The same by the market's ordinal, to be written again. */
+function createEntryOf(db: Database) {
+  const select = db.prepare<[number, string], EntryRow>(
+    'SELECT size, cost FROM position_entries WHERE market_id = ? AND subaccount_id = ?',
+  )
+  return (ordinal: number, subaccountId: bigint): PositionEntry => {
+    const row = select.get(ordinal, String(subaccountId))
+    return row === undefined ? NO_ENTRY : entryOf(row)
+  }
+}
 
 /** One order's leg of a fill. */
 interface Leg {
@@ -12,7 +52,7 @@ interface Leg {
   readonly fill: Pick<Fill, 'price' | 'amount'>
 }
 
-export interface EntryWriter {
+interface EntryWriter {
   /** Adds a fill of the order with this key to the position of its account. */
   fill(ordinal: number, orderKey: number, leg: Leg): void
   /** Takes back a fill that the chain has lost. */
@@ -21,7 +61,7 @@ export interface EntryWriter {
 
 /** Writes what the fills of accounts add up to; must run inside a transaction. */
 export function createEntryWriter(db: Database): EntryWriter {
-  const entryOf = createEntryOf(db)
+  const before = createEntryOf(db)
   const body = db.prepare<[number], string>('SELECT body FROM orders WHERE order_key = ?').pluck()
   const write = db.prepare(
     `INSERT INTO position_entries (market_id, subaccount_id, size, cost) VALUES (?, ?, ?, ?)
@@ -34,7 +74,7 @@ export function createEntryWriter(db: Database): EntryWriter {
       assert(order !== undefined, `order ${orderKey} has a fill and no row`)
       const { subaccountId } = orderText.read(order)
       const move: PositionMove = { side, price, amount }
-      const { size, cost } = after(entryOf(ordinal, subaccountId), move)
+      const { size, cost } = after(before(ordinal, subaccountId), move)
       write.run(
         ordinal,
         String(subaccountId),
