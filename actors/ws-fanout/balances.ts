@@ -4,8 +4,8 @@ import type { OpenClaim } from '../../core/contracts/funds.js'
 import { accountBalances, orderNeeds, type ClaimsIn } from '../../core/records/balances-record.js'
 import { MAX_BALANCE_ACCOUNTS, type AccountBalances } from '../../interface/balances.js'
 import type { OwnAccount } from '../../interface/explanation.js'
-import { setBounded } from './bounded.js'
 import type { MarketFeed } from './market-feed.js'
+import { setBounded } from './owner-claims.js'
 
 /** Accounts whose last facts are kept, for the time in which the chain does not answer. */
 const KEPT_ACCOUNTS = 10_000

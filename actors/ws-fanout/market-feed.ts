@@ -1,12 +1,13 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
 import { withTerms } from '../../core/contracts/market-terms.js'
-import type { LevelChange } from '../../core/market-data/level-book.js'
-import { isNextSeq } from '../../core/engine/change.js'
+import type { Market } from '../../core/contracts/market.js'
+import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView } from '../../core/engine/feed.js'
+import type { LevelChange } from '../../core/market-data/level-book.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import { createFillsChannel, type FillsChannel } from './fills-channel.js'
 import {
   LINKED_CHANGES,
   MAX_MARKS,
@@ -15,14 +16,34 @@ import {
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
-import { changeFrames, type Topic, frameOf, type ChangeFrames } from './server-frames.js'
-import { createMarketChannels, type FeedFold, type MarketChannels } from './market-channels.js'
 import { createMarketData, type MarketData } from './market-data/market-data.js'
 import { followMarketFacts } from './market-facts.js'
+import { createOwnerClaims, type OwnerClaims } from './owner-claims.js'
 import { createOwnerLinks } from './owner-links.js'
+import { changeFrames, frameOf, type ChangeFrames, type Topic } from './server-frames.js'
 import { createSnapshots, type ShownView, type Snapshots } from './snapshots.js'
 import { createSubscribers, type Subscriber } from './subscribers.js'
 import type { Page } from './topic-stream.js'
+
+/** What a channel folds of a market's feed beside the view. */
+export interface FeedFold {
+  /** Takes the next change; the view is as before it. */
+  before?(change: Change): void
+  /** Takes a block, which the view shows. */
+  after?(block: Block): void
+}
+
+/** What the channels hold of a market that are not numbered by its changes; one line each. */
+interface MarketChannels extends Readonly<Record<string, FeedFold>> {
+  readonly fills: FillsChannel
+  readonly claims: OwnerClaims
+}
+
+/** `held` events of each channel stay in memory. */
+function createMarketChannels(view: ShownView, held: number): MarketChannels {
+  const fills = createFillsChannel(view, held)
+  return { fills, claims: createOwnerClaims(view, fills) }
+}
 
 /** The state of one market, folded from its feed, and its subscribers. */
 export interface MarketFeed {
@@ -52,7 +73,7 @@ export interface MarketFeed {
   stop(): Promise<void>
 }
 
-export interface MarketFeedOptions {
+interface MarketFeedOptions {
   readonly bus: Bus
   readonly market: Market
   /** Unix milliseconds. Defaults to the system clock. */
@@ -148,7 +169,7 @@ async function lastSeqOf(bus: Bus, stream: string): Promise<number> {
   }
 }
 
-export interface ChangeRing {
+interface ChangeRing {
   /** Appends the frames of the next change; a full ring drops the oldest. */
   push(frames: ChangeFrames): void
   /**
@@ -202,7 +223,7 @@ export function createChangeRing(capacity: number): ChangeRing {
 }
 
 /** The position of a block in its stream, and the sequences before it. */
-export interface FeedMark {
+interface FeedMark {
   readonly streamSeq: number
   /** Sequence of the newest change before the block. */
   readonly seq: number
@@ -210,7 +231,7 @@ export interface FeedMark {
   readonly lastTradeSeq: number
 }
 
-export interface FeedMarks {
+interface FeedMarks {
   /** Offers the next block of the stream as a mark. */
   note(mark: FeedMark): void
   /** The newest mark at or before `seq`, from which the change after `seq` can be read. */

@@ -2,9 +2,8 @@ import type { Address } from '../../core/action.js'
 import type { Claims, OpenClaim } from '../../core/contracts/funds.js'
 import type { Change } from '../../core/engine/change.js'
 import type { MarketView } from '../../core/engine/feed.js'
-import { addBounded } from './bounded.js'
 import type { FillsChannel } from './fills-channel.js'
-import type { FeedFold } from './market-channels.js'
+import type { FeedFold } from './market-feed.js'
 
 /** Accounts of a market that are known to be their owners'; the one that placed nothing for longest is dropped. */
 const KNOWN_ACCOUNTS = 100_000
@@ -80,4 +79,23 @@ export function createOwnerClaims(
       }
     },
   }
+}
+
+/** Adds to the end of a set; the oldest value beyond the bound is dropped and returned. */
+function addBounded<Value>(set: Set<Value>, value: Value, max: number): Value | undefined {
+  set.delete(value)
+  set.add(value)
+  if (set.size <= max) return undefined
+  const [oldest] = set
+  if (oldest !== undefined) set.delete(oldest)
+  return oldest
+}
+
+/** The same for a map. */
+export function setBounded<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number) {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size <= max) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
 }

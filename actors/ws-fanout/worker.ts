@@ -7,12 +7,12 @@ import { withArchive } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { allowedOrigins } from '../../runtime/http/origins.js'
+import type { Metrics } from '../../runtime/metrics/metrics.js'
 import { createOrderRate } from '../../runtime/process/order-rate.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import type { WsFanoutConfig } from './config.js'
-import { startFanOut } from './fan-out.js'
+import { startFanOut, type FanOut, type FanOutOptions } from './fan-out.js'
 import { SESSION_LIMITS } from './limits.js'
-import { measureFrames, sampleFanOut } from './measure.js'
 
 const PROCESS = 'ws-fanout'
 
@@ -79,4 +79,27 @@ async function openFunds({
   return createFundsReader({
     ...{ client: createChainClient(rpcUrl, 'read'), deployment, nowMs: Date.now },
   })
+}
+
+/** Measures how long the frames of a durable block take to the sockets. */
+function measureFrames(metrics: Metrics): Pick<FanOutOptions, 'onFrames'> {
+  const frames = metrics.histogram('venue_frame_seconds')
+  return {
+    onFrames: (market, storedAtMs) =>
+      frames({ market }, Math.max(0, Date.now() - storedAtMs) / 1_000),
+  }
+}
+
+/** Reads at each scrape how far the feeds are folded, and how many clients are connected. */
+function sampleFanOut(
+  metrics: Metrics,
+  { standing, clients }: Pick<FanOut, 'standing' | 'clients'>,
+): void {
+  metrics.sample('venue_sockets', () => [[{}, clients()]])
+  metrics.sample('venue_follower_seq', () =>
+    Object.entries(standing().positions).map(([market, seq]) => [
+      { follower: 'sockets', market },
+      seq,
+    ]),
+  )
 }

@@ -1,7 +1,7 @@
 import { CLOSE_AFTER_MS } from '../../../core/market-data/candle-series.js'
 import type { Subscriber } from '../subscribers.js'
 import type { TopicStream } from '../topic-stream.js'
-import type { DataTopic, ValueStream } from './value-stream.js'
+import type { DataTopic, ValueStream } from './value-streams.js'
 
 export interface FollowedStreamsParts {
   readonly market: string

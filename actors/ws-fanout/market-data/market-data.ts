@@ -10,12 +10,15 @@ import {
 import { statusState } from '../../../core/records/market-data.js'
 import type { ShownView } from '../snapshots.js'
 import type { TopicStream } from '../topic-stream.js'
-import { candlesStream } from './candles.js'
 import { FollowedStreams } from './followed-streams.js'
-import { levelsStream } from './levels.js'
-import { stateStream } from './state.js'
-import { createReadTicker } from './ticker.js'
-import type { DataTopic, ValueStream } from './value-stream.js'
+import {
+  candlesStream,
+  createReadTicker,
+  levelsStream,
+  stateStream,
+  type DataTopic,
+  type ValueStream,
+} from './value-streams.js'
 
 /**
  * The channels `levels`, `candles`, `ticker` and `status` of one market. Updates are rendered once, at the end of a turn of
