@@ -1,16 +1,25 @@
 import { Router } from '@koa/router'
 import type Koa from 'koa'
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { type HttpState, createHttpApp, type HttpAppOptions } from '../runtime/http/server.js'
-import { executorRefusals, refuse, unavailable } from './refusals.js'
+import type { Server } from 'node:http'
+import {
+  createHttpApp,
+  createHttpServer,
+  listen,
+  urlOf,
+  type HttpAppOptions,
+  type HttpState,
+} from '../runtime/http/server.js'
+import type { Logger } from '../runtime/process/log.js'
+import { CONNECTION_LIMITS, type ExecutorConfig } from './config.js'
 import type { ReadDurableReversals } from './open-executor.js'
+import { executorRefusals, refuse, unavailable } from './refusals.js'
 import { getFaults } from './routes/get-faults.js'
 import { getReversals } from './routes/get-reversals.js'
 import { postExecute, type PostExecuteDeps } from './routes/post-execute.js'
 import type { FaultWatch } from './watch-faults.js'
 
-export interface AppDeps
-  extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
+interface AppDeps extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
   readonly readReversals: ReadDurableReversals
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match could be settled now; undefined when one could. */
@@ -60,4 +69,16 @@ function authorize(secret: string | undefined): Koa.Middleware<HttpState> {
     ctx.set('Connection', 'close')
     refuse(ctx, executorRefusals.secretRequired)
   }
+}
+
+/** Listens where the settings say; rejects when it cannot. */
+export async function serveApp(
+  app: ReturnType<typeof createApp>,
+  { EXECUTOR_HOST: host, EXECUTOR_PORT: wanted }: ExecutorConfig,
+  log: Logger,
+): Promise<Server> {
+  const server = createHttpServer(app.callback(), CONNECTION_LIMITS)
+  const port = await listen(server, wanted, host)
+  log.info({ url: urlOf(host, port) }, 'listening')
+  return server
 }

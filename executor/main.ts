@@ -9,13 +9,11 @@ import { closeServer } from '../runtime/http/server.js'
 import { alongside, measureHttp } from '../runtime/metrics/metrics.js'
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
-import { createApp } from './app.js'
+import { createApp, serveApp } from './app.js'
 import { readExecutorConfig, settingsOf, STOP_GRACE_MS } from './config.js'
-import { measureExecutor, sampleExecutor } from './measure.js'
-import { observeExecutor } from './observe.js'
+import { measureExecutor, observeExecutor, sampleExecutor } from './observe.js'
 import { openExecutor } from './open-executor.js'
 import { createTermsCheck } from './payload.js'
-import { serveApp } from './serve-app.js'
 
 const config = orExit(readExecutorConfig)
 

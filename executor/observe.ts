@@ -1,6 +1,8 @@
 import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
 import { observeJournal, type JournalFacts } from '../data/journal/published-journal.js'
+import type { Metrics } from '../runtime/metrics/metrics.js'
 import type { Logger } from '../runtime/process/log.js'
+import type { Executor } from './open-executor.js'
 
 /** What the executor reports to its operator, one log line each; never signatures or signed bytes. */
 export interface ExecutorFacts extends LaneFacts, JournalFacts {
@@ -16,7 +18,7 @@ export interface ExecutorFacts extends LaneFacts, JournalFacts {
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
 }
 
-export interface SettlementNames {
+interface SettlementNames {
   readonly settlementId: string
   readonly market: string
   readonly takerOrderId: string
@@ -52,4 +54,36 @@ export function observeExecutor(log: Logger): ExecutorFacts {
     unavailable: (settlementId, why, cause) =>
       log.warn({ settlement_id: settlementId, why, err: cause }, 'settlement not taken'),
   }
+}
+
+/** Counts what the executor reports of settlements and of their transactions. */
+export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
+  const counter = metrics.counter('venue_settlement_steps_total')
+  const count = (step: string) => () => counter({ step })
+  return {
+    settlementReceived: count('received'),
+    simulated: count('simulated'),
+    deferred: count('deferred'),
+    refused: count('refused'),
+    unavailable: count('unavailable'),
+    broadcast: count('sent'),
+    mined: (_, intents) => intents.forEach(count('mined')),
+    replaced: count('replaced'),
+    displaced: count('displaced'),
+    reversed: count('reversed'),
+  }
+}
+
+const WALLET = { wallet: 'executor' }
+
+/** Reads at each scrape whether matches can be settled, how many wait, and the funds for gas. */
+export function sampleExecutor(
+  metrics: Metrics,
+  { trouble, waiting, readBalance }: Pick<Executor, 'trouble' | 'waiting' | 'readBalance'>,
+  reserveWei: bigint,
+): void {
+  metrics.sample('venue_executor_ready', () => [[{}, trouble() === undefined ? 1 : 0]])
+  metrics.sample('venue_executor_queue', () => [[{}, waiting()]])
+  metrics.sample('venue_gas_balance_wei', async () => [[WALLET, Number(await readBalance())]])
+  metrics.sample('venue_gas_reserve_wei', () => [[WALLET, Number(reserveWei)]])
 }

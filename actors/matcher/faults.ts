@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FaultsAnswer } from '../../interface/execute.js'
 import type { ExecutorAddress } from './ask-executor.js'
-import { fetchFromExecutor } from './fetch-from-executor.js'
+import { fetchFromExecutor } from './executors.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 

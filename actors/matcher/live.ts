@@ -1,16 +1,16 @@
 import { assert } from '../../core/assert.js'
+import { describeDifference, differences, openingOf } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
-import { knownOrder } from '../../core/engine/state.js'
+import { knownOrder, type MatcherState } from '../../core/engine/state.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { executeRequest } from './ask-executor.js'
 import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
 import type { MatcherSettings } from './config.js'
 import { startEngineSwitch } from './engine-version.js'
 import { followFaults } from './faults.js'
-import { createAgreement } from './file-agreement.js'
 import { publishNext, type Leading } from './lead.js'
 import { answerOperator } from './operator.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
@@ -171,4 +171,30 @@ function capture({ settings, leader, log, feed: { end } }: Leading): Captured {
     state: snapshot,
   }
   return { checkpoint, release }
+}
+
+/** Whether the market's row of the market file agrees with its log. */
+interface Agreement {
+  /** Where they differ, with the cure; undefined once they agree. */
+  trouble(): string | undefined
+}
+
+/**
+ * Compares them at the start: the log governs, and a difference is an edit that no command has made. While they differ
+ * the row is read again each time, so that the cure needs no restart. Later edits are seen by the next start.
+ */
+export function createAgreement(
+  { market, readRow, facts }: Pick<MatcherSettings, 'market' | 'readRow' | 'facts'>,
+  state: MatcherState,
+): Agreement {
+  let found = differences(openingOf(market), state)
+  const lines = () => found.map((each) => describeDifference(market.market, each))
+  if (found.length > 0) facts.fileDiffers(lines())
+  return {
+    trouble: () => {
+      if (found.length === 0) return undefined
+      found = differences(openingOf(readRow()), state)
+      return found.length === 0 ? undefined : lines().join('; ')
+    },
+  }
 }

@@ -12,7 +12,7 @@ import { revertFields } from '../../core/revert.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
 import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
-import { fetchFromExecutor } from './fetch-from-executor.js'
+import { fetchFromExecutor } from './executors.js'
 import type { OwnCommands } from './own-commands.js'
 import type { Leading } from './lead.js'
 

@@ -1,13 +1,16 @@
+import { statfs } from 'node:fs/promises'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
 import type { LogPosition } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import { readStorage, readStoreDir } from '../../runtime/bus/nats-monitor.js'
 import type { Logger } from '../../runtime/process/log.js'
+import type { OrderIntakeConfig } from './config.js'
 
 /** Largest lag of a matcher behind its log, in messages; beyond it orders are refused. */
 export const MAX_BEHIND = 5_000
 /** Largest share of the bus's storage in use, per mille; the rest is for cancels and the venue's own commands. */
-export const MAX_STORED_PERMILLE = 900n
+const MAX_STORED_PERMILLE = 900n
 const CHECK_EVERY_MS = 1_000
 const PING_TIMEOUT_MS = 1_000
 
@@ -26,7 +29,7 @@ export interface Disk {
 }
 
 /** How much of a file system stays free for cancels and the venue's own commands: the greater of both. */
-export interface DiskReserve {
+interface DiskReserve {
   readonly bytes: bigint
   readonly permille: bigint
 }
@@ -37,7 +40,7 @@ export function leastFree({ totalBytes }: Disk, { bytes, permille }: DiskReserve
   return share > bytes ? share : bytes
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly bus: Pick<Bus, 'ask' | 'streamState'>
   /** Read anew each time: a market that is added counts from then on. */
   readonly markets: readonly string[]
@@ -59,7 +62,7 @@ export interface Admission {
   stop(): Promise<void>
 }
 
-export type OnTaken = (market: string, taken: LogPosition) => void
+type OnTaken = (market: string, taken: LogPosition) => void
 
 /** Checks the storage of the bus, the free disk and the lag of each matcher once a second. */
 export function watchAdmission(options: AdmissionOptions): Admission {
@@ -149,4 +152,40 @@ async function lagOf(
   }
   const behind = lastSeq - (reached.get(market) ?? lastSeq)
   return behind > MAX_BEHIND ? `the matcher is ${behind} messages behind its log` : undefined
+}
+
+/** The room that there is for new orders, and what of it is kept. */
+export type Room = Pick<AdmissionOptions, 'readStorage' | 'readDisks' | 'reserve'>
+
+export const roomOf = (config: OrderIntakeConfig): Room => ({
+  readStorage: () => readStorage(config.NATS_MONITOR_URL),
+  readDisks: createDiskReader(config.DATA_DIR, config.NATS_MONITOR_URL),
+  reserve: { bytes: config.DISK_RESERVE_BYTES, permille: config.DISK_RESERVE_PERMILLE },
+})
+
+/**
+ * Reads the file systems of DATA_DIR and of the streams of a server on this machine; one that cannot be read is left out. What a
+ * server elsewhere may store is in its own report (`readStorage`).
+ */
+export function createDiskReader(
+  dataDir: string,
+  monitorUrls: readonly string[],
+): () => Promise<readonly Disk[]> {
+  let storeDir: string | undefined
+  return async () => {
+    storeDir ??= await readStoreDir(monitorUrls).catch(() => undefined)
+    const disks = [readDisk('data', dataDir)]
+    if (storeDir !== undefined) disks.push(readDisk('bus', storeDir))
+    return (await Promise.all(disks)).flatMap((disk) => disk ?? [])
+  }
+}
+
+async function readDisk(place: Disk['place'], path: string): Promise<Disk | undefined> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path, { bigint: true })
+    return { place, freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+  } catch {
+    // A server of another user keeps its directory to itself.
+    return undefined
+  }
 }

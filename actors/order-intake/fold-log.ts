@@ -2,14 +2,17 @@ import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import { INTAKE_SOURCE, termOf, type ObservedGap } from '../../core/engine/command.js'
+import { INTAKE_SOURCE, termOf, type Command, type ObservedGap } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
 import { claimOfTombstone } from '../../data/recent-claims.js'
 import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { ordersOf } from './claim.js'
+
+/** The orders that a command brings into its market, each with a claim of its own. */
+const ordersOf = (command: Command): readonly Order[] =>
+  command.kind === 'PlaceOrder' ? [command.order] : []
 
 /** Messages per read. */
 const READ_CHUNK = 256
@@ -39,7 +42,7 @@ export interface FoldOptions extends LogMarket {
 }
 
 /** What a fold stops at. */
-export interface FoldEnd {
+interface FoldEnd {
   /** The term of this intake, once it has one. */
   readonly term: number | undefined
   /** Stops before the message with these bytes. */

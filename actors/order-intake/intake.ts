@@ -27,14 +27,18 @@ import type { Logger } from '../../runtime/process/log.js'
 import { pass } from '../../runtime/process/stations.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
 import type { Admission } from './admission.js'
-import { BLOCK_TIME_MS } from './chain-clients.js'
+import { BLOCK_TIME_MS, checkWirings, takeTouched, type ReadWiring } from './chain-clients.js'
 import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
 import { answerCancels } from './cancels.js'
-import { checkWirings, type ReadWiring } from './check-wiring.js'
+import {
+  checkReduction,
+  checkReplacement,
+  type Reducible,
+  type Replacement,
+} from './change-order.js'
 import { type CommandLog, isFinal, type LogEntry, type SubmitOutcome } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
-import { openIndexGate } from './index-gate.js'
-import { createMarketGate, type MarketGate } from './market-gate.js'
+import { createMarketGate, openIndexGate, type MarketGate } from './market-gate.js'
 import { createMarketLogs } from './market-logs.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
 import {
@@ -44,10 +48,7 @@ import {
   type Refused,
   repeatOf,
 } from './place-order.js'
-import { checkReduction, type Reducible } from './reduce-order.js'
-import { checkReplacement, type Replacement } from './replace-order.js'
 import { createValidation } from './validate.js'
-import { takeTouched } from './take-touched.js'
 import { watchSignatures } from './watch-signatures.js'
 
 /** Most requests in flight; beyond it they are refused at once. */

@@ -1,4 +1,11 @@
-import type { Market } from '../../core/contracts/market.js'
+import { decodeIndexLagQuestion, encodeIndexLagAnswer } from '../../bus-schemas/index-lag.js'
+import { askIndexLag } from '../../bus-schemas/subjects.js'
+import {
+  indexLagAt,
+  type IndexLag,
+  type IndexLagGate,
+  type IndexWatch,
+} from '../../core/contracts/index-lag.js'
 import {
   createMarketList,
   describeDifference,
@@ -6,9 +13,11 @@ import {
   openingOf,
   type MarketTerms,
 } from '../../core/contracts/market-terms.js'
+import type { Market } from '../../core/contracts/market.js'
 import { marketStopped, tradingPaused } from '../../core/entry/market-refusals.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
+import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** The markets of the intake, as their feeds have stated them, and whether each takes new orders. */
@@ -34,7 +43,7 @@ export interface MarketGate {
   readonly cancelRefusalOf: (market: string) => Refusal | undefined
 }
 
-export interface MarketGateOptions {
+interface MarketGateOptions {
   readonly registry: Pick<IntakeRegistry, 'terms' | 'markTerms'>
   /** Reads the market's row of the market file again. */
   readonly readRow: (market: string) => Market | undefined
@@ -124,5 +133,34 @@ export function createMarketGate(options: MarketGateOptions): MarketGate {
       const { status, reason = '' } = known?.terms?.standing ?? { status: 'open' }
       return status === 'paused' ? tradingPaused(`${market} is paused: ${reason}`) : undefined
     },
+  }
+}
+
+/** The newest sample of the index and the gate that judges new orders by it. */
+export interface IndexGate extends Subscription {
+  /** As of this moment; undefined without a gate. */
+  readonly lag: (nowMs: number) => IndexLag | undefined
+}
+
+/**
+ * Answers reports of samples and questions for the gate. The newest sample counts, by the time at which it was taken. It
+ * is in memory alone: after a start, the next report counts.
+ */
+export async function openIndexGate(
+  bus: Pick<Bus, 'answer' | 'reply'>,
+  queue: string,
+  gate: IndexLagGate | undefined,
+): Promise<IndexGate> {
+  let watch: IndexWatch | undefined = gate && { gate }
+  const subscription = await bus.answer(askIndexLag, queue, (data, replyTo) => {
+    const { sample } = decodeIndexLagQuestion(data)
+    if (watch !== undefined && sample !== undefined && sample.atMs >= (watch.sample?.atMs ?? 0)) {
+      watch = { ...watch, sample }
+    }
+    bus.reply(replyTo, encodeIndexLagAnswer(watch === undefined ? {} : { watch }))
+  })
+  return {
+    lag: (nowMs) => watch && indexLagAt(watch, nowMs),
+    stop: () => subscription.stop(),
   }
 }

@@ -1,6 +1,5 @@
 import type { Metrics } from '../../runtime/metrics/metrics.js'
-import { leastFree, type Admission } from './admission.js'
-import type { Room } from './disks.js'
+import { leastFree, type Admission, type Room } from './admission.js'
 import type { OrderIntake } from './intake.js'
 
 export interface MeasuredAdmission {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { openIndexGate, type IndexGate } from '../../actors/order-intake/index-gate.js'
+import { openIndexGate, type IndexGate } from '../../actors/order-intake/market-gate.js'
 import { hidePerpetual } from '../../core/contracts/perpetual-facts.js'
 import { priceE18 } from '../../core/money.js'
 import type { MarketEntry } from '../../interface/market.js'

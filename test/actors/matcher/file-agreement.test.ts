@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createAgreement } from '../../../actors/matcher/file-agreement.js'
+import { createAgreement } from '../../../actors/matcher/live.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { createLog } from '../../../runtime/process/log.js'

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import {
+  createDiskReader,
   MAX_BEHIND,
   watchAdmission,
   type Disk,
   type Storage,
 } from '../../../actors/order-intake/admission.js'
-import { createDiskReader } from '../../../actors/order-intake/disks.js'
 import { encodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkWirings, type ReadWiring } from '../../../actors/order-intake/check-wiring.js'
+import { checkWirings, type ReadWiring } from '../../../actors/order-intake/chain-clients.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { silentLog } from '../../support/intake-stage.js'

@@ -1,0 +1,106 @@
+import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { Command } from '../../core/engine/command.js'
+import { changeRefusals } from '../../core/entry/order-refusals.js'
+import { refuseDesired } from '../../core/entry/order-terms.js'
+import {
+  readReduction,
+  readReplacement,
+  type ReductionRequest,
+  type ReplacementRequest,
+} from '../../core/entry/read-change.js'
+import {
+  protectedNamespace,
+  refusals,
+  type Checked,
+  type Refusal,
+} from '../../core/entry/refusals.js'
+import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
+import { checkPlacement, type Placeable, type PlaceOrderDeps, type Refused } from './place-order.js'
+
+type ReplaceOrderDeps = PlaceOrderDeps & Pick<CancelOrderDeps, 'protectedPrefixes'>
+
+/** An order that may enter the log in the place of another one. */
+export interface Replacement extends Placeable {
+  /** Nonce of the owner's order that it replaces. */
+  readonly replaces: bigint
+}
+
+/**
+ * Checks a new order as any other, and whether the order that it names is of its market. The new order's signature is the
+ * authority over the old one, so it must have been checked; the market decides whether the old one is still active.
+ */
+export function checkReplacement(
+  deps: ReplaceOrderDeps,
+  body: unknown,
+): Answer<Replacement | Refused> {
+  const request = readReplacement(body)
+  if ('refusal' in request) return request
+  const checking = checkPlacement(deps, request.order, { mayBeRefused: true })
+  return checking instanceof Promise
+    ? checking.then((checked) => judgeReplacement(deps, request, checked))
+    : judgeReplacement(deps, request, checking)
+}
+
+function judgeReplacement(
+  deps: ReplaceOrderDeps,
+  request: ReplacementRequest,
+  checked: Placeable | Refused,
+): Replacement | Refused {
+  if ('refusal' in checked) return checked
+  if (checked.order.signatureStatus !== 'checked') {
+    return { refusal: changeRefusals.replacementUnchecked }
+  }
+  const refusal = refuseTarget(deps, request, checked)
+  return refusal === undefined ? { ...checked, replaces: request.replaces } : { refusal }
+}
+
+function refuseTarget(
+  { registry, protectedPrefixes }: ReplaceOrderDeps,
+  { replaces, serviceTagged }: ReplacementRequest,
+  { order }: Placeable,
+): Refusal | undefined {
+  const target = registry.findNonce(order.owner, replaces)
+  if (target === undefined) return refusals.activeOrderNotFound
+  if (target.market !== order.market) return changeRefusals.replacementDiffers
+  const prefix = protectedPrefixes.find((each) => target.orderId.startsWith(each))
+  return prefix !== undefined && serviceTagged ? protectedNamespace(prefix) : undefined
+}
+
+interface ReduceOrderDeps extends CancelOrderDeps {
+  readonly markets: readonly Market[]
+}
+
+/** A reduction that may enter the log of its market. */
+export interface Reducible {
+  readonly market: string
+  readonly command: Extract<Command, { kind: 'ReduceOrder' }>
+}
+
+/** Checks a reduction's body, then its authority, which is that of a cancel, then the amount by the steps of its market. */
+export function checkReduction(
+  deps: ReduceOrderDeps,
+  body: unknown,
+  serviceAuth: string | undefined,
+): Answer<Checked<Reducible>> {
+  const read = readReduction(body)
+  if ('refusal' in read) return read
+  const checking = checkCancel(deps, body, serviceAuth)
+  return checking instanceof Promise
+    ? checking.then((checked) => judgeReduction(deps, read, checked))
+    : judgeReduction(deps, read, checking)
+}
+
+function judgeReduction(
+  { markets }: ReduceOrderDeps,
+  { desired }: ReductionRequest,
+  checked: Checked<Cancellable>,
+): Checked<Reducible> {
+  if ('refusal' in checked) return checked
+  const { market, command } = checked
+  const row = markets.find((each) => each.market === market)
+  const refusal = row && desired > 0n ? refuseDesired(row, desired) : undefined
+  if (refusal !== undefined) return { refusal }
+  const { owner, nonce, reason } = command
+  return { market, command: { kind: 'ReduceOrder', owner, nonce, desired, reason } }
+}
