@@ -1,9 +1,11 @@
+import cors from '@koa/cors'
 import { Router } from '@koa/router'
 import type Koa from 'koa'
-import { type HttpState, createHttpApp } from '../runtime/http/server.js'
+import { refusals } from '../core/entry/refusals.js'
+import { createHttpApp, type HttpState } from '../runtime/http/server.js'
+import { measureHttp, type Metrics } from '../runtime/metrics/metrics.js'
 import { refuse, type GatewayDeps, type Handler } from './context.js'
 import { boundLargeReads, createLargeReads, LARGE_READ_LIMITS } from './large-reads.js'
-import { judgeOrigins } from './judge-origins.js'
 import { routes } from './routes.js'
 
 /** The REST side of the venue as a Koa application that does not listen yet. */
@@ -26,4 +28,42 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
     ...{ router, refuse, log, before: judgeOrigins(deps) },
     ...(onAnswer !== undefined && { onAnswer }),
   })
+}
+
+/** How long a browser keeps the answer to a preflight. */
+const PREFLIGHT_SEC = 600
+
+const EXPOSED = [
+  ...['X-Request-Id', 'Retry-After', 'ETag'],
+  ...['Deprecation', 'Sunset', 'X-Canonical-Market'],
+]
+
+/**
+ * Lets pages of the allowed origins read answers (CORS, without credentials), and refuses requests that change something
+ * from pages of all others. Clients that are no browsers send no `Origin` and pass.
+ */
+function judgeOrigins({
+  isAllowedOrigin,
+  auth,
+}: Pick<GatewayDeps, 'isAllowedOrigin' | 'auth'>): Koa.Middleware<HttpState> {
+  const allow = cors({
+    origin: (ctx) => (isAllowedOrigin(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    allowMethods: ['GET', 'POST'],
+    allowHeaders: ['Content-Type', 'If-None-Match', 'X-Request-Id', auth.header],
+    ...{ exposeHeaders: EXPOSED, maxAge: PREFLIGHT_SEC, keepHeadersOnError: true },
+  })
+  return async (ctx, next) => {
+    const origin = ctx.get('Origin')
+    if (origin === '') return void (await next())
+    if (ctx.method === 'POST' && !isAllowedOrigin(origin)) {
+      return refuse(ctx, refusals.originNotAllowed)
+    }
+    await allow(ctx, next)
+  }
+}
+
+/** Measures the gateway's requests, and how long orders take behind it. */
+export function measureGateway(metrics: Metrics): Pick<GatewayDeps, 'onAnswer' | 'onOrder'> {
+  const durable = metrics.histogram('venue_order_durable_seconds')
+  return { onAnswer: measureHttp(metrics), onOrder: (seconds) => durable({}, seconds) }
 }

@@ -1,7 +1,10 @@
-import type { ReadModel } from '../data/history/read-model.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { MarketList } from '../core/contracts/market-terms.js'
+import { openReadModel, ReadModelAbsent, type ReadModel } from '../data/history/read-model.js'
+import type { Logger } from '../runtime/process/log.js'
 
 /** Longest wait of a read for the projection; then it is answered 503. */
-export const MAX_READ_WAIT_MS = 2_000
+const MAX_READ_WAIT_MS = 2_000
 const POLL_MS = 5
 
 /** Read your own writes: every read of this gateway includes what this gateway has answered (decision D12). */
@@ -14,7 +17,7 @@ export interface OwnWrites {
   answeredSeqs(): readonly { readonly market: string; readonly seq: number }[]
 }
 
-export interface OwnWritesOptions {
+interface OwnWritesOptions {
   readonly readModel: Pick<ReadModel, 'projectedSeq'>
   readonly maxWaitMs?: number
 }
@@ -44,5 +47,28 @@ export function createOwnWrites({
       }
       return true
     },
+  }
+}
+
+/** Sets the terms of every market as the read model holds them; costs one read of an index for each. */
+export function refreshMarkets(list: MarketList, readModel: Pick<ReadModel, 'terms'>): void {
+  for (const { market } of list.markets) {
+    const terms = readModel.terms(market)
+    if (terms !== undefined) list.state(market, terms)
+  }
+}
+
+const RETRY_MS = 200
+
+/** Opens the read model, waiting until the projector has created it. */
+export async function openReadModelWhenCreated(path: string, log: Logger): Promise<ReadModel> {
+  for (let attempts = 0; ; attempts += 1) {
+    try {
+      return openReadModel(path)
+    } catch (error) {
+      if (!(error instanceof ReadModelAbsent)) throw error
+      if (attempts === 0) log.info({ path }, 'waiting for the projector to create the read model')
+      await delay(RETRY_MS)
+    }
   }
 }

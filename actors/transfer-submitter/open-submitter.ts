@@ -54,11 +54,15 @@ import {
   STEPS_KEPT_MS,
   trimSteps,
 } from './records.js'
-import { observeTransactions } from './observe-transactions.js'
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
 import { answerAsks, createSubmitter, type Answering } from './submitter.js'
-import { actionHashOf, createGasWallet, createTransactions } from './transactions.js'
+import {
+  actionHashOf,
+  createGasWallet,
+  createTransactions,
+  observeTransactions,
+} from './transactions.js'
 
 export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly kind: TransferKind

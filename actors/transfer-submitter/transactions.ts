@@ -1,22 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { GasFacts, GasReader } from '../../chain/lane/gas.js'
+import type { TransactionFees } from '../../chain/lane/nonce-lane.js'
+import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
 import {
   LaneFrozen,
   type Shortage,
   type TransactionLane,
 } from '../../chain/lane/transaction-lane.js'
-import type { TransactionFees } from '../../chain/lane/nonce-lane.js'
+import { fingerprintOf } from '../../chain/signing/keys.js'
+import type { Address, Hex } from '../../core/action.js'
 import {
   SignerUnavailable,
   type MinedTransaction,
   type OpenTransaction,
   type RecordedIntent,
 } from '../../core/transaction-journal.js'
-import { fingerprintOf } from '../../chain/signing/keys.js'
-import type { Address, Hex } from '../../core/action.js'
 import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { GasSpent } from '../../data/transfer-store.js'
+import type { Logger } from '../../runtime/process/log.js'
 
 /** A contract call, sent at most once under its id. */
 export interface Call {
@@ -74,7 +76,7 @@ export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefi
   return intentId.startsWith(prefix) ? (intentId.slice(prefix.length) as Hex) : undefined
 }
 
-export interface TransactionsDeps {
+interface TransactionsDeps {
   readonly published: Pick<PublishedJournal, 'journal' | 'trouble'>
   readonly lane: TransactionLane
   /** Aborted when the process stops. */
@@ -156,7 +158,7 @@ export async function within<T>(withinMs: number, promise: Promise<T>): Promise<
   }
 }
 
-export interface GasDeps {
+interface GasDeps {
   readonly address: Address
   readonly readGas: GasReader
   readonly spent: GasSpent
@@ -210,6 +212,48 @@ export function createGasWallet(deps: GasDeps): GasWallet {
         ...(facts !== undefined && { balanceWei: facts.balance }),
         ...(paused !== undefined && { paused }),
       }
+    },
+  }
+}
+
+/** What the lane reports of intents. */
+interface TransactionEvents {
+  readonly changed: (intentId: string) => void
+  /** No node has confirmed that it has the transaction. */
+  readonly unclear: (intentId: string) => void
+}
+
+/** Logs the lane's facts and reports those that concern an intent. */
+export function observeTransactions(
+  log: Logger,
+  { changed, unclear }: TransactionEvents,
+): LaneFacts {
+  const logged = observeLane(log, 'intent')
+  return {
+    ...logged,
+    broadcast: (transaction) => {
+      logged.broadcast(transaction)
+      transaction.intentIds.forEach(changed)
+    },
+    broadcastUnclear: (transaction, cause) => {
+      logged.broadcastUnclear(transaction, cause)
+      transaction.intentIds.forEach(unclear)
+    },
+    mined: (transaction, intents) => {
+      logged.mined(transaction, intents)
+      for (const { intentId } of intents) changed(intentId)
+    },
+    replaced: (transaction, attempt) => {
+      logged.replaced(transaction, attempt)
+      transaction.intentIds.forEach(changed)
+    },
+    displaced: (transaction, by) => {
+      logged.displaced(transaction, by)
+      transaction.intentIds.forEach(changed)
+    },
+    reversed: (reversal) => {
+      logged.reversed(reversal)
+      changed(reversal.intentId)
     },
   }
 }

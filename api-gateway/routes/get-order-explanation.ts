@@ -1,12 +1,20 @@
 import { z } from 'zod'
+import {
+  decodeOrderFactsAnswer,
+  encodeOrderFactsQuestion,
+} from '../../bus-schemas/account-facts.js'
+import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { refusals, type Checked } from '../../core/entry/refusals.js'
+import { amountE18 } from '../../core/money.js'
+import type { OrderFacts } from '../../core/records/order-record.js'
+import type { StoredOrder } from '../../data/history/read-model.js'
 import { Explanation } from '../../interface/explanation.js'
 import { orderId } from '../../interface/values.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
+import { NoAnswer } from '../../runtime/bus/bus.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { explainOrder } from '../explain-order.js'
-import { orderFacts } from '../order-facts.js'
 import { marketNamed } from '../orders.js'
 import { serviceAuth } from '../read-request.js'
 import { broken, refused, tooManyReads, uncached, type Route } from '../route.js'
@@ -56,4 +64,33 @@ export const getOrderExplanation: Route = {
 /** Whose frame the request has; none is needed, but one that is sent must hold. */
 function askerOf(ctx: GatewayContext, deps: GatewayDeps): Checked<{ readonly owner?: Address }> {
   return ctx.get(deps.auth.header) === '' ? {} : serviceAuth(ctx, deps)
+}
+
+/** Longer than the fan-out waits for its feeds; an explanation without these facts is better than none. */
+const ASK_TIMEOUT_MS = 4_000
+
+/**
+ * What the fan-out knows of an order: its pending matches and, where `isOwn`, what its account holds. Undefined while no
+ * fan-out answers.
+ */
+async function orderFacts(
+  { bus, ownWrites }: Pick<GatewayDeps, 'bus' | 'ownWrites'>,
+  { order, progress }: StoredOrder,
+  isOwn: boolean,
+): Promise<OrderFacts | undefined> {
+  if (progress.pending === 0n && !isOwn) return undefined
+  const { market, orderId, owner, subaccountId, side, limitPrice: price } = order
+  const isLive = progress.status === 'active' || progress.status === 'matching'
+  const unmatched = isLive ? order.desiredAmount - progress.filled - progress.pending : 0n
+  const rest = { subaccountId, side, price, amount: amountE18(unmatched) }
+  const after = ownWrites.answeredSeqs()
+  const question = { market, orderId, owner, after, ...(isOwn && { rest }) }
+  try {
+    const data = await bus.ask(askOrderFacts, encodeOrderFactsQuestion(question), ASK_TIMEOUT_MS)
+    const { body } = decodeOrderFactsAnswer(data)
+    return body === undefined ? undefined : (JSON.parse(body) as OrderFacts)
+  } catch (error) {
+    if (error instanceof NoAnswer) return undefined
+    throw error
+  }
 }

@@ -9,7 +9,7 @@ import {
   openSealer,
   sealFile,
 } from '../../../actors/operator/backup/sealed-files.js'
-import { withoutSecrets } from '../../../actors/operator/backup/without-secrets.js'
+import { withoutSecrets } from '../../../actors/operator/backup/take-backup.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 describe('the files of a backup', () => {
