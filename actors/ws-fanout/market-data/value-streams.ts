@@ -16,7 +16,6 @@ import {
   type LevelBook,
   type LevelChange,
 } from '../../../core/market-data/level-book.js'
-import type { CandleInterval } from '../../../core/records/candle-record.js'
 import type { BookLevels } from '../../../core/records/listing-record.js'
 import { candleState, levelsRecord, tickerState } from '../../../core/records/market-data.js'
 import type { TradeStats } from '../../../core/records/trade-record.js'
