@@ -16,7 +16,7 @@ import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
 import type { LargeReadLimits } from './large-reads.js'
 import type { OrderRate } from '../runtime/process/order-rate.js'
-import type { OwnWrites } from './own-writes.js'
+import type { OwnWrites } from './reads.js'
 
 /** Dependencies of the routes. */
 export interface GatewayDeps {

@@ -3,7 +3,7 @@ import {
   encodeIndexLagQuestion,
   type IndexLagAnswer,
   type IndexLagQuestion,
-} from '../bus-schemas/index-lag.js'
+} from '../bus-schemas/reports.js'
 import { askIndexLag } from '../bus-schemas/subjects.js'
 import { indexLagAt, type IndexLag, type IndexSample } from '../core/contracts/index-lag.js'
 import { NoAnswer, type Bus } from '../runtime/bus/bus.js'

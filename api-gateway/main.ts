@@ -12,7 +12,7 @@ import { openChainReads } from './chain-markets.js'
 import { connectionLimits, readGatewayConfig, relayed, wordsOf } from './config.js'
 import { createReadiness } from './health.js'
 import { createIndexGate } from './index-lag.js'
-import { createOwnWrites, openReadModelWhenCreated, refreshMarkets } from './own-writes.js'
+import { createOwnWrites, openReadModelWhenCreated, refreshMarkets } from './reads.js'
 import { relayUpgrades } from './ws-upgrade.js'
 
 /** Longer than an order waits for its outcome, shorter than the deadline of a stop. */

@@ -3,10 +3,12 @@ import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/contracts/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
+import { parseAddress } from '../core/json.js'
 import { orderRecordJson } from '../core/records/order-record.js'
 import { askIntake } from '../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { answerJson } from '../runtime/http/server.js'
+import { admitOrderOf, type OrderRate, type RateLeft } from '../runtime/process/order-rate.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
 
 /** Longest wait of a duplicate's answer for the stored order. */
@@ -95,4 +97,43 @@ export function marketNamed(deps: GatewayDeps, name: string): Market {
   const market = deps.markets.find((candidate) => candidate.market === name)
   assert(market !== undefined, `an order of the unlisted market ${name}`)
   return market
+}
+
+/** An order that was admitted; `answered` is told the refusal with which it was answered, undefined for an order. */
+interface AdmittedOrder {
+  readonly answered: (refusal: Refusal | undefined) => void
+}
+
+const UNCOUNTED: AdmittedOrder = { answered: () => undefined }
+
+/**
+ * Admits an order of its owner, or refuses it; its answer says in either case what is left. `ahead` orders of the owner stand
+ * before it in the same request.
+ */
+export function admitOrder(
+  ctx: GatewayContext,
+  rate: OrderRate | undefined,
+  body: Pick<Buffer, 'toString'>,
+  ahead = 0,
+): AdmittedOrder | { readonly refusal: Refusal } {
+  const owner = rate && parseAddress(jsonObjectOf(body.toString())?.owner_address)
+  if (rate === undefined || owner === undefined) return UNCOUNTED
+  const admitted = admitOrderOf(rate, owner, ahead)
+  if ('left' in admitted) {
+    showLeft(ctx, admitted.left)
+    ctx.set('Retry-After', `${admitted.left.nextSec}`)
+    return { refusal: refusals.tooManyOrders }
+  }
+  return {
+    answered(refusal) {
+      const left = admitted.answered(refusal)
+      if (left !== undefined) showLeft(ctx, left)
+    },
+  }
+}
+
+function showLeft(ctx: GatewayContext, { limit, remaining, resetSec }: RateLeft): void {
+  ctx.set('RateLimit-Limit', `${limit}`)
+  ctx.set('RateLimit-Remaining', `${remaining}`)
+  ctx.set('RateLimit-Reset', `${resetSec}`)
 }

@@ -1,10 +1,12 @@
 import type { Hex } from '../core/action.js'
-import type { ChangedOutcome, JournalEntry, JournalMessage } from '../core/journal-entry.js'
 import type {
   Attempt,
+  ChangedOutcome,
   Inclusion,
   Intent,
   IntentOutcome,
+  JournalEntry,
+  JournalMessage,
   MiningResult,
 } from '../core/transaction-journal.js'
 import {

@@ -1,4 +1,4 @@
-import { JOURNAL_OWNERS, type JournalOwner } from '../core/journal-entry.js'
+import { JOURNAL_OWNERS, type JournalOwner } from '../core/transaction-journal.js'
 import type { TransferKind } from '../core/transfer.js'
 import {
   askBalances,

@@ -1,6 +1,6 @@
 /** Stream names and subjects: the only file that spells them. Client-chosen text never enters a subject. */
 import type { Hex } from '../core/action.js'
-import type { JournalOwner } from '../core/journal-entry.js'
+import type { JournalOwner } from '../core/transaction-journal.js'
 import type { TransferKind } from '../core/transfer.js'
 
 /** Command log of a market: everything that changes it, in order. */

@@ -1,7 +1,6 @@
 import type { ClaimReads } from '../chain/contracts/read-claims.js'
 import type { MarketMatch } from '../chain/contracts/registry.js'
-import type { Claim, ClaimKey } from '../core/contracts/claims.js'
-import { claimsLeft } from '../core/contracts/claims-left.js'
+import { claimsLeft, type Claim, type ClaimKey } from '../core/contracts/claims.js'
 import type { SettlementTerms } from './settlement.js'
 
 /** A match whose transaction is signed. */

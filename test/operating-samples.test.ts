@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format } from 'prettier'
-import { JOURNAL_OWNERS } from '../core/journal-entry.js'
+import { JOURNAL_OWNERS } from '../core/transaction-journal.js'
 import { parseProcfile } from '../devnet/launcher/procfile.js'
 
 const root = new URL('../../', import.meta.url)

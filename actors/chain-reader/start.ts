@@ -1,6 +1,6 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
+import { encodeTouched } from '../../bus-schemas/reports.js'
 import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
-import { encodeTouched } from '../../bus-schemas/touched-accounts.js'
 import {
   observeAccount,
   observeMarket,
@@ -25,8 +25,7 @@ import {
   type Bus,
   type Subscription,
 } from '../../runtime/bus/bus.js'
-import { joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
-import { createMissingLogs } from '../../runtime/bus/missing-logs.js'
+import { createMissingLogs, joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
 import { createAccountWatch, IDLE_ACCOUNTS_MAX, type AccountWatch } from './account-watch.js'

@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError } from 'commander'
 import type { MarketChange } from '../../bus-schemas/markets.js'
-import { JOURNAL_OWNERS, type JournalOwner } from '../../core/journal-entry.js'
+import { JOURNAL_OWNERS, type JournalOwner } from '../../core/transaction-journal.js'
 import type { BackupTask } from './backup/run-backup.js'
 import type { RestoreTask } from './backup/run-restore.js'
 import type { SealKey } from './backup/sealed-files.js'

@@ -4,6 +4,7 @@ import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Command } from '../../core/engine/command.js'
+import { readCancel, type CancelRequest } from '../../core/entry/read-cancels.js'
 import {
   type Checked,
   protectedNamespace,
@@ -11,7 +12,6 @@ import {
   wrongFrame,
   type Refusal,
 } from '../../core/entry/refusals.js'
-import { readCancel, type CancelRequest } from '../../core/entry/read-cancel.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { VERDICT_TIMED_OUT, withDeadline } from './place-order.js'
 

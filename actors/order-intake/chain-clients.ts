@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { decodeTouched } from '../../bus-schemas/reports.js'
 import { tellTouched } from '../../bus-schemas/subjects.js'
-import { decodeTouched } from '../../bus-schemas/touched-accounts.js'
 import { createMarketReader, type MarketReader } from '../../chain/contracts/market-reader.js'
 import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
 import { readWiring } from '../../chain/contracts/wiring.js'

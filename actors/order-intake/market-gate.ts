@@ -1,4 +1,4 @@
-import { decodeIndexLagQuestion, encodeIndexLagAnswer } from '../../bus-schemas/index-lag.js'
+import { decodeIndexLagQuestion, encodeIndexLagAnswer } from '../../bus-schemas/reports.js'
 import { askIndexLag } from '../../bus-schemas/subjects.js'
 import {
   indexLagAt,

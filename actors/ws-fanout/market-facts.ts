@@ -1,4 +1,4 @@
-import { decodeIndexLagAnswer, encodeIndexLagQuestion } from '../../bus-schemas/index-lag.js'
+import { decodeIndexLagAnswer, encodeIndexLagQuestion } from '../../bus-schemas/reports.js'
 import { askIndexLag, commandsStream } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { IndexWatch } from '../../core/contracts/index-lag.js'

@@ -1,20 +1,79 @@
 import type { Address } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
+import { isNextSeq } from '../../core/engine/change.js'
 import type { Channel } from '../../interface/socket.js'
 import { MAX_TURN_CHANGES, REPLAY_PAGE_BYTES } from './limits.js'
-import { createOwnerLinks } from './owner-links.js'
 import { textFrame } from './server-frames.js'
 import type { Subscriber } from './subscribers.js'
 import type { Page, TopicStream } from './topic-stream.js'
 
+/** The owner's previous change of each change: the `prev_seq` of `orders` frames. */
+interface OwnerLinks {
+  /** Adds the next change and returns its `previousOf`. */
+  note(seq: number, owner: Address): number
+  /**
+   * Sequence of the same owner's change before this one; 0 when none is among the `reach` changes up to this one,
+   * undefined when it is no longer known.
+   */
+  previousOf(seq: number): number | undefined
+}
+
+const CHUNK = 65_536
+/** Changes between two sweeps: the most owners beyond reach that are held. */
+const SWEEP_EVERY = 65_536
+
+/**
+ * Holds the links of the newest `reach` changes, each as a distance in four bytes. They depend on the changes alone, so
+ * that every worker gives the same answers, also after a restart.
+ */
+export function createOwnerLinks(reach: number): OwnerLinks {
+  const chunkLength = Math.min(CHUNK, reach)
+  const chunks: Uint32Array[] = []
+  /** Newest change of each owner; one beyond reach is ignored and dropped by the next sweep. */
+  const newestOf = new Map<Address, number>()
+  let newest: number | undefined
+
+  function note(seq: number, owner: Address): number {
+    assert(newest === undefined || isNextSeq(seq, newest), `link of change ${seq} after ${newest}`)
+    newest = seq
+    if (seq % SWEEP_EVERY === 0) sweep(seq - reach)
+    const last = newestOf.get(owner) ?? 0
+    const previous = last > seq - reach ? last : 0
+    newestOf.set(owner, seq)
+    const { chunk, at } = slotOf(seq)
+    chunk[at] = previous === 0 ? 0 : seq - previous
+    return previous
+  }
+
+  function sweep(upTo: number): void {
+    for (const [owner, lastSeq] of newestOf) if (lastSeq <= upTo) newestOf.delete(owner)
+  }
+
+  function previousOf(seq: number): number | undefined {
+    if (newest === undefined || seq > newest || seq <= newest - reach) return undefined
+    const { chunk, at } = slotOf(seq)
+    const distance = chunk[at] ?? 0
+    return distance === 0 ? 0 : seq - distance
+  }
+
+  function slotOf(seq: number): { readonly chunk: Uint32Array; readonly at: number } {
+    const slot = seq % reach
+    const chunk = (chunks[Math.floor(slot / chunkLength)] ??= new Uint32Array(chunkLength))
+    return { chunk, at: slot % chunkLength }
+  }
+
+  return { note, previousOf }
+}
+
 /** The numbers of an event's frame. */
-export interface Numbering {
+interface Numbering {
   /** From 1 without gaps. */
   readonly seq: number
   /** Of the event before it of the same owner, 0 if none is held. */
   readonly prevSeq: number
 }
 
-export interface OwnStreamParts<Event extends { readonly owner: Address }> {
+interface OwnStreamParts<Event extends { readonly owner: Address }> {
   /** Events that stay in memory; older ones cannot be resumed. */
   readonly capacity: number
   /** The frame of an event, a JSON object. */
@@ -25,7 +84,7 @@ export interface OwnStreamParts<Event extends { readonly owner: Address }> {
  * The events of a private channel that numbers them itself, in one order for all owners; each owner sees its own. The
  * numbers follow from the events alone, so that every worker gives the same, also after a restart.
  */
-export interface OwnStream<Event> {
+interface OwnStream<Event> {
   /** Appends an event; it is delivered at the end of the turn of the event loop, joined with the others of it. */
   push(event: Event): void
   /** Newest first, as far as they are held. */
@@ -33,7 +92,7 @@ export interface OwnStream<Event> {
   topic(topic: OwnTopic): TopicStream
 }
 
-export interface OwnTopic {
+interface OwnTopic {
   readonly channel: Channel
   readonly market: string
   readonly owner: Address

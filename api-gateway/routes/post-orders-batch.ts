@@ -8,8 +8,7 @@ import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { advise, BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
-import { admitOrder } from '../order-rate.js'
-import { orderMembers, storedBeside } from '../orders.js'
+import { admitOrder, orderMembers, storedBeside } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/batch`: 200 `{results}`, one for each order in the order of the request; each order stands alone. */

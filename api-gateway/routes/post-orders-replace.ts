@@ -5,8 +5,7 @@ import { DuplicateError, OrderError } from '../../interface/venue.js'
 import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse } from '../context.js'
-import { admitOrder } from '../order-rate.js'
-import { answerOrder, refuseOrder } from '../orders.js'
+import { admitOrder, answerOrder, refuseOrder } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/replace`: 200 `{order, replaced}` once the market has cancelled the one and placed the other. */

@@ -1,6 +1,6 @@
 import { balanceFacts, balancesOf } from '../../core/contracts/balances.js'
-import { isMarginKept } from '../../core/contracts/exposure.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
+import { isMarginKept } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import { hideCngnTerms, spotCapacity, spotClaims } from '../../core/contracts/spot-claims.js'
 import { amountE18, quoteE18 } from '../../core/money.js'

@@ -1,7 +1,6 @@
 import type { Address } from '../../core/action.js'
 import type { BalanceFacts } from '../../core/contracts/balances.js'
-import type { Exposure } from '../../core/contracts/exposure.js'
-import { requirementOf } from '../../core/contracts/future-margin.js'
+import { requirementOf, type Exposure } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { CngnTerms } from '../../core/contracts/spot-claims.js'
 import { addressOfWord } from '../../core/entry/read-action.js'

@@ -6,8 +6,8 @@ import { amountE18, E18, mulDivFloor, type AmountE18, type QuoteE18 } from '../m
 import { int, never, signedAmountE18, signedQuoteE18, uint, type Codec } from '../wire/codec.js'
 import { appended, list, struct } from '../wire/compound.js'
 import type { AccountFacts, ContractWire, Means, PurseSnapshot, SettledMatch } from './contract.js'
-import { exposureCodec, isMarginKept, type Exposure } from './exposure.js'
 import { notionalFloor } from './fees.js'
+import { exposureCodec, isMarginKept, type Exposure } from './future-margin.js'
 import { addMove, forgetMoves, type SettledMove } from './settled-moves.js'
 
 /** What an account holds of a market's two assets at one block, signed, 1e-18 units. */

@@ -13,7 +13,7 @@ import type { HeldFunds, ShownFunds } from './funds.js'
 import type { IndexLag } from './index-lag.js'
 import type { VenueFaults } from './faults.js'
 import type { ContractType, Market } from './market.js'
-import type { PositionEntry } from './position-entry.js'
+import type { PositionEntry } from './positions.js'
 
 /**
  * What differs between the contract types: one frozen record each, picked once per market (registry.ts). The engine,

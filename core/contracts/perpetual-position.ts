@@ -5,7 +5,7 @@ import type { HeldAccount, HeldRecords, PositionFacts } from './contract.js'
 import { uiPrice } from './perpetual-entry.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
 import { creditOf, liquidationPrice, sizeOf } from './perpetual-margin.js'
-import { entryPrice, gainSinceEntry } from './position-entry.js'
+import { entryPrice, gainSinceEntry } from './positions.js'
 
 /** What an account holds in a perpetual market at one block, signed at 1e18. What the chain cannot price is absent. */
 export interface PerpetualPosition {

@@ -9,9 +9,8 @@ import {
   type MatchTerms,
 } from './claims.js'
 import type { AccountFacts, MarketFacts } from './contract.js'
-import { exposedSurplus } from './exposure.js'
 import { notionalFloor } from './fees.js'
-import { cngnValue } from './future-margin.js'
+import { cngnValue, exposedSurplus } from './future-margin.js'
 import type { Market } from './market.js'
 
 /** What a futures manager says at one block of the worth of cNGN as margin. */

@@ -2,7 +2,7 @@ import { isNegativeDecimal, parseDecimal, parseInteger } from '../decimal.js'
 import { asJsonObject, fieldOf, type JsonFields } from '../json.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { changeRefusals } from './order-refusals.js'
-import { readCancel, type CancelRequest } from './read-cancel.js'
+import { readCancel, type CancelRequest } from './read-cancels.js'
 import {
   fieldRequired,
   invalidDecimal,

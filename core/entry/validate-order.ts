@@ -10,8 +10,13 @@ import { type Checked, notAligned, refusals, wrongModule, type Refusal } from '.
 import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
 import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
 import { findInstrument } from './find-market.js'
-import { readOrderBody, type OrderBody } from './order-body.js'
-import { readControls, USUAL_CONTROLS, type OrderControls } from './order-controls.js'
+import {
+  readControls,
+  readOrderBody,
+  USUAL_CONTROLS,
+  type OrderBody,
+  type OrderControls,
+} from './order-body.js'
 import { ownTextsOf } from './signed-action.js'
 
 /** What the checks need to know besides the body. */

@@ -7,7 +7,7 @@ import {
   NO_ENTRY,
   type PositionEntry,
   type PositionMove,
-} from '../../core/contracts/position-entry.js'
+} from '../../core/contracts/positions.js'
 import type { Fill } from '../../core/engine/change.js'
 import type { Side } from '../../core/engine/order.js'
 

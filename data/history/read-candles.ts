@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { bucketStartSec, joinStats, statsOfCandle } from '../../core/market-data/candle.js'
+import { bucketStartSec, joinStats, statsOfCandle } from '../../core/market-data/candle-series.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
   CANDLE_INTERVALS_SEC,

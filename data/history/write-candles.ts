@@ -6,7 +6,7 @@ import {
   emptyCandle,
   type CandleTrade,
   type OpenCandle,
-} from '../../core/market-data/candle.js'
+} from '../../core/market-data/candle-series.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-record.js'
 

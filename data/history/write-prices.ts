@@ -3,7 +3,7 @@ import { assert } from '../../core/assert.js'
 import type { MarketObservation, PricesAt } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import { contractOf } from '../../core/contracts/registry.js'
-import { bucketStartSec } from '../../core/market-data/candle.js'
+import { bucketStartSec } from '../../core/market-data/candle-series.js'
 import { createReadMarks, createReadRates } from './read-prices.js'
 
 const MINUTE_SEC = 60

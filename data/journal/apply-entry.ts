@@ -2,8 +2,13 @@ import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
-import type { ChangedOutcome, JournalEntry } from '../../core/journal-entry.js'
-import type { Attempt, Inclusion, Reversal } from '../../core/transaction-journal.js'
+import type {
+  Attempt,
+  ChangedOutcome,
+  Inclusion,
+  JournalEntry,
+  Reversal,
+} from '../../core/transaction-journal.js'
 import { blobOf } from '../row-values.js'
 import { resultOf, reversalOf, type CarriedRow, type TransactionReads } from './transaction-rows.js'
 

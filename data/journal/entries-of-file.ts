@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { exactNumber } from '../../core/decimal.js'
-import type { JournalEntry } from '../../core/journal-entry.js'
-import type { Inclusion, IntentOutcome } from '../../core/transaction-journal.js'
+import type { Inclusion, IntentOutcome, JournalEntry } from '../../core/transaction-journal.js'
 import { assert } from '../../core/assert.js'
 import { hexOf } from '../row-values.js'
 import { attemptOf, inclusionOf } from './transaction-rows.js'

@@ -5,8 +5,11 @@ import { journalStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { CannotStart } from '../../core/cannot-start.js'
-import { JOURNAL_OWNERS, type JournalOwner } from '../../core/journal-entry.js'
-import type { Inclusion } from '../../core/transaction-journal.js'
+import {
+  JOURNAL_OWNERS,
+  type Inclusion,
+  type JournalOwner,
+} from '../../core/transaction-journal.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { openDatabase } from '../open.js'
 import {

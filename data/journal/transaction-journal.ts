@@ -3,8 +3,9 @@ import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
-import type { JournalEntry, JournalOwner } from '../../core/journal-entry.js'
 import type {
+  JournalEntry,
+  JournalOwner,
   OpenTransaction,
   RecordedIntent,
   Reversal,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { OPENER_SOURCE, type CommandWriter } from '../../bus-schemas/command-writers.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 import {
@@ -8,9 +9,16 @@ import {
   feedStream,
 } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
 import { openingOf, type MarketOpening } from '../../core/contracts/market-terms.js'
-import { AppendUnknown, NotPermitted, StreamMissing, WrongLastSequence, type Bus } from './bus.js'
+import type { Market } from '../../core/contracts/market.js'
+import {
+  AppendUnknown,
+  BusUnavailable,
+  NotPermitted,
+  StreamMissing,
+  WrongLastSequence,
+  type Bus,
+} from './bus.js'
 import { recordVersions } from './stream-versions.js'
 
 /** Writer of the command that opens a market; it writes nothing else. */
@@ -21,7 +29,7 @@ type OpeningBus = Pick<
   'declareStream' | 'streamState' | 'append' | 'streamVersion' | 'raiseStreamVersion'
 >
 
-export interface OpeningOptions {
+interface OpeningOptions {
   /** The process that opens the log. */
   readonly writer: CommandWriter
   /** Unix milliseconds. */
@@ -126,4 +134,67 @@ export async function readOpening(
   const isOpened = logged?.command.kind === 'MarketOpened'
   assert(isOpened, `${stream} does not begin with MarketOpened: it belongs to an earlier release`)
   return logged.command.opening
+}
+
+const MISSING_LOOK_EVERY_MS = 1_000
+
+interface MissingLogsOptions {
+  readonly bus: Pick<Bus, 'streamState' | 'lastMessage'>
+  /** A log was restored and its market could not be opened, or a feed cannot be read. */
+  readonly onError: (error: unknown) => void
+  /** Pause between two looks at a log. */
+  readonly everyMs?: number
+}
+
+/** Looks for logs that are missing until an operator has restored them. */
+interface MissingLogs {
+  /** Calls back once the market's log is there as far as its feed has read it. Nothing is declared meanwhile. */
+  await(market: string, onRestored: () => Promise<void>): void
+  /** No callback begins after this resolves. */
+  stop(): Promise<void>
+}
+
+export function createMissingLogs(options: MissingLogsOptions): MissingLogs {
+  const { bus, onError, everyMs = MISSING_LOOK_EVERY_MS } = options
+  const timers = new Map<string, NodeJS.Timeout>()
+  const looking = new Set<Promise<void>>()
+  let stopped = false
+
+  const look = async (market: string, onRestored: () => Promise<void>): Promise<void> => {
+    const restored = await isRestored(bus, market)
+    if (stopped) return
+    if (restored) await onRestored()
+    else schedule(market, onRestored)
+  }
+  const schedule = (market: string, onRestored: () => Promise<void>): void => {
+    const timer = setTimeout(() => {
+      timers.delete(market)
+      const running = look(market, onRestored)
+        .catch(onError)
+        .finally(() => looking.delete(running))
+      looking.add(running)
+    }, everyMs)
+    timers.set(market, timer)
+  }
+  return {
+    await: schedule,
+    async stop() {
+      stopped = true
+      for (const timer of timers.values()) clearTimeout(timer)
+      await Promise.all(looking)
+    },
+  }
+}
+
+/** A log that ends before what its feed has read is still being restored. */
+async function isRestored(bus: MissingLogsOptions['bus'], market: string): Promise<boolean> {
+  try {
+    const newest = await bus.lastMessage(feedStream(market))
+    const readTo = newest === undefined ? 0 : decodeBlock(newest.data).commandSeq
+    const { lastSeq } = await bus.streamState(commandsStream(market))
+    return lastSeq > 0 && lastSeq >= readTo
+  } catch (error) {
+    if (error instanceof StreamMissing || error instanceof BusUnavailable) return false
+    throw error
+  }
 }

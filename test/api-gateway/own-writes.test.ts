@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createOwnWrites } from '../../api-gateway/own-writes.js'
+import { createOwnWrites } from '../../api-gateway/reads.js'
 
 /** What the gateway has answered, against what the projection shows. */
 describe('read your own writes', () => {

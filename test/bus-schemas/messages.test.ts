@@ -10,12 +10,6 @@ import {
   termsText,
 } from '../../bus-schemas/markets.js'
 import {
-  decodeIndexLagAnswer,
-  decodeIndexLagQuestion,
-  encodeIndexLagAnswer,
-  encodeIndexLagQuestion,
-} from '../../bus-schemas/index-lag.js'
-import {
   decodeGasStanding,
   decodePingAnswer,
   encodeGasStanding,
@@ -29,7 +23,14 @@ import {
   orderText,
   type OrderAnswer,
 } from '../../bus-schemas/orders.js'
-import { decodeTouched, encodeTouched } from '../../bus-schemas/touched-accounts.js'
+import {
+  decodeIndexLagAnswer,
+  decodeIndexLagQuestion,
+  decodeTouched,
+  encodeIndexLagAnswer,
+  encodeIndexLagQuestion,
+  encodeTouched,
+} from '../../bus-schemas/reports.js'
 import {
   decodeTransferAnswer,
   decodeTransferLookup,

@@ -13,7 +13,7 @@ import {
   socketNonces,
   transferSubject,
 } from '../../bus-schemas/subjects.js'
-import { JOURNAL_OWNERS } from '../../core/journal-entry.js'
+import { JOURNAL_OWNERS } from '../../core/transaction-journal.js'
 
 const M = 'cNGN-USDC'
 const HASH = `0x${'ab'.repeat(32)}` as const

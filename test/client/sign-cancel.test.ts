@@ -3,7 +3,7 @@ import { recoverAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { signCancel } from '../../client/index.js'
 import type { Hex } from '../../core/action.js'
-import { readCancel } from '../../core/entry/read-cancel.js'
+import { readCancel } from '../../core/entry/read-cancels.js'
 import { testDomain, testPrivateKey } from '../support/builders.js'
 import { viemCancelDigest } from '../support/cancel-proofs.js'
 

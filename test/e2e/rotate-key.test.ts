@@ -14,7 +14,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Address } from '../../core/action.js'
-import type { JournalOwner } from '../../core/journal-entry.js'
+import type { JournalOwner } from '../../core/transaction-journal.js'
 import { roleAccounts, type KeyedAccount } from '../../devnet/chain/accounts.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { runAudit } from '../support/audit.js'

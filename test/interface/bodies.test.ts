@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { z } from 'zod'
 import { isSignatureText } from '../../core/entry/read-action.js'
-import { readCancel } from '../../core/entry/read-cancel.js'
 import {
-  type CancelsBody,
+  readCancel,
   readCancelAll,
   readCancelAllAfter,
   readCancelOrders,
+  type CancelsBody,
 } from '../../core/entry/read-cancels.js'
 import { readSubmittedOrder, validateOrder } from '../../core/entry/validate-order.js'
 import type { Checked } from '../../core/entry/refusals.js'

@@ -5,8 +5,8 @@ import {
   changeRefusals,
   controlRefusals,
 } from '../../core/entry/order-refusals.js'
-import { readCancel } from '../../core/entry/read-cancel.js'
 import {
+  readCancel,
   readCancelAll,
   readCancelAllAfter,
   readCancelOrders,

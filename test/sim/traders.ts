@@ -14,7 +14,7 @@ import { addressOfPublicKey, bytesToHex, hexToBytes } from '../../chain/signing/
 import type { Action, Address, Hex } from '../../core/action.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/engine/order.js'
-import type { OrderControls } from '../../core/entry/order-controls.js'
+import type { OrderControls } from '../../core/entry/order-body.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { E18 } from '../../core/money.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
-import type { ChangedOutcome, JournalEntry, JournalMessage } from '../../core/journal-entry.js'
-import type { Attempt, Inclusion, Intent, IntentOutcome } from '../../core/transaction-journal.js'
+import type {
+  Attempt,
+  ChangedOutcome,
+  Inclusion,
+  Intent,
+  IntentOutcome,
+  JournalEntry,
+  JournalMessage,
+} from '../../core/transaction-journal.js'
 import type { Hex } from '../../core/action.js'
 import { anyHash, anyText } from './arbitraries.js'
 

@@ -1,4 +1,5 @@
 import { request as httpRequest, type Server } from 'node:http'
+import { createOwnWrites } from '../../api-gateway/reads.js'
 import type { Address } from '../../core/action.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { createConnection } from 'node:net'
@@ -7,7 +8,6 @@ import type { GatewayDeps } from '../../api-gateway/context.js'
 import { createBooks, type Books } from '../../api-gateway/books/books.js'
 import { createBookRenderer } from '../../api-gateway/books/render-book.js'
 import { createIndexGate } from '../../api-gateway/index-lag.js'
-import { createOwnWrites } from '../../api-gateway/own-writes.js'
 import {
   decodeOrderRequest,
   encodeOrderAnswer,

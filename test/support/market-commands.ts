@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Change } from '../../core/engine/change.js'
 import type { Command, MarketCommand } from '../../core/engine/command.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
-import type { OrderControls } from '../../core/entry/order-controls.js'
+import type { OrderControls } from '../../core/entry/order-body.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { matcherOrder, START_MS } from './matching.js'
 

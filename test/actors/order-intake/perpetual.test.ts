@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { commandMessages } from '../../../bus-schemas/commands.js'
+import { encodeIndexLagQuestion } from '../../../bus-schemas/reports.js'
 import type { Address } from '../../../core/action.js'
 import {
   hidePerpetual,
@@ -7,7 +8,6 @@ import {
   type PerpetualAccount,
   type PerpetualFacts,
 } from '../../../core/contracts/perpetual-facts.js'
-import { encodeIndexLagQuestion } from '../../../bus-schemas/index-lag.js'
 import { askIndexLag, commandsStream } from '../../../bus-schemas/subjects.js'
 import { priceE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
+import { feedTopic } from '../../../actors/ws-fanout/channels.js'
 import type { Connection } from '../../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
-import { feedTopic } from '../../../actors/ws-fanout/feed-topics.js'
 import { openMarketFeed } from '../../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../../actors/ws-fanout/replay.js'
 import { createTopicSubscriptions } from '../../../actors/ws-fanout/subscriptions.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { createChangeRing, createFeedMarks } from '../../../actors/ws-fanout/market-feed.js'
-import { createOwnerLinks } from '../../../actors/ws-fanout/owner-links.js'
+import { createOwnerLinks } from '../../../actors/ws-fanout/own-stream.js'
 import { createGate } from '../../../actors/ws-fanout/replay.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { priceE18 } from '../../../core/money.js'

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import type { GatewayDeps } from '../../../api-gateway/context.js'
-import { createOwnWrites } from '../../../api-gateway/own-writes.js'
+import { createOwnWrites } from '../../../api-gateway/reads.js'
 import type { Hex } from '../../../core/action.js'
 import type { Block } from '../../../core/engine/change.js'
 import { frameMessage } from '../../../core/entry/auth-frame.js'

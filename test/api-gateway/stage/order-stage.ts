@@ -1,6 +1,6 @@
 import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
 import { createApp } from '../../../api-gateway/app.js'
-import { createOwnWrites } from '../../../api-gateway/own-writes.js'
+import { createOwnWrites } from '../../../api-gateway/reads.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import { readFrameHeader } from '../../../chain/signing/verify-frame.js'
 import { createSignatureVerifier } from '../../../chain/signing/verify-signature.js'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { balanceMeans, type BalancePurse } from '../../../core/contracts/balances.js'
 import type { SettledMatch } from '../../../core/contracts/contract.js'
-import type { Exposure } from '../../../core/contracts/exposure.js'
+import type { Exposure } from '../../../core/contracts/future-margin.js'
 import type { LiveOrder } from '../../../core/engine/live-order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 

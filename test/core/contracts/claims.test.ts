@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import {
   balanceClaim,
+  claimsLeft,
   marginClaim,
   type Claim,
   type MatchTerms,
 } from '../../../core/contracts/claims.js'
 import { balanceFacts, type BalanceFacts } from '../../../core/contracts/balances.js'
-import { claimsLeft } from '../../../core/contracts/claims-left.js'
 import { futureClaims } from '../../../core/contracts/future-claims.js'
 import { hideCngnTerms, spotCapacity, spotClaims } from '../../../core/contracts/spot-claims.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'

@@ -5,7 +5,7 @@ import {
   perpetualPositions,
   type PerpetualPosition,
 } from '../../../core/contracts/perpetual-position.js'
-import type { PositionEntry } from '../../../core/contracts/position-entry.js'
+import type { PositionEntry } from '../../../core/contracts/positions.js'
 import { amountE18, priceE18 } from '../../../core/money.js'
 import { MarginAccount, PositionRecord } from '../../../interface/position.js'
 import { aPerp } from '../../support/builders.js'

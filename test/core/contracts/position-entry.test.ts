@@ -8,7 +8,7 @@ import {
   NO_ENTRY,
   type PositionEntry,
   type PositionMove,
-} from '../../../core/contracts/position-entry.js'
+} from '../../../core/contracts/positions.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { e18 } from '../../support/perpetual.js'
 

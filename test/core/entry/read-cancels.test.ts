@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readCancel } from '../../../core/entry/read-cancel.js'
+import { readCancel } from '../../../core/entry/read-cancels.js'
 
 const owner = `0x${'aB'.repeat(20)}`
 

@@ -1,7 +1,17 @@
 import type { IndexLagGate, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
-import { flag, priceE18, whole } from '../core/wire/codec.js'
-import { optional, struct } from '../core/wire/compound.js'
+import type { TouchedAccounts } from '../core/touched-accounts.js'
+import { flag, priceE18, uint, whole } from '../core/wire/codec.js'
+import { list, optional, struct } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
+
+/** The question on `tellTouched`; its answer is empty. */
+export const { encode: encodeTouched, decode: decodeTouched } = message(
+  'touched accounts',
+  since(
+    WIRE_VERSION,
+    struct<TouchedAccounts>({ first: uint, head: uint, accounts: optional(list(uint)) }),
+  ),
+)
 
 /** The gate of the index's lag, which the order intake keeps. */
 
