@@ -24,14 +24,7 @@ export function parseAddress(value: unknown): Address | undefined {
 
 /** Printable ASCII that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
-const BEYOND_ASCII = /[^\0-\x7f]/g
 
 /** Any text as a JSON string. Most texts need no escaping, and testing for that is cheaper than escaping. */
 export const jsonText = (text: string): string =>
   PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
-
-/** The same in ASCII only: up to twice as long as in UTF-8, but one byte a character. */
-export const asciiJsonText = (text: string): string =>
-  PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(BEYOND_ASCII, escaped)
-
-const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
