@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import { readRefusals } from '../core/entry/read-refusals.js'
 import { nextTurn } from '../runtime/http/answer-bytes.js'
-import { clientAddress, clientKey } from '../runtime/http/client-address.js'
-import { decrease } from '../runtime/http/connections.js'
+import { clientAddress, clientKey, decrease } from '../runtime/http/connections.js'
 import { refuse, type GatewayContext, type GatewayDeps, type Handler } from './context.js'
 
 /** Bounds of the reads that take long to answer: whole books and pages of history. */

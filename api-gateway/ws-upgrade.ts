@@ -1,7 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { clientAddress } from '../runtime/http/client-address.js'
-import { endWithRefusal, leaveHttp, requestIdOf } from '../runtime/http/connections.js'
+import {
+  clientAddress,
+  endWithRefusal,
+  leaveHttp,
+  requestIdOf,
+} from '../runtime/http/connections.js'
 import { refusals, refuse as refusalOf, type Refusal } from '../core/entry/refusals.js'
 import type { Logger } from '../runtime/process/log.js'
 

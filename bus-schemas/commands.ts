@@ -28,10 +28,10 @@ import {
 } from '../core/wire/codec.js'
 import { appended, list, optional, struct, union } from '../core/wire/compound.js'
 import { match } from './blocks.js'
-import { mayWrite } from './command-writers.js'
 import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'
 import { marketOpening, rulesChange } from './markets.js'
 import { always, order, orderStatus, side } from './orders.js'
+import { mayWrite } from './subjects.js'
 
 /** What the chain shows of a subaccount at one block. */
 export const accountObservation = ({ accountFacts }: ContractWire): Codec<AccountObservation> =>

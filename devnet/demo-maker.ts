@@ -6,12 +6,10 @@ import { createSocketClient } from '../client/socket.js'
 import { runProcess, type ProcessContext, type Running } from '../runtime/process/process.js'
 import { readDemoMakerConfig, type DemoMakerConfig } from './demo-maker/config.js'
 import { isPassing } from './demo-maker/desk.js'
-import { openFlowCount } from './demo-maker/flow-count.js'
-import { runFlow } from './demo-maker/flow.js'
+import { openFlowCount, runFlow } from './demo-maker/flow.js'
 import { pause } from './demo-maker/pause.js'
 import { quoteMarket } from './demo-maker/quoted-market.js'
-import { keepQuoted } from './demo-maker/quoted-markets.js'
-import { followMarkets } from './demo-maker/venue-markets.js'
+import { followMarkets, keepQuoted } from './demo-maker/venue-markets.js'
 
 /** How often the list of markets is read: prices, and what is listed. */
 const MARKETS_EVERY_MS = 2_000

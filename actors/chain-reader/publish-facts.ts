@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
-import { CHAIN_READER_SOURCE } from '../../bus-schemas/command-writers.js'
-import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
+import { CHAIN_READER_SOURCE, commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'

@@ -1,11 +1,10 @@
-import { MATCHER_SOURCE } from '../../bus-schemas/command-writers.js'
 import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
 import type { TakeNotices } from '../../bus-schemas/commands.js'
 import { encodeMarketAnswer } from '../../bus-schemas/markets.js'
 import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import { marketVersions } from '../../bus-schemas/stream-versions.js'
-import { askLeader, feedStream, feedSubject } from '../../bus-schemas/subjects.js'
+import { askLeader, feedStream, feedSubject, MATCHER_SOURCE } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
 import type {
   CommandAnswer,

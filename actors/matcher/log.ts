@@ -1,6 +1,5 @@
-import { MATCHER_SOURCE } from '../../bus-schemas/command-writers.js'
 import { commandMessages, type TakeNotices } from '../../bus-schemas/commands.js'
-import { commandsStream } from '../../bus-schemas/subjects.js'
+import { commandsStream, MATCHER_SOURCE } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'

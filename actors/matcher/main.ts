@@ -10,8 +10,7 @@ import { checkpointsOf, executorOf, operatorsOf, readMatcherConfig } from './con
 import { runEveryMarket } from './every-market.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
 import { startMatcher } from './matcher.js'
-import { measureMatcher, sampleMatcher } from './measure.js'
-import { answerPings, observeMatcher } from './observe.js'
+import { answerPings, measureMatcher, observeMatcher, sampleMatcher } from './observe.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
 
 const config = orExit(readMatcherConfig)

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { MATCHER_SOURCE, OPERATOR_SOURCE } from '../../bus-schemas/command-writers.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
-import { commandsSubject } from '../../bus-schemas/subjects.js'
+import { commandsSubject, MATCHER_SOURCE, OPERATOR_SOURCE } from '../../bus-schemas/subjects.js'
 import { createNumbering, type Command, type LoggedCommand } from '../../core/engine/command.js'
 import { PENDING_MATCHES_MAX } from '../../core/engine/limits.js'
 import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { refusals, refuse, type Refusal } from '../../core/entry/refusals.js'
+import type { IsAllowed } from '../../runtime/http/origins.js'
 import {
   clientAddress,
   clientKey,
+  decrease,
   forwardedFor,
   isLoopback,
   peerOf,
-} from '../../runtime/http/client-address.js'
-import type { IsAllowed } from '../../runtime/http/origins.js'
-import { decrease } from '../../runtime/http/connections.js'
+} from '../../runtime/http/connections.js'
 import type { SessionLimits } from './limits.js'
 
 /** What decides about an upgrade. */

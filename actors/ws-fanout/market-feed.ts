@@ -16,7 +16,7 @@ import {
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
-import { createMarketData, type MarketData } from './market-data/market-data.js'
+import { createMarketData, type MarketData } from './market-data.js'
 import { followMarketFacts } from './market-facts.js'
 import { createOwnerLinks } from './own-stream.js'
 import { createOwnerClaims, type OwnerClaims } from './owner-claims.js'

@@ -1,11 +1,22 @@
-import { balanceFacts, balancesOf } from '../../core/contracts/balances.js'
+import type { Address } from '../../core/action.js'
+import { balanceFacts, balancesOf, type BalanceFacts } from '../../core/contracts/balances.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
-import { isMarginKept } from '../../core/contracts/future-margin.js'
+import { isMarginKept, requirementOf, type Exposure } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
-import { hideCngnTerms, spotCapacity, spotClaims } from '../../core/contracts/spot-claims.js'
-import { amountE18, quoteE18 } from '../../core/money.js'
-import type { BlockCalls, ChainContract, Solvency } from './registry.js'
-import { futuresManagerOf, readCngnTerms, readTradingAccount } from './trading-account.js'
+import {
+  hideCngnTerms,
+  spotCapacity,
+  spotClaims,
+  type CngnTerms,
+} from '../../core/contracts/spot-claims.js'
+import { addressOfWord } from '../../core/entry/read-action.js'
+import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
+import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
+import { undefinedOnRevert } from '../abi/errors.js'
+import { selectorsOf } from '../abi/selectors.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
+import { readMark } from './future-reads.js'
+import type { AccountCalls, BlockCalls, ChainContract, Holding, Solvency } from './registry.js'
 
 /** A side lacks what it pays with, or the initial margin that must stay; with a stale index that cannot be known. */
 const solvency: Solvency = {
@@ -66,4 +77,106 @@ export const spot: ChainContract = {
   claimsOf: spotClaims,
   capacityOf: (part, account) => spotCapacity(account, part),
   solvency,
+}
+
+const of = {
+  ...selectorsOf(futuresManagerAbi, 'variation', 'marginRates', 'cngnFactors'),
+  ...selectorsOf(futuresManagerAbi, 'futureAsset', 'wrappedUsdc', 'wrappedCngn'),
+  ...selectorsOf(futureAssetAbi, 'getIndexPrice'),
+}
+
+/** A manager under which spot balances are margin of futures, with what it counts. */
+interface FuturesManager {
+  readonly address: Address
+  readonly futureAsset: Address
+  readonly usdc: Address
+  readonly cngn: Address
+}
+
+/** The market's manager if it is one of futures; read once. Rejects unless the node answers. */
+async function futuresManagerOf(
+  { marginManagerAddress: address }: Market,
+  { constant }: PlainCalls,
+): Promise<FuturesManager | undefined> {
+  const [asset, usdc, cngn] = await Promise.all(
+    [of.futureAsset, of.wrappedUsdc, of.wrappedCngn].map(async (selector) => {
+      const word = await constant(address, selector)
+      return word === undefined ? undefined : addressOfWord(word)
+    }),
+  )
+  if (asset === undefined || usdc === undefined || cngn === undefined) return undefined
+  return { address, futureAsset: asset, usdc, cngn }
+}
+
+/** What cNGN counts as at the block, as margin of the manager's accounts. */
+async function readCngnTerms(
+  { address, futureAsset }: FuturesManager,
+  block: PlainCalls,
+): Promise<CngnTerms> {
+  const [index, [, factor = 0n]] = await Promise.all([
+    readIndex(futureAsset, block),
+    block.words(address, of.cngnFactors, []),
+  ])
+  return { index, factor }
+}
+
+/** 0 while it is stale. */
+async function readIndex(asset: Address, { word }: PlainCalls): Promise<PriceE18> {
+  return priceE18((await word(asset, of.getIndexPrice, []).catch(undefinedOnRevert)) ?? 0n)
+}
+
+/**
+ * What an account may spend on spot under a manager of futures; an account of another manager has neither position nor
+ * debt there. Two calls, and a second round of them for an account with either. Rejects unless the node answers all.
+ */
+async function readTradingAccount(
+  manager: FuturesManager,
+  { assetAddress, subId, quoteAssetAddress }: Market,
+  account: AccountCalls,
+): Promise<BalanceFacts> {
+  const [holdings, word] = await Promise.all([
+    account.holdings(),
+    account.word(manager.address, of.variation, [account.subaccountId]),
+  ])
+  const amountOf = (asset: Address, ofSubId: bigint): bigint =>
+    holdings.find((held) => held.asset === asset && held.subId === ofSubId)?.balance ?? 0n
+  const base = amountOf(assetAddress, subId)
+  const quote = quoteE18(amountOf(quoteAssetAddress, 0n))
+  const variation = BigInt.asIntN(256, word)
+  const positions = holdings.filter(({ asset }) => asset === manager.futureAsset)
+  if (positions.length === 0 && variation >= 0n) return { base: amountE18(base), quote }
+  const exposure = await readExposure(manager, account, { positions, cngn: base + variation })
+  // What the account owes is taken of its cNGN whenever the account is touched.
+  const free = variation < 0n ? base + variation : base
+  return {
+    base: amountE18(free > 0n ? free : 0n),
+    quote,
+    ...(exposure !== undefined && { exposure }),
+  }
+}
+
+interface Exposed {
+  readonly positions: readonly Holding[]
+  readonly cngn: bigint
+}
+
+/** Undefined for an account that owes less than it has of cNGN, and has no position that is not settled. */
+async function readExposure(
+  manager: FuturesManager,
+  account: AccountCalls,
+  { positions, cngn }: Exposed,
+): Promise<Exposure | undefined> {
+  const [terms, [, rate = 0n], sizes] = await Promise.all([
+    readCngnTerms(manager, account),
+    account.words(manager.address, of.marginRates, []),
+    Promise.all(
+      positions.map(async ({ asset, subId, balance }) => {
+        const { isSettled } = await readMark({ assetAddress: asset }, subId, account)
+        return isSettled ? 0n : balance < 0n ? -balance : balance
+      }),
+    ),
+  ])
+  const size = sizes.reduce((sum, each) => sum + each, 0n)
+  if (size === 0n && cngn >= 0n) return undefined
+  return { cngn, required: requirementOf(size, rate), ...terms }
 }

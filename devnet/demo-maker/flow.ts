@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeJsonDurably } from '../../data/durable-file.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { isPassing, type Desk } from './desk.js'
-import type { FlowCount } from './flow-count.js'
 import { pause } from './pause.js'
 import { takerOf, type Around, type Grid, type Quote } from './quotes.js'
 
@@ -16,7 +19,7 @@ export interface FlowMarket {
 }
 
 /** Numbers in 0 … below - 1. */
-export type Random = (below: number) => number
+type Random = (below: number) => number
 
 /** Of ten orders, so many go where the last one of the market went. */
 const FOLLOWS_IN_TEN = 6
@@ -76,7 +79,7 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-export interface FlowParts {
+interface FlowParts {
   /** Those with quotes now. */
   readonly markets: () => readonly FlowMarket[]
   readonly count: FlowCount
@@ -102,5 +105,38 @@ export async function runFlow({ markets, count, seed, signal, log }: FlowParts):
       if (!isPassing(error)) throw error
       log.info({ err: error, market: market.market }, 'no quote taken')
     }
+  }
+}
+
+const countSchema = z.object({ orders: z.int().min(0) })
+
+/** How many orders have taken quotes since the devnet began, kept in `DATA_DIR/demo-flow.json`. */
+interface FlowCount {
+  readonly made: number
+  /** Resolves when the file has the new count. */
+  add(): Promise<void>
+}
+
+/** Counts from zero without the file. Throws when the file has another form. */
+export function openFlowCount(dataDir: string): FlowCount {
+  const file = join(dataDir, 'demo-flow.json')
+  let made = readCount(file)
+  return {
+    get made() {
+      return made
+    },
+    async add() {
+      made += 1
+      await writeJsonDurably(file, { orders: made })
+    },
+  }
+}
+
+function readCount(file: string): number {
+  try {
+    return countSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).orders
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
   }
 }

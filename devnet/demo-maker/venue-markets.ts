@@ -1,7 +1,8 @@
 import type { MarketEntry } from '../../client/index.js'
-import { PRICINGS, type Pricing } from './pricings.js'
-import type { Around } from './quotes.js'
 import { walkPpm } from './price-walk.js'
+import { PRICINGS, type Pricing } from './pricings.js'
+import type { QuotedMarket } from './quoted-market.js'
+import type { Around } from './quotes.js'
 
 /**
  * A market is quoted once it could be for so long: what the venue shows may be a second newer than what it checks new orders
@@ -9,7 +10,7 @@ import { walkPpm } from './price-walk.js'
  */
 const STEADY_FOR_MS = 3_000
 
-export interface VenueMarkets {
+interface VenueMarkets {
   /** Takes the newest list. */
   show(all: readonly MarketEntry[], nowMs: number): void
   /** Listed markets that take orders and whose contract type has a pricing. */
@@ -18,7 +19,7 @@ export interface VenueMarkets {
   around(market: string, nowMs: number): Around | undefined
 }
 
-export interface Quotable {
+interface Quotable {
   readonly market: MarketEntry
   readonly pricing: Pricing
 }
@@ -60,3 +61,35 @@ export function followMarkets(seed: number): VenueMarkets {
 
 const pricingOf = ({ contract_type: type }: MarketEntry): Pricing | undefined =>
   (PRICINGS as Readonly<Partial<Record<string, Pricing>>>)[type]
+
+interface QuotedMarkets {
+  /** Begins with markets that are new in the list, and stops those that have left it. */
+  update(listed: readonly Quotable[]): void
+  all(): readonly QuotedMarket[]
+}
+
+interface QuotedMarketsParts {
+  /** Undefined for a market that is not quoted. */
+  readonly open: (market: Quotable) => QuotedMarket | undefined
+  readonly onStopped: (market: string, stopped: Promise<void>) => void
+}
+
+/** The markets that are quoted now, by what the venue lists. */
+export function keepQuoted({ open, onStopped }: QuotedMarketsParts): QuotedMarkets {
+  const quoted = new Map<string, QuotedMarket>()
+  return {
+    update(listed) {
+      for (const quotable of listed) {
+        const { market } = quotable.market
+        const opened = quoted.has(market) ? undefined : open(quotable)
+        if (opened !== undefined) quoted.set(market, opened)
+      }
+      for (const [name, one] of quoted) {
+        if (listed.some(({ market }) => market.market === name)) continue
+        quoted.delete(name)
+        onStopped(name, one.stop())
+      }
+    },
+    all: () => [...quoted.values()],
+  }
+}

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
-import { OPENER_SOURCE, type CommandWriter } from '../../bus-schemas/command-writers.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 import {
   commandsStream,
   commandsSubject,
   commandsSubjects,
   feedStream,
+  OPENER_SOURCE,
+  type CommandWriter,
 } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { openingOf, type MarketOpening } from '../../core/contracts/market-terms.js'

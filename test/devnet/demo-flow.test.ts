@@ -5,19 +5,18 @@ import { fillBand } from '../../core/contracts/future-prices.js'
 import { hidePerpetual } from '../../core/contracts/perpetual-facts.js'
 import { priceE18 } from '../../core/money.js'
 import { marketEntry } from '../../core/records/market-entry.js'
-import { openFlowCount } from '../../devnet/demo-maker/flow-count.js'
 import {
   createFlow,
   FLOW_MOST,
   nextPauseMs,
+  openFlowCount,
   seededRandom,
   type FlowMarket,
 } from '../../devnet/demo-maker/flow.js'
 import { walkPpm, WALK_MAX_PPM } from '../../devnet/demo-maker/price-walk.js'
 import { PRICINGS } from '../../devnet/demo-maker/pricings.js'
-import { keepQuoted } from '../../devnet/demo-maker/quoted-markets.js'
 import { quoteAt, type Quote } from '../../devnet/demo-maker/quotes.js'
-import { followMarkets } from '../../devnet/demo-maker/venue-markets.js'
+import { followMarkets, keepQuoted } from '../../devnet/demo-maker/venue-markets.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { futureFacts } from '../support/future.js'
 import { START_MS } from '../support/matching.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
-import { clientAddress, clientKey } from '../../../runtime/http/client-address.js'
+import { clientAddress, clientKey } from '../../../runtime/http/connections.js'
 
 const from = (peer: string | undefined, forwarded?: string) =>
   ({

@@ -1,5 +1,5 @@
-import type { Market } from '../../../core/contracts/market.js'
-import { contractOf } from '../../../core/contracts/registry.js'
+import type { Market } from '../../core/contracts/market.js'
+import { contractOf } from '../../core/contracts/registry.js'
 import {
   candlesAfter,
   newestCandles,
@@ -7,7 +7,7 @@ import {
   type CandleSeries,
   type HeldCandle,
   type IntervalCandles,
-} from '../../../core/market-data/candle-series.js'
+} from '../../core/market-data/candle-series.js'
 import {
   bestLevels,
   bestLevelsBefore,
@@ -15,16 +15,16 @@ import {
   levelsThatDiffer,
   type LevelBook,
   type LevelChange,
-} from '../../../core/market-data/level-book.js'
-import type { BookLevels } from '../../../core/records/listing-record.js'
-import { candleState, levelsRecord, tickerState } from '../../../core/records/market-data.js'
-import type { TradeStats } from '../../../core/records/trade-record.js'
-import { isoTime } from '../../../core/time.js'
-import type { LevelDepth, TickerState } from '../../../interface/market-data.js'
-import type { CandleInterval } from '../../../interface/trade.js'
-import { MAX_SNAPSHOT_CANDLES } from '../limits.js'
-import { textFrame } from '../server-frames.js'
-import type { ShownView, Snapshot } from '../snapshots.js'
+} from '../../core/market-data/level-book.js'
+import type { BookLevels } from '../../core/records/listing-record.js'
+import { candleState, levelsRecord, tickerState } from '../../core/records/market-data.js'
+import type { TradeStats } from '../../core/records/trade-record.js'
+import { isoTime } from '../../core/time.js'
+import type { LevelDepth, TickerState } from '../../interface/market-data.js'
+import type { CandleInterval } from '../../interface/trade.js'
+import { MAX_SNAPSHOT_CANDLES } from './limits.js'
+import { textFrame } from './server-frames.js'
+import type { ShownView, Snapshot } from './snapshots.js'
 
 /** A public stream of absolute values. */
 export type DataTopic =

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { sampleMatcher } from '../../../actors/matcher/measure.js'
+import { sampleMatcher } from '../../../actors/matcher/observe.js'
 import type { MarketHolds } from '../../../core/engine/market-holds.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
 
