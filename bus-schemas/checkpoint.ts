@@ -279,20 +279,22 @@ function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
 
 /**
  * The messages of a checkpoint, the seal last, which holds the SHA-256 of everything before it and of itself. Each is
- * made when it is asked for, so that the writer can do other work between two.
+ * made when it is asked for, so that the writer can do other work between two; as a text, at most MAX_MESSAGE_BYTES long
+ * in UTF-8, so that one buffer serves all: memory outside of the heap brings collections of the whole heap.
  */
-export function* encodeCheckpoint(checkpoint: Checkpoint): Generator<Uint8Array> {
+export function* encodeCheckpoint(checkpoint: Checkpoint): Generator<string> {
   const { version, form } = checkpointVersions(checkpoint.state.identity)
   const hash = createHash('sha256')
   let parts = 0
   let bytes = 0
   for (const { list, rows } of partsOf(checkpoint, form)) {
-    const data = Buffer.from(`${partLine.write({ no: parts, list })}\n[${rows.join(',')}]`)
-    assert(data.length <= MAX_MESSAGE_BYTES, `a part of a checkpoint has ${data.length} bytes`)
-    hash.update(data)
+    const text = `${partLine.write({ no: parts, list })}\n[${rows.join(',')}]`
+    const length = Buffer.byteLength(text)
+    assert(length <= MAX_MESSAGE_BYTES, `a part of a checkpoint has ${length} bytes`)
+    hash.update(text)
     parts += 1
-    bytes += data.length
-    yield data
+    bytes += length
+    yield text
   }
   const { market, commandSeq } = checkpoint
   yield sealed({ version, market, commandSeq, parts, bytes }, hash)
@@ -333,9 +335,9 @@ function* partsOfList<K extends ListPart>(
   if (rows.length > 0) yield { list, rows }
 }
 
-function sealed(seal: Seal, hash: Hash): Uint8Array {
+function sealed(seal: Seal, hash: Hash): string {
   const line = sealLine.write(seal)
-  return Buffer.from(`${line}\n${hash.update(line).digest('hex')}`)
+  return `${line}\n${hash.update(line).digest('hex')}`
 }
 
 /** The seal in a message, if it is the last of a checkpoint; not verified yet. */

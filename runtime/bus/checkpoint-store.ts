@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   CheckpointUnusable,
   decodeCheckpoint,
@@ -8,6 +8,7 @@ import {
   type Checkpoint,
 } from '../../bus-schemas/checkpoint.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
+import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import { checkpointsStream, checkpointsSubject } from '../../bus-schemas/subjects.js'
 import { MessagesGone, type Bus, type BusMessage } from './bus.js'
 
@@ -15,6 +16,8 @@ import { MessagesGone, type Bus, type BusMessage } from './bus.js'
 export const CHECKPOINTS_KEPT = 3
 /** Messages of a checkpoint per read. */
 const READ_CHUNK = 64
+/** The pause after a message of a checkpoint, as a multiple of the time it took: orders have the rest of process and bus. */
+const PAUSE_PER_WORK = 3
 
 /** The position of a checkpoint in its stream and the command of its seal; not verified yet. */
 export interface StoredCheckpoint {
@@ -99,10 +102,14 @@ export async function writeCheckpoint(
   const stream = checkpointsStream(market)
   const { lastSeq } = await bus.streamState(stream)
   let sealSeq = lastSeq
-  for (const data of encodeCheckpoint(checkpoint)) {
+  let startedAt = performance.now()
+  const buffer = Buffer.allocUnsafeSlow(MAX_MESSAGE_BYTES)
+  for (const text of encodeCheckpoint(checkpoint)) {
     if (isOver()) return undefined
+    const data = buffer.subarray(0, buffer.write(text))
     sealSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: sealSeq })
-    await nextTurn()
+    await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
+    startedAt = performance.now()
   }
   const [seal] = await bus.read(stream, sealSeq, 1)
   if (seal === undefined) return undefined

@@ -41,8 +41,10 @@ function checkpointOf(state: MatcherState, commandSeq = 1): Checkpoint {
   const feed = { messageSeq: commandSeq, sha256: 'ab'.repeat(32) }
   return { market: MARKET, commandSeq, feed, term: 3, state: takeSnapshot(state) }
 }
+const bytesOf = (texts: Iterable<string>): Uint8Array[] =>
+  Array.from(texts, (text) => new TextEncoder().encode(text))
 const encoded = (state: MatcherState, commandSeq?: number): Uint8Array[] =>
-  [...encodeCheckpoint(checkpointOf(state, commandSeq))].map((data) => new Uint8Array(data))
+  bytesOf(encodeCheckpoint(checkpointOf(state, commandSeq)))
 const restored = (messages: readonly Uint8Array[]): MatcherState =>
   restoreSnapshot(decodeCheckpoint(messages, LOG_MARKET).state)
 
@@ -190,7 +192,7 @@ describe('checkpoints', () => {
     const before = encoded(state)
     const later = encodeCheckpoint(checkpointOf(state))
     replay(state, log, half)
-    expect([...later].map((data) => new Uint8Array(data))).to.deep.equal(before)
+    expect(bytesOf(later)).to.deep.equal(before)
     expect(encoded(state)).to.not.deep.equal(before)
   })
 

@@ -166,7 +166,7 @@ describe('a contract type of its own in the venue', () => {
       feed: { messageSeq: 3, sha256: 'a'.repeat(64) },
       state: takeSnapshot(state),
     }
-    const parts = [...encodeCheckpoint(checkpoint)]
+    const parts = [...encodeCheckpoint(checkpoint)].map((text) => Buffer.from(text))
     expect(decodeCheckpoint(parts, market)).to.deep.equal(checkpoint)
   })
 

@@ -92,7 +92,7 @@ describe('cancels of many orders', () => {
         ...{ market: 'cNGN-USDC', commandSeq: 1, feed: { messageSeq: 1, sha256: '' }, term: 1 },
         state: takeSnapshot(matcher.state),
       }),
-    ]
+    ].map((text) => Buffer.from(text))
     const market = { market: 'cNGN-USDC', contractType: 'spot' } as const
     const restored = restoreSnapshot(decodeCheckpoint(messages, market).state)
     expect(restored.leases.byKey).to.deep.equal(matcher.state.leases.byKey)
