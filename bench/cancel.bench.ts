@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { privateKeyToAccount } from 'viem/accounts'
-import { signCancelAll, type OrderBody } from '../client/index.js'
+import { frameHeader, signCancelAll, signFrame, type OrderBody } from '../client/index.js'
 import type { CancelsAnswer } from '../interface/cancels.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { createHttpLoad, postOf, saturate, type RequestBytes } from './http-load.js'
@@ -20,6 +21,8 @@ const ORDERS = { tiny: 20, usual: 1_000, full: 1_000 }
 /** Single cancels of a round, of which the median counts. */
 const SINGLE = { tiny: 3, usual: 25, full: 50 }
 const CONNECTIONS = 64
+/** After the orders are placed: until the read models and the subscribers' process have them too. */
+const SETTLED_MS = 1_000
 
 async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
   const venue = await startVenue({ dir: join(dir, 'venue'), env: { DEVNET_SAVE_CHAIN: '0' } })
@@ -34,39 +37,52 @@ async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promis
     const domain = { chainId: devnet.chain_id, matching: devnet.matching }
     const count = ORDERS[size]
     let proofs = 0
-    const { all, single } = await interleaved(rounds, {
+    const cancelAll = async (body: object, headers = {}): Promise<number> => {
+      const { tookMs, text } = await timed(postOf('/v1/orders/cancel-all', body, headers))
+      const { orders, left } = JSON.parse(text) as CancelsAnswer
+      if (orders.length < count || left !== 0) {
+        throw new Error(`${orders.length} of ${count} orders were cancelled, ${left} are left`)
+      }
+      say(`${Math.round(tookMs)} ms`)
+      return tookMs
+    }
+    const framed = async () => {
+      const frame = await signFrame(owner, { purpose: 'history', domain: devnet.auth_domain })
+      return { 'X-Service-Auth': frameHeader(frame) }
+    }
+    const { all, signed, single } = await interleaved(rounds, {
       single: async () => {
+        const orders = await place(SINGLE[size])
+        const headers = await framed()
         const times: number[] = []
-        for (const { owner_address, nonce } of await place(SINGLE[size])) {
-          const { tookMs } = await timed(postOf('/v1/orders/cancel', { owner_address, nonce }))
-          times.push(tookMs)
+        for (const { owner_address, nonce } of orders) {
+          const body = { owner_address, nonce }
+          times.push((await timed(postOf('/v1/orders/cancel', body, headers))).tookMs)
         }
         return median(times)
       },
       all: async () => {
         await place(count)
+        return cancelAll({ owner_address: owner.address, market: SPOT.name }, await framed())
+      },
+      signed: async () => {
+        await place(count)
         const issuedAtSec = Math.floor(Date.now() / 1_000)
         // A proof counts once, and two of one second would be the same bytes.
         proofs += 1
         const times = { issuedAtSec, expirySec: issuedAtSec + 50 - (proofs % 30) }
-        const body = await signCancelAll(owner, domain, { ...times, market: SPOT.name })
-        const { tookMs, text } = await timed(postOf('/v1/orders/cancel-all', body))
-        const { orders, left } = JSON.parse(text) as CancelsAnswer
-        if (orders.length < count || left !== 0) {
-          throw new Error(`${orders.length} of ${count} orders were cancelled, ${left} are left`)
-        }
-        say(`${Math.round(tookMs)} ms`)
-        return tookMs
+        return cancelAll(await signCancelAll(owner, domain, { ...times, market: SPOT.name }))
       },
     })
     return {
       rows: [
-        { what: `cancel of all of ${count} orders`, unit: 'ms', values: all },
-        { what: 'cancel of one order', unit: 'ms', values: single },
+        { what: `cancel of all of ${count} orders, by a frame`, unit: 'ms', values: all },
+        { what: `cancel of all of ${count} orders, signed`, unit: 'ms', values: signed },
+        { what: 'cancel of one order, by a frame', unit: 'ms', values: single },
         ratio('all / one', [all, single], { atMost: 5 }),
       ],
       notes: [
-        'From the request to the whole answer, which names what became of each order. Both are one command and one block of the market, each durable before it is answered. The median of the single cancels of a round counts. Nothing else is sent meanwhile.',
+        'From the request to the whole answer, which names what became of each order. Both are one command and one block of the market, each durable before it is answered. A signed cancel counts once, so that its use is made durable before. The median of the single cancels of a round counts. Nothing else is sent meanwhile.',
       ],
     }
   } finally {
@@ -86,6 +102,7 @@ function placer({ sign }: Signers, port: number): Place {
     const requests = bodies.map((body) => postOf('/v1/orders', body))
     await saturate(load, requests, CONNECTIONS)
     load.closeIdle()
+    await delay(SETTLED_MS)
     return bodies
   }
 }

@@ -12,13 +12,18 @@ const IDLE_MS = 4_000
 const END_OF_HEAD = '\r\n\r\n'
 
 /** A `POST` of JSON text. */
-export function postOf(path: string, body: unknown): RequestBytes {
+export function postOf(
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): RequestBytes {
   const text = JSON.stringify(body)
   const lines = [
     `POST ${path} HTTP/1.1`,
     'Host: bench',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   return Buffer.from(`${lines.join('\r\n')}${END_OF_HEAD}${text}`)
 }
