@@ -1,11 +1,13 @@
 import { readCommandLine } from '../runtime/process/command-line.js'
 import type { Size } from './bench.js'
 import { BENCHES } from './benches.js'
+import { runBeside } from './beside.js'
 import { keptReports } from './results.js'
 import { runApart } from './run-apart.js'
 import { missedOf, writeReadme } from './write-readme.js'
 
 const USAGE = `usage: npm run bench -- [name ...] [--tiny | --full] [--hours N] [--write]
+       npm run bench -- beside DIR NAME...
        npm run bench -- oracle FILE
 
   name     one of ${Object.keys(BENCHES).join(', ')}; all by default
@@ -13,6 +15,7 @@ const USAGE = `usage: npm run bench -- [name ...] [--tiny | --full] [--hours N] 
   --tiny   only shows that the benches run; its figures have no meaning
   --hours  how long soak runs; without it three minutes, with --full an hour
   --write  writes the newest report of each bench into bench/README.md
+  beside   runs the named benches in turn with those of another built tree, and prints the ratios
   oracle   runs the pure step over a workload file of the public matching-engine benchmark`
 
 /** Runs the named benches, or all of them, one after the other. */
@@ -34,12 +37,21 @@ if (first === 'oracle') {
   }
   process.exit((await runApart('./run-oracle.js', [file])) ? 0 : 1)
 }
-const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name))
+const names = positionals.slice(first === 'beside' ? 2 : 0)
+const unknown = names.filter((name) => !Object.hasOwn(BENCHES, name))
 if (unknown.length > 0) {
   console.error(`no bench ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}`)
   process.exit(2)
 }
-const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
+if (first === 'beside') {
+  if (file === undefined || names.length === 0) {
+    console.error(USAGE)
+    process.exit(2)
+  }
+  runBeside(file, names)
+  process.exit(0)
+}
+if (names.length === 0) names.push(...Object.keys(BENCHES))
 const size: Size = values.tiny ? 'tiny' : values.full ? 'full' : 'usual'
 const failed: string[] = []
 const { hours } = values

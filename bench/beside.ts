@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { KeptReport, Row } from './bench.js'
+import { median } from './rounds.js'
+import { tableOf } from './table.js'
+
+/** How often each build runs a bench; they take turns, so that other load on the machine affects both. */
+const TURNS = 3
+const OWN = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Runs benches by name in another built tree of this project and in this one, in turn, and prints each figure of both with its
+ * ratio, this build over the other. Each tree measures by its own definition, so only rows of the same name are compared.
+ * The reports of both trees' last turn are kept, as by any run. Throws where a run fails.
+ */
+export function runBeside(dir: string, names: readonly string[]): void {
+  const other = resolve(dir)
+  if (!existsSync(join(other, 'dist/bench/main.js'))) {
+    throw new Error(`${other} holds no built tree of this project`)
+  }
+  for (const name of names) {
+    const turns = Array.from({ length: TURNS }, () => ({
+      theirs: rowsOf(other, name),
+      ours: rowsOf(OWN, name),
+    }))
+    console.log(`### ${name}, ${TURNS} turns\n\n${tableOf(rowsBeside(turns))}\n`)
+  }
+}
+
+function rowsOf(tree: string, name: string): readonly Row[] {
+  const { status } = spawnSync(process.execPath, ['dist/bench/main.js', name], {
+    cwd: tree,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (status !== 0) throw new Error(`the bench ${name} of ${tree} failed`)
+  const report = readFileSync(join(tree, 'bench/results', `${name}.json`), 'utf8')
+  return (JSON.parse(report) as KeptReport).rows
+}
+
+/** The rows of one turn. */
+export interface Turn {
+  readonly theirs: readonly Row[]
+  readonly ours: readonly Row[]
+}
+
+/** Three rows for each that both builds have: the median of each turn, the other's and ours, and their ratio by turn. */
+export function rowsBeside(turns: readonly Turn[]): Row[] {
+  const [first] = turns
+  const medianOf = (rows: readonly Row[], what: string): number | undefined => {
+    const row = rows.find((each) => each.what === what)
+    return row && median(row.values)
+  }
+  return (first?.ours ?? []).flatMap(({ what, unit }) => {
+    const pairs = turns.map(({ theirs, ours }) => [medianOf(theirs, what), medianOf(ours, what)])
+    const theirs = pairs.flatMap(([value = NaN]) => value)
+    const ours = pairs.flatMap(([, value = NaN]) => value)
+    if ([...theirs, ...ours].some(Number.isNaN)) return []
+    return [
+      { what: `${what}: other build`, unit, values: theirs },
+      { what: `${what}: this build`, unit, values: ours },
+      {
+        what: `${what}: this / other`,
+        unit: 'x',
+        values: ours.map((value, turn) => value / (theirs[turn] ?? NaN)),
+      },
+    ]
+  })
+}
