@@ -29,6 +29,12 @@ export const PROGRAMS: readonly string[] = [
 
 /** Packages with a native part, and the compiler, which few starts need. */
 const NOT_BUNDLED = ['better-sqlite3', 'secp256k1', 'solc']
+/**
+ * V8 keeps the text of a program in memory, with two bytes for each character if one of them is not Latin, which some comments of
+ * packages have: without comments and indentation, the text takes a quarter. Lines stay short, because Node prints the line
+ * of an error that nothing catches.
+ */
+const LINE_LENGTH = 160
 /** For all of a bundle: `require`, which CommonJS packages call for what Node itself has, and the URL of `bundle/`. */
 const HEAD = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url)
@@ -41,14 +47,15 @@ const made = join(bundle, '.made')
 /** Compiled code that no program of the venue contains. */
 const OTHER_ROOMS: ReadonlySet<string> = new Set(['bench', 'examples', 'test', 'web'])
 
-/** Bundles every program. The bundles have source maps, which lead to the TypeScript sources. */
+/** Bundles every program; names stay as they are. The bundles have source maps, which lead to the TypeScript sources. */
 export async function bundlePrograms(): Promise<void> {
   const begun = new Date()
   const { outputFiles } = await build({
     ...{ entryPoints: PROGRAMS.map((program) => join(dist, program)), outbase: dist },
-    ...{ outdir: bundle, write: false, external: NOT_BUNDLED, plugins: [ownPlaces] },
+    ...{ outdir: bundle, write: false, external: NOT_BUNDLED, plugins: [usedParts, ownModules] },
     ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20' },
     ...{ legalComments: 'none', banner: { js: HEAD } },
+    ...{ minifyWhitespace: true, lineLimit: LINE_LENGTH },
     ...{ sourcemap: true, sourcesContent: false, logLevel: 'warning' },
   })
   await Promise.all(outputFiles.map(writeWhole))
@@ -75,16 +82,31 @@ async function writeWhole({ path, contents }: OutputFile): Promise<void> {
 
 /**
  * Gives each of our modules in a bundle the URL that it would have as a file of its own below `bundle/`: from there, the
- * paths to data files and to other programs are the same as from `dist/`.
+ * paths to data files and to other programs are the same as from `dist/`. And takes zod as a namespace, of which esbuild
+ * leaves out what is not used; it keeps all of an object that a module exports, with the texts of fifty languages.
  */
-const ownPlaces: Plugin = {
-  name: 'own places',
+const ownModules: Plugin = {
+  name: 'own modules',
   setup: (esbuild) => {
     esbuild.onLoad({ filter: /\.js$/ }, async ({ path }) => {
       if (!path.startsWith(dist + sep)) return undefined
       const text = await readFile(path, 'utf8')
       const url = `new URL(${JSON.stringify(relative(dist, path))}, BUNDLES).href`
-      return { contents: text.replaceAll('import.meta.url', url) }
+      return { contents: text.replaceAll('import.meta.url', url).replace(...ZOD) }
+    })
+  },
+}
+
+const ZOD = [/^import \{ z \} from (['"])zod\1/m, "import * as z from 'zod'"] as const
+
+/** A package that a module of ours imports is in a bundle only if something of it is used there: Koa is not, where sockets are served. */
+const usedParts: Plugin = {
+  name: 'used parts',
+  setup: (esbuild) => {
+    esbuild.onResolve({ filter: /^[a-z@]/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === usedParts || !from.importer.startsWith(dist + sep)) return undefined
+      const found = await esbuild.resolve(path, { ...from, pluginData: usedParts })
+      return { ...found, sideEffects: false }
     })
   },
 }

@@ -21,6 +21,7 @@ const KEPT_OUT: Readonly<Record<string, RegExp>> = {
   'actors/matcher/main.js': /^(viem|ox|koa|ws|better-sqlite3|chain|api-gateway|client)\//,
   'actors/projector/main.js': /^(viem|ox|koa|ws|chain|api-gateway|client)\//,
   'actors/chain-reader/main.js': /^(koa|ws|api-gateway|client|devnet)\//,
+  'actors/ws-fanout/main.js': /^(koa|raw-body|accepts|mime-db|api-gateway|client)\//,
   'devnet/up.js': /^(koa|ws|api-gateway|executor|solc)\//,
 }
 
@@ -41,6 +42,14 @@ describe('bundles', function () {
       [],
     )
   })
+
+  for (const program of PROGRAMS)
+    it(`${program} has no text of another language than English, and ASCII alone`, () => {
+      const text = readFileSync(inProject(`bundle/${program}`), 'latin1')
+      expect(/[^\x00-\x7f]/.exec(text)?.index).to.equal(undefined)
+      const texts = filesOf(program).filter((file) => /\/locales\/(?!en\.)/.test(file))
+      expect(texts).to.deep.equal([])
+    })
 
   for (const [program, unwanted] of Object.entries(KEPT_OUT))
     it(`${program} has nothing of ${unwanted.source}`, () => {
