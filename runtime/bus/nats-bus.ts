@@ -8,7 +8,12 @@ import { createAppender, type Appender } from './nats-append.js'
 import { createAsker, questionsIn } from './nats-ask.js'
 import { startFollower, type FollowDeps } from './nats-follow.js'
 import { readRange } from './nats-range.js'
-import { assertDurable, assertServer, type ExpectedServers } from './nats-server-check.js'
+import {
+  assertDurable,
+  assertServer,
+  ClusterIncomplete,
+  type ExpectedServers,
+} from './nats-server-check.js'
 import { createNatsStreams, MAX_STORED_BYTES } from './nats-streams.js'
 import { leaveSilentServer } from './nats-watch.js'
 
@@ -33,8 +38,8 @@ export interface NatsBusOptions extends BusPlace {
 }
 
 /**
- * A bus over NATS JetStream. Waits until a server answers; throws BusMisconfigured when its configuration is not safe, and
- * BusAccessRefused when the way to it is not.
+ * A bus over NATS JetStream. Waits until a server answers, and until its cluster is complete (ClusterIncomplete); throws
+ * BusMisconfigured when its configuration is not safe, and BusAccessRefused when the way to it is not.
  * Reconnects for ever.
  */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
@@ -56,7 +61,10 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   })
   try {
     const check = () => assertConnection(connection, options, { replicas, onWarning })
-    await check()
+    await patiently(check, (error) => {
+      if (error instanceof ClusterIncomplete) onWarning(`waiting for the cluster: ${error.message}`)
+      else throw error
+    })
     const streams = await createNatsStreams(connection, timeoutMs)
     const refusals: Refusals = { onRefused: () => undefined, onWarning }
     const link = watchLink(connection, refusals)
@@ -77,27 +85,40 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
 }
 
 /** Tries until a server takes this client; says why one does not, once while it is the same. */
-async function connectPatiently(
+function connectPatiently(
   onWarning: (message: string) => void,
   options: ConnectionOptions,
 ): Promise<NatsConnection> {
+  return patiently(
+    () => connect(options),
+    (error) => onWarning(`no connection to the bus: ${messageOf(error)}`),
+  )
+}
+
+/** Tries until it succeeds. Hands on each error that differs from the one before; throws what `onError` throws. */
+async function patiently<T>(
+  attempt: () => Promise<T>,
+  onError: (error: unknown) => void,
+): Promise<T> {
   let said: string | undefined
   for (;;) {
     try {
-      return await connect(options)
+      return await attempt()
     } catch (error) {
-      const why = `no connection to the bus: ${error instanceof Error ? error.message : String(error)}`
-      if (why !== said) onWarning(why)
-      said = why
+      if (messageOf(error) !== said) onError(error)
+      said = messageOf(error)
       await delay(RECONNECT_WAIT_MS)
     }
   }
 }
 
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
 async function assertConnection(
   connection: NatsConnection,
   { monitorUrls = [] }: Pick<BusPlace, 'monitorUrls'>,
-  expected: Omit<ExpectedServers, 'serverId'>,
+  expected: Omit<ExpectedServers, 'serverId' | 'isClustered'>,
 ): Promise<void> {
   const { info } = connection
   if (info === undefined) throw new BusUnavailable('the server did not introduce itself')
@@ -111,7 +132,8 @@ async function assertConnection(
     MAX_STORED_BYTES,
   )
   if (monitorUrls.length > 0 || expected.replicas > 1) {
-    return assertDurable(monitorUrls, { serverId: info.server_id, ...expected })
+    const isClustered = info.cluster !== undefined
+    return assertDurable(monitorUrls, { serverId: info.server_id, isClustered, ...expected })
   }
   expected.onWarning(
     'no monitoring address of nats-server: whether it syncs before it acknowledges is unchecked',

@@ -7,8 +7,12 @@ const MONITOR_TIMEOUT_MS = 5_000
 
 const jszAnswer = z.object({
   server_id: z.string(),
+  /** While it starts. */
+  disabled: z.boolean().optional(),
   /** Absent without a cluster. */
-  meta_cluster: z.object({ cluster_size: z.number().optional() }).optional(),
+  meta_cluster: z
+    .object({ leader: z.string().optional(), cluster_size: z.number().optional() })
+    .optional(),
   config: z
     .object({
       sync_always: z.boolean().optional(),

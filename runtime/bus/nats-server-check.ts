@@ -29,10 +29,15 @@ export function assertServer(facts: ServerFacts, messageBytes: number): void {
   }
 }
 
+/** The cluster has no leader, or is new and counts fewer servers than it will. It becomes complete when they see each other. */
+export class ClusterIncomplete extends BusUnavailable {}
+
 /** What the monitoring ports are compared with. */
 export interface ExpectedServers {
   /** The connected server. */
   readonly serverId: string
+  /** Whether that server belongs to a cluster. */
+  readonly isClustered: boolean
   readonly replicas: number
   /** What cannot be checked now, for the log. */
   readonly onWarning: (message: string) => void
@@ -41,13 +46,17 @@ export interface ExpectedServers {
 /**
  * Checks at the monitoring ports that every server syncs a write before it acknowledges it, that the connected server is one of
  * them, and that the cluster has a server for each replica. Most of several servers must answer: a process can start while
- * one is down. Throws BusMisconfigured, or BusUnavailable when too few answer.
+ * one is down. Throws BusMisconfigured; BusUnavailable when too few answer; ClusterIncomplete when the cluster has no leader
+ * or counts fewer servers than there are replicas, as a new one does for a moment.
  */
 export async function assertDurable(
   monitorUrls: readonly string[],
   expected: ExpectedServers,
 ): Promise<void> {
-  const { replicas, serverId, onWarning } = expected
+  const { replicas, serverId, isClustered, onWarning } = expected
+  if (replicas > 1 && !isClustered) {
+    throw new BusMisconfigured(`NATS_REPLICAS=${replicas} needs a cluster, nats-server runs alone`)
+  }
   if (replicas > monitorUrls.length && replicas > 1) {
     throw new BusMisconfigured(
       `NATS_REPLICAS=${replicas} needs the monitoring address of every server, NATS_MONITOR_URL has ${monitorUrls.length}`,
@@ -63,7 +72,8 @@ export async function assertDurable(
       `${monitorUrls.join(', ')} is not the monitoring port of the connected server`,
     )
   }
-  for (const { url, report } of found) assertReport(url, report, replicas)
+  for (const { url, report } of found) assertSyncs(url, report)
+  if (replicas > 1) assertComplete(found, replicas)
 }
 
 interface Found {
@@ -71,14 +81,19 @@ interface Found {
   readonly report: JszAnswer
 }
 
+/** Throws BusUnavailable also while the server starts: it does not know its configuration then. */
+async function readReport(url: string): Promise<Found> {
+  const report = await readJsz(url)
+  if (report.disabled === true) throw new BusUnavailable(`nats-server at ${url} starts`)
+  return { url, report }
+}
+
 /** The reports of the servers that answer, which are most of them. */
 async function readReports(
   monitorUrls: readonly string[],
   onWarning: (message: string) => void,
 ): Promise<readonly Found[]> {
-  const looks = await Promise.allSettled(
-    monitorUrls.map(async (url): Promise<Found> => ({ url, report: await readJsz(url) })),
-  )
+  const looks = await Promise.allSettled(monitorUrls.map((url) => readReport(url)))
   const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   const silent = looks.flatMap((look) => (look.status === 'rejected' ? [look.reason as Error] : []))
   if (2 * found.length <= monitorUrls.length) {
@@ -90,18 +105,24 @@ async function readReports(
   return found
 }
 
-function assertReport(url: string, report: JszAnswer, replicas: number): void {
-  if (report.config?.sync_always !== true) {
-    throw new BusMisconfigured(
-      `nats-server at ${url} acknowledges before it syncs: set \`sync_interval: always\` in its jetstream block`,
+function assertSyncs(url: string, { config }: JszAnswer): void {
+  if (config?.sync_always === true) return
+  throw new BusMisconfigured(
+    `nats-server at ${url} acknowledges before it syncs: set \`sync_interval: always\` in its jetstream block`,
+  )
+}
+
+function assertComplete(found: readonly Found[], replicas: number): void {
+  for (const { url, report } of found) {
+    const servers = report.meta_cluster?.cluster_size ?? 0
+    if (servers >= replicas) continue
+    throw new ClusterIncomplete(
+      `nats-server at ${url} counts ${servers} servers in its cluster, NATS_REPLICAS=${replicas} needs as many`,
     )
   }
-  const servers = report.meta_cluster?.cluster_size ?? 1
-  if (servers < replicas) {
-    throw new BusMisconfigured(
-      `nats-server at ${url} is in a cluster of ${servers}, NATS_REPLICAS=${replicas} needs as many servers`,
-    )
-  }
+  // A server that is cut off names none, while the others go on.
+  if (found.every(({ report }) => (report.meta_cluster?.leader ?? '') === ''))
+    throw new ClusterIncomplete('the servers of the cluster have elected no leader')
 }
 
 /** Compares dotted versions by their first three numbers; a suffix such as `-beta` is ignored. */

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,10 +38,12 @@ export interface NatsCluster {
   readonly url: string
   /** The same of their monitoring ports. */
   readonly monitorUrl: string
-  /** Starts the servers that were killed, heals the routes, and resolves once every server is healthy. */
+  /** Holds a directory for each server, with its store and what it printed (`log`). */
+  readonly dir: string
+  /** Starts the servers that were killed, heals the routes, and resolves once every server is healthy and has its routes. */
   mend(): Promise<void>
-  /** Ends the servers and removes their stores. */
-  stop(): Promise<void>
+  /** Ends the servers, and removes their files unless they are to be kept. */
+  stop(options?: { readonly keepData?: boolean }): Promise<void>
 }
 
 /** The route from one server to another, through a relay that can be cut. */
@@ -49,8 +52,15 @@ interface Route {
   readonly relay: Relay
 }
 
-/** Three durable servers on loopback; ready for replicated streams when this resolves. */
-export async function startNatsCluster(): Promise<NatsCluster> {
+export interface NatsClusterOptions {
+  /** Leaves the third server out, until `mend`. */
+  readonly lastIsLate?: boolean
+}
+
+/** Three durable servers on loopback; ready for replicated streams when this resolves, unless the last is late. */
+export async function startNatsCluster({
+  lastIsLate = false,
+}: NatsClusterOptions = {}): Promise<NatsCluster> {
   const dir = await mkdtemp(join(tmpdir(), 'venue-cluster-'))
   const routePorts = await Promise.all(SERVERS.map(freePort))
   const nowhere = await freePort()
@@ -79,28 +89,43 @@ export async function startNatsCluster(): Promise<NatsCluster> {
     await mkdir(join(dir, name))
     const [port, monitorPort] = [await freePort(), await freePort()]
     const own = routes.filter(({ ends }) => ends.includes(index))
+    const log = join(dir, name, 'log')
+    const onLine = (line: string): void => appendFileSync(log, `${line}\n`)
     return openServer(
-      { binary: natsServerBinary(), dir: join(dir, name), port, monitorPort, cluster },
+      { binary: natsServerBinary(), dir: join(dir, name), port, monitorPort, cluster, onLine },
       { name, routes: own },
     )
   }
   const servers = await Promise.all(SERVERS.map(open))
-  for (const { monitorUrl } of servers) await untilComplete(monitorUrl)
+  await Promise.all(servers.slice(0, lastIsLate ? -1 : undefined).map(({ restart }) => restart()))
+  if (!lastIsLate) for (const { monitorUrl } of servers) await untilComplete(monitorUrl)
   return {
     servers,
+    dir,
     url: servers.map(({ url }) => url).join(','),
     monitorUrl: servers.map(({ monitorUrl }) => monitorUrl).join(','),
     mend: async () => {
       for (const server of servers) server.heal()
       for (const server of servers) if (!server.isRunning()) await server.restart()
       for (const { monitorUrl } of servers) await untilHealthy(monitorUrl)
+      for (const { name, monitorUrl } of servers) await untilRouted(name, monitorUrl)
     },
-    stop: async () => {
+    stop: async ({ keepData = false } = {}) => {
       await Promise.all(servers.map((server) => server.kill()))
       await Promise.all(routes.map(({ relay }) => relay.close()))
-      await rm(dir, { recursive: true, force: true })
+      if (!keepData) await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Resolves when the server has a route to each other one: a healthy one may lack a route, which the next loss would show. */
+async function untilRouted(name: string, monitorUrl: string): Promise<void> {
+  await waitFor(`routes of ${name} to the other servers`, HEALTHY_WITHIN_MS, async () => {
+    const answer = await fetch(new URL('/routez', monitorUrl))
+    const { routes } = (await answer.json()) as { routes: { remote_name: string }[] }
+    const others = new Set(routes.map(({ remote_name: other }) => other))
+    return others.size === SERVERS.length - 1 || undefined
+  })
 }
 
 /** Resolves when the server sees a leader and counts every server: the third one may join after the others have elected. */
@@ -127,30 +152,32 @@ interface MetaCluster {
   readonly cluster_size?: number
 }
 
-async function openServer(
-  options: NatsServerOptions,
+/** A server that `restart` starts. */
+function openServer(
+  options: NatsServerOptions & Required<Pick<NatsServerOptions, 'monitorPort'>>,
   { name, routes }: { readonly name: string; readonly routes: readonly Route[] },
-): Promise<ClusterServer> {
-  let server: NatsServer = await startNatsServer(options)
-  let running = true
-  const killAtExit = (): void => server.child.signal('SIGKILL')
-  process.once('exit', killAtExit)
+): ClusterServer {
+  let server: NatsServer | undefined
+  process.once('exit', () => server?.child.signal('SIGKILL'))
   const kill = async (): Promise<void> => {
-    running = false
-    server.child.signal('SIGKILL')
-    await server.child.exited
+    const killed = server?.child
+    server = undefined
+    killed?.signal('SIGKILL')
+    await killed?.exited
   }
   return {
     name,
-    url: server.url,
-    monitorUrl: server.monitorUrl,
-    pid: () => server.child.pid,
-    isRunning: () => running,
+    url: `nats://127.0.0.1:${options.port}`,
+    monitorUrl: `http://127.0.0.1:${options.monitorPort}`,
+    pid: () => {
+      if (server === undefined) throw new Error(`${name} does not run`)
+      return server.child.pid
+    },
+    isRunning: () => server !== undefined,
     kill,
     restart: async () => {
       await kill()
       server = await startNatsServer(options)
-      running = true
     },
     isolate: () => routes.forEach(({ relay }) => relay.cut()),
     heal: () => routes.forEach(({ relay }) => relay.heal()),

@@ -17,6 +17,7 @@ import {
   startNatsCluster,
   type ClusterServer,
   type NatsCluster,
+  type NatsClusterOptions,
 } from '../../support/nats-cluster.js'
 import { busContract } from './bus-contract.js'
 import { claimsContract } from './claims-contract.js'
@@ -24,7 +25,7 @@ import { bytes, recorder, rejectionOf, run, textOf, textsOf } from './probes.js'
 import { versionContract } from './version-contract.js'
 
 /** A cluster for the tests of the describe block that calls this, with connections that end with it. */
-function useCluster() {
+function useCluster(options: NatsClusterOptions = {}) {
   let started: NatsCluster | undefined
   const buses: Bus[] = []
   const cluster = (): NatsCluster => {
@@ -32,19 +33,23 @@ function useCluster() {
     return started
   }
   before(async () => {
-    started = await startNatsCluster()
+    started = await startNatsCluster(options)
   })
   after(async () => {
     for (const bus of buses) await bus.close()
     await started?.stop()
   })
   /** Servers are tried from the given one on. */
-  const connectBus = async (first = 0, replicas = 3): Promise<Bus> => {
+  const connectBus = async (
+    first = 0,
+    replicas = 3,
+    onWarning: (message: string) => void = () => undefined,
+  ): Promise<Bus> => {
     const { servers } = cluster()
     const bus = await connectNatsBus({
       url: [...servers.slice(first), ...servers.slice(0, first)].map(({ url }) => url).join(','),
       monitorUrls: servers.map(({ monitorUrl }) => monitorUrl),
-      ...{ name: `bus-${first}`, replicas },
+      ...{ name: `bus-${first}`, replicas, onWarning },
     })
     buses.push(bus)
     return bus
@@ -96,6 +101,30 @@ describe('over a cluster of three NATS servers', function () {
       run(1, 20).map((n) => `m${n}`),
     )
     expect(await bus.claimOnce(claims.bucket, 'key')).to.equal(false)
+  })
+})
+
+describe('a new cluster of three NATS servers, one of which is late', function () {
+  this.timeout(120_000)
+  const { cluster, connectBus } = useCluster({ lastIsLate: true })
+
+  it('is waited for by a process that starts, until the third server is there', async () => {
+    const warned: string[] = []
+    let connected = false
+    const connecting = connectBus(0, 3, (message) => warned.push(message))
+    void connecting.then(
+      () => (connected = true),
+      () => undefined,
+    )
+    await Promise.race([
+      connecting,
+      eventually(() => expect(warned.join('\n')).to.contain('elected no leader')),
+    ])
+    expect(connected).to.equal(false)
+    await cluster().mend()
+    const bus = await connecting
+    await bus.declareStream({ stream: 'LATE', subject: 'late', description: '' })
+    expect(await bus.append('late', bytes('one'))).to.equal(1)
   })
 })
 

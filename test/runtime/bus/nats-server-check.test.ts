@@ -2,13 +2,18 @@ import { expect } from 'chai'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BusMisconfigured, BusUnavailable } from '../../../runtime/bus/bus.js'
-import { assertDurable, assertServer, isAtLeast } from '../../../runtime/bus/nats-server-check.js'
+import {
+  assertDurable,
+  assertServer,
+  ClusterIncomplete,
+  isAtLeast,
+} from '../../../runtime/bus/nats-server-check.js'
 import { freePort } from '../../support/free-port.js'
 import { rejectionOf } from './probes.js'
 
 const facts = { serverId: 'S', version: '2.10.27', maxPayload: 1_048_576, jetstream: true }
 
-const expected = { serverId: 'S', replicas: 1, onWarning: () => undefined }
+const expected = { serverId: 'S', isClustered: false, replicas: 1, onWarning: () => undefined }
 
 describe('what is asked of a server', () => {
   it('compares versions by number', () => {
@@ -55,17 +60,25 @@ describe('what is asked of a server', () => {
       ).to.be.instanceOf(BusMisconfigured)
     })
 
-    it('accepts a cluster of which one server is away, and refuses one that is too small', async () => {
+    it('takes one that starts for one that does not answer', async () => {
+      answer = JSON.stringify({ server_id: 'S', disabled: true, config: {} })
+      const error = await rejectionOf(assertDurable([url], expected))
+      expect(error).to.be.instanceOf(BusUnavailable)
+      expect(String(error)).to.contain('starts')
+    })
+
+    it('accepts a cluster of which one server is away, and tells a small one from none', async () => {
       const cluster = { server_id: 'S', config: { sync_always: true } }
       const warned: string[] = []
-      const three = { ...expected, replicas: 3, onWarning: (text: string) => warned.push(text) }
+      const onWarning = (text: string) => warned.push(text)
+      const three = { ...expected, isClustered: true, replicas: 3, onWarning }
       const second = createServer((_, response) => {
         response.end(JSON.stringify({ ...cluster, server_id: 'T', ...size }))
       })
       await new Promise<void>((resolve) => second.listen(0, '127.0.0.1', resolve))
       const other = `http://127.0.0.1:${(second.address() as AddressInfo).port}`
       const away = `http://127.0.0.1:${await freePort()}`
-      let size = { meta_cluster: { cluster_size: 3 } }
+      let size = { meta_cluster: { leader: 'T', cluster_size: 3 } }
       answer = JSON.stringify({ ...cluster, ...size })
       await assertDurable([url, other, away], three)
       expect(warned.join()).to.contain(away).and.to.contain('unchecked')
@@ -73,8 +86,17 @@ describe('what is asked of a server', () => {
       expect(await refused([url, other])).to.be.instanceOf(BusMisconfigured)
       expect(await refused([url, url, other])).to.be.instanceOf(BusMisconfigured)
       expect(await refused([url, away, `${away}/`])).to.be.instanceOf(BusUnavailable)
-      size = { meta_cluster: { cluster_size: 2 } }
-      expect(String(await refused([url, other, away]))).to.contain('in a cluster of 2')
+      const alone = assertDurable([url, other, away], { ...three, isClustered: false })
+      expect(await rejectionOf(alone)).to.be.instanceOf(BusMisconfigured)
+      size = { meta_cluster: { leader: '', cluster_size: 3 } }
+      answer = JSON.stringify({ ...cluster, ...size })
+      const unled = await refused([url, other, away])
+      expect(unled).to.be.instanceOf(ClusterIncomplete)
+      expect(String(unled)).to.contain('no leader')
+      size = { meta_cluster: { leader: 'T', cluster_size: 2 } }
+      const small = await refused([url, other, away])
+      expect(small).to.be.instanceOf(ClusterIncomplete)
+      expect(String(small)).to.contain(`${other} counts 2 servers`)
       second.close()
     })
 
