@@ -11,6 +11,7 @@ import type { Logger } from '../../runtime/process/log.js'
 import { isPublishedIn, openPublication, type Publication } from './publication.js'
 import { createPublisher } from './publisher.js'
 import { createTransactionJournal } from './transaction-journal.js'
+import { watchTerm } from './watch-term.js'
 
 /** How long a writer may be silent until it counts as gone. */
 const WRITER_SILENCE_MS = 3_000
@@ -42,7 +43,7 @@ interface PublishedJournalOptions {
   readonly onFatal: (error: unknown) => void
   /** Unix milliseconds; stamps entries. */
   readonly nowMs?: () => number
-  /** After so long without an answer another writer counts as gone. */
+  /** After so long without an answer another writer counts as gone; for tests, as how often a writer looks for a later one. */
   readonly silenceMs?: number
 }
 
@@ -184,7 +185,7 @@ async function lead(
   term: number,
   answering: Subscription,
 ): Promise<PublishedJournal> {
-  const { db, bus, owner, facts, onFatal, nowMs } = options
+  const { db, bus, owner, facts, onFatal, nowMs, silenceMs } = options
   const publisher = createPublisher({
     ...{ publication, bus, stream, subject: journalSubject(owner), term, writer },
     onUnknown: facts.journalUnclear,
@@ -194,9 +195,14 @@ async function lead(
   // Also what a file of an earlier release holds.
   publisher.wake()
   await journal.durable()
+  const watching = watchTerm({
+    ...{ bus, stream, term, lastSeq: publisher.lastSeq, onFatal },
+    ...(silenceMs !== undefined && { everyMs: silenceMs }),
+  })
   return {
     ...{ journal, term, trouble: publisher.trouble },
     stop: async () => {
+      watching.stop()
       await answering.stop()
       await publisher.stop()
     },

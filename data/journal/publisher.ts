@@ -34,6 +34,8 @@ export interface Publisher extends EntrySink {
   /** Publishes what waits. */
   wake(): void
   readonly trouble: () => string | undefined
+  /** The stream's message behind which the next one is appended. */
+  readonly lastSeq: () => number
   /** Everything that cannot be published soon stays in the file. */
   stop(): Promise<void>
 }
@@ -101,6 +103,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     isDurable: (hash) => !unpublished.has(hash),
     wake,
     trouble,
+    lastSeq: () => place.lastSeq,
     async stop() {
       await Promise.race([running, soon(STOP_WITHIN_MS)])
       over = true

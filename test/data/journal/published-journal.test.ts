@@ -328,6 +328,21 @@ describe('a journal on the bus', () => {
       expect(waitingIn(again.db)).to.equal(0n)
     })
 
+    it('deposes a first that was cut off and has nothing to append', async () => {
+      const first = await open('a')
+      const becoming = open('b')
+      opened[0]?.bus.setConnected(false)
+      const second = await becoming
+      expect(second.published.term).to.equal(2)
+      expect(first.fatal).to.deep.equal([])
+      opened[0]?.bus.setConnected(true)
+      await eventually(() => first.fatal.length > 0)
+      expect(first.fatal[0]).to.be.instanceOf(Deposed)
+      sign(second.journal, 0, 'm:1')
+      await second.journal.durable()
+      expect(second.fatal).to.deep.equal([])
+    })
+
     it('keeps it standing by while the first answers', async () => {
       const first = await open('a')
       let led = false
