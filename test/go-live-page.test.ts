@@ -1,0 +1,223 @@
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { provideMarketFile } from '../data/market-file.js'
+import { inProject } from '../devnet/launcher/binaries.js'
+import { natsServerBinary } from './support/config.js'
+import { testKey } from './support/devnet-world.js'
+import { freePort } from './support/free-port.js'
+import {
+  RECORDED_NODE,
+  recordedNode,
+  serveRecordedNode,
+  type ServedRpc,
+} from './support/recorded-node.js'
+import { tempDir } from './support/temp-dir.js'
+import { SPOT_ALONE, SPOT_AND_PERP } from './support/venue.js'
+
+const SAMPLES = 'docs/operating'
+const page = readFileSync(inProject('docs/GO-LIVE.md'), 'utf8')
+
+/** Where each command of the page is tried. */
+const TRIED: Readonly<Record<string, string>> = {
+  './venue check-deployment': 'here',
+  './venue bus-users': 'here',
+  chown: 'here',
+  'install -d': 'here',
+  openssl: 'here',
+  'nats-server --signal': 'test/e2e/go-live.test.ts',
+  './venue status': 'test/e2e/go-live.test.ts',
+  './venue audit': 'test/e2e/go-live.test.ts',
+  './venue market': 'test/e2e/go-live.test.ts',
+  './venue rotate-key': 'test/e2e/rotate-key.test.ts',
+  './venue up': 'every test that starts a venue',
+  './venue test': 'by each run of the suite',
+  'systemctl daemon-reload': 'not without systemd; test/operating-samples.test.ts reads the units',
+  'systemctl enable': 'not without systemd',
+  'systemctl kill': 'not without systemd; test/e2e/metrics.test.ts stops processes',
+}
+
+/** Each command of a code block or of a code span, on one line. */
+function commandsOfPage(): string[] {
+  const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, text = '']) => text)
+  const spans = [...page.replaceAll(/^```\n.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)]
+  return [...blocks, ...spans.map(([, text = '']) => text)]
+    .map((text) => text.replaceAll('\\\n', ' ').trim())
+    .flatMap((text) => text.split(' && '))
+    .map((text) => text.replace(/^([A-Z_]+=\S+ +)+/, ''))
+    .filter((text) => /^(\.\/venue|systemctl|openssl|install|nats-server|chown) /.test(text))
+}
+
+describe('docs/GO-LIVE.md, tried against a recorded node', function () {
+  this.timeout(120_000)
+  const dir = tempDir()
+  const recorded = recordedNode.parse(JSON.parse(readFileSync(inProject(RECORDED_NODE), 'utf8')))
+  const nodes: ServedRpc[] = []
+  const deploymentFile = join(dir.path, 'deployment.json')
+  const marketsFile = join(dir.path, 'markets.json')
+
+  before(() => writeFileSync(deploymentFile, JSON.stringify(recorded.deployment)))
+  after(async () => {
+    for (const node of nodes) await node.stop()
+    dir.remove()
+  })
+
+  async function serve(answers: 'complete' | 'faulty'): Promise<string> {
+    const node = await serveRecordedNode(recorded[answers])
+    nodes.push(node)
+    return node.rpcUrl
+  }
+
+  interface Ended {
+    readonly code: number
+    readonly lines: readonly string[]
+  }
+
+  /** A line of the page as a shell runs it. Not synchronously: the node is in this process. */
+  const run = (line: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+    new Promise((resolve) => {
+      const options = { cwd: inProject('.'), env: { PATH: process.env.PATH, ...env } }
+      const child = execFile('sh', ['-c', line], options, (_, stdout, stderr) => {
+        const lines = `${stdout}${stderr}`.split('\n').filter((each) => each !== '')
+        resolve({ code: child.exitCode ?? -1, lines })
+      })
+    })
+
+  /** The block of the page that has this text, with what is this deployment's own in place of the page's. */
+  function block(text: string, places: Readonly<Record<string, string>>): string {
+    const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, found = '']) => found)
+    const found = blocks.find((each) => each.includes(text)) ?? ''
+    expect(found, text).to.not.equal('')
+    return Object.entries(places).reduce((line, [from, to]) => line.replaceAll(from, to), found)
+  }
+
+  async function check(rpcUrl: string, markets: readonly string[] = SPOT_ALONE): Promise<Ended> {
+    rmSync(marketsFile, { force: true })
+    await provideMarketFile(marketsFile, markets)
+    const { executor, depositSubmitter, withdrawalSubmitter } = recorded.senders
+    return run(
+      block('check-deployment', {
+        'https://node.example': rpcUrl,
+        '=deployment.json': `=${deploymentFile}`,
+        '=markets.json': `=${marketsFile}`,
+        '--executor 0x…': `--executor ${executor}`,
+        '--deposit-submitter 0x…': `--deposit-submitter ${depositSubmitter}`,
+        '--withdrawal-submitter 0x…': `--withdrawal-submitter ${withdrawalSubmitter}`,
+      }),
+    )
+  }
+  const notOk = ({ lines }: Ended) => lines.filter((line) => !line.startsWith('ok '))
+
+  it('has no command that is tried nowhere', () => {
+    const found = commandsOfPage()
+    const known = Object.keys(TRIED)
+    const untried = found.filter((command) => !known.some((each) => command.startsWith(each)))
+    expect(untried).to.deep.equal([])
+    const gone = known.filter((each) => !found.some((command) => command.startsWith(each)))
+    expect(gone).to.deep.equal([])
+  })
+
+  it('finds a complete deployment: each line says ok', async () => {
+    const found = await check(await serve('complete'))
+    expect(notOk(found)).to.deep.equal([])
+    expect(found.lines.length).to.be.above(10)
+    expect(found.code).to.equal(0)
+  })
+
+  it('names each fault of a deployment with its cure, and exits with 1', async () => {
+    const found = await check(await serve('faulty'))
+    const { matching, batch_executor: batch, withdrawal_module: module } = recorded.deployment
+    const { depositSubmitter, withdrawalSubmitter } = recorded.senders
+    const faults = notOk(found)
+    const expected = [
+      `FAILED   the executor may settle: ${batch} is no trade executor`,
+      `setTradeExecutor(${depositSubmitter}, true) on ${matching}`,
+      `setAllowedModule(${module}, true) on ${matching}`,
+      `${withdrawalSubmitter} has 1 wei, its reserve is 10000000000000000: send gas money`,
+      `FAILED   cNGN-USDC: fees can be credited: ${recorded.deployment.spot_trade_module} may credit 7 of`,
+    ]
+    for (const text of expected)
+      expect(
+        faults.filter((line) => line.includes(text)),
+        text,
+      ).to.have.length(1)
+    expect(faults).to.have.length(expected.length)
+    expect(found.code).to.equal(1)
+  })
+
+  it('says that prices are old, that a node does not answer, and that it is another chain', async () => {
+    const rpcUrl = await serve('complete')
+    const old = await check(rpcUrl, SPOT_AND_PERP)
+    expect(notOk(old)).to.have.length(1)
+    expect(notOk(old)[0]).to.match(/^FAILED {3}cNGN-PERP: prices are fresh: held: /)
+    expect(old.code).to.equal(1)
+
+    const silent = await check(`http://127.0.0.1:${await freePort()}`)
+    expect(silent.lines[0]).to.match(/^unknown {2}chain and contracts: no answer from the chain/)
+    expect(silent.lines.filter((line) => line.startsWith('FAILED'))).to.deep.equal([])
+    expect(silent.code).to.equal(1)
+
+    writeFileSync(deploymentFile, JSON.stringify({ ...recorded.deployment, chain_id: 1 }))
+    const other = await check(rpcUrl)
+    writeFileSync(deploymentFile, JSON.stringify(recorded.deployment))
+    expect(notOk(other).join()).to.contain('correct DEPLOYMENT_FILE or RPC_URL')
+    expect(other.code).to.equal(1)
+  })
+
+  it('makes places for keys that the check takes, and refuses a key that others may read', async () => {
+    const keys = join(dir.path, 'keys')
+    const line = commandsOfPage().find((each) => each.startsWith('install ')) ?? ''
+    const user = userInfo().username
+    const made = await run(line.replace('/etc/venue/keys', keys).replace('venue', user))
+    expect(made).to.deep.equal({ code: 0, lines: [] })
+    expect(statSync(keys).mode & 0o777).to.equal(0o700)
+    const secret = await run(commandsOfPage().find((each) => each.startsWith('openssl ')) ?? '')
+    expect(secret.lines[0]).to.match(/^[0-9a-f]{64}$/)
+
+    const owners = { EXECUTOR: 1002, DEPOSIT_SUBMITTER: 1011, WITHDRAWAL_SUBMITTER: 1012 }
+    const settings = Object.fromEntries(
+      Object.entries(owners).map(([owner, n]) => {
+        const file = join(keys, owner.toLowerCase())
+        writeFileSync(file, `${testKey(n)}\n`, { mode: 0o600 })
+        return [`${owner}_KEY_FILE`, file]
+      }),
+    )
+    rmSync(marketsFile, { force: true })
+    await provideMarketFile(marketsFile, SPOT_ALONE)
+    const env = {
+      ...{ ...settings, RPC_URL: await serve('complete') },
+      ...{ DEPLOYMENT_FILE: deploymentFile, MARKETS_FILE: marketsFile },
+    }
+    const found = await run('./venue check-deployment', env)
+    expect(notOk(found)).to.deep.equal([])
+    expect(found.code).to.equal(0)
+
+    writeFileSync(join(keys, 'open'), `${testKey(1002)}\n`, { mode: 0o644 })
+    const open = { ...env, EXECUTOR_KEY_FILE: join(keys, 'open') }
+    const refused = await run('./venue check-deployment', open)
+    expect(refused.lines.join()).to.contain(join(keys, 'open'))
+    expect(refused.code).to.be.above(0)
+  })
+
+  it('makes users of the bus that nats-server takes with its sample', async () => {
+    const bus = join(dir.path, 'bus')
+    const made = await run(
+      block('bus-users', {
+        '/etc/venue/bus': bus,
+        'chown -R venue:': `chown -R ${userInfo().username}:`,
+      }),
+    )
+    expect(made.code, made.lines.join('\n')).to.equal(0)
+    expect(made.lines.at(-1)).to.match(/^OPERATOR_KEYS=operator=U[A-Z2-7]{55}$/)
+    expect(statSync(join(bus, 'operator.nk')).mode & 0o777).to.equal(0o600)
+    mkdirSync(join(dir.path, 'etc'))
+    cpSync(bus, join(dir.path, 'etc/bus'), { recursive: true })
+    const sample = readFileSync(inProject(`${SAMPLES}/nats-server.conf`), 'utf8')
+    const file = join(dir.path, 'etc/nats-server.conf')
+    writeFileSync(file, sample.replaceAll('/etc/venue', join(dir.path, 'etc')))
+    const tested = await run(`'${natsServerBinary()}' -t --config '${file}'`)
+    expect(tested.code, tested.lines.join('\n')).to.equal(0)
+  })
+})
