@@ -59,13 +59,15 @@ async function killProcesses(): Promise<void> {
 
 async function killInCluster(): Promise<void> {
   const cluster = await startClusterVenue({ ...KILL_LOOP_VENUE, markets: SPOT_ALONE })
-  const dirs = cluster.hosts.map(({ venue }) => venue.dataDir)
-  say(`the hosts' files are in ${dirs.join(' and ')}, kept when something is found`)
+  const dirs = [...cluster.hosts.map(({ venue }) => venue.dataDir), cluster.nats.dir]
+  say(`the files of hosts and bus are in ${dirs.join(', ')}, kept when something is found`)
   try {
-    const { kills, orderIds, trades, pauses } = await runClusterKillLoop({ cluster, ...loop })
+    const result = await runClusterKillLoop({ cluster, ...loop })
+    const { kills, orderIds, trades, pauses, spared } = result
     say(
       `${kills} losses, ${orderIds.length} orders, ${describeTrades(trades)}: nothing lost, nothing doubled`,
     )
+    for (const what of spared) say(`not tried in so few cycles: ${what}`)
     const late = pauses.filter(
       ({ ordersMs, settledMs }) => Math.max(ordersMs, settledMs) > RECOVERED_WITHIN_MS,
     )

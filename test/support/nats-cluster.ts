@@ -97,7 +97,7 @@ export async function startNatsCluster({
     )
   }
   const servers = await Promise.all(SERVERS.map(open))
-  await Promise.all(servers.slice(0, lastIsLate ? -1 : undefined).map(({ restart }) => restart()))
+  await Promise.all(servers.slice(0, lastIsLate ? -1 : undefined).map((server) => server.restart()))
   if (!lastIsLate) for (const { monitorUrl } of servers) await untilComplete(monitorUrl)
   return {
     servers,

@@ -18,7 +18,12 @@ export const RECORDED_NODE = 'test/chain/contracts/recorded-node.json'
 
 export const recordedNode = z.object({
   /** The deployment file. */
-  deployment: z.looseObject({ matching: z.string(), spot_trade_module: z.string() }),
+  deployment: z.looseObject({
+    matching: z.string(),
+    batch_executor: z.string(),
+    withdrawal_module: z.string(),
+    spot_trade_module: z.string(),
+  }),
   /** Addresses. */
   senders: z.object({
     executor: z.string(),

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { format } from 'prettier'
 import { encodeFunctionData, parseAbi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { subAccountsAbi } from '../../../chain/abi/contracts.js'
@@ -95,7 +96,8 @@ try {
     senders: { executor, depositSubmitter, withdrawalSubmitter },
     ...{ complete, faulty },
   }
-  writeFileSync(inProject(RECORDED_NODE), `${JSON.stringify(recorded, undefined, 2)}\n`)
+  const text = await format(JSON.stringify(recorded), { parser: 'json', printWidth: 100 })
+  writeFileSync(inProject(RECORDED_NODE), text)
 } finally {
   await world.anvil.stop()
 }

@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createRestClient } from '../../../client/index.js'
 import { eventually } from '../../support/eventually.js'
 import type { TestVenue } from '../../support/venue.js'
-import type { ClusterHost, ClusterVenue } from './cluster-venue.js'
+import { furtherLosses, neededLosses, untilDoubled, type Loss } from './cluster-losses.js'
+import type { ClusterVenue } from './cluster-venue.js'
 import {
   dealFrom,
   describeTrades,
@@ -25,16 +26,6 @@ const SETTLED_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 /** What is promised of the loss of one server, process or host. */
 export const RECOVERED_WITHIN_MS = 20_000
-/** Neither belongs to the venue. */
-const BESIDE = ['chain', 'feeder']
-
-/** One thing that is lost, and given back afterwards. */
-interface Loss {
-  readonly what: string
-  readonly lose: () => Promise<void> | void
-  /** The launchers start processes again by themselves. */
-  readonly mend: () => Promise<void> | void
-}
 
 /** What a loss cost. */
 interface Pause {
@@ -50,18 +41,21 @@ interface Pause {
 /** The result with the pauses of all cycles. */
 export interface ClusterKillLoopResult extends KillLoopResult {
   readonly pauses: readonly Pause[]
+  /** What a run of more cycles would have lost as well. */
+  readonly spared: readonly string[]
 }
 
 type Options = Omit<KillLoopOptions, 'venue'> & { readonly cluster: ClusterVenue }
 
 /**
- * Takes a server, a process or the set of a host away, or cuts a server off, one in each cycle and each once before any twice;
- * measures the pause, gives it back, and at every reconciliation looks for all that was ever sent. Throws what is found.
+ * Takes a server, a process or the set of a host away, or cuts a server off, one in each cycle: in an order that the seed
+ * gives, first each that a run must lose, then each other, then again. Measures the pause, gives it back, and at every
+ * reconciliation looks for all that was ever sent. Throws what is found.
  */
 export async function runClusterKillLoop(options: Options): Promise<ClusterKillLoopResult> {
   const { cluster, cycles, seed, reconcileEvery, say } = options
   const [{ venue }, other] = cluster.hosts
-  const deal = dealFrom<Loss>(randomNumbers(seed))
+  const losses = inRounds(cluster, randomNumbers(seed))
   const traders = TRADERS.map((name) => createTrader(venue.devnet, name))
   // A trader reads its market before it signs for the first time, which no loss must come between.
   await eventually(() => createRestClient(venue.gatewayUrl).markets())
@@ -70,6 +64,7 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
   const before = await readAllBalances(venue)
   const answered: Answered[] = []
   const pauses: Pause[] = []
+  const lost = new Set<string>()
   let trades: KillLoopResult['trades'] = new Map()
   say(`seed ${seed}`)
   for (let cycle = 1; cycle <= cycles;) {
@@ -81,7 +76,9 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
     const last = Math.min(cycles, cycle + reconcileEvery - 1)
     try {
       for (; cycle <= last; cycle += 1) {
-        const pause = await pauseOf(cluster, load, deal(await lossesOf(cluster)))
+        const loss = losses.next().value
+        const pause = await pauseOf(cluster, load, loss)
+        lost.add(loss.what)
         pauses.push(pause)
         say(`cycle ${cycle}: ${describePause(pause)}`)
       }
@@ -95,7 +92,11 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
       `reconciled after ${cycle - 1} cycles: ${placedIds(answered).length} orders, ${describeTrades(trades)}`,
     )
   }
-  return { kills: pauses.length, orderIds: placedIds(answered), trades, pauses }
+  const spared = neededLosses(cluster).filter(({ what }) => !lost.has(what))
+  return {
+    ...{ kills: pauses.length, orderIds: placedIds(answered), trades, pauses },
+    spared: spared.map(({ what }) => what),
+  }
 }
 
 export const describePause = ({ what, ordersMs, settledMs, longestMs }: Pause): string => {
@@ -105,64 +106,32 @@ export const describePause = ({ what, ordersMs, settledMs, longestMs }: Pause): 
   return `${what}: orders after ${orders} s, settled after ${settled} s, longest wait ${longest} s`
 }
 
-/** Everything that can be lost alone. */
-async function lossesOf({ hosts, nats }: ClusterVenue): Promise<readonly Loss[]> {
-  const ofProcesses = await Promise.all(hosts.map(lossesOfHost))
-  const ofServers = nats.servers.flatMap((server): Loss[] => [
-    {
-      what: `${server.name} is killed`,
-      lose: () => server.kill(),
-      mend: () => server.restart(),
-    },
-    {
-      what: `${server.name} is cut off from the others`,
-      lose: () => server.isolate(),
-      mend: () => server.heal(),
-    },
-  ])
-  return [...ofProcesses.flat(), ...ofServers]
-}
-
-async function lossesOfHost({ name, venue, server }: ClusterHost): Promise<readonly Loss[]> {
-  const processes = await processesOf(venue)
-  const ofProcesses = processes.map((each) => ({
-    what: `${each} of host ${name} is killed`,
-    // It may be about to be started again.
-    lose: () => eventually(() => venue.kill(each, 'SIGKILL')),
-    mend: () => undefined,
-  }))
-  const wholeHost: Loss = {
-    what: `everything of host ${name} is killed`,
-    lose: async () => {
-      const running = await processesOf(venue)
-      await Promise.all([server.kill(), ...running.map((each) => venue.kill(each, 'SIGKILL'))])
-    },
-    mend: () => server.restart(),
-  }
-  return [...ofProcesses, wholeHost]
-}
-
-const processesOf = async (venue: TestVenue): Promise<readonly string[]> =>
-  Object.keys(await venue.pids())
-    .filter((each) => !BESIDE.includes(each))
-    .sort()
-
-async function pauseOf(
+/** Rounds of all losses without end, in each first those that a run must have. */
+function* inRounds(
   cluster: ClusterVenue,
-  load: Load,
-  { what, lose, mend }: Loss,
-): Promise<Pause> {
+  random: (below: number) => number,
+): Generator<Loss, never> {
+  for (;;)
+    for (const losses of [neededLosses(cluster), furtherLosses(cluster)]) {
+      const deal = dealFrom<Loss>(random)
+      for (let left = losses.length; left > 0; left -= 1) yield deal(losses)
+    }
+}
+
+async function pauseOf(cluster: ClusterVenue, load: Load, loss: Loss): Promise<Pause> {
   load.takeLongest()
+  const where = await loss.lose()
   const lostAt = performance.now()
-  await lose()
   await load.untilAnswered()
   const ordersMs = performance.now() - lostAt
   await untilTraded(cluster)
   const settledMs = performance.now() - lostAt
-  await mend()
+  await loss.mend()
   await cluster.nats.mend()
   for (const { venue } of cluster.hosts) await venue.untilReady()
+  await untilDoubled(cluster)
   await load.untilAnswered()
+  const what = [loss.what, where].filter(Boolean).join(' ')
   return { what, ordersMs, settledMs, longestMs: load.takeLongest() }
 }
 

@@ -50,8 +50,12 @@ export async function startClusterVenue(
   const executorPorts = [await freePort(), await freePort()] as const
   const started: TestVenue[] = []
   const stop: ClusterVenue['stop'] = async ({ keepData = false } = {}) => {
-    for (const venue of started.toReversed()) await venue.stop({ keepData })
-    await nats.stop()
+    for (const venue of started.toReversed()) {
+      // A test may have stopped the launcher to lose its host.
+      process.kill(venue.launcherPid, 'SIGCONT')
+      await venue.stop({ keepData })
+    }
+    await nats.stop({ keepData })
     if (!keepData) await rm(dir, { recursive: true, force: true })
   }
   try {
