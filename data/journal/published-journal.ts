@@ -86,6 +86,7 @@ export async function openPublishedJournal(
     await untilUnled(opening)
     const leading = await takeOver(opening)
     if (leading !== undefined) return leading
+    await delay(ASK_EVERY_MS)
   }
 }
 
@@ -121,10 +122,7 @@ async function untilUnled(opening: Opening): Promise<void> {
       if (heardAtMs === -Infinity) facts.standingBy(writer)
       heardAtMs = performance.now()
     } else if (performance.now() - heardAtMs >= silenceMs) return
-    await foldToEnd(opening).catch((error: unknown) => {
-      // Without the bus nothing can be followed; the writer is asked again.
-      if (!(error instanceof BusUnavailable)) throw error
-    })
+    await isFolded(opening)
     await delay(ASK_EVERY_MS)
   }
 }
@@ -140,7 +138,17 @@ async function askWriter({ options }: Opening): Promise<string | undefined> {
   }
 }
 
-/** Folds what the stream holds beyond the file. */
+/** Folds what the stream holds beyond the file; false while the bus does not answer. */
+async function isFolded(opening: Opening): Promise<boolean> {
+  try {
+    await foldToEnd(opening)
+    return true
+  } catch (error) {
+    if (error instanceof BusUnavailable) return false
+    throw error
+  }
+}
+
 async function foldToEnd(opening: Opening): Promise<void> {
   const { options, stream, publication } = opening
   for (;;) {
@@ -156,11 +164,14 @@ async function foldToEnd(opening: Opening): Promise<void> {
   }
 }
 
-/** Undefined when another process has taken the journal meanwhile. */
+/**
+ * Undefined when another process has taken the journal meanwhile, or the bus does not answer: it elects new leaders just when
+ * the writer is lost with a server.
+ */
 async function takeOver(opening: Opening): Promise<PublishedJournal | undefined> {
   const { options, stream, writer, publication } = opening
   const { bus, owner, facts } = options
-  await foldToEnd(opening)
+  if (!(await isFolded(opening))) return undefined
   const term = publication.place().term + 1
   // One that starts meanwhile gets an answer. The queue has a name of its own: a deposed writer must not get the question.
   const answering = await bus.answer(askJournalWriter(owner), writer, (_, replyTo) => {

@@ -22,8 +22,8 @@ const RECONNECT_WAIT_MS = 250
 const DEFAULT_TIMEOUT_MS = 2_000
 const CLOSE_WITHIN_MS = 2_000
 const WATCH_EVERY_MS = 2_000
-/** A server that has just started needs time to load its streams. */
-const DECLARE_WITHIN_MS = 10_000
+/** A server that has just started needs time to load its streams, and a cluster that lost one to elect their leaders. */
+const DECLARE_WITHIN_MS = 30_000
 const DECLARE_EVERY_MS = 200
 
 export interface NatsBusOptions extends BusPlace {

@@ -39,7 +39,7 @@ const ERR_NO_MESSAGE = 10037
 
 /** The JetStream requests of the bus; each throws StreamMissing or BusUnavailable. */
 export interface NatsStreams {
-  /** Also throws BusMisconfigured, naming what differs. */
+  /** Also throws BusMisconfigured, naming what differs, and BusUnavailable while the stream cannot be used. */
   declare(spec: StreamSpec, replicas: number): Promise<void>
   /** The same for a bucket of claims. */
   declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
@@ -153,7 +153,6 @@ function readerFrom(fromSeq: number): Partial<ConsumerConfig> {
 async function declare(manager: JetStreamManager, wanted: ReturnType<typeof streamConfig>) {
   const { name } = wanted
   const found = (await infoOf(manager, name)) ?? (await create(manager, wanted))
-  if (found === undefined) return
   const { subjects } = wanted
   const isExtended =
     found.subjects.length < subjects.length &&
@@ -166,28 +165,32 @@ async function declare(manager: JetStreamManager, wanted: ReturnType<typeof stre
   }
 }
 
+/** The configuration, once the stream can be used: a process that starts reads it next. */
 async function infoOf(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
   try {
-    return (await answered(name, manager.streams.info(name))).config
+    const { config, cluster } = await answered(name, manager.streams.info(name))
+    assertInTouch(name, cluster)
+    return config
   } catch (error) {
     if (error instanceof StreamMissing) return undefined
     throw error
   }
 }
 
-/** Resolves with the configuration of a stream that another process has created meanwhile. */
+/** Resolves with the configuration of the stream, which another process may have created meanwhile. */
 async function create(
   manager: JetStreamManager,
   wanted: ReturnType<typeof streamConfig>,
-): Promise<StreamConfig | undefined> {
+): Promise<StreamConfig> {
   try {
     // A copy, because the client writes defaults into its argument.
     await manager.streams.add({ ...wanted })
-    return undefined
   } catch (error) {
     if (errorCode(error) !== ERR_STREAM_NAME_IN_USE) throw translate(wanted.name, error)
-    return infoOf(manager, wanted.name)
   }
+  const found = await infoOf(manager, wanted.name)
+  if (found === undefined) throw new BusUnavailable(`stream ${wanted.name} is not there yet`)
+  return found
 }
 
 /** A leader hears of each other server every second; without most of them it acknowledges nothing, and may be replaced. */

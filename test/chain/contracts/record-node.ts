@@ -92,7 +92,7 @@ try {
   })
   const faulty = await record()
   const recorded: RecordedNode = {
-    deployment: at,
+    deployment: { ...at },
     senders: { executor, depositSubmitter, withdrawalSubmitter },
     ...{ complete, faulty },
   }

@@ -20,6 +20,7 @@ import {
 } from '../../../data/journal/transaction-journal.js'
 import { openRestoredJournals } from '../../../data/journal/restored-journal.js'
 import { openDatabase } from '../../../data/open.js'
+import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { tempDir } from '../../support/temp-dir.js'
@@ -111,9 +112,13 @@ describe('a journal on the bus', () => {
     readonly stop: () => Promise<void>
   }
 
-  async function open(name: string, onStandby: () => void = () => undefined): Promise<Process> {
+  async function open(
+    name: string,
+    onStandby: () => void = () => undefined,
+    line: MemoryBus = bus.connect(),
+  ): Promise<Process> {
     const fatal: unknown[] = []
-    const one = { db: openFile(name), bus: bus.connect() }
+    const one = { db: openFile(name), bus: line }
     opened.push(one)
     const ignore = (): void => undefined
     const published = await openPublishedJournal({
@@ -326,6 +331,23 @@ describe('a journal on the bus', () => {
       expect(again.journal.find('m:9')).to.equal(undefined)
       expect(again.journal.find('m:3')?.state.kind).to.equal('open')
       expect(waitingIn(again.db)).to.equal(0n)
+    })
+
+    it('lets it take over once the bus, which lost its leader with the first, answers', async () => {
+      const first = await open('a')
+      sign(first.journal, 0, 'm:1')
+      await first.journal.durable()
+      await first.stop()
+      const line = bus.connect()
+      let refusals = 3
+      const read: MemoryBus['read'] = async (...range) => {
+        refusals -= 1
+        if (refusals >= 0) throw new BusUnavailable('its stream has no leader')
+        return bus.read(...range)
+      }
+      const second = await open('a', undefined, Object.assign(line, { read }))
+      expect(second.published.term).to.equal(2)
+      expect(second.journal.nextNonce(SENDER)).to.equal(1)
     })
 
     it('deposes a first that was cut off and has nothing to append', async () => {
