@@ -74,6 +74,29 @@ describe('claims of a match in dated futures', () => {
     })
   })
 
+  it('are rounded up to the unit', () => {
+    expect(claimed({ amount: 1n }, futureFacts({ initialRate: 1n }))).to.deep.equal({ long: 1n })
+  })
+
+  it('count the fee of the taker once, in whatever parts its match is filled', () => {
+    const terms = termsOf({ takerBuys: true, price: e18('1500'), amount: E18, fee: e18('2.5') })
+    const { fillDetails } = terms
+    const twice = { ...terms, fillDetails: [...fillDetails, ...fillDetails] }
+    const own = futureClaims(MARKET, twice, facts)?.filter(({ key }) => key.accountId === TAKER)
+    expect(own?.map(({ key, debit }) => [partOf(key), debit])).to.deep.equal([
+      ['long', e18('202.5')],
+      ['usdc', e18('2.5')],
+    ])
+  })
+
+  it('are kept apart by series where the margin is shared', () => {
+    const idsOf = (subId: bigint) => {
+      const terms = termsOf({ takerBuys: true, price: e18('1500'), amount: E18, fee: 0n })
+      return futureClaims({ ...MARKET, subId }, terms, facts)?.map(({ key }) => key.id) ?? []
+    }
+    expect(new Set([...idsOf(1n), ...idsOf(2n)]).size).to.equal(4)
+  })
+
   it('are unknown while the index is stale, and nothing is left then', () => {
     const stale = futureFacts({ indexStale: true })
     expect(claimed({}, stale)).to.equal(undefined)

@@ -134,6 +134,10 @@ describe('margin of a perpetual', () => {
     expect(sold('50000', '0')).to.equal(true)
     expect(sold('50000', '0', '0.000599')).to.equal(false)
     expect(sold('2000000', '0')).to.equal(false)
+    // The end of the position adds no risk, whatever the account lacks elsewhere.
+    const lacking = { ...short, valued: { ...valued, elsewhere: e18('-1000') } }
+    expect(isAccepted(facts, lacking, { size: -long.position, cashDelta: 0n })).to.equal(true)
+    expect(isAccepted(facts, lacking, { size: -long.position, cashDelta: -1n })).to.equal(false)
   })
 
   it('accepts no trade that takes cash below zero, whatever the margin, unless the market lends', () => {
@@ -230,5 +234,9 @@ describe('margin of a perpetual', () => {
       undefined,
     )
     expect(liquidationPrice(facts, { position: 0n, surplus: E18 })).to.equal(undefined)
+    // A price that rounds to zero at ten decimals is none.
+    const near = { position: E18, surplus: e18('0.935') - 1n }
+    expect(liquidationPrice(at('1'), near)).to.equal(undefined)
+    expect(liquidationPrice(at('1'), { ...near, surplus: e18('0.9349999999') })).to.equal(1n)
   })
 })

@@ -48,8 +48,14 @@ describe('the gate of a perpetual', () => {
 describe('admission to a perpetual', () => {
   interface Asked {
     readonly order?: Partial<Order>
-    readonly account?: Partial<PerpetualAccount> | 'unread'
+    readonly account?: Partial<PerpetualAccount> | 'unread' | 'unvalued'
     readonly market?: Partial<PerpetualFacts> | 'unread'
+  }
+  const accountOf = (asked: Asked['account']) => {
+    if (asked === 'unread') return undefined
+    if (asked !== 'unvalued') return account(asked)
+    const { inAuction, position, cash, collateral } = perpetualAccount()
+    return { ...account(), facts: hidePerpetualAccount({ inAuction, position, cash, collateral }) }
   }
   function refusalOf(asked: Asked): string | undefined {
     const order = matcherOrder({
@@ -59,7 +65,7 @@ describe('admission to a perpetual', () => {
     })
     const admitted = {
       ...{ market, order },
-      account: asked.account === 'unread' ? undefined : account(asked.account),
+      account: accountOf(asked.account),
       observed: asked.market === 'unread' ? undefined : observed(asked.market),
     }
     for (const check of trading.admission ?? []) {
@@ -89,6 +95,7 @@ describe('admission to a perpetual', () => {
   it('answers 500 when it cannot know', () => {
     expect(refusalOf({ market: 'unread' })).to.equal('500 market_unreadable')
     expect(refusalOf({ account: 'unread' })).to.equal('500 margin_unreadable')
+    expect(refusalOf({ account: 'unvalued' })).to.equal('500 margin_unreadable')
     expect(refusalOf({ market: { pricesStale: true } })).to.equal('500 margin_unreadable')
     expect(refusalOf({ order: { reduceOnly: true }, account: 'unread' })).to.equal(
       '500 position_unreadable',
@@ -98,13 +105,24 @@ describe('admission to a perpetual', () => {
   it('takes a pure reduction at any margin, and reduce-only orders of the other side alone', () => {
     const short = { position: e18('-100'), cash: e18('-1') }
     expect(refusalOf({ account: short })).to.equal(undefined)
+    expect(refusalOf({ account: short, market: { pricesStale: true } })).to.equal(undefined)
     const reduceOnly = { reduceOnly: true } as const
+    // The order asks for more than the position; what exceeds it is never matched.
+    const poor = { position: e18('-1'), cash: e18('-1') }
+    expect(refusalOf({ order: reduceOnly, account: poor })).to.equal(undefined)
     expect(refusalOf({ order: reduceOnly, account: { position: e18('-1') } })).to.equal(undefined)
     expect(refusalOf({ order: reduceOnly })).to.equal('400 reduce_only_no_position')
     expect(refusalOf({ order: reduceOnly, account: { position: E18 } })).to.equal(
       '400 reduce_only_same_side',
     )
   })
+})
+
+it('an order of a perpetual that the chain refuses ends with what the chain names', () => {
+  expect(trading.cancelReason('SRM_NoNegativeCash')).to.equal('insufficient_margin')
+  expect(trading.cancelReason('OV_InvalidSignature')).to.equal('signature_revoked')
+  expect(trading.cancelReason('TM_FeeTooHigh')).to.equal('fee_bound_too_low')
+  expect(trading.cancelReason('SRM_Other')).to.equal('settlement_refused')
 })
 
 describe('the entry of a perpetual', () => {
