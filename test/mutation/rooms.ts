@@ -16,7 +16,10 @@ const STEP_SLOW = ['cancel-many', 'congestion', 'margin-naive'].map(
   (name) => `test/core/engine/${name}.test.ts`,
 )
 const ENTRY = ['test/refusals', 'test/core/entry']
-const BALANCES = ['test/scenarios', 'test/core/engine/funding.test.ts']
+const BALANCES = [
+  'test/core/records/balances-record.test.ts',
+  ...['test/scenarios', 'test/core/engine/funding.test.ts'],
+]
 const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
 
 /** Without the random histories, which take as long as all others together. */
