@@ -28,9 +28,8 @@ describe('the samples of docs/operating, without the launcher', function () {
   let settings: Record<string, string>
   const keyFile = join(dir.path, 'keys', 'executor')
   /** The secrets of one process, as in its file of /etc/venue. */
-  const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  const own: Record<string, Readonly<Record<string, string>>> = {
     executor: { EXECUTOR_KEY_FILE: keyFile, EXECUTOR_SECRET: SECRET },
-    matchers: { EXECUTOR_SECRET: SECRET },
   }
 
   function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): void {
@@ -61,7 +60,8 @@ describe('the samples of docs/operating, without the launcher', function () {
         .replaceAll('https://node.example', world.anvil.rpcUrl)
         .replace('TRUSTED_PROXIES=1\nWS', 'TRUSTED_PROXIES=0\nWS')
     writeFileSync(join(dir.path, 'nats-server.conf'), placed('nats-server.conf'))
-    await provideUsers(join(dir.path, 'bus'))
+    const { keys } = await provideUsers(join(dir.path, 'bus'))
+    own.matchers = { EXECUTOR_SECRET: SECRET, OPERATOR_KEYS: `operator=${keys.operator}` }
     const lines = placed('production.env').matchAll(/^([A-Z_]+)=(.*)$/gm)
     settings = Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]))
     start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})
@@ -105,12 +105,40 @@ describe('the samples of docs/operating, without the launcher', function () {
     expect(refused).to.have.property('code', 'cancel_proof_required')
   })
 
-  it('are what ./venue check-deployment finds complete', () => {
-    const { status, stdout } = spawnSync('./venue', ['check-deployment'], {
+  /** Runs a command of the page as the operator does, with the settings of the processes. */
+  const operator = (command: string, args: readonly string[]) =>
+    spawnSync(command, [...args], {
       ...{ cwd: inProject('.'), encoding: 'utf8' as const },
       env: { PATH: process.env.PATH, ...settings, EXECUTOR_KEY_FILE: keyFile },
     })
+
+  it('are what ./venue check-deployment finds complete', () => {
+    const { status, stdout } = operator('./venue', ['check-deployment'])
     expect(stdout.split('\n').filter((line) => !line.startsWith('ok '))).to.deep.equal([''])
     expect(status).to.equal(0)
+  })
+
+  it('let the operator look, pause, audit and reload the bus, as docs/GO-LIVE.md says', async () => {
+    const [nats] = children
+    const reload = operator(natsServerBinary(), ['--signal', `reload=${nats?.pid}`])
+    expect(reload.status, reload.stderr).to.equal(0)
+    await eventually(() => {
+      const { status, stdout } = operator('./venue', ['status'])
+      expect(stdout).to.match(/: well\n/)
+      expect(status).to.equal(0)
+    })
+    for (const [change, says] of [
+      ['pause', 'paused'],
+      ['resume', 'open'],
+    ] as const) {
+      const { status, stdout, stderr } = operator('./venue', ['market', change, SPOT])
+      expect(stderr).to.equal('')
+      expect(stdout).to.include(says)
+      expect(status).to.equal(0)
+    }
+    await eventually(() => {
+      const { status, stdout, stderr } = operator('./venue', ['audit'])
+      expect(status, `${stdout}${stderr}`).to.equal(0)
+    })
   })
 })

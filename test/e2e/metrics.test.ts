@@ -198,13 +198,15 @@ function alertsFire(running: () => TestVenue): void {
     expect(await firing()).to.not.include(`VenueProcessDown matcher-${SPOT}`)
   })
 
-  it('fires for a matcher that hangs, an empty gas wallet, a full bus, then for a silent chain', async () => {
+  it('fires for a matcher that was killed, an empty gas wallet, a full bus, then for a silent chain', async () => {
     const venue = running()
     const { devnet, dataDir } = venue
     const { 'matcher-cngn-usdc': matcher = 0, chain = 0 } = await venue.pids()
     expect(matcher).to.be.above(0)
     const client = createTestClient({ mode: 'anvil', transport: http(devnet.rpc_url) })
-    process.kill(matcher, 'SIGSTOP')
+    // Which would start it again within a second.
+    process.kill(venue.launcherPid, 'SIGSTOP')
+    process.kill(matcher, 'SIGKILL')
     try {
       await client.setBalance({ address: executorOf(dataDir), value: 1n })
       await fillBus(dataDir)
@@ -216,7 +218,7 @@ function alertsFire(running: () => TestVenue): void {
       process.kill(chain, 'SIGSTOP')
       await fires('VenueChainSilent chain-reader')
     } finally {
-      for (const pid of [matcher, chain]) process.kill(pid, 'SIGCONT')
+      for (const pid of [venue.launcherPid, chain]) process.kill(pid, 'SIGCONT')
     }
   })
 }
