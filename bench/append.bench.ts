@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createCommandLog, type LogEntry } from '../actors/order-intake/command-log.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../bus-schemas/subjects.js'
 import { createNumbering, type LoggedCommand } from '../core/engine/command.js'
+import { openClaimThread } from '../data/claim-writer.js'
 import { openIntakeRegistry } from '../data/intake-registry.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'
@@ -117,7 +118,8 @@ export function groupedAppend(
 
 /** Everything that the intake does with an order after its checks. */
 async function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand[]) {
-  const registry = openIntakeRegistry(join(dir, 'intake.db'))
+  const path = join(dir, 'intake.db')
+  const registry = openIntakeRegistry(path, openClaimThread(path))
   const commandLog = createCommandLog({
     ...{ market: benchMarket().market, contractType: benchMarket().contractType },
     ...{ bus, registry, nowMs: Date.now, log: createLog('bench', 'silent') },
@@ -135,7 +137,7 @@ async function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand
     },
     stop: async () => {
       await commandLog.stop()
-      registry.close()
+      await registry.close()
     },
   }
 }

@@ -5,7 +5,6 @@ import {
   askCancelOrder,
   askCancels,
   askEngine,
-  askExportClaims,
   askGasStanding,
   askIndexLag,
   askJournalWriter,
@@ -129,7 +128,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     reads: true,
     asks: [askPing(ANY), askWorking('order-intake')],
     answers: [
-      ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, tellTouched, askExportClaims],
+      ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, tellTouched],
       ...[askPing('order-intake'), askWorking('order-intake')],
     ],
   },
@@ -170,7 +169,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     appends: [commandsSubject(ANY), ...JOURNAL_OWNERS.map(journalSubject)],
     creates: JOURNAL_OWNERS.map(journalStream),
     reads: true,
-    asks: [askMarket(ANY), askPing(ANY), askExportClaims, ...JOURNAL_OWNERS.map(askJournalWriter)],
+    asks: [askMarket(ANY), askPing(ANY), ...JOURNAL_OWNERS.map(askJournalWriter)],
     answers: JOURNAL_OWNERS.map(askJournalWriter),
     // Backup and restore, and on how many servers a stream is stored.
     requests: [

@@ -57,8 +57,6 @@ export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
 export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.look_up`
 /** A sample of the index, reported to the order intake, and how its gate stands. */
 export const askIndexLag = 'ask.index_lag'
-/** Asks the order intake for a copy of its registry, for a backup. */
-export const askExportClaims = 'ask.export.claims'
 /** What an owner's accounts hold; answered by the fan-out. */
 export const askBalances = 'ask.balances'
 /** The pending matches of one order and, for its owner, what its account holds; answered by the fan-out. */

@@ -1,10 +1,9 @@
-import { rmSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
 import type { MarketTerms } from '../core/contracts/market-terms.js'
-import { crash } from '../core/crash-point.js'
-import { openDatabase } from './open.js'
+import { batchOf, CHECKPOINT_PAGES, prepareClaimWriter, type ClaimThread } from './claim-writer.js'
+import { openDatabase, takeLock } from './open.js'
 import {
   createRecentClaims,
   decodeClaims,
@@ -54,6 +53,8 @@ export interface IntakeRegistry {
    * which no log of this venue should contain.
    */
   fold(market: string, claims: readonly Claim[], position: LogPosition): readonly TakenOrder[]
+  /** So many claims wait to be stored that no further order may be placed. */
+  isFull(): boolean
   /** Up to where the market's log was folded; zeros before the first time. */
   folded(market: string): LogPosition
   /** The same, as far as it is stored: the log is needed from the message behind it. */
@@ -70,25 +71,27 @@ export interface IntakeRegistry {
   /** The terms that the market's feed last stated, and the message in which it did; undefined before the first. */
   terms(market: string): StatedTerms | undefined
   markTerms(market: string, streamSeq: number, terms: MarketTerms): void
-  /** Writes a copy of the file, consistent in itself; it replaces what is there. */
-  exportTo(path: string): Promise<void>
-  /** Stores what was folded, and releases the file. */
-  close(): void
+  /** Stores what was folded, and releases the file: in the call itself where no batch is on its way to the thread. */
+  close(): Promise<void>
+}
+
+/** Opens the file, creating it when absent and bringing it up to date. */
+export function openIntakeDatabase(path: string, checkpointPages: number): Database {
+  const migrations = new URL('../../data/migrations/intake/', import.meta.url)
+  return openDatabase({ path, migrations, synchronous: 'FULL', checkpointPages })
 }
 
 /**
- * Opens `intake.db` at a path, creating it when absent. The file is locked exclusively until it is closed. Throws
- * SqliteError with code SQLITE_BUSY when another process does not release it within a few seconds.
+ * Opens `intake.db` at a path, creating it when absent. It is locked until it is closed: throws AlreadyLocked where another
+ * process holds the lock. With a thread, many claims are stored there; without, and few claims, in the call that folds the last.
  */
-export function openIntakeRegistry(path: string): IntakeRegistry {
-  const migrations = new URL('../../data/migrations/intake/', import.meta.url)
-  const db = openDatabase({ path, migrations, synchronous: 'FULL' })
-  db.pragma('locking_mode = EXCLUSIVE')
-  // The lock is taken by the first write that follows.
-  db.exec('BEGIN IMMEDIATE; COMMIT')
+export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRegistry {
+  const lock = takeLock(`${path}.lock`)
+  // What the thread writes is left to the thread's checkpoints.
+  const db = openIntakeDatabase(path, 2 * CHECKPOINT_PAGES)
   const recent = createRecentClaims(prepareTable(db))
   const state = readState(db)
-  const store = prepareStore(db, recent, state)
+  const storing = prepareStoring(db, { recent, state, thread })
   const outbox = prepareOutbox(db)
   for (const { market, claims } of outbox.claims()) {
     for (const claim of claims) recent.land(market, claim)
@@ -103,27 +106,28 @@ export function openIntakeRegistry(path: string): IntakeRegistry {
       const clashes = claims.flatMap((claim) => recent.land(market, claim) ?? [])
       state.folded.set(market, position)
       state.folds += 1
-      if (recent.landed().length >= MAX_RECENT_CLAIMS || state.folds >= MAX_FOLDS) store()
+      if (recent.landed().length >= MAX_RECENT_CLAIMS || state.folds >= MAX_FOLDS) storing.store()
       return clashes
     },
+    isFull: () => recent.landed().length >= MAX_WAITING_CLAIMS,
     folded,
     stored: (market) => state.stored.get(market) ?? BEGINNING,
     lastNo: () => Math.max(0, ...Array.from(state.folded.values(), ({ lastNo }) => lastNo)),
     unsent: outbox.unsent,
     dropUnsent: outbox.drop,
-    ...prepareWatch(db),
-    ...prepareTerms(db),
-    async exportTo(path) {
-      rmSync(path, { force: true })
-      await db.backup(path)
-    },
-    close() {
+    ...prepareWatch(db, storing.whenFree),
+    ...prepareTerms(db, storing.whenFree),
+    async close() {
       if (!db.open) return
+      const running = storing.running()
+      if (running !== undefined) await running
       try {
-        store()
+        storing.storeRest()
       } finally {
         db.close()
+        lock.release()
       }
+      await thread?.stop()
     },
   }
 }
@@ -140,6 +144,10 @@ const BEGINNING: LogPosition = { streamSeq: 0, lastNo: 0 }
 
 /** Claims that gather before one transaction stores them: a page of the table is then written once for many orders. */
 export const MAX_RECENT_CLAIMS = 2_048
+/** Claims that wait while earlier ones are being stored; beyond it no order is placed. */
+export const MAX_WAITING_CLAIMS = 65_536
+/** So few claims are not worth the way to the thread. */
+const FEW_CLAIMS = 64
 /** Folds after which all is stored: what a start reads of the log at most, besides the messages of other writers. */
 export const MAX_FOLDS = 256
 
@@ -177,29 +185,73 @@ function takenOrder(row: TakenRow | undefined): TakenOrder | undefined {
 }
 
 /** Stores claims and positions in one transaction: a position is never ahead of the claims before it. */
-function prepareStore(db: Database, recent: RecentClaims, state: State): () => void {
-  const take = db.prepare(
-    'INSERT INTO taken_order (order_id, owner, nonce, market, fingerprint) VALUES (?, ?, ?, ?, ?)',
-  )
-  const advance = db.prepare(
-    `INSERT INTO log_position (market, stream_seq, last_no) VALUES (?, ?, ?)
-     ON CONFLICT (market) DO UPDATE SET stream_seq = excluded.stream_seq, last_no = excluded.last_no`,
-  )
-  const store = db.transaction(() => {
-    for (const { market, claim } of recent.landed()) {
-      const { orderId, owner, nonce, fingerprint } = claim
-      take.run(orderId, owner, nonce.toString(), market, fingerprint)
+interface Storing {
+  /** Begins to store all that was folded; nothing while a batch is being stored. Throws why the last batch was not stored. */
+  store(): void
+  /** Writes a row of another table: at once, or when the batch that is being stored is. The last one of a key counts. */
+  readonly whenFree: (key: string, write: () => void) => void
+  /** Resolves when the batch is stored, or cannot be; undefined when none is on its way. */
+  running(): Promise<void> | undefined
+  /** Stores what is left; only while none is on its way. */
+  storeRest(): void
+}
+
+interface StoringParts {
+  readonly recent: RecentClaims
+  readonly state: State
+  readonly thread: ClaimThread | undefined
+}
+
+function prepareStoring(db: Database, { recent, state, thread }: StoringParts): Storing {
+  const write = prepareClaimWriter(db)
+  const waiting = new Map<string, () => void>()
+  let running: Promise<void> | undefined
+  let failure: unknown
+
+  const next = () => {
+    const { length: count } = recent.landed()
+    const positions = new Map(state.folded)
+    const stored = (): void => {
+      recent.moved(count)
+      state.stored = positions
+      state.folds = 0
     }
-    for (const [market, { streamSeq, lastNo }] of state.folded) {
-      advance.run(market, streamSeq, lastNo)
+    return { batch: batchOf(recent.landed(), positions), stored }
+  }
+  const storeHere = (): void => {
+    const { batch, stored } = next()
+    write(batch)
+    stored()
+  }
+  const storeThere = async (to: ClaimThread): Promise<void> => {
+    const { batch, stored } = next()
+    try {
+      await to.write(batch)
+      stored()
+      for (const writeRow of waiting.values()) writeRow()
+      waiting.clear()
+    } catch (error) {
+      failure = error
     }
-    crash('intake.in_store')
-  })
-  return () => {
-    store.immediate()
-    recent.moved()
-    state.stored = new Map(state.folded)
-    state.folds = 0
+    running = undefined
+  }
+  return {
+    store() {
+      if (running !== undefined) return
+      if (failure !== undefined) {
+        const last = failure
+        failure = undefined
+        throw last as Error
+      }
+      if (thread === undefined || recent.landed().length < FEW_CLAIMS) storeHere()
+      else running = storeThere(thread)
+    },
+    whenFree(key, writeRow) {
+      if (running === undefined) writeRow()
+      else waiting.set(key, writeRow)
+    },
+    running: () => running,
+    storeRest: storeHere,
   }
 }
 
@@ -221,7 +273,10 @@ function prepareOutbox(db: Database) {
   }
 }
 
-function prepareWatch(db: Database): Pick<IntakeRegistry, 'watchedFrom' | 'markWatchedFrom'> {
+function prepareWatch(
+  db: Database,
+  whenFree: Storing['whenFree'],
+): Pick<IntakeRegistry, 'watchedFrom' | 'markWatchedFrom'> {
   const read = db
     .prepare<[string], number>('SELECT stream_seq FROM watched_from WHERE market = ?')
     .pluck()
@@ -232,11 +287,15 @@ function prepareWatch(db: Database): Pick<IntakeRegistry, 'watchedFrom' | 'markW
   )
   return {
     watchedFrom: (market) => read.get(market) ?? 1,
-    markWatchedFrom: (market, streamSeq) => void write.run(market, streamSeq),
+    markWatchedFrom: (market, streamSeq) =>
+      whenFree(`watched ${market}`, () => void write.run(market, streamSeq)),
   }
 }
 
-function prepareTerms(db: Database): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
+function prepareTerms(
+  db: Database,
+  whenFree: Storing['whenFree'],
+): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
   const read = db
     .prepare<[string], { streamSeq: number; terms: string }>(
       'SELECT stream_seq AS streamSeq, terms FROM market_terms WHERE market = ?',
@@ -252,6 +311,6 @@ function prepareTerms(db: Database): Pick<IntakeRegistry, 'terms' | 'markTerms'>
       return row && { streamSeq: row.streamSeq, terms: termsText.read(row.terms) }
     },
     markTerms: (market, streamSeq, terms) =>
-      void write.run(market, streamSeq, termsText.write(terms)),
+      whenFree(`terms ${market}`, () => void write.run(market, streamSeq, termsText.write(terms))),
   }
 }

@@ -22,7 +22,7 @@ export interface TakenOrder {
 }
 
 /** A claim and the market whose order made it. */
-interface MarketClaim {
+export interface LandedClaim {
   readonly market: string
   readonly claim: Claim
 }
@@ -52,15 +52,15 @@ export interface RecentClaims extends ClaimTable {
    */
   land(market: string, claim: Claim): TakenOrder | undefined
   /** Claims that have landed and are not in the table, oldest first. */
-  landed(): readonly MarketClaim[]
-  /** Call when the table holds all that have landed. */
-  moved(): void
+  landed(): readonly LandedClaim[]
+  /** Call when the table holds the first so many of them. */
+  moved(count: number): void
 }
 
 /** Most ids, and as many nonces, that are cached as free between the first check of an order and its claim. */
 const MAX_KNOWN_FREE = 8_192
 
-interface RecentClaim extends MarketClaim {
+interface RecentClaim extends LandedClaim {
   hasLanded: boolean
 }
 
@@ -117,16 +117,16 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
       return undefined
     },
     landed: () => landed,
-    moved() {
-      for (const { claim } of landed) giveBack(claim)
-      landed = []
+    moved(count) {
+      for (const { claim } of landed.slice(0, count)) giveBack(claim)
+      landed = landed.slice(count)
     },
   }
 }
 
 const nonceKey = ({ owner, nonce }: Pick<Claim, 'owner' | 'nonce'>): string => `${owner} ${nonce}`
 
-const holderOf = ({ market, claim }: MarketClaim): TakenOrder => ({
+const holderOf = ({ market, claim }: LandedClaim): TakenOrder => ({
   orderId: claim.orderId,
   market,
   fingerprint: claim.fingerprint,

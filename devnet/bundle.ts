@@ -21,6 +21,7 @@ export const PROGRAMS: readonly string[] = [
   'api-gateway/books/worker.js',
   'api-gateway/main.js',
   'chain/signing/external/worker.js',
+  'data/claim-writer-thread.js',
   'devnet/demo-maker.js',
   'devnet/feeder.js',
   'devnet/up.js',

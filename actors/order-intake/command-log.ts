@@ -208,6 +208,10 @@ function compose(writing: Writing, group: readonly Pending[]): Composed {
   try {
     for (const { entry, settle } of group) {
       const { claim } = entry
+      if (claim !== undefined && registry.isFull()) {
+        settle({ kind: 'busy' })
+        continue
+      }
       const taken = claim && registry.take(market, claim)
       if (taken !== undefined) {
         settle(taken)

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
+import { openClaimThread } from '../../data/claim-writer.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { roomOf, watchAdmission } from './admission.js'
-import { answerExport } from './answer-export.js'
 import { openChain } from './chain-clients.js'
 import { readOrderIntakeConfig, rulesOf } from './config.js'
 import { sampleAdmission, sampleQueues } from './measure.js'
@@ -25,7 +25,7 @@ runProcess({
     const { markets } = file
     const names = markets.map(({ market }) => market)
     const path = join(config.DATA_DIR, 'intake.db')
-    const registry = openIntakeRegistry(path)
+    const registry = openIntakeRegistry(path, openClaimThread(path))
     const onWarning = (message: string) => log.warn(message)
     const bus = await connectArchivedBus({
       ...{ versions: streamVersions(markets), archiveDir: config.FEED_ARCHIVE_DIR },
@@ -43,16 +43,15 @@ runProcess({
       ...{ ...rulesOf(config), ...chain, nowMs: Date.now, log, onFatal: fail },
     })
     sampleQueues(metrics, intake)
-    const exports = await answerExport({ bus, registry, path, log }, PROCESS_NAME)
     const watch = file.watch(async (row) => {
       await intake.follow(row)
       names.push(row.market)
     }, fail)
     return {
       stop: async () => {
-        for (const part of [turn, watch, exports, admission, intake]) await part.stop()
+        for (const part of [turn, watch, admission, intake]) await part.stop()
         await bus.close()
-        registry.close()
+        await registry.close()
       },
     }
   },

@@ -103,7 +103,7 @@ const registryFile = join(dir.path, 'intake.db')
 const registry = openIntakeRegistry(registryFile)
 for (const [index, claim] of claims.entries())
   registry.fold(market.market, [claim], { streamSeq: index + 1, lastNo: index + 1 })
-registry.close()
+await registry.close()
 
 const fills = changes.filter(({ kind }) => kind === 'OrderFilled').length / 2
 console.log(`${placed} orders, ${fills} trades, ${changes.length} changes, ${commands} commands`)

@@ -91,7 +91,7 @@ export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> 
       stop: async () => {
         await running.stop()
         await bus.close()
-        registry.close()
+        await registry.close()
       },
     }
   },

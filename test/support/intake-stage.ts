@@ -93,7 +93,7 @@ export function anIntakeStage(): IntakeStage {
   }
   let registry: IntakeRegistry | undefined
   const open = (): IntakeRegistry => {
-    registry?.close()
+    void registry?.close()
     registry = openIntakeRegistry(join(directory, 'intake.db'))
     return registry
   }
@@ -129,7 +129,7 @@ export function anIntakeStage(): IntakeStage {
         ...overrides,
       }),
     close: () => {
-      registry?.close()
+      void registry?.close()
       rmSync(directory, { recursive: true })
     },
   }

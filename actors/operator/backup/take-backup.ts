@@ -1,19 +1,13 @@
 import Database from 'better-sqlite3'
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  decodeExportAnswer,
-  encodeExportQuestion,
-  EXPORT_SUFFIX,
-} from '../../../bus-schemas/operations.js'
-import { askExportClaims } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { isoTime } from '../../../core/time.js'
 import { writeFileDurably } from '../../../data/durable-file.js'
 import { openFeedArchive } from '../../../data/feed-archive.js'
-import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
+import type { Bus } from '../../../runtime/bus/bus.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import {
   BACKUP_FORMAT,
@@ -182,37 +176,15 @@ async function captureDatabase(capture: Capture, name: string): Promise<void> {
   await onPart?.('database', name)
   const copy = join(work, `${name}.copy`)
   const place = join(dataDir, name)
-  if (name !== LOCKED || !(await wasExported(capture, place, copy))) await copyDatabase(place, copy)
+  await copyDatabase(place, copy)
   await seal(capture, { kind: 'database', name, chunks: createReadStream(copy) })
   await rm(copy)
-}
-
-/** Its owner holds an exclusive lock on it and copies it itself. */
-const LOCKED = 'intake.db'
-const EXPORT_WITHIN_MS = 120_000
-
-/** False when the owner does not run. */
-async function wasExported({ bus }: Capture, place: string, copy: string): Promise<boolean> {
-  try {
-    const data = await bus.ask(askExportClaims, encodeExportQuestion({}), EXPORT_WITHIN_MS)
-    const { trouble } = decodeExportAnswer(data)
-    if (trouble !== undefined) throw new BadBackup(`${place} was not copied: ${trouble}`)
-  } catch (error) {
-    if (error instanceof NoAnswer) return false
-    throw error
-  }
-  const exported = `${place}${EXPORT_SUFFIX}`
-  await copyFile(exported, copy)
-  await rm(exported)
-  return true
 }
 
 async function copyDatabase(place: string, copy: string): Promise<void> {
   const db = new Database(place, { readonly: true, fileMustExist: true })
   try {
-    const { totalPages } = await db.backup(copy, { progress: () => ALL_PAGES })
-    // SQLite counts no pages of a file that another process has locked.
-    if (totalPages === 0) throw new BadBackup(`${place} is locked by its process: try again`)
+    await db.backup(copy, { progress: () => ALL_PAGES })
   } finally {
     db.close()
   }
