@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from 'nats'
+import { transfersStream } from '../../bus-schemas/subjects.js'
 import { StreamMissing } from './bus.js'
 import type { NatsStreams } from './nats-streams.js'
 
@@ -19,8 +20,8 @@ interface Deps {
  */
 export function leaveSilentServer({ connection, streams, onWarning }: Deps): void {
   const answers = async (): Promise<boolean> => {
-    const stream = streams.known()
-    if (stream === undefined) return true
+    // A process that only asks, as a gateway, knows none. The cluster answers also of one that is not there.
+    const stream = streams.known() ?? transfersStream
     return streams.state(stream).then(
       () => true,
       (error: unknown) => error instanceof StreamMissing,

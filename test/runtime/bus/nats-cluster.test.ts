@@ -6,6 +6,7 @@ import { connect } from 'nats'
 import {
   AppendUnknown,
   BusMisconfigured,
+  BusUnavailable,
   WrongLastSequence,
   type Bus,
   type BusMessage,
@@ -213,6 +214,29 @@ describe('a cluster that loses one of three NATS servers', function () {
     return longestMs
   }
 
+  /** A process that starts at the lost server declares its streams and reads them next. */
+  async function declareWhileLost({ writer, stream, subject }: Line): Promise<void> {
+    await eventually(async () => {
+      const error = await rejectionOf(writer.streamState(stream))
+      expect(error).to.be.instanceOf(BusUnavailable)
+    })
+    await writer.declareStream({ stream, subject, description: '' })
+    await writer.streamState(stream)
+  }
+
+  /** A question of a process that knows no stream, from the lost server to another one; resolves with how to ask it again. */
+  async function askAcross(victim: number): Promise<() => Promise<void>> {
+    const [asking, answering] = [await connectBus(victim), await connectBus((victim + 1) % 3)]
+    const subject = `ask.across.${victim}`
+    await answering.answer(subject, 'q', (data, replyTo) => answering.reply(replyTo, data))
+    const ask = () =>
+      eventually(async () => {
+        expect(textOf(await asking.ask(subject, bytes('hello'), 1_000))).to.equal('hello')
+      }, RECOVERED_WITHIN_MS)
+    await ask()
+    return ask
+  }
+
   const losses = {
     'is killed': (server: ClusterServer) => server.kill(),
     'loses its routes to the others': (server: ClusterServer) => server.isolate(),
@@ -228,8 +252,12 @@ describe('a cluster that loses one of three NATS servers', function () {
       for (const line of Object.values(lines)) {
         for (const last of run(0, APPENDS / 2)) await appendOne(line, last)
       }
+      const askAgain = await askAcross(victim)
       await lose(cluster().servers[victim] as ClusterServer)
+      const declared = declareWhileLost(lines['its streams and clients'])
       const pauses = await Promise.all(Object.values(lines).map(appendRest))
+      await declared
+      await askAgain()
       const texts = run(1, APPENDS).map((n) => `m${n}`)
       for (const { stream, writer, seen } of Object.values(lines)) {
         await eventually(() => seen.seqs.length === APPENDS, RECOVERED_WITHIN_MS)
