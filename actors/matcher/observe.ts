@@ -50,7 +50,8 @@ export function observeMatcher(log: Logger) {
     settlementAsked: (settlementId: string) =>
       log.debug({ settlement_id: settlementId }, 'settlement sent to executor'),
     settlementUnknown: (settlementId: string, why: string) =>
-      log.warn({ settlement_id: settlementId, why }, 'settlement not decided, asking again'),
+      // Usual while the executor starts; one that stays undecided is reported as late.
+      log.info({ settlement_id: settlementId, why }, 'settlement not decided, asking again'),
     settlementLate: (settlementId: string, ageMs: number) =>
       log.warn(
         { settlement_id: settlementId, age_ms: ageMs },

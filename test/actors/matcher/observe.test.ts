@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { sampleMatcher } from '../../../actors/matcher/observe.js'
+import { observeMatcher, sampleMatcher } from '../../../actors/matcher/observe.js'
 import type { MarketHolds } from '../../../core/engine/market-holds.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
+import { createLog } from '../../../runtime/process/log.js'
 
 describe('metrics of a matcher', () => {
   it('show what holds the market, by cause and reason, and no text of an operator', async () => {
@@ -20,5 +21,20 @@ describe('metrics of a matcher', () => {
     ])
     holds.clear()
     expect(await shown()).to.deep.equal([])
+  })
+})
+
+describe('the log of a matcher', () => {
+  it('warns of a settlement without an outcome when that is late, not while it asks again', () => {
+    const lines: string[] = []
+    const facts = observeMatcher(
+      createLog('matcher', 'warn', { write: (line) => lines.push(line) }),
+    )
+    // As at every start that comes before the executor's.
+    facts.settlementUnknown('s-1', 'no answer: connect ECONNREFUSED')
+    expect(lines).to.deep.equal([])
+    facts.settlementLate('s-1', 60_000)
+    expect(lines).to.have.length(1)
+    expect(lines[0]).to.include('settlement without an outcome for long')
   })
 })
