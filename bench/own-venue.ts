@@ -77,10 +77,11 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
   await provideMarketFile(join(dir, 'markets.json'), markets)
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const ports = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT: '0' }
-  const launcher = spawn(process.execPath, ['bundle/devnet/up.js'], {
+  const launcher = spawn(process.execPath, ['--optimize-for-size', 'bundle/devnet/up.js'], {
     cwd: root,
     env: {
       ...inheritedEnvironment(),
+      ...{ MALLOC_TRIM_THRESHOLD_: '4194304' },
       NATS_SERVER_BIN: natsServerBinary(),
       ...{ ...ports, DATA_DIR: dir, DEVNET_BLOCK_TIME: `${blockTime}` },
       ...{ DEMO_MAKER: '0', DEVNET_FEEDER: '0' },

@@ -2,6 +2,7 @@ import { readLauncherConfig, readyLines } from './launcher/config.js'
 import { createLauncher } from './launcher/launcher.js'
 import { createConsole } from './launcher/output.js'
 import { LauncherError } from './launcher/wait-for.js'
+import { releaseStartMemory } from '../runtime/process/release-memory.js'
 import { withSourcePlaces } from '../runtime/process/source-places.js'
 
 const output = createConsole((line) => process.stdout.write(`${line}\n`))
@@ -34,6 +35,7 @@ async function up(): Promise<void> {
   try {
     const url = await launcher.start()
     if (!stopping) for (const line of readyLines(config, url)) output.say(line)
+    await releaseStartMemory()
   } catch (error) {
     if (stopping) return
     process.stderr.write(`venue: ${explain(error)}\n`)

@@ -11,16 +11,19 @@ import type { Console } from './output.js'
 import { parseProcfile, type ProcfileEntry } from './procfile.js'
 import { LauncherError } from './wait-for.js'
 
+/** As in the Procfile: large blocks go back to the system when they are freed, as those of the program's own text at its start. */
+const RETURN_MEMORY = 'MALLOC_TRIM_THRESHOLD_=4194304'
+
 /** A client of the venue, not a part of it: it is started once the venue is ready, and on the devnet only. */
 export const DEMO_MAKER: ProcfileEntry = {
   name: 'demo-maker',
-  command: 'exec node --optimize-for-size bundle/devnet/demo-maker.js',
+  command: `exec env ${RETURN_MEMORY} node --optimize-for-size --no-opt bundle/devnet/demo-maker.js`,
 }
 
 /** Keeps the prices of a local chain fresh; another deployment has feeders of its own. */
 export const FEEDER: ProcfileEntry = {
   name: 'feeder',
-  command: 'exec nice -n 10 node --optimize-for-size bundle/devnet/feeder.js',
+  command: `exec env ${RETURN_MEMORY} nice -n 10 node --optimize-for-size --no-opt bundle/devnet/feeder.js`,
 }
 
 /** The processes to run, from the Procfile, with a matcher for each of these markets. */

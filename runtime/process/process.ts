@@ -10,6 +10,7 @@ import { serveMetrics } from '../metrics/serve-metrics.js'
 import { CANNOT_START_CODE } from './cannot-start.js'
 import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
+import { releaseStartMemory } from './release-memory.js'
 
 /** How long a process may take to stop before it is ended as if it had crashed. */
 export const STOP_DEADLINE_MS = 5_000
@@ -86,6 +87,7 @@ export function runProcess(options: ProcessOptions): void {
       running = started
       if (options.background === true) runInBackground()
       log.info('started')
+      return releaseStartMemory()
     }, die('start failed'))
 }
 
