@@ -1,5 +1,5 @@
 import { streamVersions } from '../bus-schemas/stream-versions.js'
-import { createMarketList } from '../core/contracts/market-terms.js'
+import { createMarketList } from '../core/entry/find-market.js'
 import { historyPath } from '../data/history/project.js'
 import { openMarketFile } from '../data/market-file.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { MarketList } from '../core/contracts/market-terms.js'
+import type { MarketList } from '../core/entry/find-market.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../data/history/read-model.js'
 import type { Logger } from '../runtime/process/log.js'
 

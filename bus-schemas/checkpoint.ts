@@ -4,7 +4,7 @@ import type { ContractWire, MarketHold, MarketObservation } from '../core/contra
 import type { RefusedByMarket } from '../core/engine/command-answer.js'
 import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
-import type { ChainFault, HoldCause } from '../core/engine/market-holds.js'
+import type { ChainFault, HoldCause } from '../core/engine/holds.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
 import {
   amountE18,

@@ -7,13 +7,13 @@ import {
   type IndexWatch,
 } from '../../core/contracts/index-lag.js'
 import {
-  createMarketList,
   describeDifference,
   differences,
   openingOf,
   type MarketTerms,
 } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
+import { createMarketList } from '../../core/entry/find-market.js'
 import { marketStopped, tradingPaused } from '../../core/entry/market-refusals.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'

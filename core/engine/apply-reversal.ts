@@ -1,5 +1,6 @@
 import { assert } from '../assert.js'
 import { amountE18, type AmountE18 } from '../money.js'
+import { resizeOrder } from './change-order.js'
 import { fillsOf, type Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
 import { isImmediate } from './controls.js'
@@ -14,7 +15,6 @@ import {
 import { REVERSALS_BEYOND_MAX } from './limits.js'
 import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { releaseHold } from './match.js'
-import { resizeOrder } from './reduce-order.js'
 import { releaseWaiting } from './review-account.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 

@@ -2,14 +2,8 @@ import { amountE18 } from '../money.js'
 import { fillsOf, type Match } from './change.js'
 import type { SettlementOutcome } from './command.js'
 import { isImmediate, SETTLEMENT_FAILED } from './controls.js'
-import {
-  emitChange,
-  isRefusedForGood,
-  markCancelled,
-  markEnded,
-  standing,
-  type Step,
-} from './emit-change.js'
+import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
+import { blameFor, holdForFault, isRefusal, isRefusedForGood } from './holds.js'
 import { REFUSAL_HOLD_MS } from './limits.js'
 import {
   isExpired,
@@ -18,7 +12,6 @@ import {
   settlePending,
   type LiveOrder,
 } from './live-order.js'
-import { blameFor, holdForFault, isRefusal } from './market-holds.js'
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { knownOrder, scheduleOrder } from './state.js'

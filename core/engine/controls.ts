@@ -6,6 +6,8 @@ import { isExpiring, statusOf, type LiveOrder } from './live-order.js'
 import type { Order, Side } from './order.js'
 import type { MatcherState } from './state.js'
 
+// What the controls of an order ask of the market: post-only, self-trade prevention, time in force.
+
 /** Code of the refusal, and `cancel_reason` of an order that would be the taker of a match after all. */
 export const POST_ONLY_WOULD_CROSS = 'post_only_would_cross'
 

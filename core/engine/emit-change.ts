@@ -1,6 +1,6 @@
 import { assert } from '../assert.js'
 import { amountE18 } from '../money.js'
-import { holdForAccount, leaveAccount } from './accounts.js'
+import { leaveAccount } from './accounts.js'
 import { addToBook, removeFromBook } from './book.js'
 import {
   orderAfter,
@@ -12,16 +12,9 @@ import {
   type Match,
 } from './change.js'
 import type { ReversedLeg } from './command.js'
-import { CANCEL_ROOM_PER_STEP, REFUSAL_HOLD_MS, REFUSALS_MAX, REFUSALS_SPAN_MS } from './limits.js'
-import {
-  endsWithKey,
-  isFinished,
-  openAmount,
-  statusOf,
-  type Hold,
-  type LiveOrder,
-} from './live-order.js'
-import { leaveOwner, scheduleOrder, type MatcherState } from './state.js'
+import { CANCEL_ROOM_PER_STEP } from './limits.js'
+import { endsWithKey, isFinished, openAmount, statusOf, type LiveOrder } from './live-order.js'
+import { leaveOwner, type MatcherState } from './state.js'
 
 /** One application of a command: the state it works on and the changes it has made so far. */
 export interface Step {
@@ -213,34 +206,4 @@ export function standing(
     ...(hold !== undefined && { hold: hold.reason }),
     ...(cancelReason !== undefined && { cancelReason }),
   }
-}
-
-/**
- * Holds an order that its account does not carry until the account has changed. Where its contract counts an order short
- * of margin as refused, it is held for half a minute instead, and cancelled with the third refusal if that is at least a
- * minute after the first (decision F10). Emits nothing.
- */
-export function holdUnfit(step: Step, live: LiveOrder, hold: Hold): void {
-  const { trading, nowMs, capture } = step.state
-  capture?.keep(live)
-  const { reason } = hold
-  if (trading.countsShortMargin !== true || reason !== 'insufficient_margin') {
-    holdForAccount(live, hold)
-    return
-  }
-  if (isRefusedForGood(live, nowMs)) {
-    markCancelled(step, live, reason)
-    return
-  }
-  live.hold = { reason, untilMs: nowMs + REFUSAL_HOLD_MS }
-  // Time alone ends it.
-  live.account.waiting.delete(live)
-  scheduleOrder(step.state, live)
-}
-
-/** Counts one more refusal; true with the third, if that is at least a minute after the first. */
-export function isRefusedForGood(live: LiveOrder, nowMs: number): boolean {
-  if (live.refusals === 0) live.firstRefusedAtMs = nowMs
-  live.refusals += 1
-  return live.refusals >= REFUSALS_MAX && nowMs - live.firstRefusedAtMs >= REFUSALS_SPAN_MS
 }

@@ -19,14 +19,13 @@ import {
   continueLater,
   emitChange,
   emitMatched,
-  holdUnfit,
   markCancelled,
   standing,
   type Step,
 } from './emit-change.js'
+import { holdUnfit, refreshHolds } from './holds.js'
 import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
 import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
-import { refreshHolds } from './market-holds.js'
 import type { Side } from './order.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 

@@ -1,7 +1,7 @@
 import { amountE18 } from '../money.js'
 import { accountFor, forgetUnused, joinAccount, type Account } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
-import { whyCancelled } from './cancel-many.js'
+import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-order.js'
 import type { EndReason } from './change.js'
 import {
   isOneTooMany,
@@ -31,7 +31,6 @@ import {
   openAmount,
   progressOf,
   returnPending,
-  statusOf,
   type LiveOrder,
   type OwnerOrders,
 } from './live-order.js'
@@ -149,48 +148,6 @@ function meetBook(step: Step, live: LiveOrder): void {
     if (unfillable === undefined) matchIncoming(step, live)
     else markCancelled(step, live, unfillable)
   }
-}
-
-/** `cancel_reason` of an order that another one has replaced. */
-const REPLACED = 'replaced'
-
-/**
- * The active order of the new order's owner that it replaces, or why it does not: both must be of one subaccount and one
- * side, and the new one must ask for more than is settled or matched of the old one.
- */
-function findReplaced(
-  state: MatcherState,
-  { owner, subaccountId, side, desiredAmount }: Order,
-  nonce: bigint,
-): LiveOrder | RefusedByMarket {
-  const old = state.owners.get(owner)?.get(nonce)
-  if (old === undefined || statusOf(old) !== 'active') return 'active_order_not_found'
-  if (whyCancelled(state, old) !== undefined) return 'active_order_not_found'
-  if (old.order.subaccountId !== subaccountId || old.side !== side) return 'replacement_differs'
-  return desiredAmount > old.filled + old.pending ? old : 'replacement_too_small'
-}
-
-/** The new order with what is settled or matched of the old one counted as filled: only the rest opens. */
-const asReplacement = (order: Order, { filled, pending, orderId }: LiveOrder): Order => ({
-  ...order,
-  initialFilled: amountE18(filled + pending),
-  replaces: orderId,
-})
-
-/** Why the new order would end with its placement, whatever the book holds; the old one then stays. */
-function whyEndsAtOnce(
-  state: MatcherState,
-  live: LiveOrder,
-  old: LiveOrder,
-): RefusedByMarket | undefined {
-  const { nowMs, enabled, orders } = state
-  const { means } = state.trading
-  if (isOfEndedLease(state, live.order)) return 'replacement_ends'
-  const isFull = orders.size >= LIVE_ORDERS_MAX && old.pending > 0n
-  const isPointless = means.endOf?.(live.account.purse, live) !== undefined
-  return isExpired(live, nowMs) || !enabled || isFull || isPointless
-    ? 'replacement_ends'
-    : undefined
 }
 
 interface Tried {

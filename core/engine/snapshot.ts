@@ -10,9 +10,9 @@ import type { Match } from './change.js'
 import type { RefusedByMarket } from './command-answer.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
+import { standingOf, type ChainFault, type HoldCause } from './holds.js'
 import { leasesOf, type Lease } from './leases.js'
 import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
-import { standingOf, type ChainFault, type HoldCause } from './market-holds.js'
 import { joinOwner, knownOrder, type MatcherState } from './state.js'
 
 /** What follows of an order from the rest: copies, its place in the book, its account, and what is left. */

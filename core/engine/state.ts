@@ -18,10 +18,10 @@ import type { Match } from './change.js'
 import type { RefusedByMarket } from './command-answer.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import { FIRST_ENGINE_VERSION } from './engine-version.js'
+import type { ChainFault, MarketHolds } from './holds.js'
 import { leasesOf, type Leases } from './leases.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
 import type { LiveOrder, OwnerOrders } from './live-order.js'
-import type { ChainFault, MarketHolds } from './market-holds.js'
 
 /** The whole state of one market's matcher: a fold over that market's command log. */
 export interface MatcherState {

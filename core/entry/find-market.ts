@@ -1,9 +1,10 @@
 import type { Address } from '../action.js'
+import { withTerms, type MarketTerms } from '../contracts/market-terms.js'
 import type { Market } from '../contracts/market.js'
 import { parseInteger } from '../decimal.js'
 import { parseAddress } from '../json.js'
 import { MAX_ECHO_LENGTH, SUB_ID_MAX } from '../limits.js'
-import { type Checked, unknownMarket, type Refusal } from './refusals.js'
+import { unknownMarket, type Checked, type Refusal } from './refusals.js'
 
 /** How a request names a market: query parameters as a web framework gives them, a repeated one as an array. */
 export interface MarketNaming {
@@ -14,7 +15,7 @@ export interface MarketNaming {
 type QueryText = string | readonly string[] | undefined
 
 /** Until when deprecated identifiers resolve, against the time of asking; both unix milliseconds. */
-export interface AliasClock {
+interface AliasClock {
   readonly nowMs: number
   readonly aliasesUntilMs: number
 }
@@ -112,4 +113,37 @@ export function noSuchMarket(markets: readonly Market[], named: string): Refusal
 function unknown(markets: readonly Market[], message: string): Refusal {
   const listed = markets.filter(isListed).map((market) => market.market)
   return unknownMarket(message, listed.sort())
+}
+
+/** The markets that a process knows: rows of the market file, each with the terms that its feed last stated. */
+export interface MarketList {
+  /** Always the same array, which holds every market as it is now, in the order in which they were added. */
+  readonly markets: readonly Market[]
+  /** Adds a market, or takes the texts of its row anew; its terms stay those of its feed. */
+  readonly add: (row: Market) => void
+  /** States the terms of a market that was added. */
+  state(market: string, terms: MarketTerms): void
+}
+
+/** A market whose feed has stated nothing yet is as its row says. */
+export function createMarketList(rows: readonly Market[]): MarketList {
+  const markets: Market[] = [...rows]
+  const stated = new Map<string, MarketTerms>()
+  const put = (row: Market): void => {
+    const terms = stated.get(row.market)
+    const at = markets.findIndex(({ market }) => market === row.market)
+    const market = terms === undefined ? row : withTerms(row, terms)
+    if (at < 0) markets.push(market)
+    else markets[at] = market
+  }
+  return {
+    markets,
+    add: put,
+    state(name, terms) {
+      if (stated.get(name) === terms) return
+      stated.set(name, terms)
+      const row = markets.find(({ market }) => market === name)
+      if (row !== undefined) put(row)
+    },
+  }
 }

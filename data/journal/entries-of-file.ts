@@ -3,7 +3,7 @@ import { exactNumber } from '../../core/decimal.js'
 import type { Inclusion, IntentOutcome, JournalEntry } from '../../core/transaction-journal.js'
 import { assert } from '../../core/assert.js'
 import { hexOf } from '../row-values.js'
-import { attemptOf, inclusionOf } from './transaction-rows.js'
+import { attemptOf, inclusionOf, type ReversalRow } from './transaction-rows.js'
 
 /**
  * Entries that give the rows of a journal's file, in the order of the nonces: for a file of which no stream holds the
@@ -107,18 +107,7 @@ interface RefusedColumns {
   readonly recorded_at_ms: bigint
 }
 
-interface ReversalColumns {
-  readonly intent_id: string
-  readonly before_status: 'success' | 'reverted'
-  readonly before_revert: string | null
-  readonly before_hash: Buffer
-  readonly before_number: bigint
-  readonly before_block: Buffer
-  readonly now_status: 'success' | 'reverted' | 'displaced'
-  readonly now_revert: string | null
-  readonly now_hash: Buffer
-  readonly now_number: bigint
-  readonly now_block: Buffer
+interface ReversalColumns extends ReversalRow {
   readonly found_at_ms: bigint
 }
 

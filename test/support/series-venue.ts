@@ -24,7 +24,7 @@ import {
   createSignatureReads,
   createSignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
-import { createMarketList, openingOf } from '../../core/contracts/market-terms.js'
+import { openingOf } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import { termsOf } from '../../core/engine/apply-market.js'
@@ -33,6 +33,7 @@ import { checkBook } from '../../core/engine/check-state.js'
 import type { Command, SettlementOutcome } from '../../core/engine/command.js'
 import type { LiveOrder } from '../../core/engine/live-order.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../core/engine/state.js'
+import { createMarketList } from '../../core/entry/find-market.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import { createProjection, HISTORY_FILE } from '../../data/history/project.js'
 import { openReadModel } from '../../data/history/read-model.js'

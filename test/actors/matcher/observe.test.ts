@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { observeMatcher, sampleMatcher } from '../../../actors/matcher/observe.js'
-import type { MarketHolds } from '../../../core/engine/market-holds.js'
+import type { MarketHolds } from '../../../core/engine/holds.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
 import { createLog } from '../../../runtime/process/log.js'
 

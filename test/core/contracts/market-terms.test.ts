@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import {
-  createMarketList,
   describeDifference,
   describeRules,
   differences,
   openingOf,
 } from '../../../core/contracts/market-terms.js'
+import { createMarketList } from '../../../core/entry/find-market.js'
 import { E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aFuture, aMarket } from '../../support/builders.js'
 
