@@ -1,51 +1,25 @@
 import { createHash, type Hash } from 'node:crypto'
 import { assert } from '../core/assert.js'
-import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
-import type { RefusedByMarket } from '../core/engine/command-answer.js'
-import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
-import type { Deadline } from '../core/engine/deadlines.js'
-import type { ChainFault, HoldCause } from '../core/engine/holds.js'
-import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
+import type { MatcherSnapshot } from '../core/engine/snapshot.js'
+import { MalformedMessage, position, text, whole, type Codec } from '../core/wire/codec.js'
+import { struct } from '../core/wire/compound.js'
 import {
-  amountE18,
-  flag,
-  malformed,
-  MalformedMessage,
-  oneOf,
-  position,
-  priceE18,
-  text,
-  uint,
-  whole,
-  type Codec,
-} from '../core/wire/codec.js'
-import { appended, list, mapped, optional, struct } from '../core/wire/compound.js'
-import { match } from './blocks.js'
-import { endReason, lease, massCancel } from './cancels.js'
-import { accountObservation, marketObservation, perContract, type LogMarket } from './commands.js'
-import { assertKnownVersion, MAX_MESSAGE_BYTES, since, textOf, type Form } from './envelope.js'
-import { marketIdentity, marketRules } from './markets.js'
-import { hold, order, refusedByMarket } from './orders.js'
-
-/** The version with which the declaration of checkpoints begins; older ones are not used. */
-const CHECKPOINT_VERSION = 7
+  checkpointVersions,
+  type Checkpoint,
+  type CheckpointForm,
+  type Head,
+  type Item,
+  type ListPart,
+  type Lists,
+  type ReadPart,
+} from './checkpoint-form.js'
+import type { LogMarket } from './commands.js'
+import { assertKnownVersion, MAX_MESSAGE_BYTES, textOf } from './envelope.js'
 
 const LINE_BREAK = 0x0a
 
 /** A part is closed with the row that brings it here, which keeps the encoding of each to a few milliseconds. */
 const PART_CLOSES_AT_BYTES = 128 * 1024
-
-/** A market's matcher between two command messages: all it needs to continue as if it had not stopped. */
-export interface Checkpoint {
-  readonly market: string
-  /** The last message of the command log that it includes. */
-  readonly commandSeq: number
-  /** The last message of the feed at that moment, 0 for none, and the SHA-256 of that message in hex. */
-  readonly feed: { readonly messageSeq: number; readonly sha256: string }
-  /** Term of the matcher that wrote it. */
-  readonly term: number
-  readonly state: MatcherSnapshot
-}
 
 /** The last message of a checkpoint: what those before it must be. */
 export interface Seal {
@@ -77,191 +51,6 @@ const partLine = struct<PartHead>({ no: whole, list: text })
 export class CheckpointUnusable extends Error {
   override readonly name = 'CheckpointUnusable'
 }
-
-/** An order as it is kept. Nothing else of a checkpoint has as many rows. */
-const keptOrder = struct<OrderSnapshot>({
-  order,
-  rank: whole,
-  createdAtMs: whole,
-  updatedAtMs: whole,
-  filled: amountE18,
-  pending: amountE18,
-  shownOpen: amountE18,
-  gone: optional(oneOf<NonNullable<OrderSnapshot['gone']>>({ cancelled: true, expired: true })),
-  cancelReason: optional(text),
-  cancelledAtMs: optional(whole),
-  hold: optional(hold),
-  refusals: whole,
-  firstRefusedAtMs: whole,
-  cancelOnReturn: appended(endReason),
-})
-
-type Part = keyof MatcherSnapshot
-type ListPart = { [K in Part]: MatcherSnapshot[K] extends Iterable<unknown> ? K : never }[Part]
-type Item<K extends ListPart> = MatcherSnapshot[K] extends Iterable<infer Row> ? Row : never
-
-/** One declaration for the rows of each list of the state; a list that is missing here does not compile. */
-type Lists = { readonly [K in ListPart]: Codec<Item<K>> }
-
-/** A hold of the whole market with its cause. */
-interface KeptHold extends MarketHold {
-  readonly cause: HoldCause
-}
-
-const marketHold = mapped(
-  struct<KeptHold>({
-    cause: oneOf<HoldCause>({ operator: true, facts: true, chain: true, restored: true }),
-    reason: text,
-    untilMs: optional(whole),
-  }),
-  ([cause, hold]: Item<'holds'>) => ({ cause, ...hold }),
-  ({ cause, ...hold }) => [cause, hold] as const,
-)
-
-const refusedOrder = mapped(
-  struct<{ readonly orderId: string; readonly code: RefusedByMarket }>({
-    orderId: text,
-    code: refusedByMarket,
-  }),
-  ([orderId, code]: Item<'refusedOrders'>) => ({ orderId, code }),
-  ({ orderId, code }) => [orderId, code] as const,
-)
-
-/** The lists that every version has. */
-const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders'> => ({
-  holds: marketHold,
-  orders: keptOrder,
-  matches: match,
-  deadlines: struct<Deadline>({ atMs: whole, rank: whole, orderId: text }),
-  accounts: struct<AccountSnapshot>({
-    subaccountId: uint,
-    observed: optional(accountObservation(wire)),
-    purse: wire.purse,
-    waiting: list(text),
-  }),
-  idleAccounts: uint,
-  reviews: uint,
-  refusedPrices: priceE18,
-  leases: lease,
-  massCancels: massCancel,
-  keyEnds: mapped(
-    struct<{ readonly orderId: string; readonly endsSec: number }>({
-      orderId: text,
-      endsSec: whole,
-    }),
-    ([orderId, endsSec]) => ({ orderId, endsSec }),
-    ({ orderId, endsSec }) => [orderId, endsSec] as const,
-  ),
-  lastSourceNo: mapped(
-    struct<{ readonly source: string; readonly no: number }>({ source: text, no: whole }),
-    ([source, no]) => ({ source, no }),
-    ({ source, no }) => [source, no] as const,
-  ),
-})
-
-const listsOf = (wire: ContractWire): Lists => ({
-  ...sameLists(wire),
-  refusedOrders: refusedOrder,
-})
-
-/** Only post-only orders were refused. */
-const listsOfVersion7 = (wire: ContractWire) => ({ ...sameLists(wire), refusedOrderIds: text })
-
-/** Scalars of the state; the market's observation and its fault are left out while there is none. */
-interface Scalars extends Omit<MatcherSnapshot, ListPart | 'observed' | 'fault'> {
-  readonly observed?: MarketObservation
-  readonly fault?: ChainFault
-}
-
-/** What stands once in a checkpoint. */
-interface Head extends Omit<Checkpoint, 'market' | 'state'> {
-  readonly scalars: Scalars
-}
-
-const headOf = (wire: ContractWire): Codec<Head> =>
-  struct<Head>({
-    commandSeq: whole,
-    feed: struct<Checkpoint['feed']>({ messageSeq: whole, sha256: text }),
-    term: whole,
-    scalars: struct<Scalars>({
-      identity: marketIdentity,
-      rules: marketRules,
-      enabled: flag,
-      cancelUpToRank: whole,
-      engineVersion: position,
-      seq: whole,
-      rank: whole,
-      nowMs: whole,
-      observed: optional(marketObservation(wire)),
-      closed: flag,
-      fault: optional(struct<ChainFault>({ revert: text, accounts: list(uint), holdMs: whole })),
-      reversals: struct<Scalars['reversals']>({ upTo: whole, beyond: list(whole) }),
-    }),
-  })
-
-/** Rows of one list, parsed. */
-interface ReadPart {
-  readonly list: string
-  readonly rows: readonly unknown[]
-}
-
-/** What a checkpoint of one version holds. */
-interface Content<H, L> {
-  readonly head: H
-  readonly lists: { readonly [K in keyof L]: (L[K] extends Codec<infer Row> ? Row : never)[] }
-}
-
-/** One version of checkpoints, made of the declarations of its head and its lists. */
-interface CheckpointForm<H, L> extends Form<Content<H, L>> {
-  readonly head: Codec<H>
-  readonly lists: L
-}
-
-/** Reads one part after the other, so that the JSON of each is let go before the next. */
-export function checkpointForm<H, L extends object>(
-  head: Codec<H>,
-  lists: L,
-): CheckpointForm<H, L> {
-  return {
-    ...{ head, lists },
-    read(parts: Iterable<ReadPart>, field) {
-      const codecs = new Map<string, Codec<unknown>>(Object.entries(lists))
-      const read = new Map(Array.from(codecs.keys(), (name): [string, unknown[]] => [name, []]))
-      let found: H | undefined
-      for (const { list, rows } of parts) {
-        if (list === 'head') {
-          found = head.read(rows[0], list)
-          continue
-        }
-        const [codec, items] = [codecs.get(list), read.get(list)]
-        if (codec === undefined || items === undefined) return malformed(list, 'a list of it')
-        for (const row of rows) items.push(codec.read(row, list))
-      }
-      if (found === undefined) return malformed(field, 'begun with its head')
-      return { head: found, lists: Object.fromEntries(read) as Content<H, L>['lists'] }
-    },
-  }
-}
-
-/**
- * The versions of checkpoints. A change of what a checkpoint holds is one more version: `next` with the form of its own head
- * and lists, and an upcast of the content.
- */
-export const checkpointVersions = perContract((wire) =>
-  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOfVersion7(wire))).next(
-    checkpointForm(headOf(wire), listsOf(wire)),
-    ({ head, lists: { refusedOrderIds, ...lists } }) => ({
-      head,
-      lists: {
-        ...lists,
-        refusedOrders: refusedOrderIds.map((id) => [id, POST_ONLY_WOULD_CROSS] as const),
-      },
-    }),
-  ),
-)
-
-/** The version of checkpoints that is written. */
-export const checkpointVersion = (market: LogMarket): number => checkpointVersions(market).version
 
 function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
   const { observed, fault, ...scalars } = state

@@ -1,5 +1,5 @@
 import { BLOCK_VERSION } from './blocks.js'
-import { checkpointVersion } from './checkpoint.js'
+import { checkpointVersion } from './checkpoint-form.js'
 import { commandMessages, type LogMarket } from './commands.js'
 import { checkpointsStream, commandsStream, feedStream, transfersStream } from './subjects.js'
 import { TRANSFER_PROGRESS_VERSION } from './transfers.js'

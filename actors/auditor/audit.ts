@@ -6,12 +6,12 @@ import type { Market } from '../../core/contracts/market.js'
 import { openAuditScratch } from '../../data/audit-scratch.js'
 import { openScratchHistory } from '../../data/history/compare-histories.js'
 import { openJournalReader } from '../../data/journal/read-journal.js'
-import type { Bus } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
 import { checkChain } from './check-chain.js'
 import { checkHistory, checkJournal, untilProjected } from './check-stores.js'
-import { extentOf, foldMarket, type MarketFold } from './fold-market.js'
+import { foldMarket, type MarketFold } from './fold-market.js'
 import { createVerdicts, type Verdict } from './verdicts.js'
 
 export interface AuditOptions {
@@ -42,7 +42,7 @@ export async function audit(options: AuditOptions): Promise<Verdict[]> {
   const block = await readNewestBlock(client)
   const heads = new Map<string, number>()
   for (const { market } of markets)
-    heads.set(market, (await extentOf(bus, feedStream(market))).lastSeq)
+    heads.set(market, (await stateOrEmpty(bus, feedStream(market))).lastSeq)
 
   const scratch = openScratchHistory(markets)
   const journal = openJournalReader(dataDir)

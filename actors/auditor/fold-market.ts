@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeBlock, holdsBlock } from '../../bus-schemas/blocks.js'
-import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -9,7 +10,7 @@ import { forgetAlike, type Block } from '../../core/engine/change.js'
 import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
-import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
 import { createOrderLedger, type OrderLedger } from './order-ledger.js'
@@ -53,7 +54,7 @@ interface Fold extends FoldOptions {
 export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   const { bus, market, verdicts } = options
   const name = market.market
-  const { firstSeq } = await extentOf(bus, feedStream(name))
+  const { firstSeq } = await stateOrEmpty(bus, feedStream(name))
   if (firstSeq > 1) verdicts.find(name, 'sequence', `the feed begins with message ${firstSeq}`)
   const gaps = createRestoredGaps()
   const replay = await openReplay(bus, market, gaps.take)
@@ -160,7 +161,7 @@ export async function openReplay(
   onCommand: RestoredGaps['take'],
 ): Promise<OpenReplay | undefined> {
   const name = market.market
-  const { firstSeq } = await extentOf(bus, commandsStream(name))
+  const { firstSeq } = await stateOrEmpty(bus, commandsStream(name))
   if (firstSeq === 1) {
     const opening = await readOpening(bus, market)
     if (opening === undefined) return undefined
@@ -259,15 +260,5 @@ export async function* readStream(
     if (messages.length === 0) throw new Error(`${stream} ends before message ${next}`)
     yield* messages
     next += messages.length
-  }
-}
-
-/** The first and last message of a stream; those of an empty stream when it does not exist. */
-export async function extentOf(bus: Pick<Bus, 'streamState'>, stream: string) {
-  try {
-    return await bus.streamState(stream)
-  } catch (error) {
-    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
-    throw error
   }
 }

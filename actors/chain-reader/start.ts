@@ -21,7 +21,7 @@ import type { TouchedAccounts } from '../../core/touched-accounts.js'
 import {
   BusUnavailable,
   NoAnswer,
-  StreamMissing,
+  stateOrEmpty,
   type Bus,
   type Subscription,
 } from '../../runtime/bus/bus.js'
@@ -206,11 +206,7 @@ async function followFeed({ bus, onFatal }: ChainReaderOptions, row: Market) {
   // Facts of a market outdate those of all its accounts at once.
   const isCheap = chainContractOf(row)?.readMarketFacts === undefined
   const watch = createAccountWatch(isCheap ? ACCOUNTS_IDLE_MAX : IDLE_ACCOUNTS_MAX)
-  const { firstSeq, lastSeq } = await bus.streamState(stream).catch((error: unknown) => {
-    // The market's matcher has not run yet; `follow` waits for the stream.
-    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
-    throw error
-  })
+  const { firstSeq, lastSeq } = await stateOrEmpty(bus, stream)
   let reached = firstSeq - 1
   const subscription = await bus.follow({
     stream,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
-import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'

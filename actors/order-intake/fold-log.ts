@@ -6,7 +6,7 @@ import { INTAKE_SOURCE, termOf, type Command, type ObservedGap } from '../../cor
 import type { Order } from '../../core/engine/order.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
 import { claimOfTombstone } from '../../data/recent-claims.js'
-import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import type { Logger } from '../../runtime/process/log.js'
 
@@ -140,7 +140,7 @@ async function foldFeed(options: FoldOptions): Promise<number> {
   const { bus, market, registry, claimOf, log } = options
   const stream = feedStream(market)
   log.warn({ market }, 'the log is trimmed beyond the registry, reading the claims from the feed')
-  const { firstSeq, lastSeq } = await streamOf(bus, stream)
+  const { firstSeq, lastSeq } = await stateOrEmpty(bus, stream)
   if (firstSeq > 1 || lastSeq === 0) {
     throw new LogMismatch(
       market,
@@ -160,15 +160,6 @@ async function foldFeed(options: FoldOptions): Promise<number> {
     next = (messages.at(-1)?.seq ?? lastSeq) + 1
   }
   return lastNoInCheckpoint(options)
-}
-
-async function streamOf(bus: Bus, stream: string) {
-  try {
-    return await bus.streamState(stream)
-  } catch (error) {
-    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
-    throw error
-  }
 }
 
 async function lastNoInCheckpoint({ bus, ...market }: FoldOptions): Promise<number> {

@@ -8,7 +8,7 @@ import { isLiving, type Block, type Change } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
 import { actionOf } from '../../core/entry/signed-action.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import { StreamMissing, type Bus, type StreamState } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus, type StreamState } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import type { MarketGate } from './market-gate.js'
@@ -301,7 +301,7 @@ export async function followOrders(options: FollowOrdersOptions): Promise<Runnin
     sinceStored = 0
     if (from > 0) registry.markWatchedFrom(market, from)
   }
-  const state = await stateOf(bus, market)
+  const state = await stateOrEmpty(bus, feedStream(market))
   const fromSeq = startOf(state, registry.watchedFrom(market))
   if (fromSeq > state.lastSeq) gate.caughtUp(market)
   log.info({ market, stream_seq: fromSeq }, 'watching the orders of a feed')
@@ -330,14 +330,4 @@ export async function followOrders(options: FollowOrdersOptions): Promise<Runnin
 /** A feed that ends before the stored position is a new one and is read whole; trimmed messages hold no live order. */
 function startOf({ firstSeq, lastSeq }: StreamState, stored: number): number {
   return stored > lastSeq + 1 ? firstSeq : Math.max(firstSeq, stored)
-}
-
-async function stateOf(bus: Pick<Bus, 'streamState'>, market: string): Promise<StreamState> {
-  try {
-    return await bus.streamState(feedStream(market))
-  } catch (error) {
-    // The market's matcher has not run yet; `follow` waits for the stream.
-    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
-    throw error
-  }
 }

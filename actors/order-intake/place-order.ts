@@ -222,7 +222,6 @@ interface Repeated {
 }
 
 /**
-/**
  * The answer to a placement whose id or nonce is taken. The market may have refused a post-only order or a replacement, and any
  * order if it has ever limited the live orders of an account: it answers a repeat of one.
  */

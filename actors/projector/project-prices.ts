@@ -1,7 +1,7 @@
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import { contractOf } from '../../core/contracts/registry.js'
 import type { ObservedMarket, PriceWriter } from '../../data/history/write-prices.js'
-import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { followObservations } from '../../runtime/bus/follow-observations.js'
 
 export interface PriceProjectorOptions {
@@ -23,18 +23,9 @@ export async function projectPrices(options: PriceProjectorOptions): Promise<Sub
     ...{ bus, market, onFailure: onFatal },
     fromSeq: async () => {
       const next = writer.position(market.market) + 1
-      return Math.max(next, await firstSeqOf(bus, commandsStream(market.market)))
+      const { firstSeq } = await stateOrEmpty(bus, commandsStream(market.market))
+      return Math.max(next, firstSeq)
     },
     onObserved: (observation, streamSeq) => writer.write(market, streamSeq, observation),
   })
-}
-
-/** 1 while the log does not exist yet. */
-async function firstSeqOf(bus: Pick<Bus, 'streamState'>, stream: string): Promise<number> {
-  try {
-    return (await bus.streamState(stream)).firstSeq
-  } catch (error) {
-    if (error instanceof StreamMissing) return 1
-    throw error
-  }
 }

@@ -4,7 +4,7 @@ import { assert } from '../../core/assert.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
 import type { PriceWriter } from '../../data/history/write-prices.js'
-import { StreamMissing, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
 import { projectPrices } from './project-prices.js'
@@ -94,23 +94,14 @@ async function standing(
   const trouble = [...leftOut]
   for (const market of followed) {
     const { streamSeq, feedSeq } = projection.position(market)
-    const lag = (await lastSeqOf(bus, market)) - streamSeq
+    const { lastSeq } = await stateOrEmpty(bus, feedStream(market))
+    const lag = lastSeq - streamSeq
     positions[`${market} feed_seq`] = feedSeq
     positions[`${market} stream_seq`] = streamSeq
     if (lag > MAX_BATCH_BLOCKS) trouble.push(`${market} is ${lag} blocks behind`)
   }
   const ready = trouble.length === 0
   return { ready, detail: ready ? 'follows the feeds' : trouble.join(', '), positions }
-}
-
-/** 0 while the feed does not exist yet. */
-async function lastSeqOf(bus: Bus, market: string): Promise<number> {
-  try {
-    return (await bus.streamState(feedStream(market))).lastSeq
-  } catch (error) {
-    if (error instanceof StreamMissing) return 0
-    throw error
-  }
 }
 
 /** Most blocks, and about the most changes, of one transaction and of the queue for the next one. */

@@ -1,6 +1,7 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import { CheckpointUnusable, type Checkpoint } from '../../bus-schemas/checkpoint.js'
+import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { openFeedArchive } from '../../data/feed-archive.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'

@@ -7,7 +7,7 @@ import { tradingOf } from '../../core/contracts/registry.js'
 import {
   BusUnavailable,
   NoAnswer,
-  StreamMissing,
+  stateOrEmpty,
   type Bus,
   type Subscription,
 } from '../../runtime/bus/bus.js'
@@ -54,11 +54,6 @@ function askIndex({ bus, onIndex, onFailure }: MarketFactsOptions): void {
 }
 
 async function tailOf({ bus }: MarketFactsOptions, stream: string): Promise<number> {
-  try {
-    const { firstSeq, lastSeq } = await bus.streamState(stream)
-    return Math.max(firstSeq, lastSeq - TAIL_MESSAGES + 1)
-  } catch (error) {
-    if (error instanceof StreamMissing) return 1
-    throw error
-  }
+  const { firstSeq, lastSeq } = await stateOrEmpty(bus, stream)
+  return Math.max(firstSeq, lastSeq - TAIL_MESSAGES + 1)
 }

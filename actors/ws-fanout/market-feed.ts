@@ -6,7 +6,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView } from '../../core/engine/feed.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
-import { StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { createFillsChannel, type FillsChannel } from './fills-channel.js'
 import {
   LINKED_CHANGES,
@@ -94,7 +94,7 @@ interface MarketFeedOptions {
 export async function openMarketFeed(options: MarketFeedOptions): Promise<MarketFeed> {
   const { bus, market, ringChanges = RING_CHANGES, nowMs = Date.now } = options
   const stream = feedStream(market.market)
-  const lastAtStart = await lastSeqOf(bus, stream)
+  const { lastSeq: lastAtStart } = await stateOrEmpty(bus, stream)
   const view: ShownView = emptyView(market)
   const ring = createChangeRing(ringChanges)
   const marks = createFeedMarks(MAX_MARKS)
@@ -156,16 +156,6 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
       data.stop()
       await Promise.all([subscription.stop(), facts.stop()])
     },
-  }
-}
-
-/** 0 also when the stream does not exist yet. */
-async function lastSeqOf(bus: Bus, stream: string): Promise<number> {
-  try {
-    return (await bus.streamState(stream)).lastSeq
-  } catch (error) {
-    if (error instanceof StreamMissing) return 0
-    throw error
   }
 }
 

@@ -164,3 +164,16 @@ export interface Bus {
   /** Flushes and closes; later calls throw. */
   close(): Promise<void>
 }
+
+/** The state of a stream; that of an empty one while it does not exist, since its writer has not run yet. Throws BusUnavailable. */
+export async function stateOrEmpty(
+  bus: Pick<Bus, 'streamState'>,
+  stream: string,
+): Promise<StreamState> {
+  try {
+    return await bus.streamState(stream)
+  } catch (error) {
+    if (error instanceof StreamMissing) return { firstSeq: 1, lastSeq: 0 }
+    throw error
+  }
+}

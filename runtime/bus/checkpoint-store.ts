@@ -5,8 +5,8 @@ import {
   encodeCheckpoint,
   readPartNumber,
   readSeal,
-  type Checkpoint,
 } from '../../bus-schemas/checkpoint.js'
+import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import { checkpointsStream, checkpointsSubject } from '../../bus-schemas/subjects.js'

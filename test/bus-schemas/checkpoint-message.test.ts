@@ -4,14 +4,16 @@ import { createHash } from 'node:crypto'
 import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { since } from '../../bus-schemas/envelope.js'
 import {
-  checkpointForm,
-  checkpointVersion,
-  checkpointVersions,
   CheckpointUnusable,
   decodeCheckpoint,
   encodeCheckpoint,
-  type Checkpoint,
 } from '../../bus-schemas/checkpoint.js'
+import {
+  checkpointForm,
+  checkpointVersion,
+  checkpointVersions,
+  type Checkpoint,
+} from '../../bus-schemas/checkpoint-form.js'
 import { InvariantBroken } from '../../core/assert.js'
 import { balanceFacts } from '../../core/contracts/balances.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
