@@ -3,7 +3,7 @@ import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/contracts/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
-import { parseAddress } from '../core/json.js'
+import { parseAddress, type JsonFields } from '../core/json.js'
 import { orderRecordJson } from '../core/records/order-record.js'
 import { askIntake } from '../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
@@ -18,7 +18,7 @@ const REPEAT_POLL_MS = 50
 type Taken = Extract<OrderAnswer, { readonly kind: 'order' }>
 
 /** Answers `{order}` and notes the feed position, so that later reads include the order. */
-export function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
+function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
   ctx.state.logged.order_id = answer.order.orderId
   ctx.state.logged.market = answer.market
   answerJson(ctx, `{${orderMembers(deps, answer)}}`)
@@ -32,6 +32,44 @@ export function orderMembers(deps: GatewayDeps, answer: Taken): string {
   const members = `"order":${orderRecordJson(market, order, progress)}`
   if (replaced === undefined) return members
   return `${members},"replaced":${orderRecordJson(market, replaced.order, replaced.progress)}`
+}
+
+/** How an order is placed by its body, and what is told of it beside the answer. */
+interface PlacementRequest {
+  /** The subject on which the intake is asked. */
+  readonly ask: string
+  /** Told how long the intake took. */
+  readonly onAsked?: ((seconds: number) => void) | undefined
+  /** Told the fields of a body that became no order. */
+  readonly onRefused?: (fields: JsonFields) => void
+}
+
+/**
+ * Asks the intake to place an order, alone or in the place of another one, and answers what the market decided. The intake
+ * parses the body; the gateway reads it only when it became no order, to tell a refused order from text that is not JSON.
+ */
+export async function placeByBody(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  { ask, onAsked, onRefused }: PlacementRequest,
+): Promise<void> {
+  const read = await readBody(ctx.req, BODY_LIMITS)
+  if ('refusal' in read) return refuse(ctx, read.refusal)
+  const { body } = read
+  const admitted = admitOrder(ctx, deps.orderRate, body)
+  if ('refusal' in admitted) return refuse(ctx, admitted.refusal)
+  const askedAt = performance.now()
+  const answer = await askIntake(deps.bus, ask, { request_id: ctx.state.requestId, body })
+  onAsked?.((performance.now() - askedAt) / 1_000)
+  if (answer !== undefined) {
+    admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
+  }
+  if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
+  const fields = jsonObjectOf(body.toString())
+  if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)
+  onRefused?.(fields)
+  if (answer === undefined) return refuse(ctx, refusals.outcomeUnknown)
+  await refuseOrder(ctx, deps, answer.refusal)
 }
 
 /** Asks the intake for a change that needs its owner's proof, a cancel or a reduction, and answers the order as it left it. */
@@ -57,7 +95,7 @@ export async function changeByProof(
 }
 
 /** Answers the refusal; an identical resubmission is answered with the stored order beside it. */
-export async function refuseOrder(
+async function refuseOrder(
   ctx: GatewayContext,
   deps: GatewayDeps,
   refusal: Refusal,

@@ -1,11 +1,7 @@
 import { askReplaceOrder } from '../../bus-schemas/subjects.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { ReplaceAnswer, ReplaceOrder } from '../../interface/order-changes.js'
 import { DuplicateError, OrderError } from '../../interface/venue.js'
-import { askIntake } from '../../runtime/bus/ask-intake.js'
-import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
-import { BODY_LIMITS, refuse } from '../context.js'
-import { admitOrder, answerOrder, refuseOrder } from '../orders.js'
+import { placeByBody } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/replace`: 200 `{order, replaced}` once the market has cancelled the one and placed the other. */
@@ -47,20 +43,5 @@ export const postOrdersReplace: Route = {
       },
     },
   },
-  handler: (deps) => async (ctx) => {
-    const read = await readBody(ctx.req, BODY_LIMITS)
-    if ('refusal' in read) return refuse(ctx, read.refusal)
-    const { body } = read
-    const admitted = admitOrder(ctx, deps.orderRate, body)
-    if ('refusal' in admitted) return refuse(ctx, admitted.refusal)
-    const request = { request_id: ctx.state.requestId, body }
-    const answer = await askIntake(deps.bus, askReplaceOrder, request)
-    if (answer !== undefined) {
-      admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
-    }
-    if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
-    if (jsonObjectOf(body.toString()) === undefined) return refuse(ctx, refusals.invalidJsonBody)
-    if (answer === undefined) return refuse(ctx, refusals.outcomeUnknown)
-    await refuseOrder(ctx, deps, answer.refusal)
-  },
+  handler: (deps) => (ctx) => placeByBody(ctx, deps, { ask: askReplaceOrder }),
 }

@@ -1,19 +1,12 @@
 import { askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { NewOrder, OrderAnswer } from '../../interface/order.js'
 import { DuplicateError, OrderError } from '../../interface/venue.js'
-import { askIntake } from '../../runtime/bus/ask-intake.js'
-import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
-import { BODY_LIMITS, refuse } from '../context.js'
-import { admitOrder, answerOrder, refuseOrder } from '../orders.js'
+import { placeByBody } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 const LOGGED_ID_LENGTH = 128
 
-/**
- * `POST /v1/orders`: 200 `{order}` once the market's matcher has decided. The intake parses the body; the gateway reads it
- * only when it became no order, to log its id and to tell a refused order from text that is not JSON.
- */
+/** `POST /v1/orders`: 200 `{order}` once the market's matcher has decided. */
 export const postOrders: Route = {
   method: 'POST',
   path: '/v1/orders',
@@ -47,27 +40,13 @@ export const postOrders: Route = {
       },
     },
   },
-  handler: (deps) => async (ctx) => {
-    const read = await readBody(ctx.req, BODY_LIMITS)
-    if ('refusal' in read) return refuse(ctx, read.refusal)
-    const { body } = read
-    const admitted = admitOrder(ctx, deps.orderRate, body)
-    if ('refusal' in admitted) return refuse(ctx, admitted.refusal)
-    const request = { request_id: ctx.state.requestId, body }
-    const askedAt = performance.now()
-    const answer = await askIntake(deps.bus, askPlaceOrder, request)
-    deps.onOrder?.((performance.now() - askedAt) / 1_000)
-    if (answer !== undefined) {
-      admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
-    }
-    if (answer?.kind === 'order') return answerOrder(ctx, deps, answer)
-    const fields = jsonObjectOf(body.toString())
-    if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)
-    const { order_id } = fields
-    if (typeof order_id === 'string') {
-      ctx.state.logged.order_id = order_id.slice(0, LOGGED_ID_LENGTH)
-    }
-    if (answer === undefined) return refuse(ctx, refusals.outcomeUnknown)
-    await refuseOrder(ctx, deps, answer.refusal)
-  },
+  handler: (deps) => (ctx) =>
+    placeByBody(ctx, deps, {
+      ask: askPlaceOrder,
+      onAsked: deps.onOrder,
+      onRefused({ order_id }) {
+        if (typeof order_id !== 'string') return
+        ctx.state.logged.order_id = order_id.slice(0, LOGGED_ID_LENGTH)
+      },
+    }),
 }
