@@ -303,7 +303,9 @@ function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
       run.settlements.set(name, match.settlementId)
       run.caused.push(`match ${name} ${text(match.amount)} @ ${text(match.price)}`)
     } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
-      const { fill } = change
+      const { fill, seq } = change
+      // By the taker's change and the market (decision D4).
+      expect(fill.tradeId).to.equal(seq * 256 + run.matcher.state.identity.ordinal)
       const pair = `${fill.makerOrderId}/${fill.takerOrderId}`
       run.caused.push(
         `trade ${pair} ${text(fill.amount)} @ ${text(fill.price)} fee ${text(fill.fee)}`,
