@@ -5,6 +5,9 @@ import ts from 'typescript'
 /** What starts another process, and so runs code that no mutant is active in. */
 const LEAVES_THE_PROCESS = /^(node:child_process|node:worker_threads)$/
 
+/** Starts a thread only for a key that another program signs with; the thread runs no code of a room. */
+const STAYS = 'chain/signing/external/external-signer.ts'
+
 /**
  * The compiled test files of the folders and files, from the root and in their order. A test whose imports lead to
  * another process (a bus server, a chain, a program of the venue) is left out.
@@ -35,9 +38,11 @@ function createLeavesProcess(root: string): (path: string) => boolean {
     if (before !== undefined) return before
     // A circle of imports adds nothing.
     known.set(path, false)
-    const answer = importsOf(root, path).some((target) =>
-      target.endsWith('.ts') ? leaves(target) : LEAVES_THE_PROCESS.test(target),
-    )
+    const answer =
+      path !== STAYS &&
+      importsOf(root, path).some((target) =>
+        target.endsWith('.ts') ? leaves(target) : LEAVES_THE_PROCESS.test(target),
+      )
     known.set(path, answer)
     return answer
   }
