@@ -122,6 +122,16 @@ describe('balances record', () => {
     ])
   })
 
+  it('reserves for open orders what they would lose against the mark as well', () => {
+    const { margin } = show({
+      market: aPerp(),
+      facts: hidePerpetualFunds(perpetual),
+      seen: hidePerpetual(perpetualFacts()),
+      claims: { orders: [claim('buy', '100', '1.2')] },
+    })
+    expect(margin[0]).to.include({ reserved_by_orders: '30', reserved_by_matches: '0', free: '15' })
+  })
+
   it('leaves empty what has no price', () => {
     const { position, cash, collateral } = perpetual
     const { margin } = show({
@@ -132,6 +142,14 @@ describe('balances record', () => {
     })
     expect(margin[0]).to.include({ balance: '50', position: '100', price_status: 'stale' })
     expect(margin[0]).to.include({ initial_margin: '', free: '', reserved_by_orders: '' })
+    // The account alone has none.
+    const unvalued = show({
+      market: aPerp(),
+      facts: hidePerpetualFunds({ position, cash, collateral }),
+      seen: hidePerpetual(perpetualFacts()),
+    })
+    expect(unvalued.margin[0]).to.include({ initial_margin: '10', reserved_by_orders: '0' })
+    expect(unvalued.margin[0]).to.include({ free: '', price_status: 'stale' })
   })
 
   it('shows the margin of a future, variation margin with it', () => {
@@ -160,5 +178,38 @@ describe('balances record', () => {
         price_status: 'ok',
       },
     ])
+  })
+
+  describe('of a future beside another series', () => {
+    const marginOf = (cngn: string, indexStale = false) => {
+      const account = futureAccount({
+        ...{ position: e18('-2'), usdc: e18('1000'), cngn: e18(cngn), otherSize: e18('1') },
+      })
+      const { margin } = show({
+        market: aFuture(),
+        facts: hideFutureFunds({ account, cngnBalance: e18('30000') }),
+        seen: hideFuture(futureFacts({ indexStale })),
+      })
+      return margin[0]
+    }
+
+    it('requires margin of both, and counts as variation what is not in the account', () => {
+      expect(marginOf('150000')).to.include({
+        ...{ position: '-2000', collateral_value: '90', unrealized_pnl: '80' },
+        ...{ initial_margin: '300', maintenance_margin: '210' },
+        ...{ initial_margin_surplus: '790', maintenance_margin_surplus: '885', free: '790' },
+      })
+    })
+
+    it('has no surplus while the index is stale, unless nothing of it is in cNGN', () => {
+      expect(marginOf('150000', true)).to.include({
+        ...{ collateral_value: '', unrealized_pnl: '', initial_margin: '300' },
+        ...{ initial_margin_surplus: '', free: '', price_status: 'stale' },
+      })
+      expect(marginOf('0', true)).to.include({
+        ...{ collateral_value: '0', initial_margin_surplus: '700' },
+        ...{ maintenance_margin_surplus: '790', free: '', price_status: 'stale' },
+      })
+    })
   })
 })
