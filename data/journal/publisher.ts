@@ -101,9 +101,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       if (no > publishedNo) await waiters.wait(no)
     },
     isDurable: (hash) => !unpublished.has(hash),
-    wake,
-    trouble,
-    lastSeq: () => place.lastSeq,
+    ...{ wake, trouble, lastSeq: () => place.lastSeq },
     async stop() {
       await Promise.race([running, soon(STOP_WITHIN_MS)])
       over = true
