@@ -13,20 +13,34 @@ const OWN = fileURLToPath(new URL('../../', import.meta.url))
 /**
  * Runs benches by name in another built tree of this project and in this one, in turn, and prints each figure of both with its
  * ratio, this build over the other. Each tree measures by its own definition, so only rows of the same name are compared.
- * The reports of both trees' last turn are kept, as by any run. Throws where a run fails.
+ * The reports of both trees' last turn are kept, as by any run. False where a run fails, or there is no other build.
  */
-export function runBeside(dir: string, names: readonly string[]): void {
+export function runBeside(dir: string, names: readonly string[]): boolean {
   const other = resolve(dir)
   if (!existsSync(join(other, 'dist/bench/main.js'))) {
-    throw new Error(`${other} holds no built tree of this project`)
+    console.error(`${other} holds no built tree of this project`)
+    return false
   }
-  for (const name of names) {
-    const turns = Array.from({ length: TURNS }, () => ({
-      theirs: rowsOf(other, name),
-      ours: rowsOf(OWN, name),
-    }))
-    console.log(`### ${name}, ${TURNS} turns\n\n${tableOf(rowsBeside(turns))}\n`)
+  try {
+    for (const name of names) compare(other, name)
+    return true
+  } catch (error) {
+    if (!(error instanceof BenchFailed)) throw error
+    console.error(error.message)
+    return false
   }
+}
+
+class BenchFailed extends Error {
+  override readonly name = 'BenchFailed'
+}
+
+function compare(other: string, name: string): void {
+  const turns = Array.from({ length: TURNS }, () => ({
+    theirs: rowsOf(other, name),
+    ours: rowsOf(OWN, name),
+  }))
+  console.log(`### ${name}, ${TURNS} turns\n\n${tableOf(rowsBeside(turns))}\n`)
 }
 
 function rowsOf(tree: string, name: string): readonly Row[] {
@@ -34,7 +48,7 @@ function rowsOf(tree: string, name: string): readonly Row[] {
     cwd: tree,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  if (status !== 0) throw new Error(`the bench ${name} of ${tree} failed`)
+  if (status !== 0) throw new BenchFailed(`the bench ${name} of ${tree} failed`)
   const report = readFileSync(join(tree, 'bench/results', `${name}.json`), 'utf8')
   return (JSON.parse(report) as KeptReport).rows
 }

@@ -82,7 +82,7 @@ export async function anOrderStage(
       stored: intake.registry().lastNo(),
       published: (await bus.streamState(commandsStream(intake.market.market))).lastSeq,
     }),
-    loseRegistry: () => intake.registry().close(),
+    loseRegistry: () => void intake.registry().close(),
     close: async () => {
       await closeServer(server, 0)
       await running.stop()
