@@ -160,6 +160,25 @@ describe('a cluster that loses one of three NATS servers', function () {
     }
   }
 
+  /** A server that was lost before has all of the streams again: without it, the loss of another leaves no majority. */
+  async function untilWhole(streams: readonly string[]): Promise<void> {
+    const connection = await connect({ servers: cluster().url.split(',') })
+    try {
+      const manager = await connection.jetstreamManager()
+      for (const stream of streams) {
+        await eventually(async () => {
+          const { cluster: found } = await manager.streams.info(stream)
+          const copies = found?.replicas ?? []
+          expect(
+            copies.filter(({ current, offline }) => current && offline !== true),
+          ).to.have.length(2)
+        }, RECOVERED_WITHIN_MS)
+      }
+    } finally {
+      await connection.close()
+    }
+  }
+
   let count = 0
   /** Streams by the place of their leader: more of one server, and at least one of another. */
   async function declareStreams(): Promise<{ led: string[]; others: string[]; victim: number }> {
@@ -253,6 +272,7 @@ describe('a cluster that loses one of three NATS servers', function () {
         for (const last of run(0, APPENDS / 2)) await appendOne(line, last)
       }
       const askAgain = await askAcross(victim)
+      await untilWhole(Object.values(lines).map(({ stream }) => stream))
       await lose(cluster().servers[victim] as ClusterServer)
       const declared = declareWhileLost(lines['its streams and clients'])
       const pauses = await Promise.all(Object.values(lines).map(appendRest))
