@@ -132,14 +132,17 @@ describe('the feed, through the gateway', function () {
       subscribe('trades', { since_seq: 10_000_000 }),
       { op: 'ping' },
     ])
-    await eventually(() => received.some(({ type }) => type === 'pong'))
-    expect(received.flatMap(({ code }) => code ?? [])).to.deep.equal([
-      'bad_op',
-      'bad_channel',
-      'unknown_market',
-      'auth_required',
-      'resume_too_old',
-    ])
+    await eventually(() => {
+      expect(received.map(({ type }) => type)).to.include('pong')
+      // The feed is asked for the last one, so that other frames may overtake it.
+      expect(received.flatMap(({ code }) => code ?? [])).to.deep.equal([
+        'bad_op',
+        'bad_channel',
+        'unknown_market',
+        'auth_required',
+        'resume_too_old',
+      ])
+    })
     close()
   })
 
