@@ -31,7 +31,7 @@ describe('the processes of a venue', function () {
     expect(Object.keys(pids).sort()).to.deep.equal(names.sort())
     expect(new Set(Object.values(pids)).size).to.equal(names.length)
     for (const { name, command } of entries) {
-      const [prefix = ''] = /^exec (env (\S+=\S+ )+)?/.exec(command) ?? []
+      const [prefix = ''] = /^exec (env (\S+=\S+ )+)*/.exec(command) ?? []
       expect(await commandOf(pids[name]), name).to.equal(command.slice(prefix.length))
       const nice = ['projector', 'chain-reader'].includes(name) ? 10 : 0
       expect(getPriority(pids[name]), `${name}'s priority`).to.equal(getPriority() + nice)
