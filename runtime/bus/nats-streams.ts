@@ -13,7 +13,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from 'nats'
-import { claimsStream, claimsSubject } from '../../bus-schemas/subjects.js'
+import { claimsStream, claimsSubject, transfersStream } from '../../bus-schemas/subjects.js'
 import {
   BusMisconfigured,
   BusUnavailable,
@@ -45,8 +45,11 @@ export interface NatsStreams {
   declareClaims(spec: ClaimsSpec, replicas: number): Promise<void>
   /** Throws BusUnavailable as well when the stream's leader has lost most of the servers that store it. */
   state(stream: string): Promise<StreamState>
-  /** A stream that this process declared or asked about; undefined before the first. */
-  known(): string | undefined
+  /**
+   * Whether the cluster answers about the first stream that this process declared or asked about. One that only asks
+   * processes, as a gateway, has none; the cluster answers also about a stream that is not there.
+   */
+  answers(): Promise<boolean>
   /** The version recorded with the stream, 0 for none. */
   version(stream: string): Promise<number>
   /** Records a greater one. */
@@ -76,11 +79,15 @@ export async function createNatsStreams(
   }
   return {
     declare: (spec, replicas) => declared(streamConfig(spec, replicas)),
-    known: () => known,
     declareClaims: (spec, replicas) => declared(claimsConfig(spec, replicas)),
+    answers: () =>
+      inTouch(manager, known ?? transfersStream).then(
+        () => true,
+        (error: unknown) => error instanceof StreamMissing,
+      ),
     state: async (stream) => {
-      const { state, cluster } = await translated(stream, manager.streams.info(stream))
-      assertInTouch(stream, cluster)
+      known ??= stream
+      const { state } = await inTouch(manager, stream)
       // The server reports 0 as the first sequence of a new stream.
       return { firstSeq: Math.max(state.first_seq, 1), lastSeq: state.last_seq }
     },
@@ -168,9 +175,7 @@ async function declare(manager: JetStreamManager, wanted: ReturnType<typeof stre
 /** The configuration, once the stream can be used: a process that starts reads it next. */
 async function infoOf(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
   try {
-    const { config, cluster } = await answered(name, manager.streams.info(name))
-    assertInTouch(name, cluster)
-    return config
+    return (await inTouch(manager, name)).config
   } catch (error) {
     if (error instanceof StreamMissing) return undefined
     throw error
@@ -191,6 +196,13 @@ async function create(
   const found = await infoOf(manager, wanted.name)
   if (found === undefined) throw new BusUnavailable(`stream ${wanted.name} is not there yet`)
   return found
+}
+
+/** What the stream's leader says of it. Throws BusUnavailable also while the leader has lost the others, or there is none. */
+async function inTouch(manager: JetStreamManager, stream: string): Promise<StreamInfo> {
+  const info = await answered(stream, manager.streams.info(stream))
+  assertInTouch(stream, info.cluster)
+  return info
 }
 
 /** A leader hears of each other server every second; without most of them it acknowledges nothing, and may be replaced. */

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { NatsConnection } from 'nats'
-import { transfersStream } from '../../bus-schemas/subjects.js'
-import { StreamMissing } from './bus.js'
 import type { NatsStreams } from './nats-streams.js'
 
 const LOOK_EVERY_MS = 1_500
@@ -10,7 +8,7 @@ const SILENT_FOR_MS = 5_000
 
 interface Deps {
   readonly connection: NatsConnection
-  readonly streams: Pick<NatsStreams, 'known' | 'state'>
+  readonly streams: Pick<NatsStreams, 'answers'>
   readonly onWarning: (message: string) => void
 }
 
@@ -19,19 +17,11 @@ interface Deps {
  * clients, and acknowledges nothing. Ends with the connection.
  */
 export function leaveSilentServer({ connection, streams, onWarning }: Deps): void {
-  const answers = async (): Promise<boolean> => {
-    // A process that only asks, as a gateway, knows none. The cluster answers also of one that is not there.
-    const stream = streams.known() ?? transfersStream
-    return streams.state(stream).then(
-      () => true,
-      (error: unknown) => error instanceof StreamMissing,
-    )
-  }
   const watch = async (): Promise<void> => {
     let answeredAt = performance.now()
     while (!connection.isClosed()) {
       const askedAt = performance.now()
-      if (await answers()) answeredAt = askedAt
+      if (await streams.answers()) answeredAt = askedAt
       if (performance.now() - answeredAt > SILENT_FOR_MS && !connection.isClosed()) {
         onWarning(`${connection.getServer()} has lost the cluster: trying the next server`)
         await goToNext(connection)

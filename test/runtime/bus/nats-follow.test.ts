@@ -13,7 +13,7 @@ function muteServer(lastSeq: number) {
   const subscription = { unsubscribe: () => undefined }
   const connection = { subscribe: () => subscription, publish: () => undefined }
   const streams: NatsStreams = {
-    known: () => undefined,
+    answers: () => Promise.resolve(true),
     declare: () => Promise.resolve(),
     declareClaims: () => Promise.resolve(),
     state: () => Promise.resolve({ firstSeq: 1, lastSeq }),
