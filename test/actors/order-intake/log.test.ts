@@ -11,6 +11,7 @@ import {
 import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
 import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import type { IntakeRegistry } from '../../../data/intake-registry.js'
 import { claimOf } from '../../../data/recent-claims.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -62,11 +63,15 @@ describe('the command log of order intake', () => {
   })
 
   /** Not yet in a term. */
-  const createLog = (through: Bus = bus, elapsedMs?: () => number) =>
+  const createLog = (
+    through: Bus = bus,
+    elapsedMs?: () => number,
+    registry: IntakeRegistry = stage.registry(),
+  ) =>
     createCommandLog({
       ...logMarket,
       bus: through,
-      registry: stage.registry(),
+      registry,
       claimOf: (order) => claimOf(aMarket(), order),
       nowMs: () => 1_760_000_000_000,
       log: silentLog,
@@ -115,6 +120,21 @@ describe('the command log of order intake', () => {
     expect(messageSizes().length).to.be.at.most(3)
     const numbers = matcher.taken.map(({ sourceNo }) => sourceNo)
     expect(numbers).to.deep.equal(numbers.map((_, index) => (numbers[0] ?? 0) + index))
+  })
+
+  it('takes no order while too many claims wait to be stored, and goes on with cancels', async () => {
+    let isFull = true
+    const registry = { ...stage.registry(), isFull: () => isFull }
+    const commandLog = createLog(bus, undefined, registry)
+    await commandLog.recover()
+    await begin(commandLog)
+    expect(await commandLog.submit(entryOf(1))).to.deep.equal({ kind: 'busy' })
+    const { owner, nonce } = anOrder()
+    const cancel = { kind: 'CancelOrder', owner, nonce, reason: 'unspecified' } as const
+    expect(await commandLog.submit({ command: cancel })).to.deep.equal({ kind: 'logged' })
+    isFull = false
+    expect(isTaken(1)).to.equal(false)
+    expect(await commandLog.submit(entryOf(1))).to.deep.equal({ kind: 'logged' })
   })
 
   it(`bounds a message to ${MAX_GROUP} commands`, async () => {
