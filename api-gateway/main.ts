@@ -12,7 +12,7 @@ import { openChainReads } from './chain-markets.js'
 import { connectionLimits, readGatewayConfig, relayed, wordsOf } from './config.js'
 import { createReadiness } from './health.js'
 import { createIndexGate } from './index-lag.js'
-import { createOwnWrites, openReadModelWhenCreated, refreshMarkets } from './reads.js'
+import { createMarketRefresh, createOwnWrites, openReadModelWhenCreated } from './reads.js'
 import { relayUpgrades } from './ws-upgrade.js'
 
 /** Longer than an order waits for its outcome, shorter than the deadline of a stop. */
@@ -34,7 +34,7 @@ runProcess({
     const parts = { bus, readModel, markets: list.markets, refused: file.refused }
     const app = createApp({
       ...{ bus, markets: list.markets },
-      refreshMarkets: () => refreshMarkets(list, readModel),
+      refreshMarkets: createMarketRefresh(list, readModel),
       ...{ readModel, books, indexGate: createIndexGate(bus) },
       ownWrites: createOwnWrites({ readModel }),
       ...(await openChainReads(config)),

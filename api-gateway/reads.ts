@@ -50,11 +50,27 @@ export function createOwnWrites({
   }
 }
 
-/** Sets the terms of every market as the read model holds them; costs one read of an index for each. */
-export function refreshMarkets(list: MarketList, readModel: Pick<ReadModel, 'terms'>): void {
-  for (const { market } of list.markets) {
-    const terms = readModel.terms(market)
-    if (terms !== undefined) list.state(market, terms)
+/** How long answers may show terms that the read model has replaced. */
+const REFRESH_EVERY_MS = 10
+
+/**
+ * Sets the terms of every market as the read model holds them, unless it did so a moment ago: it reads an index for each
+ * market, which is too much for each request.
+ */
+export function createMarketRefresh(
+  list: MarketList,
+  readModel: Pick<ReadModel, 'terms'>,
+  everyMs = REFRESH_EVERY_MS,
+): () => void {
+  let dueAtMs = 0
+  return () => {
+    const nowMs = performance.now()
+    if (nowMs < dueAtMs) return
+    dueAtMs = nowMs + everyMs
+    for (const { market } of list.markets) {
+      const terms = readModel.terms(market)
+      if (terms !== undefined) list.state(market, terms)
+    }
   }
 }
 

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
-import { createOwnWrites } from '../../api-gateway/reads.js'
+import { createMarketRefresh, createOwnWrites } from '../../api-gateway/reads.js'
+import { OPEN, openingOf, type MarketTerms } from '../../core/contracts/market-terms.js'
+import { createMarketList } from '../../core/entry/find-market.js'
+import { aMarket } from '../support/builders.js'
 
 /** What the gateway has answered, against what the projection shows. */
 describe('read your own writes', () => {
@@ -40,5 +43,25 @@ describe('read your own writes', () => {
     writes.answered('spot', 5)
     expect(await writes.shown()).to.equal(true)
     expect(looks).to.equal(3)
+  })
+})
+
+describe('the terms that the gateway shows', () => {
+  const shownStatus = (everyMs: number) => {
+    const list = createMarketList([aMarket()])
+    let terms: MarketTerms = { ...openingOf(aMarket()), standing: OPEN }
+    const refresh = createMarketRefresh(list, { terms: () => terms }, everyMs)
+    refresh()
+    terms = { ...terms, standing: { status: 'paused' } }
+    refresh()
+    return list.markets[0]?.standing?.status
+  }
+
+  it('are those of the read model', () => {
+    expect(shownStatus(0)).to.equal('paused')
+  })
+
+  it('are read from it once in a while, however many requests come', () => {
+    expect(shownStatus(60_000)).to.equal('open')
   })
 })

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { executeRequest } from '../../actors/matcher/ask-executor.js'
 import { carryOut } from '../../actors/operator/change-market.js'
 import { checkPlacement, type PlaceOrderDeps } from '../../actors/order-intake/place-order.js'
-import { refreshMarkets } from '../../api-gateway/reads.js'
+import { createMarketRefresh } from '../../api-gateway/reads.js'
 import { decodeMarketRequest, encodeMarketAnswer } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
 import { revertName } from '../../chain/abi/errors.js'
@@ -117,7 +117,7 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
   const stage = await aGatewayStage({
     ...{ markets: list.markets, readModel, chainMarkets, nowMs: clock },
     books: aBookShelf(readModel),
-    refreshMarkets: () => refreshMarkets(list, readModel),
+    refreshMarkets: createMarketRefresh(list, readModel, 0),
   })
 
   /** Takes the time of the newest block. */
