@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { decodeBlock } from '../bus-schemas/blocks.js'
 import { commandsSubject, feedSubject } from '../bus-schemas/subjects.js'
+import { consume } from './bare-hops.js'
 import type { Bench, BenchContext, Report } from './bench.js'
 import { atPace, createHttpLoad, postOf, saturate, type HttpLoad } from './http-load.js'
 import { orderFlow, restingTerms, signersOf, type Signers } from './order-flow.js'
@@ -48,11 +49,11 @@ interface Subscriber {
   close(): void
 }
 
-/** Duration of each order, or bare message, ms. */
+/** Duration of each order until its frame, ms. */
 interface Latencies {
-  /** From the storing of its block, or of the message itself. */
+  /** From the storing of its block. */
   readonly fromStored: readonly number[]
-  /** From the storing of its command; a bare message has none. */
+  /** From the storing of its command. */
   readonly fromLogged: readonly number[]
 }
 
@@ -61,36 +62,43 @@ async function run({ size, rounds, dir, startVenue }: BenchContext): Promise<Rep
   let connection: NatsConnection | undefined
   try {
     connection = await connect({ servers: venue.bus.url })
-    const subscriber = await subscribe(venue)
+    const { devnet, fanOutPort } = venue
+    const subscribers = {
+      direct: await subscribe(`ws://127.0.0.1:${fanOutPort}`),
+      relayed: await subscribe(devnet.gateway_url.replace('http', 'ws')),
+    }
     const bare = await openBare(connection)
     const signers = await signersOf(venue.devnet)
     const warm = await orderFlow(signers).next(WARM[size])
     await saturate(loadOf(venue), warm, CONNECTIONS)
     const stamps = createStamps(connection)
     const values = await interleaved(rounds, {
-      venue: () => venueLatencies({ venue, signers, subscriber, stamps }, ORDERS[size]),
+      venue: () => venueLatencies({ venue, signers, subscribers, stamps }, ORDERS[size]),
       bare: () => bare(ORDERS[size]),
     })
-    subscriber.close()
+    for (const subscriber of Object.values(subscribers)) subscriber.close()
     const share = (all: readonly (readonly number[])[], part: number): number[] =>
       all.map((latencies) => percentile(latencies, part))
-    const fromAccepted = values.venue.map((each) => each.fromStored)
-    const fromLogged = values.venue.map((each) => each.fromLogged)
-    const fromBare = values.bare.map((each) => each.fromStored)
-    const p50 = { venue: share(fromAccepted, 0.5), bare: share(fromBare, 0.5) }
+    const fromAccepted = values.venue.map(({ direct }) => direct.fromStored)
+    const relayed = values.venue.map((each) => each.relayed.fromStored)
+    const fromLogged = values.venue.map(({ direct }) => direct.fromLogged)
+    const p50 = { venue: share(fromAccepted, 0.5), bare: share(values.bare, 0.5) }
     return {
       rows: [
         { what: 'order accepted to frame: p50', unit: 'ms', values: p50.venue },
         { what: 'order accepted to frame: p99', unit: 'ms', values: share(fromAccepted, 0.99) },
         { what: 'bare: p50', unit: 'ms', values: p50.bare },
-        { what: 'bare: p99', unit: 'ms', values: share(fromBare, 0.99) },
+        { what: 'bare: p99', unit: 'ms', values: share(values.bare, 0.99) },
         ratio('p50, venue / bare', [p50.venue, p50.bare], { atMost: 2 }),
+        { what: 'through the gateway: p50', unit: 'ms', values: share(relayed, 0.5) },
+        { what: 'through the gateway: p99', unit: 'ms', values: share(relayed, 0.99) },
+        ratio('p50, through the gateway / bare', [share(relayed, 0.5), p50.bare]),
         { what: 'order in the log to frame: p50', unit: 'ms', values: share(fromLogged, 0.5) },
         { what: 'order in the log to frame: p99', unit: 'ms', values: share(fromLogged, 0.99) },
         ratio('p50 from the log, venue / bare', [share(fromLogged, 0.5), p50.bare]),
       ],
       notes: [
-        `${PER_SECOND} orders a second, and as many bare messages of ${BARE_BYTES} bytes, without waiting for earlier ones. All times begin with the message server's timestamp, which it sets before it syncs the message. From the log on, an order's way includes two syncs, of its command and of its block; from its acceptance on it includes one, as the bare message's way does.`,
+        `${PER_SECOND} orders a second, and as many bare messages of ${BARE_BYTES} bytes, without waiting for earlier ones. All times begin with the message server's timestamp, which it sets before it syncs the message. From the log on, an order's way includes two syncs, of its command and of its block; from its acceptance on it includes one, as the bare message's way does. The subscriber is on the fan-out's port; another one behind the gateway gets the same frames.`,
       ],
     }
   } finally {
@@ -105,9 +113,9 @@ const INTAKE_SUBJECT = commandsSubject(MARKET, 'order-intake')
 /** On the clock of the message server's timestamps. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
-async function subscribe({ devnet }: OwnVenue): Promise<Subscriber> {
+async function subscribe(url: string): Promise<Subscriber> {
   const frames: Seen[] = []
-  const socket = new WebSocket(new URL('/v1/ws', devnet.gateway_url.replace('http', 'ws')))
+  const socket = new WebSocket(new URL('/v1/ws', url))
   await once(socket, 'open')
   const subscribed = once(socket, 'message')
   socket.on('message', (bytes: Buffer) => frames.push({ bytes, atMs: nowMs() }))
@@ -177,48 +185,48 @@ interface Frame {
   readonly data?: { readonly order_id?: string }
 }
 
-async function consume(
-  stream: JetStreamClient,
-  subject: string,
-  onMessage: (message: JsMsg) => void,
-): Promise<void> {
-  const options = consumerOpts()
-  options.orderedConsumer()
-  options.deliverNew()
-  options.callback((error, message) => {
-    if (error !== null) throw error
-    if (message !== null) onMessage(message)
-  })
-  await stream.subscribe(subject, options)
-}
-
 const loadOf = ({ devnet }: OwnVenue): HttpLoad =>
   createHttpLoad(Number(new URL(devnet.gateway_url).port), CONNECTIONS)
 
 interface Stand {
   readonly venue: OwnVenue
   readonly signers: Signers
-  readonly subscriber: Subscriber
+  /** On the fan-out's port, and through the gateway. */
+  readonly subscribers: Record<'direct' | 'relayed', Subscriber>
   readonly stamps: Stamps
 }
 
 async function venueLatencies(
-  { venue, signers, subscriber, stamps }: Stand,
+  { venue, signers, subscribers, stamps }: Stand,
   count: number,
-): Promise<Latencies> {
+): Promise<Record<'direct' | 'relayed', Latencies>> {
   const bodies = []
   for (let number = 0; number < count; number += 1) {
     bodies.push(await signers.sign(restingTerms(number), number))
   }
   const requests = bodies.map((body) => postOf('/v1/orders', body))
-  const ids = new Set(bodies.map(({ order_id }) => order_id))
-  subscriber.frames.length = 0
+  const { direct, relayed } = subscribers
+  for (const { frames } of [direct, relayed]) frames.length = 0
   await atPace(loadOf(venue), requests, PER_SECOND)
-  await until(() => subscriber.frames.length >= count)
+  await until(() => direct.frames.length >= count && relayed.frames.length >= count)
   await stamps.readOn()
+  const ids = bodies.map(({ order_id }) => order_id)
+  return {
+    direct: latenciesOf(direct.frames, ids, stamps),
+    relayed: latenciesOf(relayed.frames, ids, stamps),
+  }
+}
+
+/** Of the orders with these ids; throws when one has no frame. */
+function latenciesOf(
+  frames: readonly Seen[],
+  orderIds: readonly string[],
+  stamps: Stamps,
+): Latencies {
+  const ids = new Set(orderIds)
   const fromStored: number[] = []
   const fromLogged: number[] = []
-  for (const { bytes, atMs } of subscriber.frames) {
+  for (const { bytes, atMs } of frames) {
     const id = (JSON.parse(bytes.toString()) as Frame).data?.order_id ?? ''
     if (!ids.delete(id)) continue
     fromStored.push(atMs - (stamps.acceptedMs.get(id) ?? NaN))
@@ -231,7 +239,7 @@ async function venueLatencies(
 /** Publishes at the given rate and returns each message's time from being stored until it was consumed. */
 async function openBare(
   connection: NatsConnection,
-): Promise<(count: number) => Promise<Latencies>> {
+): Promise<(count: number) => Promise<readonly number[]>> {
   const manager = await connection.jetstreamManager()
   await manager.streams.add({ name: 'BARE', subjects: ['bare'] })
   const stream = connection.jetstream()
@@ -251,7 +259,7 @@ async function openBare(
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     await until(() => latencies.length === sent)
-    return { fromStored: latencies.slice(before), fromLogged: [] }
+    return latencies.slice(before)
   }
 }
 

@@ -119,7 +119,7 @@ async function roundsAt(feed: Feed, { sockets, rounds, deliveries }: Scale) {
     return measured
   }
   try {
-    return await interleaved<Contender, Measurement>(rounds, {
+    return await interleaved(rounds, {
       ours: () => round(ours, 1, deliveries.one),
       naive: () => round(naive, 1, deliveries.one),
       relayed: () => round(relay, 1, deliveries.one),
@@ -139,14 +139,16 @@ function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[
   const us = (all: readonly Measurement[]): number[] =>
     all.map(({ cpuMs, deliveries }) => (cpuMs * 1000) / deliveries)
   const at = `${new Intl.NumberFormat('en').format(sockets)} sockets`
+  // With few sockets a large part is the reading of the feed, which both do.
+  const goal = (atLeast: number) => (sockets >= MANY_SOCKETS ? { atLeast } : undefined)
   return [
     { what: `${at}: one frame`, unit: 'µs', values: us(ours) },
     { what: `${at}: one frame, naive`, unit: 'µs', values: us(naive) },
-    ratio(`${at}: one frame, naive / venue`, [us(naive), us(ours)], { atLeast: 1.3 }),
+    ratio(`${at}: one frame, naive / venue`, [us(naive), us(ours)], goal(1.3)),
     { what: `${at}: one frame, p99 latency`, unit: 'ms', values: ours.map(({ p99Ms }) => p99Ms) },
     { what: `${at}: sixteen, each`, unit: 'µs', values: us(oursQueued) },
     { what: `${at}: sixteen, each, naive`, unit: 'µs', values: us(naiveQueued) },
-    ratio(`${at}: sixteen, naive / venue`, [us(naiveQueued), us(oursQueued)], { atLeast: 15 }),
+    ratio(`${at}: sixteen, naive / venue`, [us(naiveQueued), us(oursQueued)], goal(15)),
     { what: `${at}: one frame, through the gateway`, unit: 'µs', values: us(relayed) },
     ratio(`${at}: one frame, through the gateway / direct`, [us(relayed), us(ours)]),
     {
@@ -158,7 +160,7 @@ function rowsOf(sockets: number, values: Record<Contender, Measurement[]>): Row[
   ]
 }
 
-/** With fewer sockets the difference is smaller than the variance of a process's memory. */
+/** With fewer sockets the difference of memory is smaller than the variance of a process's. */
 const MANY_SOCKETS = 1_000
 
 /** Additional memory of the process with the most sockets, divided by its additional sockets. */

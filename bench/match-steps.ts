@@ -26,9 +26,12 @@ export interface StepTimes {
   readonly settled: number
 }
 
-/** Splits the commands of a walk, so that at most the matches of one batch are pending. */
-export function stretchesOf(commands: readonly LoggedCommand[]): Stretch[] {
-  const state = emptyMatcherState(openingOf(benchMarket()))
+/** Splits the commands of a walk on a market that was filled so, so that at most the matches of one batch are pending. */
+export function stretchesOf(
+  commands: readonly LoggedCommand[],
+  filling: readonly LoggedCommand[] = [],
+): Stretch[] {
+  const state = filledWith(filling)
   const stretches: Stretch[] = []
   let reported = 0
   for (const stretch of cut(commands)) {
@@ -44,9 +47,24 @@ export function stretchesOf(commands: readonly LoggedCommand[]): Stretch[] {
   return stretches
 }
 
-/** Runs a walk on an empty market; the steps and the settlements between them are timed separately. */
-export function timeVenue(stretches: readonly Stretch[], onEnd?: (state: MatcherState) => void) {
+function filledWith(commands: readonly LoggedCommand[]): MatcherState {
   const state = emptyMatcherState(openingOf(benchMarket()))
+  for (const command of commands) applyCommand(state, command)
+  return state
+}
+
+/** What stands before a walk, not timed, and who looks at its end. */
+interface Around<Step, End> {
+  readonly filling?: readonly Step[]
+  readonly onEnd?: (end: End) => void
+}
+
+/** Runs a walk on a market; the steps and the settlements between them are timed separately. */
+export function timeVenue(
+  stretches: readonly Stretch[],
+  { filling = [], onEnd }: Around<LoggedCommand, MatcherState> = {},
+) {
+  const state = filledWith(filling)
   const apply = (commands: readonly LoggedCommand[]) => () => {
     for (const command of commands) applyCommand(state, command)
   }
@@ -63,8 +81,12 @@ export function timeVenue(stretches: readonly Stretch[], onEnd?: (state: Matcher
 }
 
 /** The same walk on the peer, timed in the same batches. */
-export function timePeer(steps: readonly PeerStep[], onEnd?: (book: OrderBook) => void): number {
+export function timePeer(
+  steps: readonly PeerStep[],
+  { filling = [], onEnd }: Around<PeerStep, OrderBook> = {},
+): number {
   const book = new OrderBook()
+  playOnPeer(book, filling)
   let us = 0
   for (const stretch of cut(steps)) us += cpuUsOf(stretch, () => playOnPeer(book, stretch))
   onEnd?.(book)

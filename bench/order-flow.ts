@@ -40,6 +40,9 @@ export interface Signers {
   readonly market: MarketEntry
 }
 
+/** Orders of this process: an account may sign in several markets, and no nonce twice. */
+let signed = 0
+
 /**
  * Default: the devnet's own traders, with their accounts under the market's manager: `perp` accounts on the
  * perpetual.
@@ -61,16 +64,15 @@ export async function signersOf(
     subaccountId,
   }))
   const run = `${Date.now().toString(36)}-${accounts.length}`
-  let count = 0
   return {
     market,
     sign: (terms, number) => {
       const account = accounts[number % accounts.length]
       if (account === undefined) throw new Error('the devnet has no accounts')
-      count += 1
+      signed += 1
       return signOrder(account.signer, domain, {
-        ...{ market, orderId: `bench-${run}-${count}`, subaccountId: account.subaccountId },
-        nonce: BigInt(Date.now()) * 1_000_000n + BigInt(count),
+        ...{ market, orderId: `bench-${run}-${signed}`, subaccountId: account.subaccountId },
+        nonce: BigInt(Date.now()) * 1_000_000n + BigInt(signed),
         expirySec: Math.floor(Date.now() / 1000) + LIVES_SEC,
         ...terms,
       })
@@ -94,7 +96,7 @@ export interface OrderFlow {
   cancelAllBut(kept: number): RequestBytes[]
 }
 
-export function orderFlow({ sign }: Signers): OrderFlow {
+export function orderFlow({ sign }: Signers, terms: Terms = restingTerms): OrderFlow {
   const placed: OrderBody[] = []
   let number = 0
   const cancelOldest = (): RequestBytes => {
@@ -104,7 +106,7 @@ export function orderFlow({ sign }: Signers): OrderFlow {
   const request = async (): Promise<RequestBytes> => {
     number += 1
     if (number % CANCELS_EACH === 0 && placed.length > CANCEL_LAG) return cancelOldest()
-    const body = await sign(restingTerms(number), number)
+    const body = await sign(terms(number), number)
     placed.push(body)
     return postOf('/v1/orders', body)
   }

@@ -25,12 +25,14 @@ export async function startOwnBus(dir: string): Promise<OwnBus> {
   const child = spawn(natsServerBinary(), ['--config', file], { stdio: 'ignore' })
   await once(child, 'spawn')
   const exited = once(child, 'exit')
-  process.once('exit', () => child.kill('SIGKILL'))
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
   return {
     url: `nats://127.0.0.1:${port}`,
     async stop() {
       child.kill('SIGTERM')
       await exited
+      process.removeListener('exit', kill)
     },
   }
 }

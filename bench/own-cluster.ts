@@ -36,7 +36,9 @@ export async function startOwnCluster(dir: string): Promise<OwnCluster> {
     )
     const child = spawn(natsServerBinary(), ['--config', file], { stdio: 'ignore' })
     await once(child, 'spawn')
-    process.once('exit', () => child.kill('SIGKILL'))
+    const kill = (): void => void child.kill('SIGKILL')
+    process.once('exit', kill)
+    child.once('exit', () => process.removeListener('exit', kill))
     return child
   }
   const children = await Promise.all(names.map(start))

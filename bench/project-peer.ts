@@ -66,3 +66,47 @@ function createWrites(db: Database.Database): (change: Change) => void {
     insertFill.run(tradeId, change.orderId, String(price), String(amount), String(fee), txHash, at)
   }
 }
+
+/** Rows of a table, in the order of its columns. */
+interface TableRows {
+  readonly insert: string
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/** All rows of a database, to be inserted into an empty one of the same schema. */
+export function readRows(db: Database.Database): TableRows[] {
+  const names = db
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    )
+    .pluck()
+    .all()
+  return names.map((name) => {
+    const columns = db.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck()
+    const list = columns.all(name)
+    const marks = list.map(() => '?').join(', ')
+    return {
+      insert: `INSERT OR REPLACE INTO "${name}" (${list.join(', ')}) VALUES (${marks})`,
+      rows: db
+        .prepare<[], unknown[]>(`SELECT ${list.join(', ')} FROM "${name}"`)
+        .raw()
+        .all(),
+    }
+  })
+}
+
+/** Inserts the rows in so many transactions, and nothing else. */
+export function insertRows(
+  db: Database.Database,
+  tables: readonly TableRows[],
+  transactions: number,
+): void {
+  const prepared = tables.map(({ insert, rows }) => ({ insert: db.prepare(insert), rows }))
+  const part = db.transaction((from: number, to: number) => {
+    for (const { insert, rows } of prepared) {
+      const [first, last] = [Math.floor(from * rows.length), Math.floor(to * rows.length)]
+      for (const row of rows.slice(first, last)) insert.run(...row)
+    }
+  })
+  for (let at = 0; at < transactions; at += 1) part(at / transactions, (at + 1) / transactions)
+}

@@ -87,7 +87,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     rows.push(
       { what: `${what}, ${short.orders} orders`, unit: 'µs', values: values.short },
       { what: `${what}, ${long.orders} orders`, unit: 'µs', values: values.long },
-      ratio(`${what}, long / short`, [values.long, values.short], { atMost: 1.2 }),
+      ratio(`${what}, long / short`, [values.long, values.short], { atMost: 1.15 }),
     )
   }
   short.model.close()

@@ -23,23 +23,20 @@ export async function took(work: () => void | Promise<void>): Promise<Took> {
  * Runs the contenders in turn, so that other load on the machine affects all of them: one warm-up round, then `rounds`
  * measured ones, each in the reverse order of the one before. Returns the results of each, by round.
  */
-export async function interleaved<Name extends string, Result>(
+export async function interleaved<Contenders extends Readonly<Record<string, () => unknown>>>(
   rounds: number,
-  contenders: Readonly<Record<Name, () => Result | Promise<Result>>>,
-): Promise<Record<Name, Result[]>> {
-  const all = Object.entries(contenders) as [Name, () => Result | Promise<Result>][]
-  const results = Object.fromEntries(all.map(([name]) => [name, []])) as unknown as Record<
-    Name,
-    Result[]
-  >
+  contenders: Contenders,
+): Promise<{ [Name in keyof Contenders]: Awaited<ReturnType<Contenders[Name]>>[] }> {
+  const all = Object.entries(contenders)
+  const results = Object.fromEntries(all.map(([name]) => [name, [] as unknown[]]))
   for (let round = 0; round <= rounds; round += 1) {
     for (const [name, contend] of round % 2 === 0 ? all : all.toReversed()) {
       globalThis.gc?.()
       const result = await contend()
-      if (round > 0) results[name].push(result)
+      if (round > 0) results[name]?.push(result)
     }
   }
-  return results
+  return results as { [Name in keyof Contenders]: Awaited<ReturnType<Contenders[Name]>>[] }
 }
 
 /** Ratio of the first to the second, by round. */

@@ -79,12 +79,12 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   }
   const { spot, pairs, perp, future } = results
   const alone = await onVenue(join(dir, 'spot'), onSpot(counts.pairs), async ([six, many]) => {
-    const values = await interleaved<string, Alone | void>(rounds, {
+    const values = await interleaved(rounds, {
       together: () => measure(spot, together(six, swept(counts.together))),
       pairs: () => measure(pairs, together(many, paired(counts.together / 2, counts.pairs))),
       single: () => single(six, counts.single),
     })
-    return (values['single'] ?? []).flatMap((each) => each ?? [])
+    return values.single
   })
   await onVenue(join(dir, 'margin'), onMargin, ([ofPerp, ofFuture]) =>
     interleaved(rounds, {

@@ -48,7 +48,7 @@ async function run({ size, rounds }: BenchContext): Promise<Report> {
     rows: [
       { what: 'venue: action and signature', unit: 'µs', values: values.venue },
       { what: 'viem', unit: 'µs', values: values.viem },
-      ratio('viem / venue', [values.viem, values.venue], { atLeast: 25 }),
+      ratio('viem / venue', [values.viem, values.venue], { atLeast: 32 }),
       { what: 'venue: every check of a body', unit: 'µs', values: values.whole },
       ratio('viem / every check of a body', [values.viem, values.whole]),
     ],
