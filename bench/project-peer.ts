@@ -95,12 +95,13 @@ export function readRows(db: Database.Database): TableRows[] {
   })
 }
 
-/** Inserts the rows in so many transactions, and nothing else. */
+/** Inserts the rows in so many transactions, and nothing else; a row may come before the one that it refers to. */
 export function insertRows(
   db: Database.Database,
   tables: readonly TableRows[],
   transactions: number,
 ): void {
+  db.pragma('foreign_keys = OFF')
   const prepared = tables.map(({ insert, rows }) => ({ insert: db.prepare(insert), rows }))
   const part = db.transaction((from: number, to: number) => {
     for (const { insert, rows } of prepared) {

@@ -44,3 +44,7 @@ export const readSource = (path: string): string => readFileSync(`${ROOT}${path}
 
 /** Number of lines of a file, without trailing empty ones. */
 export const linesOf = (path: string): number => readSource(path).trimEnd().split('\n').length
+
+/** The compiled text of a source. */
+export const readCompiled = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(path.replace(/\.ts$/, '.js'), DIST)), 'utf8')

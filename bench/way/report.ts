@@ -44,9 +44,9 @@ function listText(title: string, files: readonly WayFile[]): string {
 }
 
 function totalsText(title: string, totals: Totals): string {
-  const { files, lines, medianLines, p90Lines, functions } = totals
+  const { files, lines, medianLines, p90Lines, functions, functionLines } = totals
   const perFile = `median ${medianLines} and p90 ${p90Lines} lines a file`
-  return `${title}: ${files} files, ${number(lines)} lines, ${perFile}, ${number(functions)} functions run`
+  return `${title}: ${files} files, ${number(lines)} lines, ${perFile}, ${number(functions)} functions of ${number(functionLines)} lines run`
 }
 
 /** The whole tree as text. */

@@ -1,6 +1,6 @@
 import { median, percentile } from '../rounds.js'
 import type { Measured } from './measure.js'
-import { linesOf } from './product-files.js'
+import { linesOf, readCompiled } from './product-files.js'
 import { keyOf, type RanFunction, type Take } from './takes.js'
 
 /**
@@ -26,6 +26,8 @@ export interface Totals {
   readonly medianLines: number
   readonly p90Lines: number
   readonly functions: number
+  /** Lines of the compiled text of these functions, each once. */
+  readonly functionLines: number
 }
 
 export interface Way {
@@ -102,13 +104,29 @@ function countByProcess(orders: readonly (readonly Seen[])[]): Record<string, nu
 
 function totalsOf(paths: readonly string[], seen: readonly (readonly Seen[])[]): Totals {
   const lines = paths.map(linesOf)
+  const keys = inEvery(seen.map((all) => new Set(all.map(({ key }) => key))))
   return {
     files: paths.length,
     lines: lines.reduce((sum, each) => sum + each, 0),
     medianLines: Math.round(median(lines)),
     p90Lines: Math.round(percentile(lines, 0.9)),
-    functions: inEvery(seen.map((all) => new Set(all.map(({ key }) => key)))).size,
+    functions: keys.size,
+    functionLines: linesOfFunctions(keys),
   }
+}
+
+/** A function inside of another one counts as a part of it. */
+function linesOfFunctions(keys: ReadonlySet<string>): number {
+  const lines = new Map<string, Set<number>>()
+  for (const key of keys) {
+    const [, file = '', from, to] = /^(.*):(\d+)-(\d+)$/.exec(key) ?? []
+    const last = readCompiled(file).slice(0, Number(to)).split('\n').length
+    const first = readCompiled(file).slice(0, Number(from)).split('\n').length
+    const known = lines.get(file) ?? new Set<number>()
+    for (let line = first; line <= last; line += 1) known.add(line)
+    lines.set(file, known)
+  }
+  return [...lines.values()].reduce((sum, { size }) => sum + size, 0)
 }
 
 function inEvery(sets: readonly ReadonlySet<string>[]): Set<string> {
