@@ -1,9 +1,5 @@
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { constants, createGzip } from 'node:zlib'
 import type { Market } from '../../core/contracts/market.js'
 import type { ReadModel } from '../../data/history/read-model.js'
-import { piecesOf } from '../../runtime/http/answer-bytes.js'
 import type { RenderedBook, RenderedSide } from './render-book.js'
 
 /** The visible books of the venue's markets, each rendered once for each state of the projection. */
@@ -13,18 +9,30 @@ export interface Books {
    * rendering. Rejects when the renderer fails.
    */
   book(market: Market): Promise<RenderedBook>
+  /**
+   * A body of the book compressed: these parts, which the tag names. The newest of each book is kept while the book is, and
+   * requests share it. Rejects when the renderer fails.
+   */
+  compressed(book: RenderedBook, etag: string, parts: readonly Uint8Array[]): Promise<Uint8Array>
 }
 
-export interface BooksOptions {
+/** Work on books that takes longer than an event loop may be held up. */
+export interface BookRenderer {
   /** Renders the book as the projection has it when the call arrives. */
   readonly render: (market: Market) => Promise<RenderedBook>
+  /** The parts after each other as gzip. */
+  readonly compress: (parts: readonly Uint8Array[]) => Promise<Uint8Array>
+}
+
+export interface BooksOptions extends BookRenderer {
   readonly readModel: Pick<ReadModel, 'projectedSeq'>
 }
 
 /** Keeps one book of each market; must be called with markets of the venue only. */
-export function createBooks({ render, readModel }: BooksOptions): Books {
+export function createBooks({ render, compress, readModel }: BooksOptions): Books {
   const kept = new Map<string, { readonly of: Market; readonly book: RenderedBook }>()
   const running = new Map<string, Promise<RenderedBook>>()
+  const bodies = new WeakMap<RenderedBook, { etag: string; body: Promise<Uint8Array> }>()
 
   async function start(market: Market): Promise<RenderedBook> {
     try {
@@ -53,6 +61,13 @@ export function createBooks({ render, readModel }: BooksOptions): Books {
       running.set(name, rendering)
       return rendering
     },
+    compressed(book, etag, parts) {
+      const known = bodies.get(book)
+      if (known?.etag === etag) return known.body
+      const body = compress(parts)
+      bodies.set(book, { etag, body })
+      return body
+    },
   }
 }
 
@@ -68,33 +83,3 @@ const END = Buffer.from(']}')
 function upTo({ bytes, ends }: RenderedSide, depth = ends.length): Uint8Array {
   return depth >= ends.length ? bytes : bytes.subarray(0, ends[depth - 1])
 }
-
-/** Compresses bodies in pieces outside the event loop; the newest one of each book is kept while the book is. */
-export function createCompressor(): (
-  book: RenderedBook,
-  etag: string,
-  parts: readonly Uint8Array[],
-) => Promise<Uint8Array[]> {
-  const kept = new WeakMap<RenderedBook, { etag: string; body: Promise<Uint8Array[]> }>()
-  return (book, etag, parts) => {
-    const known = kept.get(book)
-    if (known?.etag === etag) return known.body
-    const body = compress(parts)
-    kept.set(book, { etag, body })
-    return body
-  }
-}
-
-async function compress(parts: readonly Uint8Array[]): Promise<Uint8Array[]> {
-  const compressed: Uint8Array[] = []
-  await pipeline(
-    Readable.from(piecesOf(parts, GZIP_PIECE_BYTES), { objectMode: false }),
-    createGzip({ level: constants.Z_BEST_SPEED }),
-    async (pieces: AsyncIterable<Uint8Array>) => {
-      for await (const piece of pieces) compressed.push(piece)
-    },
-  )
-  return compressed
-}
-
-const GZIP_PIECE_BYTES = 1024 * 1024

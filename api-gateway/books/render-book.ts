@@ -67,10 +67,11 @@ function rendering(market: Market, { updatedSeq, open }: BookRow): RenderedOrder
   return { updatedSeq, bytes }
 }
 
+/** In memory that threads share: the one that answers sends it, and the one that rendered it compresses it. */
 function joined(records: readonly Buffer[]): RenderedSide {
   const ends = new Uint32Array(records.length)
   const length = records.reduce((sum, { length: of }) => sum + of + 1, 0)
-  const bytes = Buffer.allocUnsafeSlow(Math.max(0, length - 1))
+  const bytes = Buffer.from(new SharedArrayBuffer(Math.max(0, length - 1)))
   let at = 0
   for (const [index, record] of records.entries()) {
     if (index > 0) at += COMMA.copy(bytes, at)

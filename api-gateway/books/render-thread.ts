@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Market } from '../../core/contracts/market.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { createBooks, type Books, type BooksOptions } from './books.js'
+import { createBooks, type BookRenderer, type Books, type BooksOptions } from './books.js'
 import type { RenderedBook } from './render-book.js'
 
 /** The thread that renders books ended before it answered. */
@@ -9,19 +9,26 @@ export class RendererEnded extends Error {
   override readonly name = 'RendererEnded'
 }
 
-/** Renders books in a thread of its own. */
-export interface RenderThread {
-  /** Rejects with RendererEnded; the next call starts another thread. */
-  render(market: Market): Promise<RenderedBook>
+/** Renders and compresses in a thread of its own; a call rejects with RendererEnded, and the next one starts another thread. */
+export interface RenderThread extends BookRenderer {
   stop(): Promise<void>
 }
 
+/** What the thread is asked: for a market's book, or for these parts as gzip. */
+export type RenderCall = { readonly market: Market } | { readonly parts: readonly Uint8Array[] }
+
+/** Its answer to the call of the id: a book, or gzip. */
+export interface RenderAnswer {
+  readonly id: number
+  readonly made: RenderedBook | Uint8Array
+}
+
 interface Waiting {
-  readonly resolve: (book: RenderedBook) => void
+  readonly resolve: (made: RenderAnswer['made']) => void
   readonly reject: (error: Error) => void
 }
 
-/** The read model at `path` must exist. As many calls wait as the caller makes: Books makes one for each market. */
+/** The read model at `path` must exist. As many calls wait as the caller makes: Books makes two for each market. */
 export function openRenderThread(path: string, log: Logger): RenderThread {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | undefined
@@ -36,8 +43,8 @@ export function openRenderThread(path: string, log: Logger): RenderThread {
 
   function start(): Worker {
     const started = new Worker(new URL('./worker.js', import.meta.url), { workerData: { path } })
-    started.on('message', ({ id, book }: { id: number; book: RenderedBook }) => {
-      waiting.get(id)?.resolve(book)
+    started.on('message', ({ id, made }: RenderAnswer) => {
+      waiting.get(id)?.resolve(made)
       waiting.delete(id)
     })
     let failure: unknown
@@ -53,14 +60,17 @@ export function openRenderThread(path: string, log: Logger): RenderThread {
     return started
   }
 
+  const ask = (call: RenderCall): Promise<RenderAnswer['made']> =>
+    new Promise((resolve, reject) => {
+      worker ??= start()
+      calls += 1
+      waiting.set(calls, { resolve, reject })
+      worker.postMessage({ id: calls, ...call })
+    })
+
   return {
-    render: (market) =>
-      new Promise((resolve, reject) => {
-        worker ??= start()
-        calls += 1
-        waiting.set(calls, { resolve, reject })
-        worker.postMessage({ id: calls, market })
-      }),
+    render: async (market) => (await ask({ market })) as RenderedBook,
+    compress: async (parts) => (await ask({ parts })) as Uint8Array,
     async stop() {
       await worker?.terminate()
     },
@@ -75,7 +85,7 @@ export function openBooks(
 ): Books & Pick<RenderThread, 'stop'> {
   const thread = openRenderThread(path, log)
   return {
-    ...createBooks({ render: (market) => thread.render(market), readModel }),
+    ...createBooks({ ...thread, readModel }),
     stop: () => thread.stop(),
   }
 }

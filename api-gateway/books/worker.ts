@@ -1,12 +1,16 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { constants, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
 import { openReadModel } from '../../data/history/read-model.js'
 import { createBookRenderer } from './render-book.js'
+import type { RenderAnswer, RenderCall } from './render-thread.js'
 
-/** A thread that renders books: a large one takes longer than an order may wait for the gateway's event loop. */
+/**
+ * A thread that renders books and compresses them: with a large one both take longer than an order may wait for the gateway's
+ * event loop. Compression by Node's pool of threads would have the priority of the event loop.
+ */
 
 /** Behind the threads that pass orders on; on Linux the priority is that of the thread. */
 const PRIORITY = 10
@@ -17,8 +21,14 @@ assert(port !== null, 'books are rendered in a worker thread')
 setPriority(0, PRIORITY)
 const render = createBookRenderer(openReadModel(path))
 
-port.on('message', ({ id, market }: { id: number; market: Market }) => {
-  const book = render(market)
-  const memory = [book.bids, book.asks].flatMap(({ bytes, ends }) => [bytes.buffer, ends.buffer])
-  port.postMessage({ id, book }, memory as ArrayBuffer[])
+port.on('message', (call: RenderCall & { readonly id: number }) => {
+  const { id } = call
+  if ('market' in call) return answer({ id, made: render(call.market) })
+  const made = gzipSync(Buffer.concat(call.parts), { level: constants.Z_BEST_SPEED })
+  answer({ id, made })
 })
+
+/** The bytes of a book are shared memory; those of a compressed one are copied. */
+function answer(message: RenderAnswer): void {
+  port?.postMessage(message)
+}

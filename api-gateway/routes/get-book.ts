@@ -8,7 +8,7 @@ import { MarketQuery } from '../../interface/market.js'
 import { BookQuery, BookRecord } from '../../interface/order.js'
 import { answerBytes } from '../../runtime/http/answer-bytes.js'
 import { answerJson } from '../../runtime/http/server.js'
-import { bookMembers, createCompressor } from '../books/books.js'
+import { bookMembers } from '../books/books.js'
 import type { RenderedBook } from '../books/render-book.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
@@ -43,7 +43,6 @@ export const getBook: Route = {
   },
   isLarge: ({ query }) => !(Number(query.depth) <= SHORT_DEPTH),
   handler(deps) {
-    const compressed = createCompressor()
     return async (ctx) => {
       const found = askedMarket(ctx, deps)
       if ('refusal' in found) return refuse(ctx, found.refusal)
@@ -70,7 +69,7 @@ export const getBook: Route = {
         return answerBytes(ctx, parts)
       }
       ctx.set('Content-Encoding', 'gzip')
-      answerBytes(ctx, await compressed(book, etag, parts))
+      answerBytes(ctx, [await deps.books.compressed(book, etag, parts)])
     }
   },
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { gunzipSync } from 'node:zlib'
 import { bookMembers, createBooks } from '../../api-gateway/books/books.js'
 import { createBookRenderer, type RenderedBook } from '../../api-gateway/books/render-book.js'
 import { openRenderThread } from '../../api-gateway/books/render-thread.js'
@@ -85,7 +86,8 @@ describe('the books of the gateway', () => {
       const book = { seq, lastTradeSec: undefined, bids: side, asks: side }
       return new Promise((resolve) => finish.push(() => resolve(book)))
     }
-    return { finish, model, books: createBooks({ render, readModel: model }) }
+    const compress = () => Promise.resolve(Buffer.alloc(0))
+    return { finish, model, books: createBooks({ render, compress, readModel: model }) }
   }
 
   it('share one rendering until the projection moves', async () => {
@@ -131,13 +133,38 @@ describe('the books of the gateway', () => {
   })
 })
 
+describe('the compressed bodies of a book', () => {
+  it('are made once for each tag of the newest book', async () => {
+    const side = { bytes: Buffer.alloc(0), ends: new Uint32Array(0) }
+    const book = { seq: 1, lastTradeSec: undefined, bids: side, asks: side }
+    const asked: string[] = []
+    const books = createBooks({
+      render: () => Promise.resolve(book),
+      compress: ([part = Buffer.alloc(0)]) => {
+        asked.push(Buffer.from(part).toString())
+        return Promise.resolve(Buffer.from(`${asked.length}`))
+      },
+      readModel: { projectedSeq: () => 1 },
+    })
+    const bodyNamed = async (etag: string): Promise<string> =>
+      Buffer.from(await books.compressed(book, etag, [Buffer.from(etag)])).toString()
+    expect([await bodyNamed('a'), await bodyNamed('a'), await bodyNamed('b')]).to.deep.equal([
+      ...['1', '1', '2'],
+    ])
+    expect(asked).to.deep.equal(['a', 'b'])
+  })
+})
+
 describe('the thread that renders books', () => {
   it('gives the book of the projection, and is replaced when it fails', async () => {
     const history = openHistory([market])
     const reads = openReadModel(history.path)
     const thread = openRenderThread(history.path, silentLog)
     try {
-      expect(bodyOf(await thread.render(market))).to.equal(plainBody(reads))
+      const rendered = await thread.render(market)
+      expect(bodyOf(rendered)).to.equal(plainBody(reads))
+      const zipped = await thread.compress(bookMembers(rendered))
+      expect(gunzipSync(zipped)).to.deep.equal(Buffer.concat(bookMembers(rendered)))
       const broken = { ...market, presentation: undefined } as unknown as typeof market
       const failure: unknown = await thread.render(broken).catch((error: unknown) => error)
       expect(failure).to.have.property('name', 'RendererEnded')

@@ -38,6 +38,7 @@ describe('large reads of the gateway', () => {
     ;[waiting, isOpen] = [[], false]
     const shelf = aBookShelf(aFakeReadModel())
     const books: Books = {
+      ...shelf,
       async book(market) {
         if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
         return shelf.book(market)
@@ -120,6 +121,7 @@ describe('large reads whose connection ends', () => {
   it('make room, those that wait behind another answer too', async () => {
     let begun = 0
     const books: Books = {
+      ...aBookShelf(aFakeReadModel()),
       book() {
         begun += 1
         return new Promise(() => undefined)
