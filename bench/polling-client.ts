@@ -38,14 +38,19 @@ async function poll(port: number, address: string): Promise<void> {
   }
 }
 
+/** Once more when the server has closed the kept connection just before. */
 function read(options: RequestOptions): Promise<{ status: number; bytes: number }> {
   return new Promise((resolve, reject) => {
-    get(options, (answer) => {
+    const request = get(options, (answer) => {
       buffer(answer).then(
         ({ length: bytes }) => resolve({ status: answer.statusCode ?? 0, bytes }),
         reject,
       )
-    }).on('error', reject)
+    })
+    request.on('error', (error) => {
+      if (request.reusedSocket) resolve(read(options))
+      else reject(error)
+    })
   })
 }
 
