@@ -64,7 +64,10 @@ export function createBooks({ render, compress, readModel }: BooksOptions): Book
     compressed(book, etag, parts) {
       const known = bodies.get(book)
       if (known?.etag === etag) return known.body
-      const body = compress(parts)
+      const body = compress(parts).catch((error: unknown) => {
+        bodies.delete(book)
+        throw error
+      })
       bodies.set(book, { etag, body })
       return body
     },

@@ -134,24 +134,34 @@ describe('the books of the gateway', () => {
 })
 
 describe('the compressed bodies of a book', () => {
-  it('are made once for each tag of the newest book', async () => {
-    const side = { bytes: Buffer.alloc(0), ends: new Uint32Array(0) }
-    const book = { seq: 1, lastTradeSec: undefined, bids: side, asks: side }
-    const asked: string[] = []
+  const side = { bytes: Buffer.alloc(0), ends: new Uint32Array(0) }
+  const book = { seq: 1, lastTradeSec: undefined, bids: side, asks: side }
+  /** Those of one book, by tag; each is the number of the compression that made it. */
+  const bodies = (compress: () => Promise<Uint8Array>) => {
     const books = createBooks({
       render: () => Promise.resolve(book),
-      compress: ([part = Buffer.alloc(0)]) => {
-        asked.push(Buffer.from(part).toString())
-        return Promise.resolve(Buffer.from(`${asked.length}`))
-      },
+      compress,
       readModel: { projectedSeq: () => 1 },
     })
-    const bodyNamed = async (etag: string): Promise<string> =>
-      Buffer.from(await books.compressed(book, etag, [Buffer.from(etag)])).toString()
-    expect([await bodyNamed('a'), await bodyNamed('a'), await bodyNamed('b')]).to.deep.equal([
-      ...['1', '1', '2'],
-    ])
-    expect(asked).to.deep.equal(['a', 'b'])
+    return async (etag: string) => Buffer.from(await books.compressed(book, etag, [])).toString()
+  }
+
+  it('are made once for each tag of the newest book', async () => {
+    let made = 0
+    const body = bodies(() => Promise.resolve(Buffer.from(`${(made += 1)}`)))
+    expect([await body('a'), await body('a'), await body('b')]).to.deep.equal(['1', '1', '2'])
+  })
+
+  it('are made again after one that failed', async () => {
+    let made = 0
+    const body = bodies(() => {
+      made += 1
+      if (made === 1) return Promise.reject(new Error('the thread has ended'))
+      return Promise.resolve(Buffer.from(`${made}`))
+    })
+    const failure: unknown = await body('a').catch((error: unknown) => error)
+    expect(failure).to.have.property('message', 'the thread has ended')
+    expect(await body('a')).to.equal('2')
   })
 })
 
