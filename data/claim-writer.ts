@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { crash } from '../core/crash-point.js'
 import type { LogPosition } from './intake-registry.js'
@@ -50,28 +49,4 @@ export interface ClaimThread {
   /** Resolves once the batch is durable; rejects with what SQLite throws, and then nothing of it is stored. */
   write(batch: ClaimBatch): Promise<void>
   stop(): Promise<void>
-}
-
-/**
- * The thread is started by the first batch. Thousands of random keys take a tenth of a second and more of a large file, which no
- * order may wait for. A thread that ends by itself ends the process.
- */
-export function openClaimThread(path: string): ClaimThread {
-  let worker: Worker | undefined
-  const start = (): Worker =>
-    new Worker(new URL('./claim-writer-thread.js', import.meta.url), { workerData: { path } })
-  return {
-    write: (batch) =>
-      new Promise((resolve, reject) => {
-        worker ??= start()
-        worker.once('message', ({ error }: { readonly error?: Error }) => {
-          if (error === undefined) resolve()
-          else reject(error)
-        })
-        worker.postMessage(batch)
-      }),
-    async stop() {
-      await worker?.terminate()
-    },
-  }
 }

@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
 import type { MarketTerms } from '../core/contracts/market-terms.js'
-import { batchOf, CHECKPOINT_PAGES, prepareClaimWriter, type ClaimThread } from './claim-writer.js'
+import { prepareStoring, type State, type Storing } from './claim-storing.js'
+import { CHECKPOINT_PAGES, type ClaimThread } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'
 import {
   createRecentClaims,
@@ -10,7 +11,6 @@ import {
   type Claim,
   type ClaimTable,
   type ClaimTaken,
-  type RecentClaims,
   type TakenOrder,
 } from './recent-claims.js'
 
@@ -132,22 +132,12 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
   }
 }
 
-/** Where the logs are read to, by market. */
-interface State {
-  readonly folded: Map<string, LogPosition>
-  stored: ReadonlyMap<string, LogPosition>
-  /** Calls of `fold` since the last time that all was stored. */
-  folds: number
-}
-
 const BEGINNING: LogPosition = { streamSeq: 0, lastNo: 0 }
 
 /** Claims that gather before one transaction stores them: a page of the table is then written once for many orders. */
 export const MAX_RECENT_CLAIMS = 2_048
 /** Claims that wait while earlier ones are being stored; beyond it no order is placed. */
 export const MAX_WAITING_CLAIMS = 65_536
-/** So few claims are not worth the way to the thread. */
-const FEW_CLAIMS = 64
 /** Folds after which all is stored: what a start reads of the log at most, besides the messages of other writers. */
 export const MAX_FOLDS = 256
 
@@ -182,77 +172,6 @@ interface TakenRow {
 function takenOrder(row: TakenRow | undefined): TakenOrder | undefined {
   if (row === undefined) return undefined
   return { orderId: row.order_id, market: row.market, fingerprint: row.fingerprint }
-}
-
-/** Stores claims and positions in one transaction: a position is never ahead of the claims before it. */
-interface Storing {
-  /** Begins to store all that was folded; nothing while a batch is being stored. Throws why the last batch was not stored. */
-  store(): void
-  /** Writes a row of another table: at once, or when the batch that is being stored is. The last one of a key counts. */
-  readonly whenFree: (key: string, write: () => void) => void
-  /** Resolves when the batch is stored, or cannot be; undefined when none is on its way. */
-  running(): Promise<void> | undefined
-  /** Stores what is left; only while none is on its way. */
-  storeRest(): void
-}
-
-interface StoringParts {
-  readonly recent: RecentClaims
-  readonly state: State
-  readonly thread: ClaimThread | undefined
-}
-
-function prepareStoring(db: Database, { recent, state, thread }: StoringParts): Storing {
-  const write = prepareClaimWriter(db)
-  const waiting = new Map<string, () => void>()
-  let running: Promise<void> | undefined
-  let failure: unknown
-
-  const next = () => {
-    const { length: count } = recent.landed()
-    const positions = new Map(state.folded)
-    const stored = (): void => {
-      recent.moved(count)
-      state.stored = positions
-      state.folds = 0
-    }
-    return { batch: batchOf(recent.landed(), positions), stored }
-  }
-  const storeHere = (): void => {
-    const { batch, stored } = next()
-    write(batch)
-    stored()
-  }
-  const storeThere = async (to: ClaimThread): Promise<void> => {
-    const { batch, stored } = next()
-    try {
-      await to.write(batch)
-      stored()
-      for (const writeRow of waiting.values()) writeRow()
-      waiting.clear()
-    } catch (error) {
-      failure = error
-    }
-    running = undefined
-  }
-  return {
-    store() {
-      if (running !== undefined) return
-      if (failure !== undefined) {
-        const last = failure
-        failure = undefined
-        throw last as Error
-      }
-      if (thread === undefined || recent.landed().length < FEW_CLAIMS) storeHere()
-      else running = storeThere(thread)
-    },
-    whenFree(key, writeRow) {
-      if (running === undefined) writeRow()
-      else waiting.set(key, writeRow)
-    },
-    running: () => running,
-    storeRest: storeHere,
-  }
 }
 
 /** What release 0.2.0 left in its outbox. */

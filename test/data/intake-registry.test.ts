@@ -2,28 +2,19 @@ import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { openClaimThread, type ClaimBatch } from '../../data/claim-writer.js'
+import { join } from 'node:path'
 import {
   MAX_FOLDS,
   MAX_RECENT_CLAIMS,
-  MAX_WAITING_CLAIMS,
   openIntakeRegistry,
   type Claim,
   type IntakeRegistry,
 } from '../../data/intake-registry.js'
-import { anOrder } from '../support/builders.js'
-import { eventually } from '../support/eventually.js'
 import { writeOldRegistry } from '../support/old-registry.js'
+import { numberedClaim as claimOf, owner } from './numbered-claims.js'
 
 const market = 'cNGN-USDC'
 const other = 'other-market'
-const { owner } = anOrder()
-
-const claimOf = (number: number, orderId = `order-${number}`): Claim => ({
-  ...{ orderId, owner, nonce: 10n ** 70n + BigInt(number) },
-  fingerprint: Buffer.alloc(32, number % 251),
-})
 
 describe('the registry of order intake', () => {
   let directory: string
@@ -169,83 +160,6 @@ describe('the registry of order intake', () => {
     const clashes = registry.fold(other, [claimOf(1), claimOf(1, 'another'), claimOf(3)], position)
     expect(clashes.map(({ orderId }) => orderId)).to.deep.equal(['order-1', 'order-1'])
     expect(rows()).to.equal(2)
-  })
-})
-
-describe('the registry of order intake with a thread that stores', () => {
-  let path: string
-  beforeEach(() => (path = join(mkdtempSync(join(tmpdir(), 'registry-')), 'intake.db')))
-  afterEach(() => rmSync(dirname(path), { recursive: true }))
-
-  const many = (from: number, count: number): Claim[] =>
-    Array.from({ length: count }, (_, index) => claimOf(from + index))
-  const position = (streamSeq: number) => ({ streamSeq, lastNo: streamSeq })
-
-  it('has every claim before, while and after the thread stores it', async function () {
-    this.timeout(60_000)
-    const registry = openIntakeRegistry(path, openClaimThread(path))
-    const expectTaken = (count: number): void => {
-      for (const number of [0, count >> 1, count - 1]) {
-        expect(registry.findOrder(`order-${number}`)?.market, `order-${number}`).to.equal(market)
-        expect(registry.take(other, claimOf(number, 'another'))?.by).to.equal('nonce')
-      }
-    }
-    registry.fold(market, many(0, MAX_RECENT_CLAIMS), position(1))
-    expect(registry.stored(market).streamSeq).to.equal(0)
-    expectTaken(MAX_RECENT_CLAIMS)
-    // These come while the first are being stored, and the resume position with them.
-    registry.fold(market, many(MAX_RECENT_CLAIMS, 100), position(2))
-    registry.markWatchedFrom(market, 7)
-    expectTaken(MAX_RECENT_CLAIMS + 100)
-    await eventually(() => registry.stored(market).streamSeq === 1, 50_000)
-    expectTaken(MAX_RECENT_CLAIMS + 100)
-    await registry.close()
-    const again = openIntakeRegistry(path)
-    expect(again.stored(market)).to.deep.equal(position(2))
-    expect(again.watchedFrom(market)).to.equal(7)
-    expect(again.findOrder(`order-${MAX_RECENT_CLAIMS + 99}`)?.market).to.equal(market)
-    await again.close()
-  })
-
-  it('closes once the batch that is on its way is stored', async function () {
-    this.timeout(60_000)
-    const registry = openIntakeRegistry(path, openClaimThread(path))
-    registry.fold(market, many(0, MAX_RECENT_CLAIMS), position(1))
-    registry.fold(market, many(MAX_RECENT_CLAIMS, 1), position(2))
-    await registry.close()
-    const again = openIntakeRegistry(path)
-    expect(again.stored(market)).to.deep.equal(position(2))
-    expect(again.findOrder(`order-${MAX_RECENT_CLAIMS}`)?.market).to.equal(market)
-    await again.close()
-  })
-
-  it('throws once why a batch was not stored, tries again, and is full before memory is', async () => {
-    let fails = true
-    let written = 0
-    const thread = {
-      write: (batch: ClaimBatch) => {
-        if (fails) return Promise.reject(new Error('disk full'))
-        written += batch.claims.length
-        return Promise.resolve()
-      },
-      stop: () => Promise.resolve(),
-    }
-    const registry = openIntakeRegistry(path, thread)
-    registry.fold(market, many(0, MAX_RECENT_CLAIMS), position(1))
-    await new Promise(setImmediate)
-    expect(() => registry.fold(market, [], position(2))).to.throw('disk full')
-    expect(registry.isFull()).to.equal(false)
-    registry.fold(market, many(MAX_RECENT_CLAIMS, MAX_WAITING_CLAIMS), position(3))
-    expect(registry.isFull()).to.equal(true)
-    await new Promise(setImmediate)
-    fails = false
-    expect(() => registry.fold(market, [], position(4))).to.throw('disk full')
-    registry.fold(market, [], position(4))
-    await new Promise(setImmediate)
-    expect(written).to.equal(MAX_RECENT_CLAIMS + MAX_WAITING_CLAIMS)
-    expect(registry.isFull()).to.equal(false)
-    expect(registry.stored(market)).to.deep.equal(position(4))
-    await registry.close()
   })
 })
 

@@ -1,0 +1,86 @@
+import type { Database } from 'better-sqlite3'
+import { batchOf, prepareClaimWriter, type ClaimThread } from './claim-writer.js'
+import type { LogPosition } from './intake-registry.js'
+import type { RecentClaims } from './recent-claims.js'
+
+/** So few claims are not worth the way to the thread. */
+const FEW_CLAIMS = 64
+
+/** Where the logs are read to, by market. */
+export interface State {
+  readonly folded: Map<string, LogPosition>
+  stored: ReadonlyMap<string, LogPosition>
+  /** Calls of `fold` since the last time that all was stored. */
+  folds: number
+}
+
+/** Stores claims and positions in one transaction: a position is never ahead of the claims before it. */
+export interface Storing {
+  /** Begins to store all that was folded; nothing while a batch is being stored. Throws why the last batch was not stored. */
+  store(): void
+  /** Writes a row of another table: at once, or when the batch that is being stored is. The last one of a key counts. */
+  readonly whenFree: (key: string, write: () => void) => void
+  /** Resolves when the batch is stored, or cannot be; undefined when none is on its way. */
+  running(): Promise<void> | undefined
+  /** Stores what is left; only while none is on its way. */
+  storeRest(): void
+}
+
+interface StoringParts {
+  readonly recent: RecentClaims
+  readonly state: State
+  readonly thread: ClaimThread | undefined
+}
+
+export function prepareStoring(db: Database, { recent, state, thread }: StoringParts): Storing {
+  const write = prepareClaimWriter(db)
+  const waiting = new Map<string, () => void>()
+  let running: Promise<void> | undefined
+  let failure: unknown
+
+  const next = () => {
+    const { length: count } = recent.landed()
+    const positions = new Map(state.folded)
+    const stored = (): void => {
+      recent.moved(count)
+      state.stored = positions
+      state.folds = 0
+    }
+    return { batch: batchOf(recent.landed(), positions), stored }
+  }
+  const storeHere = (): void => {
+    const { batch, stored } = next()
+    write(batch)
+    stored()
+  }
+  const storeThere = async (to: ClaimThread): Promise<void> => {
+    const { batch, stored } = next()
+    try {
+      await to.write(batch)
+      stored()
+      for (const writeRow of waiting.values()) writeRow()
+      waiting.clear()
+    } catch (error) {
+      failure = error
+    }
+    running = undefined
+  }
+  return {
+    store() {
+      if (running !== undefined) return
+      if (failure !== undefined) {
+        const last = failure
+        failure = undefined
+        throw last as Error
+      }
+      if (thread === undefined || recent.landed().length < FEW_CLAIMS) storeHere()
+      else running = storeThere(thread)
+    },
+    whenFree(key, writeRow) {
+      if (running === undefined) writeRow()
+      else waiting.set(key, writeRow)
+    },
+    running: () => running,
+    storeRest: storeHere,
+  }
+}
