@@ -18,7 +18,10 @@ export interface State {
 export interface Storing {
   /** Begins to store all that was folded; nothing while a batch is being stored. Throws why the last batch was not stored. */
   store(): void
-  /** Writes a row of another table: at once, or when the batch that is being stored is. The last one of a key counts. */
+  /**
+   * Writes a row of another table: at once, or when the batch that is being stored is, and after a failure with the next row or
+   * batch, at the latest at the end. The last one of a key counts.
+   */
   readonly whenFree: (key: string, write: () => void) => void
   /** Resolves when the batch is stored, or cannot be; undefined when none is on its way. */
   running(): Promise<void> | undefined
@@ -53,13 +56,19 @@ export function prepareStoring(db: Database, { recent, state, thread }: StoringP
     write(batch)
     stored()
   }
+  /** A row that could not be written goes on waiting. */
+  const writeRows = (): void => {
+    for (const [key, writeRow] of waiting) {
+      writeRow()
+      waiting.delete(key)
+    }
+  }
   const storeThere = async (to: ClaimThread): Promise<void> => {
     const { batch, stored } = next()
     try {
       await to.write(batch)
       stored()
-      for (const writeRow of waiting.values()) writeRow()
-      waiting.clear()
+      writeRows()
     } catch (error) {
       failure = error
     }
@@ -77,10 +86,13 @@ export function prepareStoring(db: Database, { recent, state, thread }: StoringP
       else running = storeThere(thread)
     },
     whenFree(key, writeRow) {
-      if (running === undefined) writeRow()
-      else waiting.set(key, writeRow)
+      waiting.set(key, writeRow)
+      if (running === undefined) writeRows()
     },
     running: () => running,
-    storeRest: storeHere,
+    storeRest() {
+      storeHere()
+      writeRows()
+    },
   }
 }

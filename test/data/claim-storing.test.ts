@@ -219,4 +219,31 @@ describe('the registry of order intake with a thread that stores', () => {
     await thread.finish()
     await registry.close()
   })
+
+  describe('after a batch that was not stored', () => {
+    it('keeps the newest mark, also of those made while it was on its way', async () => {
+      const registry = open()
+      begin(registry)
+      registry.markTerms(market, 6, terms(20))
+      await thread.finish(new Error('disk full'))
+      registry.markTerms(market, 9, terms(30))
+      expect(() => registry.fold(market, [], position(2))).to.throw('disk full')
+      registry.fold(market, [], position(2))
+      await thread.finish()
+      const found = await afterClose(registry, (next) => next.terms(market))
+      expect(found).to.deep.equal({ streamSeq: 9, terms: terms(30) })
+    })
+
+    it('writes what was marked meanwhile when it closes, with the claims', async () => {
+      const registry = open()
+      begin(registry)
+      registry.markTerms(market, 6, terms(20))
+      await thread.finish(new Error('disk full'))
+      await afterClose(registry, (next) => {
+        expect(next.terms(market)).to.deep.equal({ streamSeq: 6, terms: terms(20) })
+        expect(next.stored(market)).to.deep.equal(position(1))
+        expect(next.findOrder('order-0')?.market).to.equal(market)
+      })
+    })
+  })
 })
