@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { orderText } from '../bus-schemas/orders.js'
+import { transferText } from '../bus-schemas/transfers.js'
 import type { Hex } from '../core/action.js'
+import { transferRecord } from '../core/records/transfer-record.js'
 import { isoTime } from '../core/time.js'
 import { HISTORY_MIGRATIONS } from './history/project.js'
 import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from './journal/transaction-journal.js'
@@ -34,11 +36,11 @@ export interface TransactionTrail {
   readonly attempts: readonly { readonly hash: Hex; readonly signedAt: string }[]
 }
 
-/** A deposit or a withdrawal as its record states it (interface section 6). */
+/** A deposit or a withdrawal as a client is shown it (interface 4.1). */
 export interface TransferTrail {
   readonly kind: 'deposit' | 'withdrawal'
   readonly status: string
-  readonly record: unknown
+  readonly record: ReturnType<typeof transferRecord>
 }
 
 /** A trade as the history has it. */
@@ -182,7 +184,9 @@ function transfersOf(db: Db, kind: TransferTrail['kind'], subject: string): Tran
            WHERE json_valid(request) AND json_extract(request, '$.action.nonce') = ? LIMIT ${MAX_FOUND}`,
     )
     .all(byHash ? blobOf(subject as Hex) : subject)
-  return rows.map(({ status, record }) => ({ kind, status, record: JSON.parse(record) as unknown }))
+  return rows.map(({ status, record }) => ({
+    ...{ kind, status, record: transferRecord(transferText.read(record)) },
+  }))
 }
 
 const DIGITS = /^[0-9]+$/

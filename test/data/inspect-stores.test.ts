@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
+import { transferText } from '../../bus-schemas/transfers.js'
 import { openStoresReader } from '../../data/inspect-stores.js'
 import { JOURNAL_MIGRATIONS } from '../../data/journal/transaction-journal.js'
 import { openDatabase } from '../../data/open.js'
 import { TRANSFER_MIGRATIONS } from '../../data/transfer-store.js'
 import { tempDir } from '../support/temp-dir.js'
+import { anUnsentTransfer } from '../support/transfer-bodies.js'
 
 const HASH = `0x${'ab'.repeat(32)}`
 
@@ -21,11 +23,12 @@ describe('what an operator reads of the databases', () => {
     const transfers = open('deposits.db', TRANSFER_MIGRATIONS)
     const transfer = transfers.prepare(
       `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request)
-       VALUES (?, ?, 'confirmed', 0, '{}', ?)`,
+       VALUES (?, ?, 'confirmed', 0, ?, ?)`,
     )
     const request = (nonce: string, amount: string) => JSON.stringify({ action: { nonce, amount } })
-    transfer.run(Buffer.alloc(32, 1), Buffer.alloc(20), request('6', '7'))
-    transfer.run(Buffer.alloc(32, 2), Buffer.alloc(20), request('7', '6'))
+    const record = transferText.write(anUnsentTransfer())
+    transfer.run(Buffer.alloc(32, 1), Buffer.alloc(20), record, request('6', '7'))
+    transfer.run(Buffer.alloc(32, 2), Buffer.alloc(20), record, request('7', '6'))
     transfers.close()
   })
 
