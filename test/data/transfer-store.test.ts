@@ -34,6 +34,7 @@ describe('the store of transfers', () => {
     for (const table of ['transfers', 'outbox', 'requests', 'gas_spent']) {
       db.exec(`DELETE FROM ${table}`)
     }
+    db.exec('UPDATE journal_term SET term = 0')
   })
   afterEach(() => db.close())
   after(() => directory.remove())
@@ -117,6 +118,45 @@ describe('the store of transfers', () => {
 
   it('does not know a record that was never claimed', () => {
     expect(() => store.update(aRecord(5))).to.throw(InvariantBroken)
+  })
+
+  describe('a record that another file had', () => {
+    it('is kept as it stands, with a step and the time of its first signature', () => {
+      const record = aRecord(1, { status: 'confirmed' })
+      store.restore(record, 'request', NOW_MS)
+      store.restore(aRecord(2, { status: 'pending' }), 'request 2')
+      expect(store.find(hash(1))).to.deep.equal({ record, request: 'request' })
+      expect(store.submittedAfter(record.owner, 0, hash(9))).to.deep.equal([NOW_MS])
+      expect(steps()).to.deep.equal([
+        [hash(1), 'confirmed'],
+        [hash(2), 'pending'],
+      ])
+    })
+
+    it('takes its owner’s place while it is in progress, when that is free', () => {
+      store.restore(aRecord(1, { status: 'confirmed' }), 'over')
+      expect(store.othersInProgress(aRecord(1).owner, hash(9))).to.equal(false)
+      store.restore(aRecord(2, { status: 'submitted' }), 'first')
+      expect(store.othersInProgress(aRecord(1).owner, hash(9))).to.equal(true)
+      store.restore(aRecord(3, { status: 'pending' }), 'second')
+      expect(store.othersInProgress(aRecord(1).owner, hash(2))).to.equal(false)
+      store.restore(aRecord(4, { status: 'pending', owner: ANOTHER }), 'of another')
+      expect(store.othersInProgress(ANOTHER, hash(9))).to.equal(true)
+    })
+  })
+
+  it('follows its journal up to a term, with all changes of that step or none', () => {
+    expect(store.journalTerm()).to.equal(0)
+    store.followJournal(3, () => store.restore(aRecord(1, { status: 'confirmed' }), 'request'))
+    expect(store.journalTerm()).to.equal(3)
+    expect(store.find(hash(1))?.record.status).to.equal('confirmed')
+    const broken = (): void => {
+      store.restore(aRecord(2, { status: 'confirmed' }), 'request')
+      throw new Error('no such luck')
+    }
+    expect(() => store.followJournal(4, broken)).to.throw('no such luck')
+    expect(store.journalTerm()).to.equal(3)
+    expect(store.find(hash(2))).to.equal(undefined)
   })
 
   it('counts requests of the last minute, each sort by itself', () => {

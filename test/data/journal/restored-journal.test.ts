@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { journalStream } from '../../../bus-schemas/subjects.js'
+import { journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import type { Address } from '../../../core/action.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import type { JournalOwner, TransactionJournal } from '../../../core/transaction-journal.js'
@@ -20,6 +20,7 @@ import {
   JOURNAL_MIGRATIONS,
 } from '../../../data/journal/transaction-journal.js'
 import { openDatabase } from '../../../data/open.js'
+import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { blockOf, fill, SENDER, sign } from '../../support/journal-entries.js'
 import { tempDir } from '../../support/temp-dir.js'
@@ -135,6 +136,19 @@ describe('the journal files of a venue at rest', () => {
       expect(journalSenders(pathOf('deposit-submitter'))).to.deep.equal([
         { sender: OTHER, next: 4 },
       ])
+    })
+
+    it('are none where a stream has nothing, and are not guessed at without the bus', async () => {
+      const subject = journalSubject('executor')
+      await bus.declareStream({ stream: journalStream('executor'), subject, description: 'test' })
+      await (await openRestoredJournals(dir.path, bus)).close()
+      expect(journalFiles(dir.path)).to.deep.equal([])
+      const line = bus.connect()
+      line.setConnected(false)
+      const refused: unknown = await openRestoredJournals(dir.path, line).catch(
+        (error: unknown) => error,
+      )
+      expect(refused).to.be.instanceOf(BusUnavailable)
     })
 
     it('give a lost file back', async () => {

@@ -1,8 +1,9 @@
-import type { Database } from 'better-sqlite3'
+import Sqlite, { type Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { InvariantBroken } from '../../../core/assert.js'
 import type { IntentOutcome, TransactionJournal } from '../../../core/transaction-journal.js'
 import type { Address, Hex } from '../../../core/action.js'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../../data/journal/transaction-journal.js'
 import { AlreadyLocked, openDatabase, takeLock } from '../../../data/open.js'
 
+const { SqliteError } = Sqlite
 const SENDER: Address = `0x${'ab'.repeat(20)}`
 const FINGERPRINT: Hex = `0x${'f1'.repeat(32)}`
 
@@ -133,6 +135,54 @@ describe('transaction journal', () => {
     expect(unsettled?.transaction.attempts).to.deep.equal([...transaction.attempts, anAttempt(999)])
   })
 
+  it('takes a transaction with one signed form, and a fingerprint for each intent', () => {
+    const { attempts, ...unsigned } = aTransaction(4, 'm:1')
+    const record = (count: number, fingerprints: Hex[]) => () =>
+      journal.recordSigned(
+        { ...unsigned, attempts: Array.from({ length: count }, () => attempts).flat() },
+        fingerprints,
+      )
+    expect(record(0, [FINGERPRINT])).to.throw(InvariantBroken)
+    expect(record(2, [FINGERPRINT])).to.throw(InvariantBroken)
+    expect(record(1, [])).to.throw(InvariantBroken)
+    expect(record(1, [FINGERPRINT, FINGERPRINT])).to.throw(InvariantBroken)
+    expect(journal.find('m:1')).to.equal(undefined)
+  })
+
+  it('counts as durable what it has recorded, where no stream holds it too', async () => {
+    const { attempts } = sign(4, 'm:1')
+    await journal.durable()
+    expect(attempts.map(({ hash }) => journal.isDurable(hash))).to.deep.equal([true])
+  })
+
+  it('lists the intents and the keys of transactions that are not final', () => {
+    const other: Address = `0x${'cd'.repeat(20)}`
+    sign(4, 'm:1', 'm:2')
+    sign(5, 'm:3')
+    journal.recordSigned({ ...aTransaction(9, 'm:4'), from: other }, [FINGERPRINT])
+    expect(journal.unsettledIntents()).to.have.members(['m:1', 'm:2', 'm:3', 'm:4'])
+    expect(journal.unsettledSenders()).to.have.members([SENDER, other])
+    mine(4, SUCCESS, REVERTED)
+    mine(5, SUCCESS)
+    journal.recordFinal(SENDER, [4])
+    expect(journal.unsettledIntents()).to.have.members(['m:3', 'm:4'])
+    journal.recordFinal(SENDER, [5])
+    expect(journal.unsettledSenders()).to.deep.equal([other])
+  })
+
+  it('lists the intents whose ids begin alike, with the first signed form of each', () => {
+    sign(4, 'deposit:1')
+    sign(3, 'deposit:2', 'depositor', 'withdrawal:1')
+    journal.recordAttempt(SENDER, 4, { ...anAttempt(999), raw: '0x99' })
+    const signed = (intentId: string) => ({
+      ...{ intentId, raw: '0x02f8', signedAtMs: 1_760_000_000_000 },
+    })
+    expect([...journal.signedIntents('deposit:')]).to.deep.equal(
+      ['deposit:2', 'deposit:1'].map(signed),
+    )
+    expect([...journal.signedIntents('permit:')]).to.deep.equal([])
+  })
+
   it('keeps a refusal', () => {
     journal.recordRefusal('m:1', FINGERPRINT, 'empty revert')
     expect(journal.find('m:1')?.state).to.deep.equal({ kind: 'refused', revert: 'empty revert' })
@@ -141,8 +191,9 @@ describe('transaction journal', () => {
 
   it('gives a nonce and an intent away only once, and records nothing of the second', () => {
     sign(4, 'm:1')
-    expect(() => sign(4, 'm:2')).to.throw()
-    expect(() => sign(5, 'm:1')).to.throw()
+    // Not the disk's fault, which would be tried again.
+    expect(() => sign(4, 'm:2')).to.throw(SqliteError)
+    expect(() => sign(5, 'm:1')).to.throw(InvariantBroken)
     expect(() => sign(5, 'm:2', 'm:2')).to.throw()
     expect(() => journal.recordRefusal('m:1', FINGERPRINT, 'late')).to.throw()
     expect(journal.find('m:2')).to.equal(undefined)
@@ -220,7 +271,7 @@ describe('transaction journal', () => {
       for (let n = 0; n < 1_000; n += 1)
         journal.recordRefusal(`m:${n}`, FINGERPRINT, 'x'.repeat(99))
     }
-    expect(fill).to.throw(JournalUnwritable)
+    expect(fill).to.throw(JournalUnwritable).with.property('cause').instanceOf(SqliteError)
   })
 })
 
