@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Market } from '../../core/contracts/market.js'
+import { writeFileDurably, writeJsonDurably } from '../../data/durable-file.js'
+import {
+  addRows,
+  openMarketFile,
+  provideMarketFile,
+  watchNames,
+  type NameWatchOptions,
+} from '../../data/market-file.js'
+import { defaultMarketFile, MarketFileError } from '../../data/markets.js'
+import { testAddresses } from '../support/builders.js'
+import { eventually } from '../support/eventually.js'
+import { tempDir } from '../support/temp-dir.js'
+
+type Row = Readonly<Record<string, unknown>>
+
+const shipped = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
+const [spot = {}] = shipped
+const turn = () => new Promise(setImmediate)
+
+describe('the watch of a market file', () => {
+  let dir: ReturnType<typeof tempDir>
+  beforeEach(() => (dir = tempDir()))
+  afterEach(() => dir.remove())
+
+  it('is of the rows that were added since the file was opened, each once', async () => {
+    const file = join(dir.path, 'markets.json')
+    const deployment = join(dir.path, 'deployment.json')
+    writeFileSync(deployment, JSON.stringify(testAddresses))
+    writeFileSync(file, JSON.stringify([spot]))
+    const opened = openMarketFile({ MARKETS_FILE: file, DEPLOYMENT_FILE: deployment })
+    const added: Market[] = []
+    const watch = opened.watch(
+      (row) => void added.push(row),
+      (error) => expect.fail(String(error)),
+    )
+    await addRows(file, [{ ...spot, market: 'B', ordinal: 1, aliases: [], sub_id: '1' }])
+    await eventually(() => added.length > 0)
+    await watch.stop()
+    expect(added.map(({ market }) => market)).to.deep.equal(['B'])
+    expect(added[0]).to.deep.equal(opened.row('B'))
+  })
+
+  describe('by names', () => {
+    let names: () => readonly string[]
+    let seen: string[]
+    let errors: unknown[]
+    let looks: number
+    beforeEach(() => {
+      names = () => ['A', 'B']
+      ;[seen, errors, looks] = [[], [], 0]
+    })
+    const watch = (over: Partial<NameWatchOptions> = {}) =>
+      watchNames({
+        ...{ known: ['A'], everyMs: 1, onError: (error) => errors.push(error) },
+        names: () => {
+          looks += 1
+          return names()
+        },
+        onName: (name) => void seen.push(name),
+        ...over,
+      })
+    const looksMore = (count: number) => {
+      const before = looks
+      return eventually(() => looks >= before + count)
+    }
+
+    it('passes each new one once, and none that is known', async () => {
+      const watching = watch()
+      await looksMore(3)
+      names = () => ['C', 'B', 'A']
+      await looksMore(3)
+      await watching.stop()
+      expect(seen).to.deep.equal(['B', 'C'])
+      expect(errors).to.deep.equal([])
+    })
+
+    it('passes one after the other, and none once it has stopped', async () => {
+      names = () => ['B', 'C']
+      let release: () => void = () => undefined
+      const watching = watch({
+        onName: (name) => {
+          seen.push(name)
+          return new Promise((resolve) => (release = resolve))
+        },
+      })
+      await eventually(() => seen.length > 0)
+      await turn()
+      expect(seen).to.deep.equal(['B'])
+      let isStopped = false
+      const stopping = watching.stop().then(() => (isStopped = true))
+      await turn()
+      expect(isStopped).to.equal(false)
+      release()
+      await stopping
+      expect(seen).to.deep.equal(['B'])
+    })
+
+    it('looks no more once it has stopped', async () => {
+      const watching = watch()
+      await looksMore(1)
+      await watching.stop()
+      const before = looks
+      for (let at = 0; at < 20; at += 1) await turn()
+      expect(looks).to.equal(before)
+    })
+
+    it('looks again where the file cannot be read', async () => {
+      names = () => {
+        throw new MarketFileError('cannot read it')
+      }
+      const watching = watch()
+      await looksMore(2)
+      names = () => ['B']
+      await eventually(() => seen.length > 0)
+      await watching.stop()
+      expect(errors).to.deep.equal([])
+    })
+
+    it('says what else went wrong, and goes on', async () => {
+      const failure = new Error('refused')
+      const watching = watch({
+        onName: (name) => {
+          seen.push(name)
+          if (name === 'B') throw failure
+        },
+      })
+      await eventually(() => errors.length > 0)
+      names = () => ['B', 'C']
+      await eventually(() => seen.length > 1)
+      await watching.stop()
+      expect(errors).to.deep.equal([failure])
+      expect(seen).to.deep.equal(['B', 'C'])
+    })
+  })
+})
+
+describe('a market file that a venue begins with', () => {
+  let dir: ReturnType<typeof tempDir>
+  let file: string
+  beforeEach(() => {
+    dir = tempDir()
+    file = join(dir.path, 'markets.json')
+  })
+  afterEach(() => dir.remove())
+  const rows = () => JSON.parse(readFileSync(file, 'utf8')) as Row[]
+
+  it('has the rows that ship with the venue, or those of them that are named', async () => {
+    await provideMarketFile(file)
+    expect(rows()).to.deep.equal(shipped)
+    const other = join(dir.path, 'one.json')
+    await provideMarketFile(other, [String(spot['market']), 'unknown'])
+    expect(JSON.parse(readFileSync(other, 'utf8'))).to.deep.equal([spot])
+  })
+
+  it('stays as it is where there is one', async () => {
+    writeFileSync(file, '[]')
+    await provideMarketFile(file)
+    expect(rows()).to.deep.equal([])
+  })
+})
+
+describe('a file that is written durably', () => {
+  let dir: ReturnType<typeof tempDir>
+  let file: string
+  beforeEach(() => {
+    dir = tempDir()
+    file = join(dir.path, 'a.json')
+  })
+  afterEach(() => dir.remove())
+  const modeOf = () => statSync(file).mode & 0o777
+
+  it('has its new content, in text or in bytes, and leaves nothing beside it', async () => {
+    await writeFileDurably(file, 'old and longer')
+    await writeFileDurably(file, Buffer.from([1, 2]))
+    expect(readFileSync(file)).to.deep.equal(Buffer.from([1, 2]))
+    expect(existsSync(`${file}.new`)).to.equal(false)
+    await writeJsonDurably(file, { a: [1] })
+    expect(readFileSync(file, 'utf8')).to.equal('{\n  "a": [\n    1\n  ]\n}\n')
+  })
+
+  it('can be read by others, unless it is said who may', async () => {
+    await writeFileDurably(file, 'a')
+    expect(modeOf()).to.equal(0o644 & ~process.umask())
+    await writeJsonDurably(file, {}, { mode: 0o600 })
+    expect(modeOf()).to.equal(0o600)
+  })
+
+  it('keeps its old content when it cannot be written', async () => {
+    writeFileSync(file, 'old')
+    mkdirSync(`${file}.new`)
+    const failure: unknown = await writeFileDurably(file, 'new').catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(Error)
+    expect(readFileSync(file, 'utf8')).to.equal('old')
+  })
+})
