@@ -44,6 +44,11 @@ const EXECUTOR = [
   ],
 ]
 
+/** Histories of thousands of rows, and of random days; others have a few rows of each kind. */
+const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
+  (name) => `test/data/history/${name}.test.ts`,
+)
+
 export const ROOMS: readonly Room[] = [
   { folder: 'core', flat: true, goal: 85, tests: ['test/core', 'test/scenarios'] },
   { folder: 'core/contracts', goal: 85, tests: ['test/core/contracts', ...BALANCES, ...ENTRY] },
@@ -59,5 +64,5 @@ export const ROOMS: readonly Room[] = [
   { folder: 'chain/lane', goal: 85, tests: LANE.map((name) => `test/chain/lane/${name}.test.ts`) },
   { folder: 'executor', goal: 85, tests: EXECUTOR.map((name) => `test/executor/${name}.test.ts`) },
   { folder: 'actors/matcher', goal: 85, tests: ['test/actors/matcher'] },
-  { folder: 'data', goal: 75, tests: ['test/data'] },
+  { folder: 'data', goal: 75, tests: ['test/data'], without: DATA_SLOW },
 ]
