@@ -115,6 +115,11 @@ describe('what a journal’s file holds about its stream', () => {
       expect(moved.place()).to.deep.equal({ lastSeq: 0, term: 0 })
     })
 
+    it('lets it wait once where it never was published in the stream before', () => {
+      open()
+      expect(open(99, false, 'another').waiting(0, 10_000)).to.have.length(1)
+    })
+
     it('is refused by a stream that holds what another process has sent', () => {
       expect(() => open(99, true)).to.throw(JournalDiverged)
       expect(isPublishedIn(db, STREAM)).to.equal(false)

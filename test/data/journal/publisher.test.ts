@@ -124,6 +124,22 @@ describe('the publisher of a journal', () => {
     expect(isDurable()).to.deep.equal([true, true, true])
   })
 
+  it('counts none as durable that was signed while the message before was on its way', async () => {
+    const release = bus.holdAppendAcks()
+    sign(journal, 0, 'm:1')
+    const first = journal.durable()
+    await eventually(async () => (await messages()).length === 1)
+    const releaseSecond = bus.holdAppendAcks()
+    sign(journal, 1, 'm:2')
+    release()
+    await first
+    const isDurable = () => [hashOf(100), hashOf(101)].map((hash) => journal.isDurable(hash))
+    expect(isDurable()).to.deep.equal([true, false])
+    releaseSecond()
+    await journal.durable()
+    expect(isDurable()).to.deep.equal([true, true])
+  })
+
   it('lets a caller wait for what it has recorded, and no longer', async () => {
     await journal.durable()
     refuse('m:1')
