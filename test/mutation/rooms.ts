@@ -48,6 +48,12 @@ const EXECUTOR = [
 const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
   (name) => `test/data/history/${name}.test.ts`,
 )
+/** Those that wait for a silence come last. */
+const MATCHER = [
+  ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'own-commands', 'observe'],
+  ...['operator', 'faults', 'matcher', 'reversals', 'publish-block', 'stream-versions', 'settle'],
+  ...['recovery', 'engine-version', 'standby'],
+]
 
 export const ROOMS: readonly Room[] = [
   { folder: 'core', flat: true, goal: 85, tests: ['test/core', 'test/scenarios'] },
@@ -63,6 +69,10 @@ export const ROOMS: readonly Room[] = [
   { folder: 'chain/signing', goal: 85, tests: ['test/chain/signing'] },
   { folder: 'chain/lane', goal: 85, tests: LANE.map((name) => `test/chain/lane/${name}.test.ts`) },
   { folder: 'executor', goal: 85, tests: EXECUTOR.map((name) => `test/executor/${name}.test.ts`) },
-  { folder: 'actors/matcher', goal: 85, tests: ['test/actors/matcher'] },
+  {
+    folder: 'actors/matcher',
+    goal: 85,
+    tests: MATCHER.map((name) => `test/actors/matcher/${name}.test.ts`),
+  },
   { folder: 'data', goal: 75, tests: ['test/data'], without: DATA_SLOW },
 ]

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 5
+/** Bounds every time limit: under mutation testing most conditions that take long never come about. */
+const LONGEST_MS = Number(process.env.EVENTUALLY_LONGEST_MS ?? Infinity)
 
 /** A condition did not come about within its time limit; the cause is what it threw last. */
 export class NotInTime extends Error {
@@ -20,7 +22,8 @@ export const isLate = (error: unknown): boolean =>
 
 /** Resolves once the condition neither throws nor gives false. Throws NotInTime when that takes longer than `withinMs`. */
 export async function eventually(condition: () => unknown, withinMs = 40_000): Promise<void> {
-  const giveUpAt = Date.now() + withinMs
+  const limitMs = Math.min(withinMs, LONGEST_MS)
+  const giveUpAt = Date.now() + limitMs
   for (;;) {
     let failure: unknown
     try {
@@ -29,7 +32,7 @@ export async function eventually(condition: () => unknown, withinMs = 40_000): P
     } catch (error) {
       failure = error
     }
-    if (Date.now() > giveUpAt) throw new NotInTime(withinMs, failure)
+    if (Date.now() > giveUpAt) throw new NotInTime(limitMs, failure)
     await delay(LOOK_EVERY_MS)
   }
 }

@@ -3,7 +3,20 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createExecutors } from '../../../actors/matcher/executors.js'
 import { askFaultsAt } from '../../../actors/matcher/faults.js'
+import { commandsStream } from '../../../bus-schemas/subjects.js'
+import type { Command } from '../../../core/engine/command.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { eventually } from '../../support/eventually.js'
 import { freePort } from '../../support/free-port.js'
+import { decodeCommands } from '../../support/spot-log.js'
+import {
+  appendCommands,
+  neverDecides,
+  placeOrder,
+  stageMarket,
+  startOn,
+  type StartedMatcher,
+} from './stage.js'
 
 describe('asking the executor for faults', () => {
   let server: Server
@@ -60,5 +73,120 @@ describe('asking the executor for faults', () => {
       answer = other
       expect(await ask()).to.equal(undefined)
     }
+  })
+})
+
+describe('a leader that follows what the executor reads of faults', () => {
+  const { market } = stageMarket
+  let bus: MemoryBus
+  let found: Readonly<Record<string, string>> | undefined
+  let asked: number
+  let started: StartedMatcher
+  const running: StartedMatcher[] = []
+
+  beforeEach(() => {
+    bus = createMemoryBus()
+    found = undefined
+    asked = 0
+  })
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map(({ matcher }) => matcher.stop()))
+  })
+
+  async function start(ask = neverDecides, askFaults = () => Promise.resolve(found)) {
+    started = await startOn(bus, {
+      ask,
+      faults: {
+        everyMs: 5,
+        ask: () => {
+          asked += 1
+          return askFaults()
+        },
+      },
+    })
+    running.push(started)
+  }
+  const detail = () => started.matcher.standing().detail
+  const heldFor = () => started.matcher.holds().get('chain')?.reason
+  async function observed(): Promise<Command[]> {
+    const messages = await bus.read(commandsStream(market), 1, 10_000)
+    return messages
+      .flatMap(({ data }) => decodeCommands(data))
+      .map(({ command }) => command)
+      .filter(({ kind }) => kind === 'ChainFaultObserved')
+  }
+  /** Resolves when the executor has been asked several times more. */
+  async function untilAskedAgain(): Promise<void> {
+    const before = asked
+    await eventually(() => asked > before + 3)
+  }
+
+  it('holds the market for one, says so, and goes on when it has passed', async () => {
+    await start()
+    found = { [market]: 'M_OnlyTradeExecutor' }
+    await eventually(() => heldFor() === 'M_OnlyTradeExecutor')
+    expect(detail()).to.equal('held: the chain refuses every match, M_OnlyTradeExecutor')
+    expect(started.matcher.standing().ready).to.equal(false)
+    await untilAskedAgain()
+    found = {}
+    await eventually(() => heldFor() === undefined)
+    await eventually(() => detail() === 'live')
+    await untilAskedAgain()
+    expect(await observed()).to.deep.equal([
+      { kind: 'ChainFaultObserved', revert: 'M_OnlyTradeExecutor' },
+      { kind: 'ChainFaultObserved' },
+    ])
+  })
+
+  it('leaves the market as it is while the executor does not know, or tells of another one', async () => {
+    await start()
+    found = { [market]: 'M_OnlyTradeExecutor' }
+    await eventually(() => heldFor() !== undefined)
+    found = undefined
+    await untilAskedAgain()
+    expect(heldFor()).to.equal('M_OnlyTradeExecutor')
+    found = { [market]: 'M_OnlyTradeExecutor', other: 'M_Other' }
+    await untilAskedAgain()
+    expect(await observed()).to.have.length(1)
+  })
+
+  it('goes on after a restart where the one before stopped', async () => {
+    found = { [market]: 'M_OnlyTradeExecutor' }
+    await start()
+    await eventually(() => heldFor() !== undefined)
+    await started.matcher.stop()
+    await start()
+    await untilAskedAgain()
+    expect(await observed()).to.have.length(1)
+    found = { [market]: 'M_Other' }
+    await eventually(() => heldFor() === 'M_Other')
+  })
+
+  it('lets a hold that a settlement set run to its end', async () => {
+    const answer = { kind: 'reverted', revert: 'M_Paused', guilty: 'venue' } as const
+    await start(() => Promise.resolve(answer))
+    await appendCommands(bus, [
+      placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      placeOrder({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(() => heldFor() === 'M_Paused')
+    found = {}
+    await untilAskedAgain()
+    expect(heldFor()).to.equal('M_Paused')
+    expect(await observed()).to.deep.equal([])
+  })
+
+  it('stops when asking fails, and says nothing of it once it is stopped', async () => {
+    const lost = new Error('defect')
+    await start(neverDecides, () => Promise.reject(lost))
+    await eventually(() => expect(started.fatal).to.deep.equal([lost]))
+    const again = createMemoryBus()
+    bus = again
+    await start()
+    await untilAskedAgain()
+    await started.matcher.stop()
+    const before = asked
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([asked, started.fatal]).to.deep.equal([before, []])
   })
 })
