@@ -51,8 +51,9 @@ const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
 /** Those that wait for a silence come last. */
 const MATCHER = [
   ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'own-commands', 'observe'],
-  ...['operator', 'faults', 'matcher', 'reversals', 'publish-block', 'stream-versions', 'settle'],
-  ...['recovery', 'engine-version', 'standby'],
+  ...['executors', 'operator', 'faults', 'matcher', 'answers', 'reversals', 'read-reversals'],
+  ...['publish-block', 'stream-versions', 'live', 'settle', 'recovery'],
+  ...['engine-version', 'standby'],
 ]
 
 export const ROOMS: readonly Room[] = [

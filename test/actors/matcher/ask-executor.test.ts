@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net'
 import { createExecutors } from '../../../actors/matcher/executors.js'
 import { askExecutorAt, executeRequest, readAnswer } from '../../../actors/matcher/ask-executor.js'
+import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { ExecuteRequest } from '../../../interface/execute.js'
 import { aFill, aFuture, aMarket } from '../../support/builders.js'
@@ -13,8 +14,8 @@ const field = (name: string) => ({ details: [{ field: name, message: 'bad' }] })
 
 describe('the payload for the executor', () => {
   const [maker, taker] = [
-    matcherOrder({ orderId: 'maker-1', side: 'sell', subaccountId: 2n }),
-    matcherOrder({ orderId: 'taker-1', side: 'buy' }),
+    matcherOrder({ orderId: 'maker-1', side: 'sell', subaccountId: 2n, signature: '0x5a' }),
+    matcherOrder({ orderId: 'taker-1', side: 'buy', signature: '0x5b' }),
   ]
   const filled = (market = aMarket(), amount = 3n * E18) => {
     const match = aFill({ amount: amountE18(amount) })
@@ -25,6 +26,36 @@ describe('the payload for the executor', () => {
   it('has the amount as the chain has it, by the market’s amount scale', () => {
     expect(filled(aMarket())).to.equal('3000000000000000000')
     expect(filled(aFuture({ amountScale: 10n ** 15n }))).to.equal('3000000000000000')
+  })
+
+  it('has the match with its price and fee, and of each order what its trader signed', () => {
+    const market = aMarket()
+    const { actions, ...payload } = executeRequest(market, aFill(), maker, taker)
+    expect(payload).to.deep.equal({
+      market: market.market,
+      asset_address: market.assetAddress,
+      module_address: market.tradeModuleAddress,
+      ...{ maker_order_id: 'maker-1', taker_order_id: 'taker-1', maker_order_ids: ['maker-1'] },
+      signatures: [taker.signature, maker.signature],
+      order_data: {
+        ...{ taker_account: '1', taker_fee: '1625000000000000', manager_data: '0x' },
+        fill_details: [
+          {
+            ...{ filled_account: '2', amount_filled: '1000000000000000000000' },
+            ...{ price: '650000000000000', fee: '0' },
+          },
+        ],
+      },
+    })
+    expect(actions).to.deep.equal([actionJsonOf(market, taker), actionJsonOf(market, maker)])
+    expect(actions.map(({ subaccount_id }) => subaccount_id)).to.deep.equal(['1', '2'])
+  })
+
+  it('is of the two orders of the match alone', () => {
+    const [market, match] = [aMarket(), aFill()]
+    const other = matcherOrder({ orderId: 'other', side: 'buy' })
+    expect(() => executeRequest(market, match, other, taker)).to.throw('another maker')
+    expect(() => executeRequest(market, match, maker, other)).to.throw('another taker')
   })
 
   it('is refused for an amount that the chain cannot have, rather than rounded', () => {
@@ -53,6 +84,27 @@ describe('answers of the executor', () => {
       { kind: 'reverted', revert: 'TM_FeeTooHigh', guilty: 'unclear', txHash: hash },
     ],
     [
+      'a receipt that reverted for what the executor blames on the taker',
+      200,
+      {
+        ...{ accepted: false, tx_hash: hash, receipt_status: 'reverted', block_number: '7' },
+        guilty: 'taker',
+      },
+      { kind: 'reverted', revert: 'UnknownRevert', guilty: 'taker', txHash: hash },
+    ],
+    [
+      'a receipt without a block',
+      200,
+      { accepted: true, tx_hash: hash, receipt_status: 'success' },
+      { kind: 'undecided' },
+    ],
+    [
+      'a time-out that names a block',
+      200,
+      { accepted: true, tx_hash: hash, receipt_status: 'timeout', block_number: '7' },
+      { kind: 'undecided' },
+    ],
+    [
       'no receipt yet',
       200,
       { accepted: true, tx_hash: hash, receipt_status: 'timeout' },
@@ -74,11 +126,36 @@ describe('answers of the executor', () => {
       { kind: 'reverted', revert: 'WERC_CannotBeNegative', guilty: 'maker' },
     ],
     [
+      'a refused simulation of what was spent elsewhere',
+      422,
+      { error: 'would revert', revert: 'WERC_CannotBeNegative', spent_elsewhere: true },
+      { kind: 'reverted', guilty: 'unclear', spentElsewhere: true },
+    ],
+    [
       'a refused simulation without a named error',
       422,
       { error: 'would revert', revert: 'Panic', detail: { code: '0x12' } },
-      { kind: 'reverted', revert: 'Panic' },
+      { kind: 'reverted', revert: 'Panic', guilty: 'unclear' },
     ],
+    [
+      'a refused simulation that names no revert',
+      422,
+      { error: 'would revert' },
+      { kind: 'reverted', revert: 'UnknownRevert' },
+    ],
+    [
+      'a payload that breaks several rules',
+      400,
+      {
+        error: 'invalid payload',
+        details: [
+          { field: 'actions', message: 'bad' },
+          { field: 'Idempotency-Key', message: 'used' },
+        ],
+      },
+      { kind: 'conflict', why: 'invalid payload' },
+    ],
+    ['a request without details', 400, { error: 'bad', details: [] }, { kind: 'undecided' }],
     [
       'a refusal in the words of an earlier release',
       422,
@@ -108,6 +185,15 @@ describe('answers of the executor', () => {
       expect(readAnswer(status, body)).to.deep.include(answer)
     })
   }
+
+  it('has a mark, a fault elsewhere and the transaction only where the executor names them', () => {
+    const receipt = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '7' }
+    expect(readAnswer(200, receipt)).to.have.all.keys('kind', 'txHash', 'blockNumber')
+    for (const spent_elsewhere of [undefined, false]) {
+      const body = { error: 'would revert', revert: 'TM_X', spent_elsewhere }
+      expect(readAnswer(422, body)).to.have.all.keys('kind', 'revert', 'guilty')
+    }
+  })
 
   it('a block number that is no number is never read', () => {
     const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '-1' }

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
 import type { ReportedReversal } from '../../../actors/matcher/reversals.js'
 import type { Change } from '../../../core/engine/change.js'
 import type { SettlementTruth } from '../../../core/engine/settlement-trail.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { createLog } from '../../../runtime/process/log.js'
 import { eventually } from '../../support/eventually.js'
 import {
   appendCommands,
@@ -24,11 +26,13 @@ describe('matcher whose settlements are turned round', () => {
   let asked: number[]
   let answer: Awaited<ReturnType<AskExecutor>>
   let started: StartedMatcher
+  let told: string[]
 
   beforeEach(async () => {
     bus = createMemoryBus()
     reported = []
     asked = []
+    told = []
     answer = { kind: 'success', txHash: '0xab', blockNumber: 7n }
     started = await start()
   })
@@ -41,6 +45,10 @@ describe('matcher whose settlements are turned round', () => {
   const start = () =>
     startOn(bus, {
       ask: () => Promise.resolve(answer),
+      facts: {
+        ...observeMatcher(createLog('matcher', 'silent')),
+        reversalWaits: (settlementId) => told.push(settlementId),
+      },
       reversals: {
         everyMs: 20,
         ask: (after) => {
@@ -95,6 +103,14 @@ describe('matcher whose settlements are turned round', () => {
     expect(await changesOf(bus)).to.have.length(5)
   })
 
+  it('leaves alone what has no settlement’s id of this market', async () => {
+    await trade()
+    const ids = [`${name}:02`, `${name}:2x`, `${name}:`, `${name}2`, `x${name}:2`, `${name}:x2`]
+    for (const [i, id] of ids.entries()) tell(i + 1, id, LOST)
+    await untilRead(ids.length)
+    expect(await changesOf(bus)).to.have.length(5)
+  })
+
   it('waits for the outcome of a match that is pending, and goes on with others meanwhile', async () => {
     await trade()
     answer = { kind: 'undecided', why: 'no receipt' }
@@ -111,6 +127,26 @@ describe('matcher whose settlements are turned round', () => {
     const changes = await changesOf(bus)
     expect(kinds(changes).filter((kind) => kind === 'FillReversed')).to.have.length(2)
     expect(kinds(changes).filter((kind) => kind === 'MatchReverted')).to.have.length(2)
+  })
+
+  it('tells once of a fill whose amount is taken, and applies it when that is free again', async () => {
+    answer = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' }
+    await trade()
+    answer = { kind: 'undecided', why: 'no receipt' }
+    await appendCommands(bus, [
+      placeOrder({ orderId: 't2', side: 'buy', subaccountId: 3n, nonce: 3n }),
+    ])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(7))
+    tell(1, `${name}:2`, MINED)
+    const before = asked.length
+    await eventually(() => asked.length > before + 5)
+    expect(told).to.deep.equal([`${name}:2`])
+    expect(asked.at(-1)).to.equal(0)
+    answer = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' }
+    await untilRead(1)
+    const filled = (await changesOf(bus)).filter(({ kind }) => kind === 'OrderFilled')
+    expect(filled.map(({ orderId }) => orderId)).to.deep.equal(['m', 't'])
+    expect(told).to.have.length(1)
   })
 
   it('fills what had reverted and was carried out after all, as soon as the amount is free', async () => {

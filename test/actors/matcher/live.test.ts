@@ -1,0 +1,203 @@
+import { expect } from 'chai'
+import type { MatcherOptions } from '../../../actors/matcher/config.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import type { Market } from '../../../core/contracts/market.js'
+import { CANCELLED_MAX_PER_STEP, SWEEP_MAX_MATCHES } from '../../../core/engine/limits.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { createLog } from '../../../runtime/process/log.js'
+import type { ExecuteRequest } from '../../../interface/execute.js'
+import { eventually } from '../../support/eventually.js'
+import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
+import {
+  appendCommands,
+  changesOf,
+  neverDecides,
+  placeOrder,
+  stageMarket,
+  startOn,
+  type StartedMatcher,
+} from './stage.js'
+
+const { market } = stageMarket
+/** Nothing happens by itself. */
+const NO_TICKS = { tickMs: 3_600_000 }
+
+describe('a matcher that is live', () => {
+  let bus: MemoryBus
+  const running: StartedMatcher[] = []
+  beforeEach(() => (bus = createMemoryBus()))
+  afterEach(async () => {
+    for (const { matcher, fatal } of running.splice(0)) {
+      await matcher.stop()
+      expect(fatal).to.deep.equal([])
+    }
+  })
+
+  async function start(options: Partial<MatcherOptions> = {}, on: Bus = bus) {
+    const started = await startOn(on, options)
+    running.push(started)
+    return started.matcher
+  }
+  /** A connection on which the matcher's own commands wait from a moment on, until they are let through or lost. */
+  function gated() {
+    let [pass, lose] = [(): void => undefined, (): void => undefined]
+    let gate: Promise<void> | undefined
+    const append: Bus['append'] = async (subject, ...rest) => {
+      if (subject === commandsSubject(market, 'matcher')) await gate
+      return bus.append(subject, ...rest)
+    }
+    const shut = (): void => {
+      gate = new Promise((resolve, reject) => {
+        pass = resolve
+        lose = () => reject(new AppendUnknown('lost'))
+      })
+      gate.catch(() => undefined)
+    }
+    return { bus: { ...bus, append }, shut, pass: () => pass(), lose: () => lose() }
+  }
+  const logged = async () => {
+    const messages = await bus.read(commandsStream(market), 1, 10_000)
+    return messages.flatMap(({ data }) => decodeCommands(data))
+  }
+  const counted = async (kind: string) =>
+    (await logged()).filter(({ command }) => command.kind === kind).length
+  const matched = async () =>
+    (await changesOf(bus)).filter(({ kind }) => kind === 'OrderMatched').length
+
+  /** So many makers of 1, and a taker of them all. */
+  async function sweep(makers: number): Promise<void> {
+    const each = { side: 'sell', subaccountId: 2n, desiredAmount: amountE18(E18) } as const
+    await appendCommands(
+      bus,
+      Array.from({ length: makers }, (_, n) => placeOrder({ ...each, orderId: `m${n}` })),
+    )
+    const desiredAmount = amountE18(BigInt(makers) * E18)
+    await appendCommands(bus, [placeOrder({ orderId: 't', side: 'buy', desiredAmount })])
+  }
+
+  it('continues a sweep that one step cannot finish, at once', async () => {
+    await start(NO_TICKS)
+    await sweep(SWEEP_MAX_MATCHES + 1)
+    await eventually(async () => expect(await matched()).to.equal(SWEEP_MAX_MATCHES + 1))
+    expect(await counted('ContinueOrder')).to.equal(1)
+    expect(await counted('Tick')).to.equal(0)
+  })
+
+  it('continues a sweep that the leader before it left, and no other order', async () => {
+    const own = gated()
+    const first = await start(NO_TICKS, own.bus)
+    own.shut()
+    const resting = { side: 'buy', limitPrice: priceE18(1n) } as const
+    await appendCommands(bus, [placeOrder({ ...resting, orderId: 'resting' })])
+    await sweep(SWEEP_MAX_MATCHES + 1)
+    await eventually(async () => expect(await matched()).to.equal(SWEEP_MAX_MATCHES))
+    own.lose()
+    await first.stop()
+    expect(await counted('ContinueOrder')).to.equal(0)
+    await start(NO_TICKS)
+    await eventually(async () => expect(await matched()).to.equal(SWEEP_MAX_MATCHES + 1))
+    expect(await counted('ContinueOrder')).to.equal(1)
+  })
+
+  it('sends the next tick at once while more is due', async () => {
+    const matcher = await start(NO_TICKS)
+    const orders = Array.from({ length: CANCELLED_MAX_PER_STEP + 1 }, (_, n) =>
+      placeOrder({ orderId: `o${n}`, side: 'buy' }),
+    )
+    await appendCommands(bus, orders)
+    await eventually(() => matcher.positions().feed_seq === orders.length)
+    const command = { kind: 'MarketDisabled', by: 'ada', reason: 'end' } as const
+    const envelope = { source: 'operator', sourceNo: 1, atMs: Date.now() }
+    await bus.append(commandsSubject(market, 'matcher'), encodeCommands([{ ...envelope, command }]))
+    await eventually(() => matcher.positions().feed_seq === 2 * orders.length)
+    expect(await counted('Tick')).to.equal(1)
+  })
+
+  it('has one tick under way at a time', async () => {
+    const own = gated()
+    let asked = 0
+    const ask = () => {
+      asked += 1
+      return Promise.resolve(undefined)
+    }
+    await start({ tickMs: 1, faults: { ask, everyMs: 1 } }, own.bus)
+    await eventually(async () => (await counted('Tick')) > 2)
+    own.shut()
+    const [askedBefore, before] = [asked, await counted('Tick')]
+    await eventually(() => asked > askedBefore + 20)
+    own.pass()
+    await eventually(async () => (await counted('Tick')) > before + 3)
+    const messages = await bus.read(commandsStream(market), 1, 10_000)
+    expect(messages.map(({ data }) => decodeCommands(data).length)).not.to.include(2)
+  })
+
+  it('is not ready once its ticks have not come back for five seconds and a tick', async () => {
+    let elapsedMs = 0
+    const matcher = await start({ ...NO_TICKS, tickMs: 600_000, elapsedMs: () => elapsedMs })
+    elapsedMs = 605_000
+    expect(matcher.standing()).to.include({ ready: true, detail: 'live' })
+    elapsedMs = 605_001
+    expect(matcher.standing()).to.include({
+      ...{ ready: false, detail: 'no tick has come back for 605001 ms' },
+    })
+    await appendCommands(bus, [placeOrder({ orderId: 'o', side: 'buy' })])
+    await eventually(() => matcher.standing().ready)
+  })
+
+  it('tells where it stands, and what awaits its outcome since when', async () => {
+    let elapsedMs = 0
+    const caughtUp: unknown[] = []
+    const facts = {
+      ...observeMatcher(createLog('matcher', 'silent')),
+      caughtUp: (...given: unknown[]) => void caughtUp.push(given),
+    }
+    const options = { ...NO_TICKS, elapsedMs: () => elapsedMs, facts, lateAfterMs: 2_000 }
+    const first = await start(options)
+    expect(caughtUp).to.deep.equal([[{ command_seq: 1, feed_seq: 0 }, 0]])
+    await appendCommands(bus, [
+      placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      placeOrder({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(() => first.positions().feed_seq === 3)
+    elapsedMs = 1_999
+    expect(first.standing().positions).to.deep.include({
+      ...{ feed_seq: 3, pending_settlements: 1 },
+      ...{ oldest_pending_settlement_s: 1, late_settlements: 0 },
+    })
+    elapsedMs = 2_000
+    await eventually(() => first.standing().positions.late_settlements === 1)
+    await first.stop()
+    await start(options)
+    expect(caughtUp).to.deep.equal([
+      [{ command_seq: 1, feed_seq: 0 }, 0],
+      [{ command_seq: first.positions().command_seq, feed_seq: 3 }, 1],
+    ])
+  })
+
+  it('settles by the addresses of its log, and says where the market file differs', async () => {
+    await (await start(NO_TICKS)).stop()
+    const other = { ...stageMarket, tradeModuleAddress: `0x${'99'.repeat(20)}` } as Market
+    let row = other
+    const payloads: ExecuteRequest[] = []
+    const matcher = await start({
+      ...{ ...NO_TICKS, market: other, readRow: () => row },
+      ask: (id, payload, signal) => {
+        payloads.push(payload)
+        return neverDecides(id, payload, signal)
+      },
+    })
+    expect(matcher.standing().ready).to.equal(false)
+    expect(matcher.standing().detail).to.contain('in the market file and')
+    row = stageMarket
+    expect(matcher.standing()).to.include({ ready: true, detail: 'live' })
+    await appendCommands(bus, [
+      placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      placeOrder({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(() => payloads.length === 1)
+    expect(payloads[0]?.module_address).to.equal(stageMarket.tradeModuleAddress)
+  })
+})
