@@ -5,11 +5,13 @@ import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { commandsSubject, feedStream } from '../../../bus-schemas/subjects.js'
-import type { Change } from '../../../core/engine/change.js'
-import type { Command } from '../../../core/engine/command.js'
+import type { MessageResult } from '../../../core/engine/apply-message.js'
+import type { Change, ChangeFacts } from '../../../core/engine/change.js'
+import type { Command, LoggedCommand } from '../../../core/engine/command.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createLog } from '../../../runtime/process/log.js'
-import { aMarket } from '../../support/builders.js'
+import { aMarket, anOrder } from '../../support/builders.js'
+import { aChange, CHANGES_START_MS } from '../../support/changes.js'
 import { eventually } from '../../support/eventually.js'
 import { matcherOrder, type OrderFields } from '../../support/matching.js'
 import { encodeCommands } from '../../support/spot-log.js'
@@ -83,3 +85,18 @@ export async function changesOf(bus: Bus): Promise<Change[]> {
   const messages = await bus.read(feedStream(name), 1, 100_000)
   return messages.flatMap(({ data }) => [...decodeBlock(data).changes])
 }
+
+/** A placement as the log has it. */
+export const loggedPlacement: LoggedCommand = {
+  ...{ source: 'intake', sourceNo: 1, atMs: CHANGES_START_MS, requestId: 'r1' },
+  command: { kind: 'PlaceOrder', order: anOrder() },
+}
+
+/** That command with these changes, from seq 1 on. */
+export const resultOf = (...facts: readonly ChangeFacts[]): MessageResult => ({
+  logged: loggedPlacement,
+  applied: {
+    ...{ moreIsDue: false, continueOrderIds: [] },
+    changes: facts.map((each, i) => aChange(i + 1, anOrder(), each, { open: 5n })),
+  },
+})
