@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { executorEnv } from '../../executor/config.js'
+import { executorEnv, settingsOf } from '../../executor/config.js'
 
 const KEY = `0x${'0a'.repeat(32)}`
 const LEAST = {
@@ -37,6 +37,7 @@ describe('the settings of the executor', () => {
       ['EXECUTE_TIMEOUT_MS', ['100', '120000'], ['99', '120001']],
       ['EXECUTOR_BATCH_WINDOW_MS', ['0', '1000'], ['-1', '1001']],
       ['EXECUTOR_GAS_RESERVE_WEI', ['0', '9'.repeat(30)], ['', '-1', '1e18', '9'.repeat(31), 'x1']],
+      ['EXECUTOR_SHARE_BELOW_FEE', ['0', '0.5', '3'], ['', '-1', 'x', `0.${'1'.repeat(19)}`]],
       ['EXECUTOR_ACCEPT_NONCES', ['0', '7'], ['-1']],
       ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
       ['DEPLOYMENT_FILE', ['d'], ['']],
@@ -57,5 +58,17 @@ describe('the settings of the executor', () => {
     }
     expect(wrong({ EXECUTOR_HOST: '0.0.0.0' })).to.deep.equal(['EXECUTOR_SECRET'])
     expect(wrong({ EXECUTOR_HOST: '0.0.0.0', EXECUTOR_SECRET: 's'.repeat(32) })).to.deep.equal([])
+  })
+
+  it('are those of the executor itself by its own names', () => {
+    const parsed = executorEnv.parse({
+      ...{ ...LEAST, EXECUTE_TIMEOUT_MS: '500', EXECUTOR_BATCH_WINDOW_MS: '20' },
+      ...{ EXECUTOR_SHARE_BELOW_FEE: '0.5', EXECUTOR_GAS_RESERVE_WEI: '7' },
+      EXECUTOR_ACCEPT_NONCES: '3',
+    })
+    expect(settingsOf({ ...parsed, key: { file: 'key' } })).to.deep.equal({
+      ...{ rpcUrl: LEAST.RPC_URL, dataDir: 'var', timeoutMs: 500, windowMs: 20 },
+      ...{ gasReserveWei: 7n, acceptNonces: 3, shareBelowFee: 5n * 10n ** 17n },
+    })
   })
 })

@@ -1,6 +1,13 @@
 import { expect } from 'chai'
-import { observeExecutor } from '../../executor/observe.js'
-import type { Logger } from '../../runtime/process/log.js'
+import type { OpenTransaction } from '../../core/transaction-journal.js'
+import {
+  measureExecutor,
+  observeExecutor,
+  sampleExecutor,
+  type ExecutorFacts,
+} from '../../executor/observe.js'
+import { alongside, createMetrics } from '../../runtime/metrics/metrics.js'
+import { createLog, type Logger } from '../../runtime/process/log.js'
 
 describe('what the executor writes to its log', () => {
   it('is a line for each fact, with the settlement or the market that it is about', () => {
@@ -30,5 +37,71 @@ describe('what the executor writes to its log', () => {
       ['warn', { settlement_id, why: 'silence', err: cause }],
       ['info', {}],
     ])
+  })
+})
+
+describe('metrics of the executor', () => {
+  const linesOf = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
+    (await metrics.text()).body.split('\n').filter((line) => line.startsWith(name))
+
+  it('count each step of a settlement, and those of a transaction for each that it carries out', async () => {
+    const metrics = createMetrics()
+    const facts: ExecutorFacts = alongside(
+      observeExecutor(createLog('test', 'silent')),
+      measureExecutor(metrics),
+    )
+    const names = { settlementId: 'm:1', market: 'm', takerOrderId: 't', makerOrderIds: ['o'] }
+    const counted = async () => {
+      const lines = await linesOf(metrics, 'venue_settlement_steps_total')
+      return lines.map((line) => line.replace(/^.*step="(.*)"} /, '$1 '))
+    }
+    expect(await counted()).to.deep.equal([])
+    facts.settlementReceived(names)
+    facts.settlementReceived(names)
+    facts.simulated('m:1', 5n)
+    facts.deferred('m:1', 4)
+    facts.refused('m:1', 'TM_X')
+    facts.unavailable('m:1', 'silence')
+    const inclusion = { hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' } as const
+    const result = { ...inclusion, status: 'success' } as const
+    const attempt = { hash: '0xaa', raw: '0x', gasLimit: 1n, maxFeePerGas: 1n } as const
+    const transaction: OpenTransaction = {
+      ...{ from: `0x${'aa'.repeat(20)}`, evmNonce: 4, intentIds: ['m:1', 'm:2'] },
+      attempts: [attempt],
+    }
+    facts.broadcast(transaction)
+    facts.mined(
+      transaction,
+      transaction.intentIds.map((intentId) => ({ intentId, result })),
+    )
+    facts.replaced(transaction, attempt)
+    facts.displaced(transaction, inclusion)
+    facts.reversed({ no: 1, intentId: 'm:1', before: result, now: { status: 'displaced' } })
+    expect(await counted()).to.deep.equal([
+      ...['received 2', 'simulated 1', 'deferred 1', 'refused 1', 'unavailable 1'],
+      ...['sent 1', 'mined 2', 'replaced 1', 'displaced 1', 'reversed 1'],
+    ])
+  })
+
+  it('show whether matches can be settled, how many wait, and the money for gas', async () => {
+    const metrics = createMetrics()
+    const troubles: string[] = []
+    const executor = {
+      ...{ trouble: () => troubles[0], waiting: () => 3 },
+      readBalance: () => Promise.resolve(5n * 10n ** 18n),
+    }
+    sampleExecutor(metrics, executor, 10n ** 16n)
+    const shown = async () =>
+      (
+        await Promise.all(['venue_executor', 'venue_gas'].map((name) => linesOf(metrics, name)))
+      ).flat()
+    const rest = [
+      'venue_executor_queue 3',
+      'venue_gas_balance_wei{wallet="executor"} 5000000000000000000',
+      'venue_gas_reserve_wei{wallet="executor"} 10000000000000000',
+    ]
+    expect(await shown()).to.deep.equal(['venue_executor_ready 1', ...rest])
+    troubles.push('the chain does not answer')
+    expect(await shown()).to.deep.equal(['venue_executor_ready 0', ...rest])
   })
 })

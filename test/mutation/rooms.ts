@@ -32,16 +32,9 @@ const LANE = [
 
 /** Without the random days of several markets, for the same reason. */
 const EXECUTOR = [
-  ...['check-terms', 'config', 'find-short', 'observe', 'pack-matches', 'settle-group'],
-  ...[
-    'settlement-queue',
-    'reversals',
-    'execute',
-    'http',
-    'price-faults',
-    'look-for-faults',
-    'open-executor',
-  ],
+  ...['check-terms', 'config', 'find-short', 'observe', 'settlement', 'pack-matches'],
+  ...['settle-group', 'settlement-queue', 'reversals', 'execute', 'http', 'app', 'price-faults'],
+  ...['look-for-faults', 'open-executor'],
 ]
 
 /** Histories of thousands of rows, and of random days; others have a few rows of each kind. */

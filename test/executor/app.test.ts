@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import type { Server } from 'node:http'
+import { createApp, serveApp } from '../../executor/app.js'
+import { executorEnv } from '../../executor/config.js'
+import type { ExecuteAnswer } from '../../executor/execute.js'
+import type { Answered } from '../../runtime/http/server.js'
+import { createLog } from '../../runtime/process/log.js'
+import { eventually } from '../support/eventually.js'
+import { aBody } from './execute-body.js'
+
+const config = {
+  ...executorEnv.parse({
+    ...{ EXECUTOR_PORT: '0', NATS_URL: 'nats://127.0.0.1:4222', RPC_URL: 'http://127.0.0.1:8545' },
+    ...{ DEPLOYMENT_FILE: 'deployment.json', DATA_DIR: 'var' },
+  }),
+  key: { file: 'key' },
+}
+
+describe('the service of the executor', () => {
+  let answer: ExecuteAnswer
+  let answered: Answered[]
+  let servers: Server[]
+  let logged: string[]
+  beforeEach(() => {
+    answer = { kind: 'refused', revert: 'TM_X' }
+    ;[answered, servers, logged] = [[], [], []]
+  })
+  afterEach(() => {
+    for (const server of servers) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  /** The address where it says that it listens. */
+  async function serve(secret?: string): Promise<string> {
+    const log = createLog('executor', 'info', { write: (line) => logged.push(line) })
+    const app = createApp({
+      execute: () => Promise.resolve(answer),
+      ...{ isKnown: () => false, checkTerms: () => [], trouble: () => undefined },
+      ...{ readReversals: () => Promise.resolve([]), faults: { standing: () => undefined } },
+      ...{ secret, log, onFatal: () => undefined, onAnswer: (one) => answered.push(one) },
+    })
+    servers.push(await serveApp(app, config, log))
+    const [first = '{}'] = logged
+    return (JSON.parse(first) as { url: string }).url
+  }
+  const post = (url: string, headers: Record<string, string> = {}, body: unknown = aBody()) =>
+    fetch(`${url}/execute`, { method: 'POST', headers, body: JSON.stringify(body) })
+
+  it('listens on this machine alone by default, and says where', async () => {
+    const url = await serve()
+    expect(url).to.match(/^http:\/\/127\.0\.0\.1:[1-9][0-9]*$/)
+    expect((await fetch(`${url}/healthz`)).status).to.equal(200)
+    expect((await fetch(`${url}/HEALTHZ`)).status).to.equal(404)
+  })
+
+  it('answers every caller where there is no secret', async () => {
+    const url = await serve()
+    expect((await post(url)).status).to.equal(422)
+    expect((await fetch(`${url}/reversals`)).status).to.equal(200)
+  })
+
+  it('asks for the secret where there is one, and closes the connection of a caller without it', async () => {
+    const url = await serve('word')
+    const refused = await post(url)
+    expect(refused.status).to.equal(401)
+    expect(refused.headers.get('www-authenticate')).to.equal('Bearer')
+    expect(refused.headers.get('connection')).to.equal('close')
+    const taken = await post(url, { authorization: 'Bearer word' })
+    expect(taken.status).to.equal(422)
+    expect(taken.headers.get('www-authenticate')).to.equal(null)
+  })
+
+  it('tells the code of each refusal', async () => {
+    const url = await serve('word')
+    const secret = { authorization: 'Bearer word' }
+    const codeOf = async (asking: Promise<Response>): Promise<string | undefined> => {
+      const before = answered.length
+      await asking
+      await eventually(() => answered.length > before)
+      return answered.at(-1)?.code
+    }
+    expect(await codeOf(post(url))).to.equal('secret_required')
+    const key = { 'idempotency-key': 'x'.repeat(201) }
+    expect(await codeOf(post(url, { ...secret, ...key }))).to.equal('invalid_idempotency_key')
+    expect(await codeOf(post(url, secret, {}))).to.equal('invalid_payload')
+    for (const [said, code] of [
+      [answer, 'would_revert'],
+      [{ kind: 'unavailable', why: 'frozen' }, 'unavailable'],
+      [{ kind: 'unknown', hash: '0xaa' }, 'outcome_unknown'],
+      [{ kind: 'mismatch' }, 'idempotency_key_reused'],
+    ] as const) {
+      answer = said
+      expect(await codeOf(post(url, secret))).to.equal(code)
+    }
+    const get = (path: string) => codeOf(fetch(`${url}${path}`, { headers: secret }))
+    expect(await get('/reversals?after=x')).to.equal('invalid_after')
+    expect(await get('/reversals?limit=0')).to.equal('invalid_limit')
+    expect(await get('/faults')).to.equal('unavailable')
+  })
+
+  it('says that an account was spent elsewhere, where it was', async () => {
+    const url = await serve()
+    answer = { kind: 'refused', revert: 'TM_X', isSpentElsewhere: true }
+    expect(await (await post(url)).json()).to.deep.equal({
+      ...{ error: 'the match would revert: TM_X', revert: 'TM_X', spent_elsewhere: true },
+    })
+  })
+})
