@@ -55,7 +55,7 @@ const MATCHER = [
     'operator',
     'faults',
   ],
-  ...['read-reversals', 'reversals', 'live', 'matcher', 'stream-versions', 'recovery'],
+  ...['faults', 'read-reversals', 'reversals', 'live', 'matcher', 'stream-versions', 'recovery'],
   ...['engine-version', 'standby'],
 ]
 
