@@ -45,18 +45,9 @@ const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
 /** Those of one part first; those that wait for a silence come last. */
 const MATCHER = [
   ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'executors', 'config'],
-  ...[
-    'observe',
-    'measure',
-    'own-commands',
-    'settle',
-    'publish-block',
-    'answers',
-    'operator',
-    'faults',
-  ],
-  ...['faults', 'read-reversals', 'reversals', 'live', 'matcher', 'stream-versions', 'recovery'],
-  ...['engine-version', 'standby'],
+  ...['observe', 'measure', 'log', 'checkpointer', 'own-commands', 'settle', 'publish-block'],
+  ...['answers', 'operator', 'faults', 'read-reversals', 'reversals', 'live', 'matcher'],
+  ...['stream-versions', 'recovery', 'engine-version', 'standby'],
 ]
 
 export const ROOMS: readonly Room[] = [
