@@ -47,7 +47,7 @@ const MATCHER = [
   ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'executors', 'config'],
   ...['observe', 'measure', 'log', 'checkpointer', 'own-commands', 'settle', 'publish-block'],
   ...['answers', 'operator', 'faults', 'read-reversals', 'reversals', 'live', 'matcher'],
-  ...['phases', 'stream-versions', 'recovery', 'engine-version', 'standby'],
+  ...['phases', 'stream-versions', 'trimmed-feed', 'recovery', 'engine-version', 'standby'],
 ]
 
 export const ROOMS: readonly Room[] = [

@@ -5,11 +5,8 @@ import { encodePingAnswer } from '../../../bus-schemas/operations.js'
 import {
   askPing,
   checkpointsStream,
-  checkpointsSubject,
   commandsStream,
-  commandsSubject,
   feedStream,
-  feedSubject,
 } from '../../../bus-schemas/subjects.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -17,41 +14,17 @@ import { eventually } from '../../support/eventually.js'
 import {
   appendCommands,
   changesOf,
+  copyOf,
   placeOrder,
   stageMarket,
   startOn,
+  type Copying,
   type StartedMatcher,
 } from './stage.js'
 
 const { market } = stageMarket
 const SETTINGS = { everyCommands: 10, everyMs: 3_600_000, keepCommandsMs: 3_600_000 }
 const TRIMMING = { ...SETTINGS, keepCommandsMs: 0 }
-const SUBJECT_OF = new Map([
-  [commandsStream(market), commandsSubject(market)],
-  [feedStream(market), feedSubject(market)],
-  [checkpointsStream(market), checkpointsSubject(market)],
-])
-
-/** What a message of a stream becomes in a copy; undefined leaves it and everything after it out. */
-type Copying = (stream: string, seq: number, data: Uint8Array) => Uint8Array | undefined
-
-/** Another server with the same messages, except as told: a backup, or a disk that lies. */
-async function copyOf(bus: MemoryBus, copying: Copying = (_, __, data) => data) {
-  const copy = createMemoryBus()
-  for (const [stream, subject] of SUBJECT_OF) {
-    await copy.declareStream({ stream, subject, description: '' })
-    const { firstSeq, lastSeq } = await bus.streamState(stream)
-    for (let seq = 1; seq < firstSeq; seq += 1) await copy.append(subject, new Uint8Array())
-    await copy.trim(stream, firstSeq)
-    for (const message of await bus.read(stream, firstSeq, lastSeq)) {
-      const data = copying(stream, message.seq, message.data)
-      if (data === undefined) break
-      await copy.append(subject, data)
-    }
-  }
-  return copy
-}
-
 describe('recovery of a matcher', () => {
   let bus: MemoryBus
   const running: StartedMatcher[] = []

@@ -4,11 +4,19 @@ import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
-import { commandsSubject, feedStream } from '../../../bus-schemas/subjects.js'
+import {
+  checkpointsStream,
+  checkpointsSubject,
+  commandsStream,
+  commandsSubject,
+  feedStream,
+  feedSubject,
+} from '../../../bus-schemas/subjects.js'
 import type { MessageResult } from '../../../core/engine/apply-message.js'
 import type { Change, ChangeFacts } from '../../../core/engine/change.js'
 import type { Command, LoggedCommand } from '../../../core/engine/command.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { aMarket, anOrder } from '../../support/builders.js'
 import { aChange, CHANGES_START_MS } from '../../support/changes.js'
@@ -100,3 +108,29 @@ export const resultOf = (...facts: readonly ChangeFacts[]): MessageResult => ({
     changes: facts.map((each, i) => aChange(i + 1, anOrder(), each, { open: 5n })),
   },
 })
+
+const SUBJECT_OF = new Map([
+  [commandsStream(name), commandsSubject(name)],
+  [feedStream(name), feedSubject(name)],
+  [checkpointsStream(name), checkpointsSubject(name)],
+])
+
+/** What a message of a stream becomes in a copy; undefined leaves it and everything after it out. */
+export type Copying = (stream: string, seq: number, data: Uint8Array) => Uint8Array | undefined
+
+/** Another server with the same messages, except as told: a backup, or a disk that lies. */
+export async function copyOf(bus: MemoryBus, copying: Copying = (_, __, data) => data) {
+  const copy = createMemoryBus()
+  for (const [stream, subject] of SUBJECT_OF) {
+    await copy.declareStream({ stream, subject, description: '' })
+    const { firstSeq, lastSeq } = await bus.streamState(stream)
+    for (let seq = 1; seq < firstSeq; seq += 1) await copy.append(subject, new Uint8Array())
+    await copy.trim(stream, firstSeq)
+    for (const message of await bus.read(stream, firstSeq, lastSeq)) {
+      const data = copying(stream, message.seq, message.data)
+      if (data === undefined) break
+      await copy.append(subject, data)
+    }
+  }
+  return copy
+}

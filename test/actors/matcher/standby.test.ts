@@ -187,6 +187,22 @@ describe('matchers of one market', () => {
     expect(await leaders()).to.have.length(2)
   })
 
+  it('do not take over for a silence in which they were cut off themselves', async () => {
+    const second = bus.connect()
+    const leader = await start(bus.connect())
+    const cut = await standby(second)
+    second.setConnected(false)
+    const { command_seq } = leader.matcher.positions()
+    const ticks = (3 * SILENCE_MS) / 50
+    await eventually(() => leader.matcher.positions().command_seq > command_seq + ticks)
+    second.setConnected(true)
+    const { command_seq: reached } = leader.matcher.positions()
+    await eventually(() => cut.matcher.positions().command_seq >= reached)
+    expect(cut.matcher.isLive()).to.equal(false)
+    expect(await leaders()).to.have.length(1)
+    expect([...leader.fatal, ...cut.fatal]).to.deep.equal([])
+  })
+
   it('lead at once after a restart, when no matcher leads', async () => {
     const first = await start(bus.connect())
     await first.matcher.stop()
