@@ -5,8 +5,11 @@ import {
   type CheckOperator,
 } from '../../../actors/matcher/check-operator.js'
 import type { MarketRequest } from '../../../bus-schemas/markets.js'
+import { operatorNonces } from '../../../bus-schemas/subjects.js'
+import { AppendRefused, BusUnavailable, type ClaimsSpec } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { newSeed, operatorKeyOf } from '../../../runtime/bus/nkeys.js'
+import { rejectionOf } from '../../runtime/bus/probes.js'
 
 const NOW = 1_700_000_000_000
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
@@ -25,10 +28,10 @@ describe('the signature of an operator', () => {
     check = checkOperator({ keys: new Map([[ada.publicKey, 'ada']]), nowMs: () => NOW })
     await check.open(bus)
   })
-  const signed = (issuedAtMs = NOW, key = ada, market = 'M') => {
+  const signed = (issuedAtMs = NOW, key = ada, market = 'M', request = pause) => {
     nonces += 1
     const nonce = nonces.toString(16).padStart(32, '0')
-    return key.sign(market, pause, { issuedAtMs, nonce })
+    return key.sign(market, request, { issuedAtMs, nonce })
   }
   const verdictOn = async (request: MarketRequest): Promise<string> => {
     const verdict = await check.verdict(bus, 'M', request)
@@ -38,6 +41,8 @@ describe('the signature of an operator', () => {
   it('says who gives the command', async () => {
     expect(await verdictOn(signed())).to.equal('by ada (root)')
     expect(await verdictOn({ ...signed(), request_id: 'another' })).to.equal('by ada (root)')
+    const own = signed(NOW, ada, 'M', { ...pause, by: 'ada' })
+    expect(await verdictOn(own)).to.equal('by ada')
   })
 
   it('is of a known key, of this command for this market, and fresh', async () => {
@@ -59,8 +64,30 @@ describe('the signature of an operator', () => {
     ])
       expect(await verdictOn(changed)).to.contain('does not fit')
     expect(await verdictOn(fits)).to.equal('by ada (root)')
-    expect(await verdictOn(signed(NOW - SIGNED_WITHIN_MS - 1))).to.contain('60 s ago')
+    for (const issuedAtMs of [NOW - SIGNED_WITHIN_MS, NOW + SIGNED_WITHIN_MS]) {
+      expect(await verdictOn(signed(issuedAtMs))).to.equal('by ada (root)')
+    }
+    expect(await verdictOn(signed(NOW - SIGNED_WITHIN_MS - 1))).to.contain(' 60 s ago')
     expect(await verdictOn(signed(NOW + SIGNED_WITHIN_MS + 1))).to.contain('-60 s ago')
+  })
+
+  it('has a nonce of 32 hex digits', async () => {
+    for (const nonce of ['f'.repeat(31), 'f'.repeat(33), 'F'.repeat(32), `${'f'.repeat(31)}.`]) {
+      const request = ada.sign('M', pause, { issuedAtMs: NOW, nonce })
+      expect(await verdictOn(request), nonce).to.contain('does not fit')
+    }
+  })
+
+  it('is remembered for longer than it counts', async () => {
+    const declared: ClaimsSpec[] = []
+    await check.open({
+      declareClaims: (spec) => {
+        declared.push(spec)
+        return Promise.resolve()
+      },
+    })
+    expect(declared.map(({ bucket }) => bucket)).to.deep.equal([operatorNonces])
+    expect(declared[0]?.keepMs).to.be.greaterThan(2 * SIGNED_WITHIN_MS)
   })
 
   it('carries a command out once, whichever matcher is asked', async () => {
@@ -76,10 +103,18 @@ describe('the signature of an operator', () => {
   it('is not taken while the bus cannot say whether it was used', async () => {
     bus.setConnected(false)
     expect(await verdictOn(signed())).to.contain('try again')
+    const verdictAfter = (error: Error) =>
+      check.verdict({ claimOnce: () => Promise.reject(error) }, 'M', signed())
+    const full = await verdictAfter(new AppendRefused('no room'))
+    expect(full).to.deep.equal({ problem: 'the bus does not answer: try again' })
+    const closed = new BusUnavailable('closed')
+    expect(await rejectionOf(verdictAfter(closed))).to.equal(closed)
   })
 
   it('is needed: a matcher without keys takes no command', async () => {
     const none = checkOperator({ keys: new Map(), nowMs: () => NOW })
-    expect(await none.verdict(bus, 'M', signed())).to.have.property('problem')
+    expect(await none.verdict(bus, 'M', signed())).to.deep.equal({
+      problem: 'OPERATOR_KEYS of the matcher names no operator',
+    })
   })
 })

@@ -16,20 +16,24 @@ const NEWER = ENGINE_VERSION + 1
 function leaderOn(
   bus: ReturnType<typeof createMemoryBus>,
   engineVersion: number | undefined,
-  commandSeq = 7,
+  { commandSeq = 7, current = ENGINE_VERSION } = {},
 ) {
+  const state = emptyMatcherState(openingOf(stageMarket))
+  state.engineVersion = current
   const submitted: Command[] = []
   const waits: string[] = []
   const lowered: number[] = []
+  const set: number[] = []
   const fatal: unknown[] = []
   const switching = startEngineSwitch({
     ...{ bus, market: stageMarket, engineVersion },
     facts: {
       ...observeMatcher(createLog('matcher', 'silent')),
       engineWaits: (_, why) => waits.push(why),
+      engineSet: (version) => set.push(version),
       engineNotLowered: (asked) => lowered.push(asked),
     },
-    log: { state: emptyMatcherState(openingOf(stageMarket)), commandSeq },
+    log: { state, commandSeq },
     own: {
       submit: (command) => {
         submitted.push(command)
@@ -38,7 +42,7 @@ function leaderOn(
     },
     onFatal: (error) => fatal.push(error),
   })
-  return { submitted, waits, lowered, fatal, stop: () => switching.stop() }
+  return { submitted, waits, lowered, set, fatal, stop: () => switching.stop() }
 }
 
 describe('a leader that is to set an engine version', () => {
@@ -61,6 +65,46 @@ describe('a leader that is to set an engine version', () => {
     expect(alone.submitted).to.deep.equal([{ kind: 'EngineVersionSet', version: NEWER }])
     expect([...alone.waits, ...alone.fatal, ...waiting.fatal]).to.deep.equal([])
     await itself.stop()
+  })
+
+  it('sets the newest in a log that holds nothing but its opening, and tells so', async () => {
+    const current = ENGINE_VERSION - 1
+    const leader = leaderOn(createMemoryBus(), undefined, { commandSeq: 1, current })
+    await eventually(() => leader.set.length > 0)
+    expect(leader.submitted).to.deep.equal([{ kind: 'EngineVersionSet', version: ENGINE_VERSION }])
+    expect(leader.set).to.deep.equal([ENGINE_VERSION])
+    const older = leaderOn(createMemoryBus(), undefined, { commandSeq: 2, current })
+    expect(older.submitted).to.deep.equal([])
+  })
+
+  it('waits while it cannot be known whether a matcher objects', async () => {
+    const cut = createMemoryBus()
+    cut.setConnected(false)
+    const closed = createMemoryBus()
+    await closed.close()
+    for (const [bus, why] of [
+      [cut, 'disconnected'],
+      [closed, 'closed'],
+    ] as const) {
+      const leader = leaderOn(bus, NEWER)
+      await eventually(() => leader.waits.length > 0)
+      expect(leader.waits[0]).to.contain(why)
+      leader.stop()
+      expect([...leader.submitted, ...leader.fatal]).to.deep.equal([])
+    }
+  })
+
+  it('stops when asking fails, and not when its own stop breaks that off', async () => {
+    const defect = new Error('defect')
+    const failing = () => ({ ...createMemoryBus(), ask: () => Promise.reject(defect) })
+    const leader = leaderOn(failing(), NEWER)
+    await eventually(() => expect(leader.fatal).to.deep.equal([defect]))
+    const stopped = leaderOn(failing(), NEWER)
+    stopped.stop()
+    const silent = leaderOn(createMemoryBus(), NEWER)
+    silent.stop()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([...stopped.fatal, ...silent.fatal, ...silent.submitted]).to.deep.equal([])
   })
 
   it('leaves a log as it is unless it is asked, and never lowers it', () => {
