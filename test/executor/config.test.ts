@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { executorEnv, settingsOf } from '../../executor/config.js'
+import { executorEnv, readExecutorConfig, settingsOf } from '../../executor/config.js'
+import { BadConfiguration } from '../../runtime/process/config.js'
 
 const KEY = `0x${'0a'.repeat(32)}`
 const LEAST = {
@@ -70,5 +71,27 @@ describe('the settings of the executor', () => {
       ...{ rpcUrl: LEAST.RPC_URL, dataDir: 'var', timeoutMs: 500, windowMs: 20 },
       ...{ gasReserveWei: 7n, acceptNonces: 3, shareBelowFee: 5n * 10n ** 17n },
     })
+  })
+
+  it('have one key, in a file or in the environment', () => {
+    const { EXECUTOR_PRIVATE_KEY, ...others } = LEAST
+    const readFrom = (env: NodeJS.ProcessEnv) => {
+      const before = process.env
+      process.env = env
+      try {
+        return readExecutorConfig()
+      } finally {
+        process.env = before
+      }
+    }
+    const inFile = { ...others, EXECUTOR_KEY_FILE: 'key' }
+    expect(readFrom(inFile)).to.deep.include({ key: { file: 'key' }, DATA_DIR: 'var' })
+    expect(readFrom({ ...LEAST, LOCAL_CHAIN: '1' }).key).to.deep.equal({
+      ...{ privateKey: EXECUTOR_PRIVATE_KEY, isWorthless: true },
+    })
+    expect(() => readFrom(others)).to.throw(BadConfiguration, 'EXECUTOR_KEY_FILE')
+    expect(() => readFrom({ ...inFile, EXECUTOR_PRIVATE_KEY })).to.throw(
+      'EXECUTOR_KEY_FILE and EXECUTOR_PRIVATE_KEY are both set',
+    )
   })
 })

@@ -26,6 +26,8 @@ describe('what the executor writes to its log', () => {
     facts.faultGone('m')
     facts.unavailable(settlementId, 'silence', cause)
     facts.gasBack()
+    const attempts = [{ hash: '0xaa', raw: '0x', gasLimit: 1n, maxFeePerGas: 1n }] as const
+    facts.broadcast({ from: `0x${'aa'.repeat(20)}`, evmNonce: 4, intentIds: ['m:1'], attempts })
     const settlement_id = settlementId
     expect(lines).to.deep.equal([
       ['info', { settlement_id, market: 'm', taker_order_id: 't', maker_order_ids: ['o'] }],
@@ -36,6 +38,7 @@ describe('what the executor writes to its log', () => {
       ['info', { market: 'm' }],
       ['warn', { settlement_id, why: 'silence', err: cause }],
       ['info', {}],
+      ['info', { settlement_id, evm_nonce: 4, tx_hash: '0xaa' }],
     ])
   })
 })
