@@ -155,6 +155,12 @@ describe('answers of the executor', () => {
       },
       { kind: 'conflict', why: 'invalid payload' },
     ],
+    [
+      'a fault of the executor with details',
+      500,
+      { error: 'internal error', ...field('actions') },
+      { kind: 'undecided', why: '500 internal error' },
+    ],
     ['a request without details', 400, { error: 'bad', details: [] }, { kind: 'undecided' }],
     [
       'a refusal in the words of an earlier release',

@@ -75,13 +75,16 @@ describe('the executors of a venue', () => {
 
   it('are asked for a settlement without a secret where there is none', async () => {
     const seen: IncomingHttpHeaders[] = []
-    const url = await serve(({ headers }, response) => {
+    const places: string[] = []
+    const url = await serve(({ headers, method, url }, response) => {
       seen.push(headers)
+      places.push(`${method ?? ''} ${url ?? ''}`)
       response.end(JSON.stringify(MINED))
     })
     const { kind } = await askExecutorAt(address(url))('a:1', payload, never)
     expect(kind).to.equal('success')
     expect(seen[0]).not.to.have.property('authorization')
+    expect(places).to.deep.equal(['POST /execute'])
   })
 
   it('keep the connections of so many requests at once, and close them once they are left', async () => {
