@@ -41,7 +41,7 @@ const EXECUTOR = [
 const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
   (name) => `test/data/history/${name}.test.ts`,
 )
-/** Those that wait for a silence come last. */
+
 /** Those of one part first; those that wait for a silence come last. */
 const MATCHER = [
   ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'executors', 'config'],
