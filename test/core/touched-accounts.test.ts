@@ -66,6 +66,27 @@ describe('touched accounts', () => {
     expect(isUntouchedSince(12n)).to.equal(true)
   })
 
+  it('knows nothing of earlier reads once an announcement goes back', () => {
+    const { take, isUntouchedSince } = blocks()
+    take({ first: 10n, head: 12n, accounts: [7n] })
+    take({ first: 11n, head: 11n, accounts: [] })
+    expect(isUntouchedSince(10n)).to.equal(false)
+    expect(isUntouchedSince(11n)).to.equal(true)
+  })
+
+  it('keeps so many touched accounts, and counts all reads before as touched beyond them', () => {
+    const { take, isUntouchedSince } = blocks()
+    const accounts = Array.from({ length: 100_000 }, (_, n) => 1_000n + BigInt(n))
+    take({ first: 10n, head: 10n, accounts })
+    take({ first: 11n, head: 11n, accounts: [] })
+    expect(isUntouchedSince(10n)).to.equal(true)
+    take({ first: 12n, head: 12n, accounts: [8n] })
+    expect(isUntouchedSince(10n)).to.equal(true)
+    take({ first: 13n, head: 13n, accounts: [] })
+    expect(isUntouchedSince(12n)).to.equal(false)
+    expect(isUntouchedSince(13n)).to.equal(true)
+  })
+
   it('never keeps a read that a later block touched', () => {
     const step = fc.record({
       skipped: fc.nat({ max: 1 }),
