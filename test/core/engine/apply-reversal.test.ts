@@ -1,13 +1,18 @@
 import { expect } from 'chai'
+import { InvariantBroken } from '../../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../../core/engine/apply-reversal.js'
-import type { Command, SettlementReversal } from '../../../core/engine/command.js'
+import type {
+  Command,
+  SettlementOutcome,
+  SettlementReversal,
+} from '../../../core/engine/command.js'
 import { REVERSALS_BEYOND_MAX } from '../../../core/engine/limits.js'
 import type { Order } from '../../../core/engine/order.js'
 import {
   createSettlementTrail,
   type SettlementTruth,
 } from '../../../core/engine/settlement-trail.js'
-import { amountE18, E18 } from '../../../core/money.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
 
 const LOST = { kind: 'reverted', revert: 'not_carried_out' } as const
@@ -21,7 +26,7 @@ const place = (fields: Pick<Order, 'orderId' | 'side'> & Partial<Order>): Comman
 })
 
 /** A maker of 10 and a taker of 4, whose match has this outcome. */
-function traded(outcome: typeof MINED | typeof REFUSED) {
+function traded(outcome: SettlementOutcome) {
   const market = testMatcher()
   market.apply(place({ orderId: 'maker', side: 'sell' }))
   market.apply(place({ orderId: 'taker', side: 'buy', desiredAmount: units(4n) }))
@@ -123,5 +128,28 @@ describe('a reversal of a settlement', () => {
     expect(isReversalApplicable(state, atOnce)).to.equal(true)
     market.apply(place({ orderId: 'b1', side: 'buy', desiredAmount: amountE18(1n) }))
     expect(isReversalApplicable(state, atOnce)).to.equal(false)
+  })
+  it('of a fill that an order does not have is a broken invariant, live or ended', () => {
+    const { market, settlementId } = traded(MINED)
+    const lost = reversalOf(market, settlementId, 1, LOST)
+    const ended = { status: 'cancelled', filled: units(3n) } as const
+    const short = { ...lost, maker: { ...lost.maker, orderId: 'ended', ended } }
+    expect(() => market.apply(reversed(short))).to.throw(InvariantBroken)
+
+    const again = traded(MINED)
+    again.market.apply(reversed(reversalOf(again.market, again.settlementId, 1, LOST)))
+    expect(() => again.market.apply(reversed({ ...lost, no: 2 }))).to.throw(InvariantBroken)
+  })
+
+  it('names the mark at which the chain booked the fill that it lost', () => {
+    const markPrice = priceE18(7n)
+    const { market, settlementId } = traded({ ...MINED, markPrice })
+    const { changes } = market.apply(reversed(reversalOf(market, settlementId, 1, LOST)))
+    const fills = changes.flatMap((change) => (change.kind === 'FillReversed' ? [change.fill] : []))
+    expect(fills.map(({ markPrice: mark, liquidity }) => [mark, liquidity])).to.deep.equal([
+      [markPrice, 'maker'],
+      [markPrice, 'taker'],
+    ])
+    expect(new Set(fills.map(({ tradeId }) => tradeId)).size).to.equal(1)
   })
 })
