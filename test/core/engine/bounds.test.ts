@@ -2,15 +2,19 @@ import { expect } from 'chai'
 import { applyCommand } from '../../../core/engine/apply-command.js'
 import type { Command } from '../../../core/engine/command.js'
 import {
+  CANCELLED_MAX_PER_STEP,
   DEADLINES_MAX_PER_STEP,
   LEASES_MAX,
   LIVE_ORDERS_MAX,
+  REFUSAL_HOLD_MS,
   REFUSED_ORDERS_MAX,
+  SWEEP_MAX_MATCHES,
 } from '../../../core/engine/limits.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
 import { matcherOrder, START_MS, type OrderFields } from '../../support/matching.js'
 
+const BY = { by: 'ada', reason: 'maintenance' }
 const OWNER = `0x${'a'.repeat(40)}` as const
 
 /** A market without the checks of each step, so that it can be filled. */
@@ -142,5 +146,106 @@ describe('the bounds of a market', () => {
     expect(state.refusedOrders.size).to.equal(REFUSED_ORDERS_MAX)
     expect(repeat('newest')).to.deep.equal(refused)
     expect(repeat('oldest')).to.include({ code: 'duplicate_nonce', repeated: 'oldest' })
+  })
+  it('cancel no order that came after the market was enabled again, however many were before it', () => {
+    const { state, apply, place } = market()
+    const count = 3 * CANCELLED_MAX_PER_STEP + 1
+    for (let n = 0; n < count; n += 1) place({ orderId: `o${n}`, side: 'sell' })
+    apply({ kind: 'MarketDisabled', ...BY })
+    apply({ kind: 'MarketEnabled', ...BY })
+    const { changes, moreIsDue } = place({ orderId: 'new', side: 'sell' })
+    expect(changes).to.have.length(CANCELLED_MAX_PER_STEP + 1)
+    expect(moreIsDue).to.equal(true)
+    const last = apply({ kind: 'Tick' })
+    expect(last.changes.map(({ orderId }) => orderId)).to.deep.equal([`o${count - 1}`])
+    expect(last.moreIsDue).to.equal(false)
+    expect([...state.orders.keys()]).to.deep.equal(['new'])
+  })
+
+  describe('on the matches of a step', () => {
+    const maker = { side: 'sell', subaccountId: 2n } as const
+    const taker = { side: 'buy', desiredAmount: amountE18(100_000n * E18) } as const
+    const wall = ({ place }: ReturnType<typeof market>, count: number) => {
+      for (let n = 0; n < count; n += 1) place({ orderId: `s${n}`, ...maker })
+    }
+
+    it('let every order that comes back go on later', () => {
+      const full = market()
+      const { state, apply, advance, place } = full
+      for (const [n, orderId] of ['x', 'y'].entries()) {
+        place({ orderId: `m${n}`, ...maker })
+        place({ orderId, ...taker, subaccountId: BigInt(5 + n) })
+        const settlementId = [...state.matches.keys()].at(-1) ?? ''
+        const outcome = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' } as const
+        apply({ kind: 'SettlementReported', settlementId, outcome })
+        expect(state.orders.get(orderId)?.hold?.reason).to.equal('settlement_refused')
+        apply({ kind: 'CancelOrders', owner: OWNER, orderIds: [`m${n}`], reason: 'user' })
+      }
+      wall(full, SWEEP_MAX_MATCHES + 5)
+      advance(REFUSAL_HOLD_MS)
+      const { changes, continueOrderIds } = apply({ kind: 'Tick' })
+      expect(continueOrderIds).to.deep.equal(['x', 'y'])
+      expect(changes.filter(({ kind }) => kind === 'OrderMatched')).to.have.length(
+        SWEEP_MAX_MATCHES,
+      )
+      apply({ kind: 'ContinueOrder', orderId: 'x' })
+      expect(state.book.sell.levels).to.deep.equal([])
+    })
+
+    it('let an IOC order sweep on, unless its last seconds begin before that', () => {
+      for (const [afterMs, expected] of [
+        [0, { kind: 'OrderReleased', cancelReason: 'ioc_remainder' }],
+        [20_000, { kind: 'OrderCancelled', cancelReason: 'expiring' }],
+      ] as const) {
+        const full = market()
+        const { apply, advance, place } = full
+        wall(full, SWEEP_MAX_MATCHES + 5)
+        const goodUntilSec = START_MS / 1_000 + 30
+        const swept = place({ orderId: 'ioc', ...taker, timeInForce: 'IOC', goodUntilSec })
+        expect(swept.changes.at(-1)).to.include({ hold: 'continuing', status: 'active' })
+        expect(swept.continueOrderIds).to.deep.equal(['ioc'])
+        advance(afterMs)
+        const { changes } = apply({ kind: 'ContinueOrder', orderId: 'ioc' })
+        expect(changes.at(-1)).to.include({ ...expected, status: 'cancelled' })
+        expect(changes).to.have.length(afterMs === 0 ? 6 : 1)
+      }
+    })
+
+    it('open a market that was held in several steps', () => {
+      const full = market()
+      const { state, apply, place } = full
+      apply({ kind: 'MarketPaused', ...BY })
+      wall(full, SWEEP_MAX_MATCHES + 5)
+      place({ orderId: 'taker', ...taker })
+      apply({ kind: 'MarketResumed', ...BY })
+      const first = apply({ kind: 'Tick' })
+      expect(first.changes.filter(({ kind }) => kind === 'OrderMatched')).to.have.length(
+        SWEEP_MAX_MATCHES,
+      )
+      expect(state.orders.get('taker')?.hold?.reason).to.equal('continuing')
+      apply({ kind: 'ContinueOrder', orderId: 'taker' })
+      expect(state.book.sell.levels).to.deep.equal([])
+      expect(state.closed).to.equal(false)
+    })
+
+    it('open a market of many crossing pairs in several steps', () => {
+      const { state, apply, place } = market()
+      apply({ kind: 'MarketPaused', ...BY })
+      for (let n = 0; n < SWEEP_MAX_MATCHES + 5; n += 1) {
+        place({ orderId: `s${n}`, ...maker })
+        place({ orderId: `b${n}`, side: 'buy' })
+      }
+      apply({ kind: 'MarketResumed', ...BY })
+      const first = apply({ kind: 'Tick' })
+      expect(first.changes).to.have.length(2 * SWEEP_MAX_MATCHES)
+      expect(first.moreIsDue).to.equal(true)
+      expect(first.continueOrderIds).to.deep.equal([])
+      // Nothing crosses in between.
+      expect(state.closed).to.equal(true)
+      const second = apply({ kind: 'Tick' })
+      expect(second.changes).to.have.length(10)
+      expect(second.moreIsDue).to.equal(false)
+      expect(state.matches.size).to.equal(SWEEP_MAX_MATCHES + 5)
+    })
   })
 })

@@ -23,6 +23,9 @@ function placeMany({ state }: TestMatcher, count: number, idOf = uuidOf): void {
 
 const uuidOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
+/** Ids of the greatest length, of signs that take three bytes. */
+const longId = (n: number): string => `${'\u{4e00}'.repeat(120)}${n}`
+
 const cancelAll = { kind: 'CancelAll', owner: OWNER, reason: 'unspecified' } as const
 
 describe('cancels of many orders', () => {
@@ -41,8 +44,7 @@ describe('cancels of many orders', () => {
 
   it('leaves to the next steps what does not fit, and matches none of it meanwhile', () => {
     const matcher = testMatcher()
-    const long = (n: number): string => `${'\u{4e00}'.repeat(120)}${n}`
-    placeMany(matcher, 2_000, long)
+    placeMany(matcher, 2_000, longId)
     const { answer, changes, moreIsDue } = matcher.apply(cancelAll)
     const done = changes.length
     expect(done).to.be.within(400, 999)
@@ -80,8 +82,7 @@ describe('cancels of many orders', () => {
 
   it('keeps leases and unfinished cancels in a checkpoint', () => {
     const matcher = testMatcher()
-    const long = (n: number): string => `${'\u{4e00}'.repeat(120)}${n}`
-    placeMany(matcher, 700, long)
+    placeMany(matcher, 700, longId)
     matcher.apply({ kind: 'SetLease', owner: OWNER, leaseId: 'one', seconds: 30, opens: true })
     matcher.apply({ kind: 'SetLease', owner: OTHER, seconds: 60, opens: true })
     matcher.apply({ ...cancelAll, side: 'sell', subaccountId: 1n })
@@ -116,5 +117,79 @@ describe('cancels of many orders', () => {
       status: 'cancelled',
       cancelReason: 'cancel_on_disconnect',
     })
+  })
+  it('leaves room for a command that cancels many, and keeps the newest of each scope', () => {
+    const matcher = testMatcher()
+    placeMany(matcher, 3_000, longId)
+    const { massCancels } = matcher.state
+    matcher.apply(cancelAll)
+    const sells = matcher.apply({ ...cancelAll, side: 'sell' })
+    const { outcomes = [], left = 0 } = sells.answer?.kind === 'cancels' ? sells.answer : {}
+    expect(outcomes.length).to.be.above(100)
+    // What the step went on with is not of its answer.
+    expect(sells.changes.length).to.be.above(outcomes.length + 50)
+    expect(left).to.equal(matcher.state.orders.size)
+    expect(massCancels.get(OWNER)).to.have.length(2)
+    matcher.apply({ ...cancelAll, side: 'sell', reason: 'again' })
+    expect(massCancels.get(OWNER)?.map(({ side, reason }) => [side, reason])).to.deep.equal([
+      [undefined, 'unspecified'],
+      ['sell', 'again'],
+    ])
+    matcher.apply({ ...cancelAll, side: 'sell', subaccountId: 1n })
+    expect(massCancels.get(OWNER)).to.have.length(3)
+    while (matcher.apply({ kind: 'Tick' }).moreIsDue);
+    expect(matcher.state.orders.size).to.equal(0)
+    expect(massCancels.size).to.equal(0)
+  })
+
+  it('replaces no order that it has still to cancel', () => {
+    const matcher = testMatcher()
+    placeMany(matcher, 2_000, longId)
+    const last = [...matcher.state.orders.values()].at(-1)
+    matcher.apply(cancelAll)
+    const order = matcherOrder({ orderId: 'new', side: 'sell' })
+    const replaces = last?.nonce ?? 0n
+    expect(matcher.apply({ kind: 'PlaceOrder', order, replaces }).answer).to.deep.equal({
+      ...{ kind: 'refused', code: 'active_order_not_found' },
+    })
+    expect(last?.gone).to.equal(undefined)
+  })
+
+  it('of named orders answers for each, and passes over another owner’s', () => {
+    const { apply, state } = testMatcher()
+    const place = (orderId: string, owner: typeof OWNER) =>
+      apply({
+        ...{ kind: 'PlaceOrder' },
+        order: matcherOrder({ orderId, side: 'sell', owner, nonce: 77n }),
+      })
+    place('own', OWNER)
+    place('other', OTHER)
+    const orderIds = ['unknown', 'other', 'own', 'own']
+    const { answer } = apply({ kind: 'CancelOrders', owner: OWNER, orderIds, reason: 'user' })
+    const none = { kind: 'not_cancelled', code: 'active_order_not_found' }
+    expect(answer?.kind === 'cancels' && answer.outcomes).to.deep.equal([
+      { ...none, orderId: 'unknown' },
+      { ...none, orderId: 'other', code: 'order_of_another_owner' },
+      { kind: 'cancelled', orderId: 'own', nonce: 77n, filled: 0n, pending: 0n },
+      { ...none, orderId: 'own' },
+    ])
+    expect([...state.orders.keys()]).to.deep.equal(['other'])
+  })
+
+  it('is kept in a checkpoint for what a settlement would return', () => {
+    const matcher = testMatcher()
+    const { apply } = matcher
+    apply({ kind: 'PlaceOrder', order: matcherOrder({ orderId: 's', side: 'sell' }) })
+    const buyer = { orderId: 'b', side: 'buy', owner: OTHER, subaccountId: 2n } as const
+    apply({ kind: 'PlaceOrder', order: matcherOrder(buyer) })
+    apply(cancelAll)
+    const restored = restoreSnapshot(takeSnapshot(matcher.state))
+    const [settlementId = ''] = restored.matches.keys()
+    const outcome = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' } as const
+    const command = { kind: 'SettlementReported', settlementId, outcome } as const
+    const logged = { source: 'restored', sourceNo: 1, atMs: START_MS, command }
+    const [taker, maker] = applyCommand(restored, logged).changes
+    expect(taker).to.include({ orderId: 'b', hold: 'settlement_refused' })
+    expect(maker).to.include({ orderId: 's', status: 'cancelled', cancelReason: 'unspecified' })
   })
 })

@@ -82,6 +82,31 @@ describe('a market that is restored with a gap', () => {
     expect(market.changes.at(-1)).to.include({ orderId: 'ask', filled: units(6n) })
   })
 
+  it('passes over orders that it does not know, or that have ended, and what it has counted', () => {
+    const market = testMatcher()
+    market.apply(place({ orderId: 'ask', side: 'sell', nonce: 1n }))
+    market.apply(place({ orderId: 'bid', side: 'buy', desiredAmount: units(4n) }))
+    const [settlementId = ''] = market.state.matches.keys()
+    const outcome = { kind: 'success', txHash: '0x01', blockNumber: 1n } as const
+    market.apply(place({ orderId: 'other', side: 'buy', desiredAmount: units(1n) }))
+    market.apply({ kind: 'SettlementReported', settlementId, outcome })
+    const { orderId: ended, order } = market.state.orders.get('ask') ?? { orderId: '' }
+    market.apply(restored)
+    const before = market.changes.length
+    const filled = [
+      { orderId: 'unknown', filled: units(5n) },
+      { orderId: ended, filled: units(4n) },
+      { orderId: ended, filled: units(3n) },
+    ]
+    market.apply(observed({ filled }, true))
+    expect(market.changes).to.have.length(before)
+    const { owner = '0x', nonce = 0n } = order ?? {}
+    market.apply({ kind: 'CancelOrder', owner, nonce, reason: 'user' })
+    market.apply(observed({ filled: [{ orderId: ended, filled: units(9n) }] }, true))
+    expect(market.changes.slice(before).map(({ kind }) => kind)).to.deep.equal(['OrderCancelled'])
+    expect(market.state.orders.get('ask')?.filled).to.equal(units(4n))
+  })
+
   it('gives blocks whose first change is far beyond the one before, and no block holds both', () => {
     const state = openedState({ ordinal: 1, contractType: 'spot', takerFeeBps: 25 })
     const logged = [
