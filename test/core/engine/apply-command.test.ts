@@ -9,7 +9,7 @@ import {
   marketActs,
   type MarketAct,
 } from '../../support/market-commands.js'
-import { START_MS, testMatcher } from '../../support/matching.js'
+import { matcherOrder, START_MS, testMatcher } from '../../support/matching.js'
 import { naiveApply, naiveMarket, naiveOpen, naiveStatus } from './naive-market.js'
 import { naiveSpot } from './naive-rules.js'
 
@@ -102,5 +102,23 @@ describe('apply-command', () => {
     advance(-5_000)
     apply({ kind: 'Tick' })
     expect(state.nowMs).to.equal(START_MS)
+  })
+  it('refuses an order whose id or nonce a live order has', () => {
+    const { apply, state } = testMatcher()
+    const place = (orderId: string, nonce: bigint) =>
+      apply({ kind: 'PlaceOrder', order: matcherOrder({ orderId, side: 'sell', nonce }) })
+    place('a', 1n)
+    const refused = { kind: 'refused' }
+    expect(place('a', 2n)).to.deep.include({
+      ...{ changes: [], answer: { ...refused, code: 'duplicate_order_id' } },
+    })
+    expect(place('b', 1n)).to.deep.include({
+      ...{ changes: [], answer: { ...refused, code: 'duplicate_nonce' } },
+    })
+    const other = matcherOrder({
+      ...{ orderId: 'c', side: 'sell', nonce: 1n, owner: `0x${'b'.repeat(40)}` },
+    })
+    expect(apply({ kind: 'PlaceOrder', order: other }).answer).to.include({ kind: 'order' })
+    expect([...state.orders.keys()]).to.deep.equal(['a', 'c'])
   })
 })

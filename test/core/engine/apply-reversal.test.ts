@@ -12,7 +12,7 @@ import {
   createSettlementTrail,
   type SettlementTruth,
 } from '../../../core/engine/settlement-trail.js'
-import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import { amountE18, E18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
 
 const LOST = { kind: 'reverted', revert: 'not_carried_out' } as const
@@ -141,15 +141,32 @@ describe('a reversal of a settlement', () => {
     expect(() => again.market.apply(reversed({ ...lost, no: 2 }))).to.throw(InvariantBroken)
   })
 
-  it('names the mark at which the chain booked the fill that it lost', () => {
-    const markPrice = priceE18(7n)
-    const { market, settlementId } = traded({ ...MINED, markPrice })
-    const { changes } = market.apply(reversed(reversalOf(market, settlementId, 1, LOST)))
-    const fills = changes.flatMap((change) => (change.kind === 'FillReversed' ? [change.fill] : []))
-    expect(fills.map(({ markPrice: mark, liquidity }) => [mark, liquidity])).to.deep.equal([
-      [markPrice, 'maker'],
-      [markPrice, 'taker'],
+  it('is not made before the outcome is published, nor of a match of no such id', () => {
+    const { market, settlementId } = traded(MINED)
+    const trail = createSettlementTrail([settlementId])
+    const at = (id = settlementId) => trail.reversalOf(id, 1, LOST)
+    const seen = market.changes.map((change) => {
+      trail.fold(change)
+      return at() === 'unpublished'
+    })
+    expect(market.changes.map(({ kind }) => kind)).to.deep.equal([
+      ...['OrderPlaced', 'OrderMatched', 'OrderPlaced', 'OrderFilled', 'OrderFilled'],
     ])
-    expect(new Set(fills.map(({ tradeId }) => tradeId)).size).to.equal(1)
+    expect(seen).to.deep.equal([true, true, true, false, false])
+    expect(at('cNGN-USDC:9')).to.equal('unpublished')
+    expect(trail.reversalOf(settlementId, 1, MINED), 'it is so already').to.equal(undefined)
+  })
+
+  it('states what an order has asked for at most since the match, where it was reduced', () => {
+    const { market, settlementId } = traded(REFUSED)
+    const { owner } = matcherOrder({ orderId: 'x', side: 'sell' })
+    const nonce = market.state.orders.get('maker')?.nonce ?? 0n
+    const whole = reversalOf(market, settlementId, 1, MINED)
+    expect(whole.maker).not.to.have.property('reducedFrom')
+    const reduced = { kind: 'ReduceOrder', owner, nonce, desired: units(3n) } as const
+    market.apply({ ...reduced, reason: 'user' })
+    const reversal = reversalOf(market, settlementId, 1, MINED)
+    expect(reversal.maker).to.include({ desired: units(3n), reducedFrom: units(10n) })
+    expect(isReversalApplicable(market.state, reversal)).to.equal(true)
   })
 })

@@ -6,11 +6,13 @@ import {
   applyChange,
   emptyView,
   openOrders,
+  ordersOf,
   SNAPSHOT_TRADES,
   type MarketView,
 } from '../../../core/engine/feed.js'
 import { bookUpdate, tradesUpdate } from '../../../core/records/frames.js'
-import { aMarket } from '../../support/builders.js'
+import { aFill, aMarket, anOrder } from '../../support/builders.js'
+import { aChange } from '../../support/changes.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
 import { historyOf } from '../../support/random-history.js'
@@ -132,6 +134,50 @@ describe('feed', () => {
         .slice(0, SNAPSHOT_TRADES),
     )
     expect(view.lastTradeAtMs).to.equal(changes.at(-1)?.atMs)
+  })
+
+  it('gives an owner’s live orders, the newest first, and forgets an owner without one', () => {
+    const orders = [1, 2, 3].map((n) => anOrder({ orderId: `order-${n}` }))
+    const view = fold(
+      orders.map((order, n) => aChange(n + 1, order, { kind: 'OrderPlaced', order, rank: n })),
+    )
+    const { owner } = anOrder()
+    const idsOf = (of: typeof owner) => ordersOf(view, of).map(({ order }) => order.orderId)
+    expect(idsOf(owner)).to.deep.equal(['order-3', 'order-2', 'order-1'])
+    expect(idsOf(`0x${'ff'.repeat(20)}`)).to.deep.equal([])
+    for (const [n, order] of orders.entries()) {
+      const facts = { kind: 'OrderCancelled', cancelReason: 'user' } as const
+      applyChange(view, aChange(4 + n, order, facts, { status: 'cancelled' }))
+      expect(view.liveByOwner.has(owner)).to.equal(n < 2)
+    }
+    expect(idsOf(owner)).to.deep.equal([])
+  })
+
+  it('marks a reversed trade; the newest that counts is then an earlier one, or none', () => {
+    const changes = historyOf([
+      { kind: 'place', side: 'sell', price: 10, size: 1 },
+      { kind: 'place', side: 'buy', price: 10, size: 1 },
+      { kind: 'settle' },
+      { kind: 'place', side: 'sell', price: 10, size: 1 },
+      { kind: 'place', side: 'buy', price: 10, size: 1 },
+      { kind: 'settle' },
+    ])
+    const view = fold(changes)
+    const [newer, older] = view.trades
+    if (newer === undefined || older === undefined) throw new Error('there are not two trades')
+    const reverse = (tradeId: number) => {
+      const fill = aFill({ tradeId })
+      const facts = { kind: 'FillReversed', fill, revert: 'x' } as const
+      applyChange(view, aChange(view.seq + 1, anOrder(), facts, { status: 'cancelled' }))
+    }
+    reverse(newer.fill.tradeId)
+    expect(view.trades).to.deep.equal([{ ...newer, reversed: true }, older])
+    expect(view.lastTradeAtMs).to.equal(older.atMs)
+    // One that the view keeps no longer changes nothing.
+    reverse(1)
+    expect(view.trades).to.deep.equal([{ ...newer, reversed: true }, older])
+    reverse(older.fill.tradeId)
+    expect(view.lastTradeAtMs).to.equal(undefined)
   })
 
   it('refuses a change out of sequence and one about an order that was never placed', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { InvariantBroken } from '../../../core/assert.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import type { ChangeFacts, Fill, Match } from '../../../core/engine/change.js'
 import { createOwnFills, type FillEvent } from '../../../core/engine/own-fills.js'
@@ -112,5 +113,44 @@ describe('own fills', () => {
     })
     expect(reversed).to.include({ status: 'reversed', revert: 'not_carried_out' })
     expect(reversed?.trade?.tradeId).to.equal(1024)
+  })
+  it('keeps the pending legs of an owner, the oldest first, and none of other changes', () => {
+    const market = aMarketOf()
+    market.place(maker)
+    const [second, third] = ['second', 'third'].map((takerOrderId, n) => ({
+      ...{ ...match, takerOrderId, settlementId: `cNGN-USDC:${3 + n}` },
+    })) as [Match, Match]
+    for (const each of [match, second, third]) {
+      market.apply(maker, { kind: 'OrderMatched', match: each })
+    }
+    const pending = () =>
+      [...market.fills.pendingOf(maker.owner)].map(({ settlementId }) => settlementId)
+    expect(pending()).to.deep.equal(['cNGN-USDC:2', 'cNGN-USDC:3', 'cNGN-USDC:4'])
+    expect(market.apply(maker, { kind: 'OrderHeld', hold: 'expiring' })).to.deep.equal([])
+    market.apply(maker, { kind: 'OrderFilled', fill: { ...fillOf('maker'), ...second } })
+    expect(pending()).to.deep.equal(['cNGN-USDC:2', 'cNGN-USDC:4'])
+    const placed = market.place({ ...taker, orderId: 'third' })
+    expect(placed.map(({ settlementId }) => settlementId)).to.deep.equal(['cNGN-USDC:4'])
+    expect(market.place({ ...taker, orderId: 'fourth' })).to.deep.equal([])
+  })
+
+  it('knows every match of an order that is placed after it met several', () => {
+    const market = aMarketOf()
+    const other = { ...maker, orderId: 'other' }
+    for (const each of [maker, other]) market.place(each)
+    market.apply(maker, { kind: 'OrderMatched', match })
+    const next = { ...match, makerOrderId: 'other', settlementId: 'cNGN-USDC:3' }
+    market.apply(other, { kind: 'OrderMatched', match: next })
+    expect(market.place(taker).map(({ settlementId }) => settlementId)).to.deep.equal([
+      ...['cNGN-USDC:2', 'cNGN-USDC:3'],
+    ])
+    expect(market.place(taker), 'told once').to.deep.equal([])
+  })
+
+  it('breaks an invariant where a match is of an order that is not live, or fails unproposed', () => {
+    const market = aMarketOf()
+    expect(() => market.apply(maker, { kind: 'OrderMatched', match })).to.throw(InvariantBroken)
+    const failed = { kind: 'MatchReverted', settlementId: 'x', revert: 'TM_X' } as const
+    expect(() => market.apply(maker, failed)).to.throw(InvariantBroken)
   })
 })
