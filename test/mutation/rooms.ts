@@ -22,10 +22,7 @@ const CORE = [
   ...['money', 'read-timestamp', 'revert', 'touched-accounts', 'records/iso-time'],
 ]
 const ENTRY = ['test/refusals', 'test/core/entry']
-const BALANCES = [
-  'test/core/records/balances-record.test.ts',
-  ...['test/scenarios', 'test/core/engine/funding.test.ts'],
-]
+const BALANCES = ['test/core/records', 'test/scenarios', 'test/core/engine/funding.test.ts']
 const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
 
 /** Without the random histories, which take as long as all others together. */
