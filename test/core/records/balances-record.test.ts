@@ -152,6 +152,30 @@ describe('balances record', () => {
     expect(unvalued.margin[0]).to.include({ free: '', price_status: 'stale' })
   })
 
+  it('shows what a perpetual account has posted, valued as margin while it has a price', () => {
+    const market = aPerp()
+    const asset = `0x${'c9'.repeat(20)}` as const
+    const collateral = {
+      ...{ asset, marginFactor: e18('0.8'), initialScale: e18('0.5'), depositsOpen: true },
+      ...{ cap: amountE18(e18('1000')), total: amountE18(0n) },
+    }
+    const shown = (posted: string, pricesStale = false) =>
+      show({
+        market,
+        facts: hidePerpetualFunds({ ...perpetual, collateral: e18(posted) }),
+        seen: hidePerpetual(perpetualFacts({ collateral, pricesStale })),
+        holdings: { [asset]: posted },
+      })
+    const { tokens, margin } = shown('30')
+    expect(tokens.map((one) => [one.token, one.total, one.reserved_by_orders])).to.deep.equal([
+      ['USDC', '0', '0'],
+      ['cNGN', '30', '0'],
+    ])
+    expect(margin[0]).to.include({ collateral_value: '12', initial_margin: '10' })
+    expect(shown('30', true).margin[0]).to.include({ collateral_value: '', initial_margin: '' })
+    expect(shown('0', true).margin[0]).to.include({ collateral_value: '0', initial_margin: '' })
+  })
+
   it('shows the margin of a future, variation margin with it', () => {
     const market = aFuture()
     const account = futureAccount({
