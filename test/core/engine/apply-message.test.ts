@@ -99,6 +99,28 @@ describe('apply-message', () => {
     expect(bytes(replay(log))).to.equal(bytes(blocks))
   })
 
+  it('closes a block at the same weight in every release: a log is cut as it was published', () => {
+    const orders = Array.from({ length: 250 }, (_, n) =>
+      matcherOrder({
+        ...{ orderId: `${n}`.padEnd(100, '-'), side: 'sell', nonce: BigInt(n) },
+        signature: `0x${'ab'.repeat(399)}`,
+      }),
+    )
+    const state = openedState({ ordinal: 1 })
+    const cuts = (commandSeq: number, commands: readonly Command[]): number[] => {
+      const logged = commands.map((command, n) => at(1_000 * commandSeq + n, command))
+      return [...applyMessage(state, commandSeq, logged)].map(({ results }) => results.length)
+    }
+    const placed = orders.map((order): Command => ({ kind: 'PlaceOrder', order }))
+    // 600 and 800 with an order, three for each sign of its id, its signature: 2,500 of 250,000.
+    expect(cuts(1, placed)).to.deep.equal([100, 100, 50])
+    const cancels = orders.map(({ owner, nonce }): Command => ({
+      ...{ kind: 'CancelOrder', owner, nonce, reason: 'user' },
+    }))
+    // 600, and three times three for each sign: 1,500.
+    expect(cuts(2, cancels)).to.deep.equal([167, 83])
+  })
+
   it('a message that changes nothing makes no block, but its answers', () => {
     const state = openedState({ ordinal: 1 })
     const cancel = at(1, { kind: 'CancelOrder', owner: '0x1', nonce: 1n, reason: 'x' })

@@ -42,6 +42,16 @@ describe('cancels of many orders', () => {
     expect(matcher.state.orders.size).to.equal(0)
   })
 
+  it('leaves the order beyond a thousand to the next step', () => {
+    const matcher = testMatcher()
+    placeMany(matcher, 1_001)
+    const { answer, changes, moreIsDue } = matcher.apply(cancelAll)
+    expect(changes).to.have.length(1_000)
+    expect(answer).to.deep.include({ left: 1 })
+    expect(moreIsDue).to.equal(true)
+    expect(matcher.apply({ kind: 'Tick' }).changes).to.have.length(1)
+  })
+
   it('leaves to the next steps what does not fit, and matches none of it meanwhile', () => {
     const matcher = testMatcher()
     placeMany(matcher, 2_000, longId)
