@@ -2,7 +2,7 @@ import { priceE18, type PriceE18 } from '../money.js'
 import { bestOf } from './book.js'
 import { cancelOrder, markCancelled, type Step } from './emit-change.js'
 import { EXPIRY_MARGIN_MS, LIVE_ORDERS_MAX } from './limits.js'
-import { isExpiring, statusOf, type LiveOrder } from './live-order.js'
+import { statusOf, type LiveOrder } from './live-order.js'
 import type { Order, Side } from './order.js'
 import type { MatcherState } from './state.js'
 
@@ -86,10 +86,9 @@ export function endImmediate(step: Step, live: LiveOrder): void {
   markCancelled(step, live, hold === undefined || continues ? unmatched : hold.reason)
 }
 
-/** Cancels the rest of an IOC or FOK order whose last seconds have begun; true when there was one. */
+/** Cancels what is left of an order whose last seconds have begun, if it is IOC or FOK; true when it was. */
 export function endExpiring(step: Step, live: LiveOrder): boolean {
   if (!isImmediate(live) || statusOf(live) !== 'active') return false
-  if (!isExpiring(live, step.state.nowMs)) return false
   cancelOrder(step, live, 'expiring')
   return true
 }
