@@ -124,6 +124,23 @@ describe('commands that change a market', () => {
   })
 })
 
+describe('the opening of a market', () => {
+  it('states its terms, and is refused of another market or once there was an order', () => {
+    const { state, apply } = testMatcher()
+    const { identity, rules } = state
+    const opening = { ...{ identity, rules }, enabled: true }
+    const opened = apply({ kind: 'MarketOpened', opening })
+    expect(opened.changes).to.deep.equal([])
+    expect(opened.terms).to.deep.equal({
+      ...{ identity, rules, enabled: true, standing: { status: 'open' } },
+    })
+    const other = { ...opening, identity: { ...identity, market: 'cNGN-PERP' } }
+    expect(() => apply({ kind: 'MarketOpened', opening: other })).to.throw('another market')
+    state.rank = 1
+    expect(() => apply({ kind: 'MarketOpened', opening })).to.throw('a second time')
+  })
+})
+
 /** A log of random acts, in messages of several commands. */
 function logOf(acts: Parameters<typeof commandOf>[0][], perMessage: number): LoggedCommand[][] {
   const market = testMatcher(25)
