@@ -43,6 +43,11 @@ describe('parseDecimal', () => {
     expect(parseDecimal(`${'9'.repeat(61)}.${'9'.repeat(18)}`, 18)).to.equal(undefined)
   })
 
+  it('reads at scales beyond those of the chain', () => {
+    expect(parseDecimal('1.5', 19)).to.equal(15n * 10n ** 18n)
+    expect(parseDecimal('2', 24)).to.equal(2n * 10n ** 24n)
+  })
+
   it('gives back what formatDecimal wrote', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 60n), fc.integer({ min: 0, max: 18 }), (value, decimals) => {

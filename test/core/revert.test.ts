@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import {
   EMPTY_REVERT,
+  isUnnamed,
   NOT_CARRIED_OUT,
   NOT_TRIED,
   OUT_OF_GAS,
@@ -13,6 +14,17 @@ import {
   UNKNOWN_REVERT,
 } from '../../core/revert.js'
 import { revertName } from '../../interface/values.js'
+
+describe('a revert without a name', () => {
+  it('is one that tells of no rule of the contracts', () => {
+    for (const name of ['EmptyRevert', 'Error', 'Panic', 'UnknownRevert']) {
+      expect(isUnnamed(name), name).to.equal(true)
+    }
+    for (const name of ['TM_FeeTooHigh', 'OutOfGas', 'NotTried', '', 'error']) {
+      expect(isUnnamed(name), name).to.equal(false)
+    }
+  })
+})
 
 describe('a revert in a public answer', () => {
   it('keeps the name that its contract declares', () => {
@@ -41,6 +53,7 @@ describe('a revert in a public answer', () => {
 
   it('is absent where there is none', () => {
     expect(revertFieldsOf(undefined)).to.deep.equal({})
+    expect(revertFieldsOf('TM_X')).to.deep.equal({ revert: 'TM_X' })
   })
 
   it('is an identifier whatever was stored, and stays one', () => {
