@@ -183,6 +183,25 @@ describe('means of an account that pays with balances', () => {
       expect(balanceMeans.shortToStay(purse, at('buy', 200n))).to.equal(undefined)
     })
 
+    it('of a sale count what it brings in, less the fee of one that takes', () => {
+      const cheap = priceE18(E18 / 10n)
+      const sale = at('sell', 300n, cheap)
+      const one = { ...match, amount: amountE18(300n * E18), price: cheap, takerFee: quoteE18(1n) }
+      const cost = balanceMeans.costOf(sale, one)
+      const hold = { reason: 'insufficient_margin', needed: 300n * E18 } as const
+      // 1,030 USDC and 2,700 cNGN, which count as 810, are left.
+      observeExposed({ required: 1_840n * E18 })
+      expect(balanceMeans.shortOfMatch(purse, sale, cost, one)).to.deep.equal(hold)
+      const asMaker = { ...sale, orderId: 'other' }
+      expect(balanceMeans.shortOfMatch(purse, asMaker, cost, one)).to.equal(undefined)
+      expect(balanceMeans.hasEnough(purse, sale, hold)).to.equal(true)
+      observeExposed({ required: 1_840n * E18 - 1n })
+      expect(balanceMeans.shortOfMatch(purse, sale, cost, one)).to.equal(undefined)
+      observeExposed({ required: 1_840n * E18 + 1n })
+      expect(balanceMeans.shortOfMatch(purse, asMaker, cost, one)).to.deep.equal(hold)
+      expect(balanceMeans.hasEnough(purse, sale, hold)).to.equal(false)
+    })
+
     it('are nothing while the index is stale, unless nothing is at stake', () => {
       observeExposed({ index: priceE18(0n) })
       const hold = marginShort(2n * E18)

@@ -202,6 +202,24 @@ describe('the record of dated futures', () => {
       expect(trading.admission?.[0]?.(asked)).to.include({ status: 500, code: 'band_unreadable' })
     })
 
+    it('what cannot be judged by margin, of an account or a market that was not read', () => {
+      const order = anOrder({ limitPrice: price(1_500), desiredAmount: usdc(1) })
+      const [, , byMargin] = trading.admission ?? []
+      const account = {
+        ...{ subaccountId: 1n, custodyOwner: order.owner, leaving: false },
+        ...{ facts: hideFutureAccount(futureAccount()), blockNumber: 1n, blockTimeSec: 0 },
+      }
+      const codeOf = (asked: Partial<Admitted>) =>
+        byMargin?.({ market: MARKET, order, account, observed: observed(), ...asked })?.code
+      expect(codeOf({})).to.equal(undefined)
+      expect(codeOf({ account: undefined })).to.equal('margin_unreadable')
+      expect(codeOf({ observed: undefined })).to.equal('margin_unreadable')
+      // With cNGN in the account its worth is not known without an index.
+      const owing = { ...account, facts: hideFutureAccount(futureAccount({ cngn: -E18 })) }
+      const unpriced = observed({ indexStale: true, index: priceE18(0n) })
+      expect(codeOf({ account: owing, observed: unpriced })).to.equal('margin_unreadable')
+    })
+
     it('with the band in its detail', () => {
       const order = anOrder({ limitPrice: price(2_000), desiredAmount: usdc(1) })
       const asked = { market: MARKET, order, account: undefined, observed: observed() }
@@ -220,6 +238,7 @@ describe('the record of dated futures', () => {
   })
 
   it('judges fills with the band of a minute later', () => {
+    expect(trading.fillRange?.(undefined, START_MS)).to.equal(undefined)
     const week = { expirySec: START_MS / 1000 + 7 * 86_400 + 60 }
     const range = trading.fillRange?.(observed(week), START_MS)
     expect(range).to.include({ low: 14_175n * (E18 / 10n), high: 15_825n * (E18 / 10n) })
