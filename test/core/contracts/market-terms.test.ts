@@ -35,6 +35,13 @@ describe('a row of the market file beside its log', () => {
     ])
   })
 
+  it('says how a market is enabled that the file has and the log has not', () => {
+    const [only, ...more] = differences(logged, { ...logged, enabled: false })
+    expect(more).to.deep.equal([])
+    expect(only).to.deep.include({ field: 'enabled', file: 'true', log: 'false' })
+    expect(only?.cure).to.equal('run ./venue market enable cNGN-USDC, or put false into the file')
+  })
+
   it('names a limit that the file lacks, and how to take it away', () => {
     const limited = openingOf(aMarket({ minNotional: quoteE18(2n * E18), openOrderLimit: 3 }))
     const cures = differences(logged, limited).map(({ field, cure }) => [field, cure])

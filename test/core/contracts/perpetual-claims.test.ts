@@ -72,6 +72,34 @@ describe('claims of a perpetual match', () => {
     expect(claimed(fill, facts, MAKER)).to.deep.equal({ short: 1n })
   })
 
+  it('of several makers are each their own, and the taker’s fee is claimed once', () => {
+    const [first] = termsOf({
+      takerBuys: true,
+      price: E18,
+      amount: e18('100'),
+      fee: 7n,
+    }).fillDetails
+    if (first === undefined) throw new Error('there is no fill')
+    const of = (makers: readonly bigint[]) => {
+      const fillDetails = makers.map((filledAccount) => ({ ...first, filledAccount }))
+      const terms = { takerAccount: TAKER, takerIsBuyer: true, takerFee: quoteE18(7n), fillDetails }
+      const claims = perpClaims(MARKET, terms, perpetualFacts()) ?? []
+      return (accountId: bigint) =>
+        new Map(
+          claims.flatMap(({ key, debit }) =>
+            key.accountId === accountId ? [[key.of?.part, debit]] : [],
+          ),
+        )
+    }
+    const [one, two] = [of([MAKER]), of([MAKER, 9n])]
+    expect(one(TAKER).get('cash')).to.equal(7n)
+    expect(two(TAKER).get('cash')).to.equal(7n)
+    const margin = (one(TAKER).get('long') ?? 0n) - 7n
+    expect(two(TAKER).get('long')).to.equal(2n * margin + 7n)
+    expect(two(MAKER)).to.deep.equal(one(MAKER))
+    expect(two(9n)).to.deep.equal(one(MAKER))
+  })
+
   it('are unknown while there are no prices', () => {
     expect(claimed({}, perpetualFacts({ pricesStale: true }))).to.equal(undefined)
   })

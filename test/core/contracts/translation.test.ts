@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import {
+  inTraderTerms,
   intentToEngine,
   isNeighbour,
   oppositeSide,
@@ -92,6 +93,20 @@ describe('translation of an intent', () => {
         expect(price === priceFloor || price === priceCeil).to.equal(true)
       }),
     )
+  })
+})
+
+describe('a level in trader terms', () => {
+  const level = { price: priceE18(at('0.00065')), amount: amountE18(at('1000')) }
+
+  it('is the inverse price and the size in USDC on the spot market', () => {
+    expect(inTraderTerms(grid, level)).to.include({ price: '1538.4615384615', size: '0.65' })
+  })
+
+  it('is as it stands on an identity market, and where there is no translation', () => {
+    for (const market of [aPerp(), aFuture()]) {
+      expect(inTraderTerms(market, level)).to.include({ price: '0.00065', size: '1000' })
+    }
   })
 })
 
