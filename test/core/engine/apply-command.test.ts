@@ -121,4 +121,28 @@ describe('apply-command', () => {
     expect(apply({ kind: 'PlaceOrder', order: other }).answer).to.include({ kind: 'order' })
     expect([...state.orders.keys()]).to.deep.equal(['a', 'c'])
   })
+  it('answers with the order and where it stands, its hold and its end', () => {
+    const { apply, advance } = testMatcher()
+    const order = matcherOrder({ orderId: 'a', side: 'sell' })
+    const stands = { createdAtMs: START_MS, updatedAtMs: START_MS, filled: 0n, pending: 0n }
+    const placed = { ...stands, status: 'active', open: order.desiredAmount }
+    expect(apply({ kind: 'PlaceOrder', order }).answer).to.deep.equal({
+      ...{ kind: 'order', order, progress: placed },
+    })
+    const late = matcherOrder({ orderId: 'b', side: 'sell', goodUntilSec: START_MS / 1_000 + 5 })
+    expect(apply({ kind: 'PlaceOrder', order: late }).answer).to.deep.include({
+      progress: { ...placed, open: 0n, heldReason: 'expiring' },
+    })
+    advance(1_000)
+    const { owner, nonce } = order
+    const cancel = { kind: 'CancelOrder', owner, nonce, reason: 'user' } as const
+    const [updatedAtMs, cancelledAtMs] = [START_MS + 1_000, START_MS + 1_000]
+    expect(apply(cancel).answer).to.deep.include({
+      progress: {
+        ...{ ...stands, status: 'cancelled', open: 0n, cancelReason: 'user' },
+        ...{ updatedAtMs, cancelledAtMs },
+      },
+    })
+    expect(apply(cancel).answer).to.deep.equal({ kind: 'refused', code: 'active_order_not_found' })
+  })
 })

@@ -4,7 +4,7 @@ import { FACTS_AGE_MAX_MS } from '../../../core/contracts/perpetual.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
 import type { Command } from '../../../core/engine/command.js'
-import { holdMarket, liftHold } from '../../../core/engine/holds.js'
+import { holdMarket, liftHold, standingOf, type MarketHolds } from '../../../core/engine/holds.js'
 import { FAULT_HOLD_MS } from '../../../core/engine/limits.js'
 import { beginStep } from '../../../core/engine/emit-change.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
@@ -51,6 +51,38 @@ describe('holds of a whole market', () => {
     expect(kinds(market)).to.deep.equal([])
     market.advance(1)
     expect(kinds(market)).to.deep.equal(['OrderMatched ask', 'OrderReleased bid'])
+  })
+
+  it('shows an operator’s pause before a restored gap, and that before any other', () => {
+    const holds: MarketHolds = new Map()
+    expect(standingOf(holds)).to.deep.equal({ status: 'open' })
+    holds.set('facts', { reason: 'chain_stale' })
+    expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'chain_stale' })
+    holds.set('chain', { reason: 'BM_AdjustmentsPaused' })
+    expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'chain_stale' })
+    holds.set('restored', { reason: 'restored' })
+    expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'restored' })
+    holds.set('operator', { reason: 'maintenance' })
+    expect(standingOf(holds)).to.deep.equal({ status: 'paused', reason: 'maintenance' })
+  })
+
+  it('states a standing anew once it differs, and not with a hold that it does not show', () => {
+    const market = testMatcher()
+    const stated = (change: (step: ReturnType<typeof beginStep>) => void): boolean => {
+      const step = beginStep(market.state)
+      change(step)
+      return step.restated
+    }
+    const held = (reason: 'chain_stale' | 'market_unread') =>
+      stated((step) => holdMarket(step, 'facts', { reason }))
+    expect(held('chain_stale')).to.equal(true)
+    expect(held('chain_stale')).to.equal(false)
+    expect(held('market_unread')).to.equal(true)
+    expect(stated((step) => holdMarket(step, 'operator', { reason: 'x' }))).to.equal(true)
+    expect(stated((step) => liftHold(step, 'facts'))).to.equal(false)
+    expect(stated((step) => liftHold(step, 'facts'))).to.equal(false)
+    expect(stated((step) => liftHold(step, 'operator'))).to.equal(true)
+    expect(market.state.standing).to.deep.equal({ status: 'open' })
   })
 
   it('is kept in a snapshot', () => {
