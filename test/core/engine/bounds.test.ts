@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import type { ContractType } from '../../../core/contracts/market.js'
+import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import { applyCommand } from '../../../core/engine/apply-command.js'
 import type { Command } from '../../../core/engine/command.js'
 import {
@@ -8,18 +10,21 @@ import {
   LIVE_ORDERS_MAX,
   REFUSAL_HOLD_MS,
   REFUSED_ORDERS_MAX,
+  REVIEWED_MAX_PER_STEP,
   SWEEP_MAX_MATCHES,
 } from '../../../core/engine/limits.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
+import { anObservation } from '../../support/funded-acts.js'
+import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 import { matcherOrder, START_MS, type OrderFields } from '../../support/matching.js'
 
 const BY = { by: 'ada', reason: 'maintenance' }
 const OWNER = `0x${'a'.repeat(40)}` as const
 
 /** A market without the checks of each step, so that it can be filled. */
-function market() {
-  const state = openedState({ ordinal: 1 })
+function market(contractType: ContractType = 'spot') {
+  const state = openedState({ ordinal: 1, contractType })
   let sourceNo = 0
   let nowMs = START_MS
   const apply = (command: Command) => {
@@ -160,6 +165,49 @@ describe('the bounds of a market', () => {
     expect(last.changes.map(({ orderId }) => orderId)).to.deep.equal([`o${count - 1}`])
     expect(last.moreIsDue).to.equal(false)
     expect([...state.orders.keys()]).to.deep.equal(['new'])
+  })
+
+  it('review so many orders in a step, of one account after the other', () => {
+    const { state, apply, place } = market()
+    const poor = (subaccountId: bigint) =>
+      apply({ kind: 'AccountObserved', account: anObservation(subaccountId, 0n) })
+    const count = 3 * REVIEWED_MAX_PER_STEP + 10
+    for (let n = 0; n < count; n += 1) place({ orderId: `a${n}`, side: 'sell', subaccountId: 1n })
+    for (let n = 0; n < 10; n += 1) place({ orderId: `b${n}`, side: 'sell', subaccountId: 2n })
+    const steps = [poor(1n), poor(2n)]
+    while (steps.at(-1)?.moreIsDue === true) steps.push(apply({ kind: 'Tick' }))
+    expect(steps.map(({ changes }) => changes.length)).to.deep.equal([
+      ...[REVIEWED_MAX_PER_STEP, REVIEWED_MAX_PER_STEP, REVIEWED_MAX_PER_STEP, 20],
+    ])
+    expect(state.book.sell.levels).to.deep.equal([])
+  })
+
+  it('end so many orders without purpose in a step', () => {
+    const { state, apply, place } = market('perpetual')
+    const facts = hidePerpetual(perpetualFacts())
+    const read = { blockNumber: 1n, blockTimeSec: START_MS / 1_000 }
+    apply({ kind: 'MarketObserved', observation: { facts, readAtMs: START_MS, ...read } })
+    const observe = (position: bigint) =>
+      apply({
+        kind: 'AccountObserved',
+        account: {
+          ...{ subaccountId: 1n, custodyOwner: OWNER, leaving: false, ...read },
+          facts: hidePerpetualAccount(perpetualAccount({ position })),
+        },
+      })
+    place({ orderId: 'first', side: 'sell', subaccountId: 1n })
+    observe(100n * E18)
+    const count = REVIEWED_MAX_PER_STEP + 10
+    for (let n = 0; n < count; n += 1) {
+      place({ orderId: `r${n}`, side: 'sell', subaccountId: 1n, reduceOnly: true })
+    }
+    const flat = observe(0n)
+    expect(flat.changes).to.have.length(REVIEWED_MAX_PER_STEP)
+    expect(flat.moreIsDue).to.equal(true)
+    const last = apply({ kind: 'Tick' })
+    expect(last.changes).to.have.length(10)
+    expect(last.changes.at(-1)).to.include({ cancelReason: 'reduce_only_no_position' })
+    expect([...state.orders.keys()]).to.deep.equal(['first'])
   })
 
   describe('on the matches of a step', () => {
