@@ -1,12 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench, BenchContext, Report } from './bench.js'
 import type { HostileCounts, HostileTask } from './hostile-client.js'
-import { atPace, createHttpLoad, postOf, saturate, type Loaded } from './http-load.js'
-import { orderFlow, restingTerms, signersOf } from './order-flow.js'
+import { atPace, type Loaded } from './http-load.js'
 import { interleaved, median, percentile, ratio } from './rounds.js'
+import { fillStandingBook, kill, messageOf } from './standing-book.js'
 
 export const hostile: Bench = {
   name: 'hostile',
@@ -38,22 +37,13 @@ const SIZES = {
   },
 }
 const PER_SECOND = 50
-const CONNECTIONS = 64
 
 async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
   const { book, warm, orders, ...attack } = SIZES[size]
   const venue = await startVenue({ dir: join(dir, 'venue') })
   const counts: HostileCounts[] = []
   try {
-    const signers = await signersOf(venue.devnet)
-    const port = Number(new URL(venue.devnet.gateway_url).port)
-    const load = createHttpLoad(port, CONNECTIONS)
-    const flow = orderFlow(signers)
-    const resting = Array.from({ length: book }, async (_, number) =>
-      postOf('/v1/orders', await signers.sign(restingTerms(number), number)),
-    )
-    await saturate(load, await Promise.all(resting), CONNECTIONS)
-    await saturate(load, await flow.next(warm), CONNECTIONS)
+    const { port, load, flow } = await fillStandingBook(venue, { book, warm })
     say('warm')
     const measure = async (): Promise<Loaded> => atPace(load, await flow.next(orders), PER_SECOND)
     const values = await interleaved(rounds, {
@@ -65,9 +55,7 @@ async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promis
           counts.push(await countsOf(attacker))
           return measured
         } finally {
-          const exited = once(attacker, 'exit')
-          attacker.kill('SIGKILL')
-          await exited
+          await kill(attacker)
         }
       },
     })
@@ -82,15 +70,6 @@ async function startAttack(task: HostileTask): Promise<ChildProcess> {
   attacker.send(task)
   await messageOf(attacker)
   return attacker
-}
-
-/** The next message; rejects when the process ends without one. */
-async function messageOf<Message>(child: ChildProcess): Promise<Message> {
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the attacker ended with ${String(code)}`)
-  })
-  const [message] = (await Promise.race([once(child, 'message'), ended])) as [Message]
-  return message
 }
 
 async function countsOf(attacker: ChildProcess): Promise<HostileCounts> {

@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Bench, BenchContext, Report } from './bench.js'
-import { atPace, createHttpLoad, postOf, saturate, type Loaded } from './http-load.js'
-import { orderFlow, restingTerms, signersOf } from './order-flow.js'
+import { atPace, type Loaded } from './http-load.js'
 import type { PollingCounts, PollingTask } from './polling-client.js'
 import { interleaved, median, percentile, ratio } from './rounds.js'
+import { fillStandingBook, kill, messageOf } from './standing-book.js'
 
 export const pollers: Bench = {
   name: 'pollers',
@@ -22,7 +21,6 @@ const SIZES = {
   full: { book: 10_000, warm: 6_000, orders: 10_000, pollers: 20 },
 }
 const PER_SECOND = 100
-const CONNECTIONS = 64
 /** Each poller has an address of its own. */
 const ENV = { TRUSTED_PROXIES: '1' }
 
@@ -31,15 +29,7 @@ async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promis
   const venue = await startVenue({ dir: join(dir, 'venue'), env: ENV })
   const counts: PollingCounts[] = []
   try {
-    const signers = await signersOf(venue.devnet)
-    const port = Number(new URL(venue.devnet.gateway_url).port)
-    const load = createHttpLoad(port, CONNECTIONS)
-    const flow = orderFlow(signers)
-    const resting = Array.from({ length: book }, async (_, number) =>
-      postOf('/v1/orders', await signers.sign(restingTerms(number), number)),
-    )
-    await saturate(load, await Promise.all(resting), CONNECTIONS)
-    await saturate(load, await flow.next(warm), CONNECTIONS)
+    const { port, load, flow } = await fillStandingBook(venue, { book, warm })
     say('warm')
     const measure = async (): Promise<Loaded> => atPace(load, await flow.next(orders), PER_SECOND)
     const values = await interleaved(rounds, {
@@ -60,28 +50,17 @@ async function beside(
   onCounts: (counts: PollingCounts) => void,
 ): Promise<Loaded> {
   const clients = fork(fileURLToPath(new URL('./polling-client.js', import.meta.url)))
-  const exited = once(clients, 'exit')
-  const message = async (): Promise<unknown> => {
-    const ended = exited.then(() => {
-      throw new Error('the pollers have ended')
-    })
-    const [value] = (await Promise.race([once(clients, 'message'), ended])) as [unknown]
-    return value
-  }
   try {
-    const ready = message()
     clients.send(task)
-    await ready
+    await messageOf(clients)
     const measured = await measure()
-    const answer = message()
     clients.send('counts')
-    const counts = (await answer) as PollingCounts
+    const counts = await messageOf<PollingCounts>(clients)
     if (counts.refused > 0) throw new Error(`${counts.refused} polls were refused`)
     onCounts(counts)
     return measured
   } finally {
-    clients.kill('SIGKILL')
-    await exited.catch(() => undefined)
+    await kill(clients)
   }
 }
 
