@@ -29,6 +29,9 @@ const BUILD = [
   '--outdir=dist --outbase=. --format=esm --platform=node --sourcemap --log-level=error',
 ].join(' ')
 
+/** A test that waits for what a mutant prevents is over by then; every condition comes about much sooner without one. */
+process.env.EVENTUALLY_LONGEST_MS ??= '10000'
+
 async function mutate({ folder, tests, without }: Room, sources: string[]): Promise<void> {
   const settings: RunnerSettings = { specs: inProcessTests(root, tests, without) }
   await new Stryker({

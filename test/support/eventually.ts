@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 5
-/** Bounds every time limit: under mutation testing most conditions that take long never come about. */
+/** Bounds every time limit; set by the mutation tests, where most conditions that take long never come about. */
 const LONGEST_MS = Number(process.env.EVENTUALLY_LONGEST_MS ?? Infinity)
 
 /** A condition did not come about within its time limit; the cause is what it threw last. */
