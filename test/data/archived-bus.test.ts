@@ -164,7 +164,8 @@ describe('a feed with its archive', () => {
     expect(errors).to.deep.equal([])
   })
 
-  it('is followed across a trim that went beyond the follower while it was cut off', async () => {
+  /** A follower that has two messages of the feed; four more came after it was cut off. */
+  async function followedAndCutOff() {
     await append(2)
     const line = bus.connect()
     feed = withArchive(line, dir.path)
@@ -173,6 +174,11 @@ describe('a feed with its archive', () => {
     await eventually(() => seen.length === 2)
     line.setConnected(false)
     await append(4)
+    return { line, seen, errors, following }
+  }
+
+  it('is followed across a trim that went beyond the follower while it was cut off', async () => {
+    const { line, seen, errors, following } = await followedAndCutOff()
     await archive(1, 4)
     await bus.trim(STREAM, 5)
     line.setConnected(true)
@@ -183,14 +189,7 @@ describe('a feed with its archive', () => {
   })
 
   it('ends for its follower once neither holds the next message', async () => {
-    await append(2)
-    const line = bus.connect()
-    feed = withArchive(line, dir.path)
-    const { seen, errors, started } = follow(1)
-    const following = await started
-    await eventually(() => seen.length === 2)
-    line.setConnected(false)
-    await append(4)
+    const { line, seen, errors, following } = await followedAndCutOff()
     await archive(1, 2)
     await bus.trim(STREAM, 5)
     line.setConnected(true)
