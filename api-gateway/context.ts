@@ -23,7 +23,10 @@ export interface GatewayDeps {
   readonly bus: Bus
   /** All markets of the market file, disabled ones included; always the same array. */
   readonly markets: readonly Market[]
-  /** Brings the markets up to what the read model shows of their feeds. Called before each request is handled. */
+  /**
+   * Brings the markets up to what the read model showed of their feeds some milliseconds ago at most. Called before each
+   * request is handled.
+   */
   readonly refreshMarkets: () => void
   readonly readModel: ReadModel
   readonly ownWrites: OwnWrites

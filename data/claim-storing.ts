@@ -7,7 +7,7 @@ import type { RecentClaims } from './recent-claims.js'
 const FEW_CLAIMS = 64
 
 /** Where the logs are read to, by market. */
-export interface State {
+export interface RegistryState {
   readonly folded: Map<string, LogPosition>
   stored: ReadonlyMap<string, LogPosition>
   /** Calls of `fold` since the last time that all was stored. */
@@ -31,7 +31,7 @@ export interface Storing {
 
 interface StoringParts {
   readonly recent: RecentClaims
-  readonly state: State
+  readonly state: RegistryState
   readonly thread: ClaimThread | undefined
 }
 

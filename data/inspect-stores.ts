@@ -184,9 +184,10 @@ function transfersOf(db: Db, kind: TransferTrail['kind'], subject: string): Tran
            WHERE json_valid(request) AND json_extract(request, '$.action.nonce') = ? LIMIT ${MAX_FOUND}`,
     )
     .all(byHash ? blobOf(subject as Hex) : subject)
-  return rows.map(({ status, record }) => ({
-    ...{ kind, status, record: transferRecord(transferText.read(record)) },
-  }))
+  return rows.map(({ status, record: stored }) => {
+    const record = transferRecord(transferText.read(stored))
+    return { kind, status, record }
+  })
 }
 
 const DIGITS = /^[0-9]+$/

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
 import type { MarketTerms } from '../core/contracts/market-terms.js'
-import { prepareStoring, type State, type Storing } from './claim-storing.js'
+import { prepareStoring, type RegistryState, type Storing } from './claim-storing.js'
 import { CHECKPOINT_PAGES, type ClaimThread } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'
 import {
@@ -141,7 +141,7 @@ export const MAX_WAITING_CLAIMS = 65_536
 /** Folds after which all is stored: what a start reads of the log at most, besides the messages of other writers. */
 export const MAX_FOLDS = 256
 
-function readState(db: Database): State {
+function readState(db: Database): RegistryState {
   const positions = db.prepare<[], LogPosition & { market: string }>(
     'SELECT market, stream_seq AS streamSeq, last_no AS lastNo FROM log_position',
   )
