@@ -63,6 +63,7 @@ export const ROOMS: readonly Room[] = [
   },
   { folder: 'core/engine', goal: 85, tests: STEP, without: STEP_SLOW },
   { folder: 'core/entry', goal: 85, tests: ENTRY },
+  { folder: 'core/market-data', goal: 85, tests: ['test/core/market-data'] },
   { folder: 'core/records', goal: 85, tests: ['test/core/records', 'test/core/contracts'] },
   { folder: 'chain/signing', goal: 85, tests: ['test/chain/signing'] },
   { folder: 'chain/lane', goal: 85, tests: LANE.map((name) => `test/chain/lane/${name}.test.ts`) },

@@ -1,14 +1,17 @@
 import { Stryker } from '@stryker-mutator/core'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { inProcessTests } from './in-process-tests.js'
 import type { RunnerSettings } from './mocha-runner.js'
 import { ROOMS, type Room } from './rooms.js'
-import { describeRoom, reportFile, TABLE_HEAD } from './table.js'
+import { describeFiles, describeRoom, reportFile, TABLE_HEAD } from './table.js'
 
 /**
  * Mutates one room after the other, or single files, and prints which mutants no test noticed: `npm run mutate --
- * core/wire`, `npm run mutate -- core/contracts/fees.ts`. What has not changed since the last run is not run again.
+ * core/wire`, `npm run mutate -- core/contracts/fees.ts`. What has not changed since the last run is not run again. The tool
+ * writes its report at the end of a run, so that each file has a run of its own: one that is broken off loses that file alone.
  */
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -32,11 +35,11 @@ const BUILD = [
 /** A test that waits for what a mutant prevents is over by then; every condition comes about much sooner without one. */
 process.env.EVENTUALLY_LONGEST_MS ??= '10000'
 
-async function mutate({ folder, tests, without }: Room, sources: string[]): Promise<void> {
+async function mutate({ folder, tests, without }: Room, source: string): Promise<void> {
   const settings: RunnerSettings = { specs: inProcessTests(root, tests, without) }
   await new Stryker({
     ...settings,
-    mutate: sources,
+    mutate: [source],
     testRunner: 'mocha-in-process',
     plugins: [plugin('./mocha-runner.js'), plugin('./ignore-messages.js')],
     ignorers: ['messages'],
@@ -58,28 +61,35 @@ async function mutate({ folder, tests, without }: Room, sources: string[]): Prom
 }
 
 /** The rooms that a name means, a folder's or a file's, each with the sources to be mutated. */
-function roomsOf(asked: string): [room: Room, sources: string][] {
+function roomsOf(asked: string): [room: Room, sources: string[]][] {
   if (asked.endsWith('.ts')) {
     const inside = ROOMS.filter(({ folder }) => asked.startsWith(`${folder}/`))
     const room = inside.toSorted((a, b) => b.folder.length - a.folder.length)[0]
-    return room === undefined ? [] : [[room, asked]]
+    return room === undefined ? [] : [[room, [asked]]]
   }
   return ROOMS.filter(({ folder }) => folder === asked || folder.startsWith(`${asked}/`)).map(
-    (room) => [room, `${room.folder}/${room.flat ? '*' : '**/*'}.ts`],
+    (room) => [room, sourcesOf(room)],
   )
+}
+
+function sourcesOf({ folder, flat }: Room): string[] {
+  return readdirSync(join(root, folder), { recursive: flat !== true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .toSorted()
+    .map((name) => join(folder, name))
 }
 
 const USAGE = `usage: npm run mutate -- <room or file> ...; rooms: ${ROOMS.map(({ folder }) => folder).join(', ')}`
 endAtHelp(USAGE)
-const asked = new Map<Room, string[]>()
+const asked = new Map<Room, Set<string>>()
 for (const [room, sources] of process.argv.slice(2).flatMap(roomsOf)) {
-  asked.set(room, [...(asked.get(room) ?? []), sources])
+  asked.set(room, new Set([...(asked.get(room) ?? []), ...sources]))
 }
 if (asked.size === 0) {
   console.error(USAGE)
   process.exitCode = 2
 }
 for (const [room, sources] of asked) {
-  await mutate(room, sources)
-  console.log(`${TABLE_HEAD}\n${describeRoom(room)}`)
+  for (const source of sources) await mutate(room, source)
+  console.log(`${describeFiles(room)}\n\n${TABLE_HEAD}\n${describeRoom(room)}`)
 }
