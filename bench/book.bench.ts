@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import pino from 'pino'
-import { bookMembers } from '../api-gateway/books/books.js'
+import { bookMembers } from '../api-gateway/books/book-body.js'
 import type { RenderedBook } from '../api-gateway/books/render-book.js'
 import { openBooks } from '../api-gateway/books/render-thread.js'
 import type { Change } from '../core/engine/change.js'
@@ -43,7 +43,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   return {
     rows,
     notes: [
-      `Wall time, orders at ${PRICES} prices. Before each measurement one order of the book changes. The peer reads all open orders and writes them as text in one turn of the event loop; the venue renders the changed order in a thread. The longest turn is that of the event loop of the gateway's main thread meanwhile, which passes orders on. Processor time is that of all threads, with the change of the order read from the projection.`,
+      `Wall time, orders at ${PRICES} prices. Before each measurement one order of the book changes. The peer reads all open orders and writes them as text in one turn of the event loop; the venue renders the changed order, and its piece of the book plain and deflated, in a thread. The longest turn is that of the event loop of the gateway's main thread meanwhile, which passes orders on. Processor time is that of all threads, with the change of the order read from the projection.`,
     ],
   }
 }
@@ -68,7 +68,7 @@ async function measure(
         history.change()
         return longestTurn(async () => {
           const parts = bookMembers(await books.book(market))
-          const bytes = parts.reduce((sum, { length }) => sum + length, 0)
+          const bytes = parts.reduce((sum, { bytes: { length } }) => sum + length, 0)
           if (bytes < orders * 500) throw new Error(`a book of ${bytes} bytes`)
         })
       },
@@ -111,7 +111,7 @@ interface Measured extends Took {
 
 /** Each order's text as a buffer of its own. */
 const fragmentsOf = ({ bids, asks }: RenderedBook): Buffer[] =>
-  [bids, asks].flatMap(({ bytes, ends }) =>
+  [...bids, ...asks].flatMap(({ bytes, ends }) =>
     Array.from(ends, (end, index) => Buffer.from(bytes.slice(ends[index - 1] ?? 0, end))),
   )
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 const NODE_OPTIONS = [
   ...['--expose-gc', '--max-old-space-size=8192', '--enable-source-maps'],
   ...['--max-semi-space-size=64', '--initial-old-space-size=256'],
+  '--heap-growing-percent=100',
 ]
 
 /** Runs a program of this folder in a process of its own; false when it fails. */

@@ -3,10 +3,12 @@ import { marketEntry } from '../../core/records/market-entry.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { BookRow } from '../../data/history/read-book.js'
 import type { ReadModel } from '../../data/history/read-model.js'
+import { bodyPart, type BodyPart } from '../../runtime/http/gzip-parts.js'
 
-/** One side of a book: its order records as JSON, best first, parted by commas. */
-export interface RenderedSide {
-  readonly bytes: Uint8Array
+/** Orders that follow each other in a side of a book: their records as JSON, each behind a comma but the side's first. */
+export interface Piece extends BodyPart {
+  /** Unique among the pieces of a renderer. */
+  readonly id: number
   /** Where each record ends in `bytes`. */
   readonly ends: Uint32Array
 }
@@ -16,67 +18,132 @@ export interface RenderedBook {
   readonly seq: number
   /** Unix seconds of the newest fill; undefined before the first. */
   readonly lastTradeSec: number | undefined
-  readonly bids: RenderedSide
-  readonly asks: RenderedSide
+  /** Best first. */
+  readonly bids: readonly Piece[]
+  readonly asks: readonly Piece[]
 }
 
 interface RenderedOrder {
+  readonly key: number
   readonly updatedSeq: number
-  readonly bytes: Buffer
+  readonly json: Buffer
 }
 
-const COMMA = Buffer.from(',')
+/** A piece, and what it was made of. */
+interface Made {
+  readonly piece: Piece
+  readonly orders: readonly RenderedOrder[]
+  readonly isFirst: boolean
+}
+
+interface Kept {
+  readonly form: string
+  readonly orders: Map<number, RenderedOrder>
+  /** By the first order of each. */
+  readonly pieces: Map<RenderedOrder | undefined, Made>
+}
 
 /**
- * Renders books. An order is rendered again only when it or its market's presentation has changed; what is kept follows
- * the books, not the history.
+ * Renders books in pieces. An order is rendered again only when it or its market's presentation has changed, and a piece only
+ * when one of its orders has; an unchanged piece is the same object as in the book before. What is kept follows the books,
+ * not the history.
  */
 export function createBookRenderer(
   readModel: Pick<ReadModel, 'book'>,
 ): (market: Market) => RenderedBook {
-  const kept = new Map<string, { form: string; orders: Map<number, RenderedOrder> }>()
+  const kept = new Map<string, Kept>()
+  let pieces = 0
+
+  function pieceOf(orders: readonly RenderedOrder[], isFirst: boolean): Piece {
+    pieces += 1
+    return { id: pieces, ...joined(orders, isFirst) }
+  }
+
   return (market) => {
     const form = JSON.stringify(marketEntry(market))
-    const before = kept.get(market.market)
-    const known = before?.form === form ? before.orders : new Map<number, RenderedOrder>()
+    const found = kept.get(market.market)
+    const before = found?.form === form ? found : emptyBook(form)
+    const after = emptyBook(form)
     const isKnown = (key: number, updatedSeq: number): boolean =>
-      known.get(key)?.updatedSeq === updatedSeq
+      before.orders.get(key)?.updatedSeq === updatedSeq
     const { bids, asks, seq, lastTradeSec } = readModel.book(market.market, isKnown)
-    const orders = new Map<number, RenderedOrder>()
-    const sideOf = (rows: readonly BookRow[]): RenderedSide =>
-      joined(
-        rows.map((row) => {
-          const rendered = rendering(market, row) ?? known.get(row.key)
-          if (rendered === undefined) return COMMA.subarray(0, 0)
-          orders.set(row.key, rendered)
-          return rendered.bytes
-        }),
+
+    const sideOf = (rows: readonly BookRow[]): Piece[] => {
+      const orders = rows.flatMap(
+        (row) => rendering(market, row) ?? before.orders.get(row.key) ?? [],
       )
+      for (const order of orders) after.orders.set(order.key, order)
+      return cut(orders).map((run, index) => {
+        const isFirst = index === 0
+        const same = before.pieces.get(run[0])
+        const made = isMadeOf(same, run, isFirst)
+          ? same
+          : { piece: pieceOf(run, isFirst), orders: run, isFirst }
+        after.pieces.set(run[0], made)
+        return made.piece
+      })
+    }
     const rendered = { seq, lastTradeSec, bids: sideOf(bids), asks: sideOf(asks) }
-    kept.set(market.market, { form, orders })
+    kept.set(market.market, after)
     return rendered
   }
 }
 
-function rendering(market: Market, { updatedSeq, open }: BookRow): RenderedOrder | undefined {
+const emptyBook = (form: string): Kept => ({ form, orders: new Map(), pieces: new Map() })
+
+function rendering(market: Market, { key, updatedSeq, open }: BookRow): RenderedOrder | undefined {
   if (open === undefined) return undefined
-  const json = orderRecordJson(market, open.order, open.progress)
+  const text = orderRecordJson(market, open.order, open.progress)
   // Not from the pool of small buffers, of which one kept order would hold back many others.
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json))
-  bytes.write(json)
-  return { updatedSeq, bytes }
+  const json = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  json.write(text)
+  return { key, updatedSeq, json }
 }
 
-/** In memory that threads share: the one that answers sends it, and the one that rendered it compresses it. */
-function joined(records: readonly Buffer[]): RenderedSide {
-  const ends = new Uint32Array(records.length)
-  const length = records.reduce((sum, { length: of }) => sum + of + 1, 0)
-  const bytes = Buffer.from(new SharedArrayBuffer(Math.max(0, length - 1)))
+/** Bounds what one change renders again. */
+const MOST_ORDERS = 256
+
+/**
+ * Whether a piece ends with the order, whichever its neighbours are: a change moves the ends of no other piece. One order of 64
+ * does, by the highest bits of its key times the golden ratio, which are even for keys in steps of any length.
+ */
+const endsPiece = (key: number): boolean =>
+  Math.imul(key ^ Math.floor(key / 2 ** 32), 0x9e3779b1) >>> 26 === 0
+
+/** Divides the orders of a side. */
+function cut(orders: readonly RenderedOrder[]): RenderedOrder[][] {
+  const runs: RenderedOrder[][] = []
+  let run: RenderedOrder[] = []
+  for (const order of orders) {
+    run.push(order)
+    if (endsPiece(order.key) || run.length === MOST_ORDERS) {
+      runs.push(run)
+      run = []
+    }
+  }
+  return run.length === 0 ? runs : [...runs, run]
+}
+
+const isMadeOf = (
+  made: Made | undefined,
+  orders: readonly RenderedOrder[],
+  isFirst: boolean,
+): made is Made =>
+  made?.isFirst === isFirst &&
+  made.orders.length === orders.length &&
+  made.orders.every((order, index) => order === orders[index])
+
+const COMMA = Buffer.from(',')
+
+function joined(orders: readonly RenderedOrder[], isFirst: boolean): Omit<Piece, 'id'> {
+  const ends = new Uint32Array(orders.length)
+  const length = orders.reduce((sum, { json }) => sum + json.length + 1, isFirst ? -1 : 0)
+  const bytes = Buffer.allocUnsafeSlow(length)
   let at = 0
-  for (const [index, record] of records.entries()) {
-    if (index > 0) at += COMMA.copy(bytes, at)
-    at += record.copy(bytes, at)
+  for (const [index, { json }] of orders.entries()) {
+    if (index > 0 || !isFirst) at += COMMA.copy(bytes, at)
+    at += json.copy(bytes, at)
     ends[index] = at
   }
-  return { bytes, ends }
+  return { ...bodyPart(bytes), ends }
 }

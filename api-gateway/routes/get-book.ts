@@ -7,8 +7,9 @@ import { bookHeadJson, bookRecordJson } from '../../core/records/order-record.js
 import { MarketQuery } from '../../interface/market.js'
 import { BookQuery, BookRecord } from '../../interface/order.js'
 import { answerBytes } from '../../runtime/http/answer-bytes.js'
+import { bodyPart, gzipOf, type BodyPart } from '../../runtime/http/gzip-parts.js'
 import { answerJson } from '../../runtime/http/server.js'
-import { bookMembers } from '../books/books.js'
+import { bookMembers } from '../books/book-body.js'
 import type { RenderedBook } from '../books/render-book.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
@@ -59,26 +60,27 @@ export const getBook: Route = {
       }
       const book = await deps.books.book(market)
       const head = headOf(market, book, shown)
-      const parts = [head, ...bookMembers(book, depth)]
       const etag = etagOf(book, head, depth)
       ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
       ctx.status = 200
       if (names(ctx.get('If-None-Match'), etag)) return void (ctx.status = 304)
       ctx.type = 'json'
+      const parts = [bodyPart(head), ...bookMembers(book, depth)]
       if (!isWorthGzip(parts) || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
-        return answerBytes(ctx, parts)
+        const plain = parts.map(({ bytes }) => bytes)
+        return answerBytes(ctx, plain)
       }
       ctx.set('Content-Encoding', 'gzip')
-      answerBytes(ctx, [await deps.books.compressed(book, etag, parts)])
+      answerBytes(ctx, gzipOf(parts))
     }
   },
 }
 
-/** Smaller bodies are sent as they are: one packet more costs less than a compression. */
+/** Smaller bodies are sent as they are: one packet more costs less than the client's work. */
 const GZIP_BYTES = 16 * 1024
 
-const isWorthGzip = (parts: readonly Uint8Array[]): boolean =>
-  parts.reduce((sum, part) => sum + part.length, 0) >= GZIP_BYTES
+const isWorthGzip = (parts: readonly BodyPart[]): boolean =>
+  parts.reduce((sum, { bytes }) => sum + bytes.length, 0) >= GZIP_BYTES
 
 const headOf = (market: Market, { lastTradeSec }: RenderedBook, shown: ShownOfMarket): Buffer =>
   Buffer.from(bookHeadJson(market, { ...shown, lastTradeSec }))

@@ -1,9 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { gunzipSync } from 'node:zlib'
-import { bookMembers, createBooks } from '../../api-gateway/books/books.js'
-import { createBookRenderer, type RenderedBook } from '../../api-gateway/books/render-book.js'
+import { bookMembers } from '../../api-gateway/books/book-body.js'
+import { createBooks } from '../../api-gateway/books/books.js'
+import {
+  createBookRenderer,
+  type Piece,
+  type RenderedBook,
+} from '../../api-gateway/books/render-book.js'
 import { openRenderThread } from '../../api-gateway/books/render-thread.js'
+import { bodyPart, gzipOf } from '../../runtime/http/gzip-parts.js'
 import { bookRecordJson } from '../../core/records/order-record.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { openReadModel, type ReadModel } from '../../data/history/read-model.js'
@@ -17,10 +23,14 @@ import { feedOf } from '../support/market-feed.js'
 const market = aMarket()
 const HEAD = '{"market_presentation":'
 
-/** The body that a rendered book makes. */
+/** The body that a rendered book makes, plain and out of gzip. */
 function bodyOf(book: RenderedBook, depth?: number): string {
   const presentation = JSON.stringify(marketEntry(market, { lastTradeSec: book.lastTradeSec }))
-  return `${HEAD}${presentation},${Buffer.concat(bookMembers(book, depth)).toString()}`
+  const head = bodyPart(Buffer.from(`${HEAD}${presentation},`))
+  const parts = [head, ...bookMembers(book, depth)]
+  const plain = Buffer.concat(parts.map(({ bytes }) => bytes))
+  expect(gunzipSync(Buffer.concat(gzipOf(parts))).equals(plain)).to.equal(true)
+  return plain.toString()
 }
 
 /** The same rendered at once from all open orders. */
@@ -75,6 +85,99 @@ describe('rendered books', () => {
   })
 })
 
+describe('the pieces of a rendered book', () => {
+  const order = anOrder()
+  const open = { order, progress: progressOf(order), rank: 1 }
+  /** A side of orders with these keys, and a renderer of it. */
+  function aSide(keys: number[]) {
+    const seqs = new Map<number, number>()
+    const side = { keys, change: (key: number) => seqs.set(key, (seqs.get(key) ?? 1) + 1) }
+    const render = createBookRenderer({
+      book: (_, isKnown) => {
+        const bids = side.keys.map((key) => {
+          const updatedSeq = seqs.get(key) ?? 1
+          return { key, updatedSeq, ...(!isKnown(key, updatedSeq) && { open }) }
+        })
+        return { seq: 1, lastTradeSec: undefined, bids, asks: [] }
+      },
+    })
+    return { side, pieces: () => render(market).bids }
+  }
+  const from = (first: number, count: number, step = 1) =>
+    Array.from({ length: count }, (_, index) => first + index * step)
+  const isIn = (pieces: readonly Piece[]) => {
+    const set = new Set(pieces)
+    return (piece: Piece) => set.has(piece)
+  }
+  const ordersOf = (pieces: readonly Piece[]) => pieces.map(({ ends }) => ends.length)
+
+  /** The keys of each piece. */
+  const keysOf = (keys: readonly number[], pieces: readonly Piece[]): number[][] => {
+    let at = 0
+    return pieces.map(({ ends }) => keys.slice(at, (at += ends.length)))
+  }
+  /** A side of several pieces, rendered once, with the keys of its second piece. */
+  function rendered() {
+    const { side, pieces } = aSide(from(1, 640))
+    const first = pieces()
+    const [, second = []] = keysOf(side.keys, first)
+    expect([first.length > 4, second.length > 2]).to.deep.equal([true, true])
+    return { side, pieces, first, second }
+  }
+  /** Whether each piece is as it was, where only these are not. */
+  const butFor = (length: number, ...others: number[]) =>
+    Array.from({ length }, (_, index) => !others.includes(index))
+
+  it('are the same objects while none of their orders changes, and one is new where one does', () => {
+    const { side, pieces, first, second } = rendered()
+    expect(pieces().every(isIn(first))).to.equal(true)
+    side.change(second[1] ?? 0)
+    expect(pieces().map(isIn(first))).to.deep.equal(butFor(first.length, 1))
+  })
+
+  it('stay where orders come and go beside them', () => {
+    const { side, pieces, first, second } = rendered()
+    side.keys = side.keys.filter((key) => key !== second[1])
+    const without = pieces()
+    expect(without.map(isIn(first))).to.deep.equal(butFor(first.length, 1))
+    expect(ordersOf(without)[1]).to.equal(second.length - 1)
+    // A new best order belongs to the piece that was the first.
+    side.keys = [(second[1] ?? 0) + 2 ** 30, ...side.keys]
+    expect(pieces().slice(-first.length).map(isIn(without))).to.deep.equal(butFor(first.length, 0))
+  })
+
+  it('are made again without a comma where one becomes the first', () => {
+    const { side, pieces, first, second } = rendered()
+    side.keys = second
+    const alone = pieces()
+    expect(alone.map(isIn(first))).to.deep.equal([false])
+    const text = Buffer.from(alone[0]?.bytes ?? []).toString()
+    expect(JSON.parse(`[${text}]`)).to.have.length(second.length)
+  })
+
+  it('have some 64 orders, whatever the steps of the keys are', () => {
+    for (const step of [1, 2, 7, 1_000, 1_024, 65_536, 2 ** 21, 2 ** 32]) {
+      const counts = ordersOf(aSide(from(step, 6_400, step)).pieces())
+      expect(counts.length, `steps of ${step}`).to.be.within(60, 160)
+    }
+  })
+
+  it('are bounded where no order ends one', () => {
+    const { side, pieces } = aSide(from(1, 2_000))
+    side.keys = keysOf(side.keys, pieces()).flatMap((keys) => keys.slice(0, -1))
+    const counts = ordersOf(pieces())
+    expect(counts.slice(0, -1).every((count) => count === 256)).to.equal(true)
+    expect(counts.length).to.equal(Math.ceil(side.keys.length / 256))
+  })
+
+  it('have numbers of their own', () => {
+    const { side, pieces, first, second } = rendered()
+    side.change(second[0] ?? 0)
+    const ids = new Set([...first, ...pieces()].map(({ id }) => id))
+    expect(ids.size).to.equal(first.length + 1)
+  })
+})
+
 describe('the books of the gateway', () => {
   /** Renderings that the test finishes. */
   function slowBooks() {
@@ -82,12 +185,10 @@ describe('the books of the gateway', () => {
     const model = { seq: 1, projectedSeq: () => model.seq }
     const render = (): Promise<RenderedBook> => {
       const { seq } = model
-      const side = { bytes: Buffer.alloc(0), ends: new Uint32Array(0) }
-      const book = { seq, lastTradeSec: undefined, bids: side, asks: side }
+      const book = { seq, lastTradeSec: undefined, bids: [], asks: [] }
       return new Promise((resolve) => finish.push(() => resolve(book)))
     }
-    const compress = () => Promise.resolve(Buffer.alloc(0))
-    return { finish, model, books: createBooks({ render, compress, readModel: model }) }
+    return { finish, model, books: createBooks({ render, readModel: model }) }
   }
 
   it('share one rendering until the projection moves', async () => {
@@ -120,6 +221,47 @@ describe('the books of the gateway', () => {
     expect(finish).to.have.length(0)
   })
 
+  it('rest after a rendering for longer than it took, and give the newest state then', async () => {
+    const { finish, model, books } = slowBooks()
+    const first = books.book(market)
+    await eventually(() => finish.length === 1)
+    const startedAtMs = performance.now()
+    await eventually(() => performance.now() - startedAtMs > 20)
+    finish.shift()?.()
+    await first
+    const restsFromMs = performance.now()
+    model.seq = 2
+    const second = books.book(market)
+    model.seq = 3
+    const third = books.book(market)
+    await eventually(() => finish.length === 1)
+    expect(performance.now() - restsFromMs).to.be.greaterThan(75)
+    finish.shift()?.()
+    expect([(await second).seq, (await third).seq]).to.deep.equal([3, 3])
+    expect(finish).to.have.length(0)
+  })
+
+  it('rest at most 400 ms', async () => {
+    let renderings = 0
+    const nowMs = performance.now.bind(performance)
+    let laterMs = 0
+    performance.now = () => nowMs() + laterMs
+    try {
+      const render = (): Promise<RenderedBook> => {
+        laterMs += 60_000
+        renderings += 1
+        return Promise.resolve({ seq: renderings, lastTradeSec: undefined, bids: [], asks: [] })
+      }
+      const books = createBooks({ render, readModel: { projectedSeq: () => renderings + 1 } })
+      await books.book(market)
+      const restsFromMs = nowMs()
+      await books.book(market)
+      expect(nowMs() - restsFromMs).to.be.within(390, 5_000)
+    } finally {
+      performance.now = nowMs
+    }
+  })
+
   it('are rendered again when their market reads otherwise', async () => {
     const { finish, books } = slowBooks()
     const before = books.book(market)
@@ -133,48 +275,17 @@ describe('the books of the gateway', () => {
   })
 })
 
-describe('the compressed bodies of a book', () => {
-  const side = { bytes: Buffer.alloc(0), ends: new Uint32Array(0) }
-  const book = { seq: 1, lastTradeSec: undefined, bids: side, asks: side }
-  /** Those of one book, by tag; each is the number of the compression that made it. */
-  const bodies = (compress: () => Promise<Uint8Array>) => {
-    const books = createBooks({
-      render: () => Promise.resolve(book),
-      compress,
-      readModel: { projectedSeq: () => 1 },
-    })
-    return async (etag: string) => Buffer.from(await books.compressed(book, etag, [])).toString()
-  }
-
-  it('are made once for each tag of the newest book', async () => {
-    let made = 0
-    const body = bodies(() => Promise.resolve(Buffer.from(`${(made += 1)}`)))
-    expect([await body('a'), await body('a'), await body('b')]).to.deep.equal(['1', '1', '2'])
-  })
-
-  it('are made again after one that failed', async () => {
-    let made = 0
-    const body = bodies(() => {
-      made += 1
-      if (made === 1) return Promise.reject(new Error('the thread has ended'))
-      return Promise.resolve(Buffer.from(`${made}`))
-    })
-    const failure: unknown = await body('a').catch((error: unknown) => error)
-    expect(failure).to.have.property('message', 'the thread has ended')
-    expect(await body('a')).to.equal('2')
-  })
-})
-
 describe('the thread that renders books', () => {
-  it('gives the book of the projection, and is replaced when it fails', async () => {
+  it('gives the book of the projection after each change, and is replaced when it fails', async () => {
+    const [acts = []] = fc.sample(marketActs(60), { seed: 1, numRuns: 1 })
     const history = openHistory([market])
     const reads = openReadModel(history.path)
     const thread = openRenderThread(history.path, silentLog)
     try {
-      const rendered = await thread.render(market)
-      expect(bodyOf(rendered)).to.equal(plainBody(reads))
-      const zipped = await thread.compress(bookMembers(rendered))
-      expect(gunzipSync(zipped)).to.deep.equal(Buffer.concat(bookMembers(rendered)))
+      for (const block of streamed(feedOf(market, acts))) {
+        history.projection.applyBatch([block])
+        expect(bodyOf(await thread.render(market))).to.equal(plainBody(reads))
+      }
       const broken = { ...market, presentation: undefined } as unknown as typeof market
       const failure: unknown = await thread.render(broken).catch((error: unknown) => error)
       expect(failure).to.have.property('name', 'RendererEnded')

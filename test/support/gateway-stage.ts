@@ -3,7 +3,6 @@ import { createOwnWrites } from '../../api-gateway/reads.js'
 import type { Address } from '../../core/action.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { createConnection } from 'node:net'
-import { gzipSync } from 'node:zlib'
 import { createApp } from '../../api-gateway/app.js'
 import type { GatewayDeps } from '../../api-gateway/context.js'
 import { createBooks, type Books } from '../../api-gateway/books/books.js'
@@ -90,11 +89,7 @@ function bookOf(model: FakeReadModel, market: string, isKnown: IsKnown): BookSta
 /** Books that are rendered in the test's own thread. */
 export function aBookShelf(readModel: ReadModel): Books {
   const render = createBookRenderer(readModel)
-  return createBooks({
-    render: (market) => Promise.resolve(render(market)),
-    compress: (parts) => Promise.resolve(gzipSync(Buffer.concat(parts))),
-    readModel,
-  })
+  return createBooks({ render: (market) => Promise.resolve(render(market)), readModel })
 }
 
 const at = (byte: string): Address => `0x${byte.repeat(20)}`
