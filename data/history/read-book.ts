@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { assert } from '../../core/assert.js'
 import type { Side } from '../../core/engine/order.js'
 import { amountE18, priceE18, type AmountE18, type PriceE18 } from '../../core/money.js'
 import type { BookLevels, PriceLevel } from '../../core/records/listing-record.js'
@@ -38,11 +39,6 @@ export interface BookRow {
 /** Whether the reader knows the order in the state after this change. */
 export type IsKnown = (key: number, updatedSeq: number) => boolean
 
-const KEYS = 'SELECT order_key AS key, updated_seq AS updatedSeq FROM order_progress AS progress'
-
-/** SQL of readBook, by side; best order first. */
-const BOOK_KEYS_SQL = { buy: `${KEYS} ${BIDS}`, sell: `${KEYS} ${ASKS}` }
-
 /** To SQLite: no limit. */
 const ALL = -1
 
@@ -53,9 +49,8 @@ const ALL = -1
 export function createReadBook(db: Database): (market: string, isKnown: IsKnown) => BookState {
   const projectedSeq = createReadProjectedSeq(db)
   const lastTradeSec = createReadLastTradeSec(db)
-  const keysOf = (side: Side) =>
-    db.prepare<[string, number], BookRow>(BOOK_KEYS_SQL[side]).safeIntegers(false)
-  const [bids, asks] = [keysOf('buy'), keysOf('sell')]
+  const bids = createReadSide(db, BIDS)
+  const asks = createReadSide(db, ASKS)
   const select = db
     .prepare<[number], OrderRow>(
       `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key)
@@ -69,8 +64,7 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
     return { ...row, open }
   }
   return db.transaction((market: string, isKnown: IsKnown): BookState => {
-    const rowsOf = (side: typeof bids) =>
-      side.all(market, ALL).map((row) => withContents(row, isKnown))
+    const rowsOf = (side: typeof bids) => side(market).map((row) => withContents(row, isKnown))
     return {
       seq: projectedSeq(market),
       lastTradeSec: lastTradeSec(market),
@@ -78,6 +72,24 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
       asks: rowsOf(asks),
     }
   })
+}
+
+/** A statement for each column: SQLite gives a list of numbers four times as fast as a list of objects. */
+function createReadSide(db: Database, side: string): (market: string) => BookRow[] {
+  const read = (column: 'order_key' | 'updated_seq') =>
+    db
+      .prepare<[string, number], number>(`SELECT ${column} FROM order_progress AS progress ${side}`)
+      .pluck()
+      .safeIntegers(false)
+  const [keys, seqs] = [read('order_key'), read('updated_seq')]
+  return (market) => {
+    const updatedSeqs = seqs.all(market, ALL)
+    return keys.all(market, ALL).map((key, index) => {
+      const updatedSeq = updatedSeqs[index]
+      assert(updatedSeq !== undefined, 'one transaction reads one state of the book')
+      return { key, updatedSeq }
+    })
+  }
 }
 
 /** More orders of a side are not added up: it bounds the time of a read. */
