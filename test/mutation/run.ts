@@ -90,6 +90,13 @@ if (asked.size === 0) {
   process.exitCode = 2
 }
 for (const [room, sources] of asked) {
-  for (const source of sources) await mutate(room, source)
+  for (const source of sources) {
+    try {
+      await mutate(room, source)
+    } catch (error) {
+      console.error(`${source} was not measured:`, error)
+      process.exitCode = 1
+    }
+  }
   console.log(`${describeFiles(room)}\n\n${TABLE_HEAD}\n${describeRoom(room)}`)
 }
