@@ -78,7 +78,7 @@ function intake(orders: number): ReturnType<Fill> {
   let seq = 0
   for (const message of feedOf(orders)) {
     const block = decodeBlock(message)
-    for (const { orderId } of block.changes) watch.recovered(orderId)
+    for (const { orderId } of block.changes) watch.recovered(block.market, orderId)
     seq += 1
     watch.apply(seq, block)
   }

@@ -179,8 +179,7 @@ function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): De
     if (keyEndsSec !== undefined) {
       await logOf(deps, order.market).submit({ command: keyEndOf(order, keyEndsSec) })
     }
-    // If the matcher's block came before this line, the signature is recovered once more: harmless.
-    if (recovered) deps.watch.recovered(order.orderId)
+    if (recovered) deps.watch.recovered(order.market, order.orderId)
     return undefined
   }
 }

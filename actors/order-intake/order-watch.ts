@@ -54,8 +54,8 @@ export interface OrderWatch {
   /** Moves the order to those with priority, whose validity can change at any block, or back to the plain ones. */
   prioritise(order: WatchedOrder, hasPriority: boolean): void
   isLive(order: WatchedOrder): boolean
-  /** The signature of an order on its way into the log was recovered to a plain key and need not be again. */
-  recovered(orderId: string): void
+  /** The signature of an order that was just logged was recovered to a plain key and need not be again, placed or on its way. */
+  recovered(market: string, orderId: string): void
   /** Counts an unchecked order before it appears in the feed. */
   readonly reserve: UncheckedCount['reserve']
   /** Live orders. */
@@ -128,7 +128,11 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       if (isLive(order)) prioritise(order, hasPriority)
     },
     isLive,
-    recovered: (orderId) => recovered.add(orderId),
+    recovered(market, orderId) {
+      const placed = markets.get(market)?.live.get(orderId)
+      if (placed === undefined) recovered.add(orderId)
+      else markRecovered(placed)
+    },
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
     size: () => priority.size + plain.size,
   }
@@ -166,6 +170,12 @@ type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
 
 /** An order that this process has placed was recovered then. */
 type Entered = Placed & Pick<WatchedOrder, 'recovered'>
+
+function markRecovered(order: WatchedOrder): void {
+  order.proof = undefined
+  order.recovered = true
+  order.keyEndsSec ??= order.goodUntilSec
+}
 
 function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex): WatchedOrder {
   const { orderId, owner, signer, goodUntilSec } = order

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Hex } from '../../core/action.js'
@@ -97,7 +98,7 @@ function repeatRechecks(
 
 /** Most signers of one round, with priority and without each. */
 const MAX_SIGNERS_PER_ROUND = 500
-/** Orders checked concurrently; their chain reads share batches. */
+/** Orders checked concurrently and in one turn of the event loop; their chain reads share batches. */
 const CONCURRENT_CHECKS = 100
 
 export interface RecheckDeps {
@@ -121,6 +122,8 @@ export async function recheckSignatures(deps: RecheckDeps): Promise<void> {
   const orders = deps.watch.next(MAX_SIGNERS_PER_ROUND)
   for (let at = 0; at < orders.length; at += CONCURRENT_CHECKS) {
     await Promise.all(orders.slice(at, at + CONCURRENT_CHECKS).map((order) => recheck(deps, order)))
+    // What is known without a read of the chain resolves at once: thousands of orders would hold up those that arrive.
+    await nextTurn()
   }
 }
 

@@ -1,24 +1,28 @@
 import { expect } from 'chai'
-import { recheckSignatures } from '../../../actors/order-intake/watch-signatures.js'
+import {
+  recheckSignatures,
+  type RecheckDeps,
+} from '../../../actors/order-intake/watch-signatures.js'
 import type { OrderWatch, WatchedOrder } from '../../../actors/order-intake/order-watch.js'
+import type { Address } from '../../../core/action.js'
 import type { Command } from '../../../core/engine/command.js'
 
 const NOW_SEC = 1_800_000_000
+const OWNER: Address = `0x${'aa'.repeat(20)}`
 
-/** What a round says of an order whose session key ends at `expirySec`; `keyEndsSec` was logged before. */
-async function judged(
-  expirySec: bigint | undefined,
-  keyEndsSec: number | undefined = undefined,
+const anOrderOf = (owner: Address, signer: Address): WatchedOrder => ({
+  ...{ market: 'cNGN-USDC', orderId: 'a', proof: undefined, placedAt: 1, owner, signer },
+  ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec: undefined },
+  goodUntilSec: NOW_SEC + 600,
+})
+
+/** A round over these orders, whose plain keys are known; gives what it says. */
+async function round(
+  orders: WatchedOrder[],
+  readSessionKeyExpiry: RecheckDeps['accounts']['readSessionKeyExpiry'],
 ): Promise<Command[]> {
-  const order: WatchedOrder = {
-    ...{ market: 'cNGN-USDC', orderId: 'a', proof: undefined, placedAt: 1 },
-    owner: `0x${'aa'.repeat(20)}`,
-    signer: `0x${'bb'.repeat(20)}`,
-    ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec },
-    goodUntilSec: NOW_SEC + 600,
-  }
   const watch: Pick<OrderWatch, 'next' | 'prioritise' | 'isLive'> = {
-    next: () => [order],
+    next: () => orders,
     prioritise: () => undefined,
     isLive: () => true,
   }
@@ -26,7 +30,7 @@ async function judged(
   await recheckSignatures({
     watch: watch as OrderWatch,
     verifier: { hasCode: () => false, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
-    accounts: { readSessionKeyExpiry: () => Promise.resolve(expirySec) },
+    accounts: { readSessionKeyExpiry },
     readProof: () => Promise.resolve({ digest: () => '0x', signature: '0x' }),
     submit: (_, command) => {
       commands.push(command)
@@ -35,6 +39,15 @@ async function judged(
     nowMs: () => NOW_SEC * 1_000,
   })
   return commands
+}
+
+/** What a round says of an order whose session key ends at `expirySec`; `keyEndsSec` was logged before. */
+async function judged(
+  expirySec: bigint | undefined,
+  keyEndsSec: number | undefined = undefined,
+): Promise<Command[]> {
+  const order = anOrderOf(OWNER, `0x${'bb'.repeat(20)}`)
+  return round([{ ...order, keyEndsSec }], () => Promise.resolve(expirySec))
 }
 
 describe('the order of a session key', () => {
@@ -61,5 +74,22 @@ describe('the order of a session key', () => {
 
   it('stands while the chain does not answer', async () => {
     expect(await judged(undefined)).to.deep.equal([])
+  })
+})
+
+describe('a round of checks', () => {
+  it('lets other work pass, also where the chain need not be asked', async () => {
+    const orders = Array.from({ length: 1_000 }, () => anOrderOf(OWNER, OWNER))
+    let turns = 0
+    let isOver = false
+    const count = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const said = await round(orders, () => Promise.reject(new Error('an owner has no end')))
+    isOver = true
+    expect(said).to.deep.equal([])
+    expect(turns).to.be.at.least(orders.length / 100)
   })
 })

@@ -39,7 +39,7 @@ describe('the watch over live orders', () => {
 
   it('knows what was recovered on the way in, of that order alone', () => {
     const watch = watchOf()
-    watch.recovered('a')
+    watch.recovered('cNGN-USDC', 'a')
     watch.apply(1, placementOf('a'))
     watch.apply(2, placementOf('b'))
     const kept = watch.next(1)
@@ -50,5 +50,16 @@ describe('the watch over live orders', () => {
     ])
     const proofs = kept.map(({ proof }) => proof?.digest())
     expect(proofs, 'only what is verified again is kept').to.deep.equal([undefined, '0xd1'])
+  })
+
+  it('learns that an order was recovered also after its placement, in its own market', () => {
+    const watch = watchOf()
+    watch.apply(1, placementOf('a'))
+    watch.recovered('cNGN-PERP', 'a')
+    const [order] = watch.next(1) as [WatchedOrder]
+    expect([order.recovered, order.proof?.digest()]).to.deep.equal([false, '0xd1'])
+    watch.recovered('cNGN-USDC', 'a')
+    const { goodUntilSec } = order
+    expect(order).to.include({ recovered: true, proof: undefined, keyEndsSec: goodUntilSec })
   })
 })
