@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
-import type { Hex } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Command } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
@@ -119,18 +119,32 @@ export interface RecheckDeps {
  * Resolves at the end of the round; rejects with what `submit` throws.
  */
 export async function recheckSignatures(deps: RecheckDeps): Promise<void> {
-  const orders = deps.watch.next(MAX_SIGNERS_PER_ROUND)
+  const { watch } = deps
+  const orders = watch.next(MAX_SIGNERS_PER_ROUND)
+  const plainKeys = new Set<Address>()
+  const stands = ({ owner, signer, recovered, unchecked }: WatchedOrder): boolean =>
+    signer === owner && recovered && !unchecked && plainKeys.has(owner)
   for (let at = 0; at < orders.length; at += CONCURRENT_CHECKS) {
-    await Promise.all(orders.slice(at, at + CONCURRENT_CHECKS).map((order) => recheck(deps, order)))
+    const checks: Promise<void>[] = []
+    for (const order of orders.slice(at, at + CONCURRENT_CHECKS)) {
+      if (stands(order)) watch.prioritise(order, false)
+      else checks.push(recheck(deps, plainKeys, order))
+    }
+    await Promise.all(checks)
     // What is known without a read of the chain resolves at once: thousands of orders would hold up those that arrive.
     await nextTurn()
   }
 }
 
-async function recheck(deps: RecheckDeps, order: WatchedOrder): Promise<void> {
+/** `plainKeys` are owners whose key has no code in this round: what was recovered to one of them stands. */
+async function recheck(
+  deps: RecheckDeps,
+  plainKeys: Set<Address>,
+  order: WatchedOrder,
+): Promise<void> {
   const { watch, submit } = deps
   const [signature, keyEndsSec] = await Promise.all([
-    judgeSignature(deps, order),
+    judgeSignature(deps, plainKeys, order),
     readKeyEnd(deps, order),
   ])
   const key = judgeKey(deps, keyEndsSec)
@@ -149,11 +163,13 @@ type Judgement = 'valid' | 'invalid' | 'unknown'
 
 async function judgeSignature(
   { verifier, watch, readProof }: RecheckDeps,
+  plainKeys: Set<Address>,
   order: WatchedOrder,
 ): Promise<Judgement> {
   const { signer, owner } = order
   const contract = await verifier.hasCode(signer)
   if (contract === undefined) return 'unknown'
+  if (!contract && signer === owner) plainKeys.add(owner)
   watch.prioritise(order, contract || order.unchecked || signer !== owner)
   if (!contract && order.recovered) return 'valid'
   order.proof ??= await readProof(order)

@@ -20,6 +20,7 @@ const anOrderOf = (owner: Address, signer: Address): WatchedOrder => ({
 async function round(
   orders: WatchedOrder[],
   readSessionKeyExpiry: RecheckDeps['accounts']['readSessionKeyExpiry'],
+  hasCode: RecheckDeps['verifier']['hasCode'] = () => false,
 ): Promise<Command[]> {
   const watch: Pick<OrderWatch, 'next' | 'prioritise' | 'isLive'> = {
     next: () => orders,
@@ -29,7 +30,7 @@ async function round(
   const commands: Command[] = []
   await recheckSignatures({
     watch: watch as OrderWatch,
-    verifier: { hasCode: () => false, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
+    verifier: { hasCode, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
     accounts: { readSessionKeyExpiry },
     readProof: () => Promise.resolve({ digest: () => '0x', signature: '0x' }),
     submit: (_, command) => {
@@ -91,5 +92,35 @@ describe('a round of checks', () => {
     isOver = true
     expect(said).to.deep.equal([])
     expect(turns).to.be.at.least(orders.length / 100)
+  })
+
+  it('asks once for each owner whether its key has code, and judges every other order by itself', async () => {
+    const sessionKey: Address = `0x${'bb'.repeat(20)}`
+    const asked: Address[] = []
+    const hasCode = (signer: Address): boolean => {
+      asked.push(signer)
+      return false
+    }
+    const orders = [
+      ...Array.from({ length: 250 }, () => anOrderOf(OWNER, OWNER)),
+      { ...anOrderOf(OWNER, OWNER), orderId: 'unchecked', unchecked: true },
+      { ...anOrderOf(OWNER, OWNER), recovered: false },
+      anOrderOf(OWNER, sessionKey),
+    ]
+    const said = await round(orders, () => Promise.resolve(BigInt(NOW_SEC)), hasCode)
+    expect(asked.slice(0, 100).every((signer) => signer === OWNER)).to.equal(true)
+    expect(asked.slice(100)).to.deep.equal([OWNER, OWNER, sessionKey])
+    expect(said).to.have.deep.members([
+      { kind: 'SignatureChecked', orderId: 'unchecked', valid: true },
+      { kind: 'SignatureChecked', orderId: 'a', valid: false },
+    ])
+  })
+
+  it('judges every order of a key that has become a contract', async () => {
+    const orders = Array.from({ length: 150 }, () => anOrderOf(OWNER, OWNER))
+    let asked = 0
+    const hasCode = (): boolean => (asked += 1) > 0
+    await round(orders, () => Promise.reject(new Error('an owner has no end')), hasCode)
+    expect(asked).to.equal(orders.length)
   })
 })
