@@ -69,8 +69,9 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const plain = new Set<WatchedOrder>()
   const unchecked = createUncheckedCount()
   const recovered = createRecovered()
-  const isLive = (order: WatchedOrder): boolean =>
-    markets.get(order.market)?.live.get(order.orderId) === order
+  const placedOf = (market: string, orderId: string): WatchedOrder | undefined =>
+    markets.get(market)?.live.get(orderId)
+  const isLive = (order: WatchedOrder): boolean => placedOf(order.market, order.orderId) === order
 
   const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
     const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
@@ -128,11 +129,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       if (isLive(order)) prioritise(order, hasPriority)
     },
     isLive,
-    recovered(market, orderId) {
-      const placed = markets.get(market)?.live.get(orderId)
-      if (placed === undefined) recovered.add(orderId)
-      else markRecovered(placed)
-    },
+    recovered: (market, orderId) => recovered.note(orderId, placedOf(market, orderId)),
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
     size: () => priority.size + plain.size,
   }
@@ -149,7 +146,8 @@ const MAX_RECOVERED = 10_000
 function createRecovered() {
   const orderIds = new Set<string>()
   return {
-    add(orderId: string): void {
+    note(orderId: string, placed: WatchedOrder | undefined): void {
+      if (placed !== undefined) return markRecovered(placed)
       orderIds.add(orderId)
       if (orderIds.size <= MAX_RECOVERED) return
       const [oldest] = orderIds

@@ -64,8 +64,9 @@ class MochaRunner implements TestRunner {
     const result = await this.#run(disableBail)
     this.#measures = false
     if (result.status !== DryRunStatus.Complete || coverageAnalysis === 'off') return result
-    const { mutantCoverage } = this.#coverage
-    return { ...result, ...(mutantCoverage !== undefined && { mutantCoverage }) }
+    // Without one, where no test loads the source, the tool would run all tests on each mutant.
+    const { mutantCoverage = { static: {}, perTest: {} } } = this.#coverage
+    return { ...result, mutantCoverage }
   }
 
   async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
