@@ -71,7 +71,35 @@ describe('balances record', () => {
       ['USDC', '2.0000005', '0.5', '0.11', '1.3900005'],
     ])
     expect(shown.tokens[1]).to.include({ ui_total: '2', ui_available: '1.39' })
-    expect(shown).to.include({ subaccount_id: '7', block_number: 9, facts: 'current' })
+    expect(shown).to.deep.include({
+      ...{ subaccount_id: '7', block_number: 9, block_time: '2026-09-21T14:13:20.000Z' },
+      ...{ facts: 'current', margin: [] },
+    })
+  })
+
+  it('shows the tokens of several markets once each, in the order of the markets’ names', () => {
+    const named = (name: string, pair: string) => ({
+      market: aMarket({ market: name, assetAddress: `0x${pair.repeat(20)}` }),
+      ...{ observed: undefined, facts: {} },
+    })
+    const markets = [named('B', 'b0'), named('C', 'c0'), named('A', 'a0')]
+    const { tokens } = accountBalances(
+      {
+        ...{ subaccountId: 7n, manager: aMarket().marginManagerAddress, holdings: [], markets },
+        ...{ blockNumber: 9n, blockTimeSec: 1_790_000_000, readAtMs: NOW_MS },
+      },
+      () => ({ orders: [claim('buy', '10', '0.5')], matches: [claim('buy', '10', '0.1')] }),
+      NOW_MS,
+    )
+    expect(
+      tokens.map((one) => [one.asset_address.slice(0, 4), one.reserved_by_orders]),
+    ).to.deep.equal([
+      ['0xa0', '0'],
+      ['0xd1', '15'],
+      ['0xb0', '0'],
+      ['0xc0', '0'],
+    ])
+    expect(tokens[1]).to.include({ reserved_by_matches: '3' })
   })
 
   it('never has less than nothing available, and shows a debt', () => {
@@ -83,6 +111,8 @@ describe('balances record', () => {
     })
     expect(tokensOf(shown)[0]).to.deep.equal(['cNGN', '-0.0000005', '5', '0', '0'])
     expect(shown.tokens[0]?.ui_total).to.equal('-0.000001')
+    const whole = show({ market, holdings: { [market.assetAddress]: '-2.000003' } })
+    expect(whole.tokens[0]?.ui_total).to.equal('-2.000003')
   })
 
   it('says when the chain was read too long ago', () => {

@@ -27,6 +27,6 @@ describe('records of a future', () => {
     const record = fillRecord(market, { ...own, side: 'sell', ...(markPrice && { markPrice }) })
     expect(record).to.include({ fee: '5', mark_price: '1500', vm_cngn: '-10000' })
     const unknown = fillRecord(market, { ...own, side: 'sell' })
-    expect(unknown).to.not.have.any.keys('mark_price', 'vm_cngn')
+    expect(unknown).to.not.have.any.keys('mark_price', 'vm_cngn', 'spot_contract')
   })
 })

@@ -100,6 +100,35 @@ describe('receipts of deposits and withdrawals', () => {
     })
   })
 
+  it('show a withdrawal in the units of its token', () => {
+    expect(transferReceipt(aTransfer(aWithdrawal))).to.deep.equal({
+      action_hash: ACTION_HASH,
+      status: 'confirmed',
+      accepted: true,
+      receipt_status: 'success',
+      tx_hash: TX_HASH,
+      block_number: '31',
+      subaccount_id: '9',
+      asset_address: places.wrappedCngn,
+      amount: '0.000001',
+      amount_units: '1',
+    })
+  })
+
+  it('name the permit’s transaction only where there was one', () => {
+    expect(transferReceipt(aTransfer())).not.to.have.property('permit_tx_hash')
+  })
+
+  it('are refused of a transfer that says it was sent and names no transaction', () => {
+    const nameless = anUnsentTransfer({ status: 'submitted' })
+    expect(() => transferReceipt(nameless)).to.throw(InvariantBroken, /that is submitted/)
+  })
+
+  it('are refused of a transfer that names a transaction and was not sent', () => {
+    const rejected = aTransfer({ status: 'rejected' })
+    expect(() => transferReceipt(rejected)).to.throw(InvariantBroken, /that is rejected/)
+  })
+
   it('exist of what was sent alone', () => {
     for (const status of ['pending', 'rejected', 'unknown'] as const) {
       const record = anUnsentTransfer({ status })

@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { parseDecimal } from '../../../core/decimal.js'
+import type { Side } from '../../../core/engine/order.js'
+import { amountE18, priceE18 } from '../../../core/money.js'
+import { listedBook, listedTrades } from '../../../core/records/listing-record.js'
+import { aFill, aMarket } from '../../support/builders.js'
+import { e18 } from '../../support/perpetual.js'
+
+const level = (price: string, open: string) => ({
+  ...{ price: priceE18(e18(price)), open: amountE18(e18(open)) },
+})
+
+describe('listed book', () => {
+  it('prices USDC in cNGN, so that engine asks are bids, each side in its order', () => {
+    const levels = {
+      bids: [level('0.0006', '1000'), level('0.0005', '2')],
+      asks: [level('0.0007', '1000'), level('0.0008', '3')],
+    }
+    // 1 / 0.0007 = 1428.57142857142…; 1 / 0.0006 = 1666.6666…
+    expect(listedBook(aMarket(), levels, 1_760_000_000_123)).to.deep.equal({
+      ...{ ticker_id: 'cNGN-USDC', timestamp: 1_760_000_000_123 },
+      bids: [
+        ['1428.5714285714', '0.7'],
+        ['1250', '0.0024'],
+      ],
+      asks: [
+        ['1666.6666666667', '0.6'],
+        ['2000', '0.001'],
+      ],
+    })
+  })
+
+  it('never shows more USDC than a level has, and less than a millionth too little', () => {
+    const any = fc.bigInt({ min: 1n, max: 10n ** 24n })
+    fc.assert(
+      fc.property(any, any, (price, open) => {
+        const bids = [{ price: priceE18(price), open: amountE18(open) }]
+        const [shown] = listedBook(aMarket(), { bids, asks: [] }, 0).asks
+        const micros = parseDecimal(shown?.[1] ?? '', 6) ?? -1n
+        const e30 = 10n ** 30n
+        expect(micros * e30 <= price * open && price * open < (micros + 1n) * e30).to.equal(true)
+      }),
+    )
+  })
+})
+
+describe('listed trades', () => {
+  const trade = (tradeId: number, takerSide: Side, reversed?: boolean) => ({
+    ...{ fill: aFill({ tradeId, takerSide }), seq: tradeId, atMs: 1_760_000_000_000 + tradeId },
+    ...(reversed !== undefined && { reversed }),
+  })
+  const idsOf = (...args: Parameters<typeof listedTrades>) =>
+    Object.entries(listedTrades(...args)).map(([side, trades]) => [
+      side,
+      trades?.map(({ trade_id }) => trade_id),
+    ])
+
+  it('are in ticker terms, a taker that sold cNGN among the buyers', () => {
+    expect(listedTrades([trade(5, 'sell')], undefined)).to.deep.equal({
+      buy: [
+        {
+          ...{ trade_id: 5, price: '1538.4615384615', base_volume: '0.65' },
+          ...{ target_volume: '1000', trade_timestamp: 1_760_000_000_005, type: 'buy' },
+        },
+      ],
+      sell: [],
+    })
+    expect(listedTrades([trade(6, 'buy')], 'sell').sell?.[0]).to.include({ type: 'sell' })
+  })
+
+  it('round volumes of USDC half up', () => {
+    const volumeOf = (amount: string) => {
+      const fill = aFill({ price: priceE18(e18('1')), amount: amountE18(e18(amount)) })
+      return listedTrades([{ fill, seq: 1, atMs: 0 }], 'sell').sell?.[0]?.base_volume
+    }
+    expect(['2.0000004', '2.0000005'].map(volumeOf)).to.deep.equal(['2', '2.000001'])
+  })
+
+  it('are parted by side, newest first, both or the side asked for', () => {
+    const trades = [trade(9, 'sell'), trade(8, 'buy'), trade(7, 'buy'), trade(6, 'sell')]
+    expect(idsOf(trades, undefined)).to.deep.equal([
+      ['buy', [9, 6]],
+      ['sell', [8, 7]],
+    ])
+    expect(idsOf(trades, 'buy')).to.deep.equal([['buy', [9, 6]]])
+    expect(idsOf(trades, 'sell')).to.deep.equal([['sell', [8, 7]]])
+  })
+
+  it('leave out what was reversed', () => {
+    const trades = [trade(9, 'sell', true), trade(8, 'sell', false), trade(7, 'sell')]
+    expect(idsOf(trades, 'buy')).to.deep.equal([['buy', [8, 7]]])
+  })
+})
