@@ -102,6 +102,15 @@ describe('balances record', () => {
     expect(tokens[1]).to.include({ reserved_by_matches: '3' })
   })
 
+  it('shows nothing of a market that is listed alone', () => {
+    const listed = aFuture({
+      contractType: 'deliverable_fx_future',
+      settlementType: 'physical_delivery',
+    })
+    const shown = show({ market: listed })
+    expect(shown).to.deep.include({ tokens: [], margin: [] })
+  })
+
   it('never has less than nothing available, and shows a debt', () => {
     const market = aMarket()
     const shown = show({

@@ -124,11 +124,6 @@ describe('receipts of deposits and withdrawals', () => {
     expect(() => transferReceipt(nameless)).to.throw(InvariantBroken, /that is submitted/)
   })
 
-  it('are refused of a transfer that names a transaction and was not sent', () => {
-    const rejected = aTransfer({ status: 'rejected' })
-    expect(() => transferReceipt(rejected)).to.throw(InvariantBroken, /that is rejected/)
-  })
-
   it('exist of what was sent alone', () => {
     for (const status of ['pending', 'rejected', 'unknown'] as const) {
       const record = anUnsentTransfer({ status })
