@@ -65,26 +65,19 @@ export interface OrderWatch {
 /** An empty watch. It holds the live orders, whose number the matchers bound. */
 export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const markets = new Map<string, MarketWatch>()
-  const priority = new Set<WatchedOrder>()
-  const plain = new Set<WatchedOrder>()
+  const queues = createQueues()
   const unchecked = createUncheckedCount()
   const recovered = createRecovered()
   const placedOf = (market: string, orderId: string): WatchedOrder | undefined =>
     markets.get(market)?.live.get(orderId)
   const isLive = (order: WatchedOrder): boolean => placedOf(order.market, order.orderId) === order
 
-  const prioritise = (order: WatchedOrder, hasPriority: boolean): void => {
-    const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
-    from.delete(order)
-    to.add(order)
-  }
   const drop = (live: MarketWatch['live'], change: Change, market: string): void => {
     const order = live.get(change.orderId)
     unchecked.remove(market, change.orderId)
     if (order === undefined) return
     live.delete(change.orderId)
-    priority.delete(order)
-    plain.delete(order)
+    queues.drop(order)
   }
   const fold = (live: MarketWatch['live'], change: Change, placed: Placed): void => {
     if (!isLiving(change.status)) return drop(live, change, placed.market)
@@ -92,7 +85,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       const ofThisRun = recovered.take(change.orderId)
       const order = watched(change.order, { ...placed, recovered: ofThisRun }, digestOf)
       live.set(order.orderId, order)
-      prioritise(order, order.signer !== order.owner)
+      queues.prioritise(order, order.signer !== order.owner)
       return noteHold(order, change)
     }
     const order = live.get(change.orderId)
@@ -104,7 +97,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     if (change.status === 'active') order.logged = undefined
     if (order.unchecked) {
       unchecked.add(order.market, order.orderId)
-      prioritise(order, true)
+      queues.prioritise(order, true)
     } else {
       unchecked.remove(order.market, order.orderId)
     }
@@ -124,14 +117,14 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
       for (const { placedAt } of known.live.values()) return placedAt
       return known.head + 1
     },
-    next: (maxSigners) => [...takeTurns(priority, maxSigners), ...takeTurns(plain, maxSigners)],
+    next: (maxSigners) => queues.next(maxSigners),
     prioritise: (order, hasPriority) => {
-      if (isLive(order)) prioritise(order, hasPriority)
+      if (isLive(order)) queues.prioritise(order, hasPriority)
     },
     isLive,
     recovered: (market, orderId) => recovered.note(orderId, placedOf(market, orderId)),
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
-    size: () => priority.size + plain.size,
+    size: () => queues.size(),
   }
 }
 
@@ -197,6 +190,28 @@ function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex
 function isUnchecked(order: WatchedOrder, change: Change): boolean {
   if (change.kind === 'OrderFilled') return order.unchecked
   return 'hold' in change && change.hold === 'signature_unchecked'
+}
+
+/** Live orders in the order of their next check, in two queues. */
+function createQueues() {
+  const priority = new Set<WatchedOrder>()
+  const plain = new Set<WatchedOrder>()
+  return {
+    prioritise(order: WatchedOrder, hasPriority: boolean): void {
+      const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
+      from.delete(order)
+      to.add(order)
+    },
+    drop(order: WatchedOrder): void {
+      priority.delete(order)
+      plain.delete(order)
+    },
+    next: (maxSigners: number): WatchedOrder[] => [
+      ...takeTurns(priority, maxSigners),
+      ...takeTurns(plain, maxSigners),
+    ],
+    size: () => priority.size + plain.size,
+  }
 }
 
 /** Takes orders of at most `maxSigners` signers from the front of the queue and moves them to its end. */
