@@ -11,6 +11,7 @@ import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { stateOrEmpty, type Bus, type StreamState } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
+import { createQueues, createUncheckedCount, type UncheckedCount } from './check-queues.js'
 import type { MarketGate } from './market-gate.js'
 
 /** What was signed, and the signature. */
@@ -65,7 +66,7 @@ export interface OrderWatch {
 /** An empty watch. It holds the live orders, whose number the matchers bound. */
 export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
   const markets = new Map<string, MarketWatch>()
-  const queues = createQueues()
+  const queues = createQueues<WatchedOrder>()
   const unchecked = createUncheckedCount()
   const recovered = createRecovered()
   const placedOf = (market: string, orderId: string): WatchedOrder | undefined =>
@@ -190,84 +191,6 @@ function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex
 function isUnchecked(order: WatchedOrder, change: Change): boolean {
   if (change.kind === 'OrderFilled') return order.unchecked
   return 'hold' in change && change.hold === 'signature_unchecked'
-}
-
-/** Live orders in the order of their next check, in two queues. */
-function createQueues() {
-  const priority = new Set<WatchedOrder>()
-  const plain = new Set<WatchedOrder>()
-  return {
-    prioritise(order: WatchedOrder, hasPriority: boolean): void {
-      const [to, from] = hasPriority ? [priority, plain] : [plain, priority]
-      from.delete(order)
-      to.add(order)
-    },
-    drop(order: WatchedOrder): void {
-      priority.delete(order)
-      plain.delete(order)
-    },
-    next: (maxSigners: number): WatchedOrder[] => [
-      ...takeTurns(priority, maxSigners),
-      ...takeTurns(plain, maxSigners),
-    ],
-    size: () => priority.size + plain.size,
-  }
-}
-
-/** Takes orders of at most `maxSigners` signers from the front of the queue and moves them to its end. */
-function takeTurns(queue: Set<WatchedOrder>, maxSigners: number): WatchedOrder[] {
-  const signers = new Set<Address>()
-  const taken: WatchedOrder[] = []
-  for (const order of queue) {
-    if (taken.length === MAX_ORDERS_PER_TURN) break
-    if (signers.size === maxSigners && !signers.has(order.signer)) break
-    signers.add(order.signer)
-    taken.push(order)
-  }
-  for (const order of taken) {
-    queue.delete(order)
-    queue.add(order)
-  }
-  return taken
-}
-
-/** Most orders of one round. */
-const MAX_ORDERS_PER_TURN = 4_000
-
-/** Most unchecked orders of one market. */
-export const MAX_UNCHECKED_PER_MARKET = 1_000
-
-/** The unchecked orders of each market, also those on their way into the log. */
-interface UncheckedCount {
-  add(market: string, orderId: string): void
-  remove(market: string, orderId: string): void
-  /**
-   * Reserves a place for one more order of the market; undefined when there is none. The returned function releases it
-   * when the order does not enter the market.
-   */
-  reserve(market: string, orderId: string): (() => void) | undefined
-}
-
-function createUncheckedCount(): UncheckedCount {
-  const markets = new Map<string, Set<string>>()
-  const add = (market: string, orderId: string): void => {
-    markets.set(market, (markets.get(market) ?? new Set()).add(orderId))
-  }
-  const remove = (market: string, orderId: string): void => {
-    markets.get(market)?.delete(orderId)
-  }
-  return {
-    add,
-    remove,
-    reserve(market, orderId) {
-      const waiting = markets.get(market)
-      // A repeat of an order on its way takes no place and releases none.
-      if (waiting?.has(orderId)) return () => undefined
-      if (waiting !== undefined && waiting.size >= MAX_UNCHECKED_PER_MARKET) return undefined
-      add(market, orderId)
-      return () => remove(market, orderId)
-    },
-  }
 }
 
 /** The signed digest of an order of one of these markets. */
