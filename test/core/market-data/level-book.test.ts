@@ -10,6 +10,8 @@ import {
   levelBookOf,
   levelsThatDiffer,
   moveLevel,
+  type LevelBook,
+  type LevelChange,
 } from '../../../core/market-data/level-book.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { BookLevels, PriceLevel } from '../../../core/records/listing-record.js'
@@ -51,6 +53,31 @@ function applied(levels: BookLevels, update: BookLevels): BookLevels {
   return { bids: side('bids', true), asks: side('asks', false) }
 }
 
+interface Opening {
+  readonly side: Side
+  readonly price: bigint
+  readonly units: bigint
+}
+
+/** What comes to be open at some prices, one after the other; often nothing. */
+const anyOpenings: fc.Arbitrary<Opening[]> = fc.array(
+  fc.record({
+    side: fc.constantFrom('buy', 'sell'),
+    price: fc.bigInt({ min: 95n, max: 105n }),
+    units: fc.bigInt({ min: 0n, max: 3n }),
+  }),
+  { maxLength: 20, size: 'max' },
+)
+
+/** Folds and returns the change after which so much is open at the price. */
+function setOpen(book: LevelBook, { side, price, units }: Opening): LevelChange {
+  const limitPrice = priceE18(price * E18)
+  const openDelta = units * E18 - (book[side].open.get(limitPrice) ?? 0n)
+  const change = { side, limitPrice, openDelta }
+  moveLevel(book, change)
+  return change
+}
+
 describe('level book', () => {
   it('kept change by change is the sum of the open orders, at any depth', () => {
     fc.assert(
@@ -69,25 +96,19 @@ describe('level book', () => {
   })
 
   it('tells the levels before its newest changes, and what leads from them to the present ones', () => {
+    const anyDepth = fc.integer({ min: 1, max: 4 })
     fc.assert(
-      fc.property(marketActs(60), fc.integer({ min: 1, max: 4 }), fc.nat(), (acts, depth, cut) => {
-        const changes = feedOf(MARKET, acts).flatMap((block) => block.changes)
-        const from = changes.length === 0 ? 0 : cut % changes.length
-        const view = emptyView(aMarket())
+      fc.property(anyOpenings, anyOpenings, anyDepth, (older, newer, depth) => {
         const book = levelBookOf([])
-        let before = bestLevels(book, depth)
-        changes.forEach((change, index) => {
-          if (index === from) before = bestLevels(book, depth)
-          applyChange(view, change)
-          moveLevel(book, change)
-        })
-        const earlier = bestLevelsBefore(book, changes.slice(from), depth)
+        for (const opening of older) setOpen(book, opening)
+        const before = bestLevels(book, depth)
+        const changes = newer.map((opening) => setOpen(book, opening))
+        const earlier = bestLevelsBefore(book, changes, depth)
         expect(earlier).to.deep.equal(before)
         const now = bestLevels(book, depth)
         expect(applied(earlier, levelsThatDiffer(earlier, now))).to.deep.equal(now)
         expect(levelsThatDiffer(now, now)).to.deep.equal({ bids: [], asks: [] })
       }),
-      { numRuns: 40 },
     )
   })
 
