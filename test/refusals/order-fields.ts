@@ -71,7 +71,10 @@ const identity: readonly Rule<OrderBody>[] = [
   ),
   rule(
     noSignature('signature', 'invalid_signature_form'),
-    valuesOf('signature', ['abc', '0xzz', '0x123', '1234', '0x', `0x${'00'.repeat(4_097)}`]),
+    valuesOf('signature', [
+      ...['abc', '0xzz', '0x123', '1234', '0x', `0x${'00'.repeat(4_097)}`],
+      ...[5, [...'0x00']],
+    ]),
   ),
 ]
 
@@ -106,10 +109,12 @@ const action: readonly Rule<OrderBody>[] = [
       none: setAction({ [name]: undefined }),
     })
   }),
-  ...[1, '0x1'].map((nonce) =>
-    rule<OrderBody>(noInteger('action_json.nonce', nonce), {
-      [`a signed nonce ${shown(nonce)}`]: setAction({ nonce }),
-    }),
+  ...['subaccount_id', 'nonce', 'expiry'].flatMap((name) =>
+    [1, '0x1'].map((value) =>
+      rule<OrderBody>(noInteger(`action_json.${name}`, value), {
+        [`a signed ${name} ${shown(value)}`]: setAction({ [name]: value }),
+      }),
+    ),
   ),
   ...['module', 'owner', 'signer'].map((name) => {
     return rule<OrderBody>(noAddress(`action_json.${name}`), {

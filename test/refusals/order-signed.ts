@@ -188,7 +188,7 @@ const scaling: readonly OrderRule[] = [
       'lease_id must be the lease_id that the answer to cancel_on_disconnect names',
       'lease_id',
     ],
-    valuesOf('lease_id', ['one', 'AB'.repeat(16), 'ab'.repeat(17), 1, true]),
+    valuesOf('lease_id', ['one', 'AB'.repeat(16), 'ab'.repeat(17), 1, true, ['ab'.repeat(16)]]),
   ),
 ]
 

@@ -77,6 +77,12 @@ export const statedOfTransfers: readonly Stated[] = [
     'USDC refuses the permit (ERC2612ExpiredSignature); sign a fresh one',
   ],
   [
+    transfers.permitRefused(),
+    400,
+    'permit_refused',
+    'USDC refuses the permit (already used); sign a fresh one',
+  ],
+  [
     transfers.wouldRevert('withdrawal', 'WERC_CannotBeNegative'),
     422,
     'withdrawal_would_revert',

@@ -49,6 +49,7 @@ const common: readonly TransferRule[] = [
   rule(required('signature'), valuesOf('signature', [undefined])),
   notInBody('amount', { 'an unknown field': set({ amount: '5' }) }),
   notInBody('action', { 'as text': (good) => set({ action: JSON.stringify(good.action) })(good) }),
+  notInBody('x'.repeat(80), { 'a field of 100 characters': set({ ['x'.repeat(100)]: '5' }) }),
   notInBody('signature', { 'a number': set({ signature: 5 }) }),
   notInBody('action.chain', { 'an unknown field': setAction({ chain: '1' }) }),
   rule(required('action.nonce'), actions('nonce', [undefined])),
@@ -191,9 +192,13 @@ export const withdrawalRules: readonly TransferRule[] = [
     ['invalid_action_data', WITHDRAWAL_DATA, 'action.data'],
     actions('data', [...NO_DATA, ...WORDS.filter((_, index) => index !== 1)]),
   ),
-  rule(['asset_not_withdrawable', `asset ${cashAsset} is not withdrawable`, 'action.data.asset'], {
-    'another asset': () => aWithdrawalBody({ asset: cashAsset }),
-  }),
+  {
+    ...rule<SentTransfer>(
+      ['asset_not_withdrawable', `asset ${cashAsset} is not withdrawable`, 'action.data.asset'],
+      { 'another asset': () => aWithdrawalBody({ asset: cashAsset }) },
+    ),
+    detail: { withdrawable: [wrappedUsdc, places.wrappedCngn] },
+  },
   rule(['amount_not_positive', 'withdrawal amount must be greater than 0', 'action.data.amount'], {
     nothing: () => aWithdrawalBody({ amount: 0n }),
   }),

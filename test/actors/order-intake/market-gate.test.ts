@@ -81,6 +81,10 @@ describe('the gate of order intake', () => {
     const gate = open()
     gate.close(NAME, 'no contract at asset')
     gate.stop(NAME, 'no log')
+    expect(gate.cancelRefusalOf(NAME)).to.deep.include({
+      ...{ code: 'trading_paused', message: 'trading_paused' },
+      extra: { message: 'nothing was cancelled: no log' },
+    })
     gate.release(NAME)
     expect(refusal(gate)?.message).to.equal('no new orders are taken: no contract at asset')
     expect(gate.cancelRefusalOf(NAME)).to.equal(undefined)

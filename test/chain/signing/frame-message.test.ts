@@ -71,6 +71,7 @@ describe('message-signed frames', () => {
     const times: [Partial<AuthFrame>, string][] = [
       [{ issuedAt: NOW + 61 }, 'issued_at is in the future'],
       [{ expiry: NOW }, 'the frame has expired'],
+      [{ issuedAt: NOW + 30, expiry: NOW + 30 }, 'expiry must be after issued_at'],
       [{ issuedAt: NOW, expiry: NOW + 86_401 }, 'the frame may be valid for at most 86400 seconds'],
     ]
     for (const [fields, reason] of times) {

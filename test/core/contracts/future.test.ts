@@ -220,12 +220,25 @@ describe('the record of dated futures', () => {
       expect(codeOf({ account: owing, observed: unpriced })).to.equal('margin_unreadable')
     })
 
-    it('with the band in its detail', () => {
+    it('with what is wrong, and the band in its detail', () => {
       const order = anOrder({ limitPrice: price(2_000), desiredAmount: usdc(1) })
-      const asked = { market: MARKET, order, account: undefined, observed: observed() }
-      expect(trading.admission?.[0]?.(asked)?.detail).to.deep.equal({
+      const detail = {
         ...{ index_price: '1500', band_width: '0.1' },
         ...{ fill_band_low: '1350', fill_band_high: '1650' },
+      }
+      const refusalAt = (facts: Partial<FutureFacts>) => {
+        const asked = { market: MARKET, order, account: undefined, observed: observed(facts) }
+        return trading.admission?.[0]?.(asked)
+      }
+      expect(refusalAt({})).to.deep.equal({
+        ...{ status: 400, code: 'outside_fill_band', message: 'outside_fill_band' },
+        extra: { message: 'limit_price is outside of the fill band' },
+        ...{ field: 'limit_price', detail },
+      })
+      expect(refusalAt({ indexStale: true })).to.deep.equal({
+        ...{ status: 400, code: 'index_stale', message: 'index_stale' },
+        extra: { message: 'the index is stale: no new orders are taken until it updates' },
+        detail,
       })
     })
   })

@@ -114,6 +114,8 @@ describe('the body of a report on the index', () => {
     }
     expect(codeOf(undefined)).to.equal('invalid_index_status')
     expect(codeOf({ ...good, at_ms: NOW_MS + 60_001 })).to.equal('index_status_ahead')
-    expect(codeOf({ ...good, at_ms: NOW_MS + 60_000 })).to.equal('read')
+    for (const atMs of [0, NOW_MS + 60_000]) {
+      expect(codeOf({ ...good, at_ms: atMs })).to.equal('read')
+    }
   })
 })

@@ -3,6 +3,7 @@ import {
   describeDifference,
   describeRules,
   differences,
+  OPEN,
   openingOf,
 } from '../../../core/contracts/market-terms.js'
 import { createMarketList } from '../../../core/entry/find-market.js'
@@ -83,5 +84,15 @@ describe('the markets of a process', () => {
     expect(markets[0]).to.deep.include({ takerFeeBps: 30, aliases: ['NEW'] })
     list.add(aFuture())
     expect(markets.map(({ market }) => market)).to.deep.equal(['cNGN-USDC', aFuture().market])
+  })
+  it('take what their own feed stated, also when it did before their row came', () => {
+    const list = createMarketList([aMarket()])
+    const future = aFuture()
+    list.state(future.market, { ...openingOf(aFuture({ takerFeeBps: 31 })), standing: OPEN })
+    expect(list.markets).to.deep.equal([aMarket()])
+    list.add(future)
+    expect(list.markets.map(({ takerFeeBps }) => takerFeeBps)).to.deep.equal([25, 31])
+    list.state(future.market, { ...openingOf(aFuture({ takerFeeBps: 32 })), standing: OPEN })
+    expect(list.markets.map(({ takerFeeBps }) => takerFeeBps)).to.deep.equal([25, 32])
   })
 })

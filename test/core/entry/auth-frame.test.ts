@@ -11,6 +11,13 @@ describe('the fields of a frame', () => {
     })
   })
 
+  it('may be as long as their bounds, and as early as 1970', () => {
+    const longest = { signature: 'a'.repeat(132), nonce: 'n'.repeat(128) }
+    expect(readAuthFrame({ ...good, ...longest, issued_at: 0 })).to.deep.equal({
+      frame: { address, ...longest, issuedAt: 0, expiry: 2 },
+    })
+  })
+
   it('are each refused when they are not what they should be', () => {
     const wrong: [unknown, RegExp][] = [
       [null, /JSON object/],
@@ -19,6 +26,7 @@ describe('the fields of a frame', () => {
       [{ ...good, address: undefined }, /^address/],
       [{ ...good, address: '0x12' }, /^address/],
       [{ ...good, address: 12 }, /^address/],
+      [{ ...good, address: [address] }, /^address/],
       [{ ...good, signature: undefined }, /^signature/],
       [{ ...good, signature: `0x${'a'.repeat(131)}` }, /^signature/],
       [{ ...good, nonce: undefined }, /^nonce is required/],

@@ -64,6 +64,7 @@ describe('findMarket', () => {
       `cNGN-USDC at ${perp.assetAddress}:0`,
     ],
     [{ symbol: 'NOPE', assetAddress: spot.assetAddress }, `NOPE at ${spot.assetAddress}:0`],
+    [{ symbol: 'x'.repeat(80) }, 'x'.repeat(80)],
     [{ symbol: 'x'.repeat(500) }, `${'x'.repeat(80)}…`],
   ] as const
   for (const [naming, named] of missing) {
@@ -85,7 +86,9 @@ describe('findMarketByName', () => {
   })
 
   it('refuses anything else', () => {
-    for (const name of ['', ':', spot.assetAddress, `${upper}:`, `${upper}:0:0`, '__proto__']) {
+    const unlisted = ['OFF', 'WAS-OFF', `${off.assetAddress}:5`]
+    const wrong = ['', ':', spot.assetAddress, `${upper}:`, `${upper}:0:0`, '__proto__']
+    for (const name of [...unlisted, ...wrong]) {
       expect(findMarketByName(markets, name, before)).to.have.nested.property(
         'refusal.extra.message',
         `no such market: ${name}`,

@@ -3,6 +3,8 @@ import { readRules } from '../../../core/entry/read-rules.js'
 import { E18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
 
+const NAMES = 'taker_fee_bps, tick_size, min_size, amount_step, min_notional, open_order_limit'
+
 describe('rules as an operator states them', () => {
   const spot = openedState()
   const problemOf = (fields: Record<string, string>, market = spot): string => {
@@ -22,6 +24,10 @@ describe('rules as an operator states them', () => {
     expect(readRules(spot, { min_notional: '0', open_order_limit: '0' })).to.deep.equal({
       rules: { minNotional: 0n, openOrderLimit: 0 },
     })
+    const highest = { taker_fee_bps: '10000', open_order_limit: '100000' }
+    expect(readRules(spot, highest)).to.deep.equal({
+      rules: { takerFeeBps: 10_000, openOrderLimit: 100_000 },
+    })
     const stepped = openedState({ amountStep: spot.rules.minSize })
     expect(readRules(stepped, { amount_step: '2' })).to.deep.equal({
       rules: { amountStep: 2n * E18 },
@@ -29,8 +35,8 @@ describe('rules as an operator states them', () => {
   })
 
   for (const [fields, problem] of [
-    [{}, 'name at least one of taker_fee_bps'],
-    [{ ordinal: '3' }, 'ordinal cannot be set; only taker_fee_bps'],
+    [{}, `name at least one of ${NAMES}`],
+    [{ ordinal: '3' }, `ordinal cannot be set; only ${NAMES} can`],
     [{ taker_fee_bps: '10001' }, 'taker_fee_bps must be a whole number from 0 to 10000'],
     [{ taker_fee_bps: '-1' }, 'taker_fee_bps must be a whole number'],
     [{ taker_fee_bps: '2.5' }, 'taker_fee_bps must be a whole number'],
@@ -52,6 +58,14 @@ describe('rules as an operator states them', () => {
     expect(problemOf({ min_size: '0.0001' }, future)).to.equal('none')
     expect(problemOf({ min_size: '0.0000000000000001' }, future)).to.include(
       "must be a whole number of the chain's units",
+    )
+    const stepped = openedState({ amountScale: 10n ** 15n, amountStep: spot.rules.minSize })
+    expect(problemOf({ amount_step: '0.0001' }, stepped)).to.equal('none')
+    expect(problemOf({ amount_step: '0.0000000000000001' }, stepped)).to.equal(
+      "amount_step must be a whole number of the chain's units, of which 1 has 1000000000000000",
+    )
+    expect(problemOf({ amount_step: '0' }, stepped)).to.equal(
+      'amount_step must be a decimal greater than 0 with at most 18 decimals',
     )
   })
 })

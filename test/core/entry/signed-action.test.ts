@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { signedAmount, sizeOfSigned } from '../../../core/entry/order-terms.js'
 import { readAction } from '../../../core/entry/read-action.js'
 import { actionJsonOf, actionOf } from '../../../core/entry/signed-action.js'
 import { validateOrder } from '../../../core/entry/validate-order.js'
@@ -23,12 +24,17 @@ const anyCase = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 })
 
 describe('the signed action of an order', () => {
   it('is given back from the order’s terms exactly as it was sent', async () => {
-    const bodies = await Promise.all(
-      markets.map((market) => signedOrderBody({ market, price: '1530', amount: '3' })),
+    const signed = await Promise.all(
+      markets.flatMap((market) =>
+        (['buy', 'sell'] as const).map(async (side) => {
+          const body = await signedOrderBody({ market, side, price: '1530', amount: '3' })
+          return { body, market }
+        }),
+      ),
     )
     const spelling = fc.record({ zeros: anyZeros, upper: fc.option(anyCase, { nil: [false] }) })
     const any = fc.record({
-      place: fc.nat(markets.length - 1),
+      of: fc.constantFrom(...signed),
       subaccount_id: spelling,
       nonce: spelling,
       expiry: spelling,
@@ -38,8 +44,7 @@ describe('the signed action of an order', () => {
       signer: spelling,
     })
     fc.assert(
-      fc.property(any, ({ place, ...fields }) => {
-        const [body, market] = [bodies[place]!, markets[place]!]
+      fc.property(any, ({ of: { body, market }, ...fields }) => {
         const action = Object.fromEntries(
           Object.entries(body.action_json).map(([name, text]) => {
             const { zeros, upper } = fields[name as keyof typeof fields]
@@ -61,7 +66,7 @@ describe('the signed action of an order', () => {
 
   it('takes no room in the order when it has the canonical spelling', async () => {
     const market = aMarket()
-    const body = await signedOrderBody({ market })
+    const body = await signedOrderBody({ market, subaccountId: 0n })
     const action = Object.fromEntries(
       Object.entries(body.action_json).map(([name, text]) => [name, String(text).toLowerCase()]),
     )
@@ -70,6 +75,17 @@ describe('the signed action of an order', () => {
     expect('order' in canonical && canonical.order).not.to.have.property('ownTexts')
     const spelledOut = validateOrder({ ...body, action_json: { ...action, nonce: '01' } }, context)
     expect('order' in spelledOut && spelledOut.order.ownTexts).to.deep.equal({ nonce: '01' })
+  })
+
+  it('has an amount in units of the market, which gives the size back', () => {
+    const size = amountE18(3n * E18)
+    for (const [market, amount] of [
+      [markets[0]!, 3n * E18],
+      [markets[1]!, 3n * 10n ** 15n],
+    ] as const) {
+      expect(signedAmount(market, size)).to.equal(amount)
+      expect(sizeOfSigned(market, amount)).to.equal(size)
+    }
   })
 
   it('has the signed limit of an order that was booked at another price', async () => {

@@ -8,7 +8,7 @@ import { decodeTradeData, encodeTradeData } from '../../../core/entry/read-actio
 import { refusals, type Refusal } from '../../../core/entry/refusals.js'
 import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { readSubmittedOrder, validateOrder } from '../../../core/entry/validate-order.js'
-import { E18 } from '../../../core/money.js'
+import { E18, quoteE18 } from '../../../core/money.js'
 import { engine as goodOrder, NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
 import {
   aFuture,
@@ -108,6 +108,17 @@ describe('validateOrder accepts', () => {
     expect(refused(beyond).message).to.contain('limitPrice is not aligned')
   })
 
+  it('an intent beside flat numbers only as those say', async () => {
+    const body = await signedIntentBody({ side: 'buy', price: '3', size: '100' })
+    const sent = { ...body, limit_price: '0.333333333333333334' }
+    expect(refused(sent).code).to.equal('data_limit_price_not_aligned')
+    const signed = withWords(body, { limitPrice: 333_333_333_333_333_334n })
+    const agreed = { ...signed, limit_price: '0.333333333333333334' }
+    expect(accepted(agreed).limitPrice).to.equal(333_333_333_333_333_334n)
+    const offStep = refused({ ...body, desired_amount: '300.0000005' })
+    expect(offStep.code).to.equal('invalid_amount_step')
+  })
+
   it('an action that comes as text, hex in any case, a missing sub_id, unknown and empty fields', async () => {
     const body = await signedOrderBody()
     const order = accepted({
@@ -121,6 +132,11 @@ describe('validateOrder accepts', () => {
       unknown: { deep: true },
     })
     expect(actionJsonOf(aMarket(), order)).to.deep.equal(body.action_json)
+  })
+
+  it('a signature of up to 4096 bytes', async () => {
+    const body = { ...(await signedOrderBody()), signature: `0x${'ab'.repeat(4_096)}` }
+    expect(accepted(body).signature).to.equal(body.signature)
   })
 
   it('what was filled before, up to all of it', async () => {
@@ -279,6 +295,34 @@ describe('validateOrder on any market', () => {
   })
 })
 
+describe('validateOrder on a market with a minimum notional', () => {
+  const market = aMarket({ minNotional: quoteE18(65n * E18) })
+  const codeOf = (body: object): string => {
+    const result = validateOrder(body, { markets: [market], nowMs: NOW_MS })
+    return 'refusal' in result ? result.refusal.code : 'accepted'
+  }
+
+  it('refuses what is worth less at its limit, less what was filled before', async () => {
+    const exact = await signedOrderBody({ amount: '100000' })
+    expect(codeOf(exact)).to.equal('accepted')
+    expect(codeOf(await signedOrderBody({ amount: '99999.999999' }))).to.equal(
+      'notional_below_minimum',
+    )
+    const double = await signedOrderBody({ amount: '200000' })
+    expect(codeOf({ ...double, filled_amount: '100000' })).to.equal('accepted')
+    expect(codeOf({ ...double, filled_amount: '100000.000001' })).to.equal('notional_below_minimum')
+  })
+
+  it('states what the order is worth', async () => {
+    const body = await signedOrderBody({ amount: '1.5' })
+    const result = validateOrder(body, { markets: [market], nowMs: NOW_MS })
+    expect(result).to.have.nested.property(
+      'refusal.message',
+      'order notional 0.000975 USDC is below the minimum 65 USDC',
+    )
+  })
+})
+
 describe('validateOrder on futures', () => {
   it('refuses a well-formed order of a deliverable one', async () => {
     const market = aFuture({
@@ -313,6 +357,14 @@ describe('validateOrder on futures', () => {
 })
 
 describe('validateOrder on a perpetual', () => {
+  it('takes the side of an intent from the flat one', async () => {
+    const terms = { side: 'buy', price: '0.00065', size: '10' } as const
+    const body = await signedIntentBody(terms, { market: aPerp() })
+    const { price, size } = terms
+    const order = accepted({ ...body, side: 'buy', ui_intent: { price, size } })
+    expect(order.uiIntent).to.deep.equal(terms)
+  })
+
   it('keeps reduce_only on the order, and only where it is set', async () => {
     const body = await signedOrderBody({ market: aPerp() })
     const validated = (change: object) =>
@@ -336,16 +388,25 @@ describe('controls of an order', () => {
     expect(orderOf({ post_only: 'slide' })).to.have.property('postOnly', 'slide')
     const own = orderOf({ stp: 'cancel_both', stp_scope: 'owner', post_only: 'reject' })
     expect(own).to.include({ stp: 'cancel_both', stpScope: 'owner', postOnly: 'reject' })
+    expect(orderOf({ stp: 'cancel_oldest' })).to.have.property('stp', 'cancel_oldest')
+    const ofOwner = orderOf({ stp_scope: 'owner' })
+    expect(ofOwner).to.have.property('stpScope', 'owner')
+    expect(ofOwner).not.to.have.property('stp')
+    const lease = '0a'.repeat(16)
+    const leased = orderOf({ lease_id: lease, post_only: 'reject' })
+    expect(leased).to.include({ leaseId: lease, postOnly: 'reject' })
     const inOwn = { stp: 'cancel_newest', stp_scope: 'subaccount' }
     const usual = orderOf({ time_in_force: 'GTC', post_only: '', ...inOwn })
     expect(usual).to.have.property('orderId')
-    expect(usual).not.to.have.any.keys('timeInForce', 'postOnly', 'stp', 'stpScope', 'warnings')
+    const names = ['timeInForce', 'postOnly', 'stp', 'stpScope', 'leaseId']
+    expect(usual).not.to.have.any.keys(...names, 'warnings')
   })
 
   it('warns of fields that look like trading instructions and are none', () => {
     const warned = orderOf({
       tif: 'IOC',
       type: 'market',
+      order_type: 5,
       stop_price: '1',
       leverage: null,
       note: 'x',
@@ -353,6 +414,7 @@ describe('controls of an order', () => {
     expect(warned).to.have.deep.property('warnings', [
       'ignored_field:tif',
       'ignored_field:type',
+      'ignored_field:order_type',
       'ignored_field:stop_price',
     ])
     expect(orderOf({ type: 'LIMIT' })).not.to.have.property('warnings')

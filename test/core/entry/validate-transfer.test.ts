@@ -59,6 +59,18 @@ describe('the shape of a deposit', () => {
   })
 })
 
+describe('the body of a transfer', () => {
+  it('has data of whole bytes in hex, of any number of words, so that it can be hashed', () => {
+    for (const data of ['0x', '0x00', `0x${'aB'.repeat(33)}`]) {
+      expect(readTransferBody('deposit', aDepositBody({}, { data }))).to.have.property('signature')
+    }
+    for (const data of ['0xabc', '0xzz', 'abcd']) {
+      const read = readTransferBody('withdrawal', aWithdrawalBody({}, { data }))
+      expect(read, data).to.have.nested.property('refusal.code', 'invalid_action_data')
+    }
+  })
+})
+
 describe('the shape of a withdrawal', () => {
   it('is taken when everything is right', () => {
     expect(withdrawal(aWithdrawalBody({ asset: wrappedCngn, amount: 1n }))).to.deep.include({
@@ -78,7 +90,7 @@ describe('a permit', () => {
 
   it('is refused when it is too small or over', () => {
     expect(refusePermit({ ...given, value: 24_999_999n }, amount, NOW_MS)).to.include({
-      status: 400,
+      ...{ status: 400, code: 'permit_too_small', field: 'permit.value' },
       message: 'permit.value 24999999 is below the deposit amount 25000000',
     })
     expect(refusePermit({ ...given, deadline: BigInt(expiryIn(0)) }, amount, NOW_MS)).to.include({
