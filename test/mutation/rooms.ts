@@ -26,7 +26,7 @@ const ENTRY = ['test/refusals', 'test/core/entry']
 const ENTRY_USES = [
   ...['core/contracts/index-lag', 'core/contracts/market-terms', 'core/contracts/future'],
   ...['chain/signing/frame-message', 'chain/signing/read-frame-header'],
-  ...['chain/signing/typed-data', 'actors/order-intake/market-gate', 'api-gateway/venue'],
+  ...['chain/signing/typed-data', 'actors/order-intake/market-gate', 'api-gateway/price-history'],
 ].map((path) => `test/${path}.test.ts`)
 const BALANCES = ['test/core/records', 'test/scenarios', 'test/core/engine/funding.test.ts']
 const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
