@@ -56,7 +56,7 @@ const identity: readonly Rule<OrderBody>[] = [
       'order_id must be 1 to 128 characters of well-formed text without control characters',
       'order_id',
     ],
-    valuesOf('order_id', ['x'.repeat(129), 'a\u0000', 'a\r\nb', 'a\ud800', '\ud800']),
+    valuesOf('order_id', ['x'.repeat(129), 'a\u0000', '\u0000', 'a\r\nb', 'a\ud800', '\ud800']),
   ),
   ...integers('nonce', [...notIntegers, 9007199254740992]),
   ...integers('sub_id', ['abc', '1.5', `${2n ** 96n}`]),

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import type { Market } from '../../../core/contracts/market.js'
+import { formatDecimal } from '../../../core/decimal.js'
 import { refusals } from '../../../core/entry/refusals.js'
 import { validateOrder } from '../../../core/entry/validate-order.js'
-import { E18, quoteE18 } from '../../../core/money.js'
+import { INT256_MAX } from '../../../core/limits.js'
+import { amountE18, E18, quoteE18 } from '../../../core/money.js'
 import { NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
 import {
   aFuture,
@@ -21,6 +23,19 @@ describe('validateOrder on any market', () => {
       'refusal.message',
       'asset_address must match a configured instrument',
     )
+  })
+})
+
+describe('validateOrder on a market with the finest steps', () => {
+  it('takes an order whose price times amount is the greatest int256', async () => {
+    const market = aMarket({ minSize: amountE18(1n) })
+    const amount = 2n ** 85n - 1n
+    const [price, rest] = [INT256_MAX / amount, INT256_MAX % amount]
+    expect(rest).to.equal(0n)
+    const terms = { price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) }
+    const body = await signedOrderBody({ market, ...terms })
+    const result = validateOrder(body, { markets: [market], nowMs: NOW_MS })
+    expect(result).to.have.nested.property('order.limitPrice', price)
   })
 })
 
