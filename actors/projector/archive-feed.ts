@@ -111,16 +111,21 @@ const lastChangeOf = ({ data }: BusMessage): number => {
   return firstSeq + changes.length - 1
 }
 
-/** What the manifest says of these messages, all of them projected. */
+/**
+ * What the manifest says of these messages, all of them projected. An order that the history removed before its messages were
+ * archived waits like one that it has yet to remove. `matchedBefore`
+ * were matched in any segment, and stay.
+ */
 function factsOf(
   history: KeptOrders,
   messages: readonly BusMessage[],
   before: readonly string[] = [],
+  matchedBefore: ReadonlySet<string> = new Set(before),
 ): Pick<Segment, 'last_change' | 'waiting' | 'matched'> {
   const waiting = new Set<string>()
   const matched = new Set(before)
   const note = (orderId: string): void => {
-    if (history.standing(orderId) === 'unfilled') waiting.add(orderId)
+    if (!matchedBefore.has(orderId) && history.standing(orderId) !== 'filled') waiting.add(orderId)
   }
   let lastChange = 0
   for (const { data } of messages) {
@@ -140,7 +145,7 @@ function factsOf(
 /**
  * Removes from the archive of a market the orders that the history has removed: those that ended without a fill more than 30
  * days ago. An order that was ever matched stays, because the other order's changes do not add up without it, and so does one
- * whose end is in the stream alone, for the same reason. Resolves with the number of segments that were written anew; 0 while
+ * whose end is in the stream alone, or whose placement is in a segment where nothing waits, for the same reason. Resolves with the number of segments that were written anew; 0 while
  * the history still has orders to remove.
  */
 export async function forgetOrders(options: ArchiveOptions): Promise<number> {
@@ -155,7 +160,7 @@ export async function forgetOrders(options: ArchiveOptions): Promise<number> {
   const matched = new Set(segments.flatMap((segment) => segment.matched))
   const isKept = (orderId: string): boolean =>
     matched.has(orderId) || history.standing(orderId) !== 'forgotten'
-  const forgotten = await endedIn(waiting, load, (orderId) => !isKept(orderId))
+  const forgotten = await wholeIn(waiting, load, (orderId) => !isKept(orderId))
   const isForgotten = (orderId: string): boolean => forgotten.has(orderId)
   let rewritten = 0
   for (const segment of waiting) {
@@ -163,7 +168,7 @@ export async function forgetOrders(options: ArchiveOptions): Promise<number> {
     // Read at one position of the history; a rebuild from the archive arrives at the same rows only if nothing is overdue there.
     if (history.isBehind(market.market, nowMs())) return rewritten
     const kept = messages.map((message) => forgetIn(market, message, isForgotten))
-    const facts = { ...factsOf(history, kept, segment.matched), reviewed_at_ms: nowMs() }
+    const facts = { ...factsOf(history, kept, segment.matched, matched), reviewed_at_ms: nowMs() }
     const isSame = kept.every((message, index) => message === messages[index])
     if (isSame) await listSegment(settings.dir, stream, { ...segment, ...facts })
     else await writeSegment(settings.dir, stream, { messages: kept, ...facts })
@@ -172,18 +177,22 @@ export async function forgetOrders(options: ArchiveOptions): Promise<number> {
   return rewritten
 }
 
-/** The orders of these that end in the segments. */
-async function endedIn(
+/** The orders of these that are placed and end in the segments. */
+async function wholeIn(
   segments: readonly Segment[],
   load: (segment: Segment) => Promise<readonly BusMessage[]>,
   isOne: (orderId: string) => boolean,
 ): Promise<ReadonlySet<string>> {
-  const ended = new Set<string>()
+  const placed = new Set<string>()
+  const whole = new Set<string>()
   for (const segment of segments)
     for (const { data } of await load(segment))
-      for (const { kind, orderId, status } of decodeBlock(data).changes)
-        if (kind !== 'OrderForgotten' && !isLiving(status) && isOne(orderId)) ended.add(orderId)
-  return ended
+      for (const { kind, orderId, status } of decodeBlock(data).changes) {
+        if (kind === 'OrderForgotten' || !isOne(orderId)) continue
+        if (kind === 'OrderPlaced') placed.add(orderId)
+        if (!isLiving(status) && placed.has(orderId)) whole.add(orderId)
+      }
+  return whole
 }
 
 /** The message itself when nothing in it is forgotten. */

@@ -67,7 +67,7 @@ const observations = fc.array(
     }),
     { freq: 3 },
   ),
-  { maxLength: 80 },
+  { maxLength: 80, size: 'max' },
 )
 
 /** The command log of a random market day, one command to a message, and the state after it. */

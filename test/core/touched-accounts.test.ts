@@ -94,21 +94,25 @@ describe('touched accounts', () => {
       touches: fc.boolean(),
     })
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), fc.bigInt(0n, 60n), (steps, readAt) => {
-        const { take, isUntouchedSince } = blocks()
-        let head = 10n
-        let lastTouch = 0n
-        for (const { skipped, count, touches } of steps) {
-          const first = head + 1n + BigInt(skipped)
-          // An unannounced block may have touched any account.
-          if (skipped > 0) lastTouch = head + 1n
-          head = first - 1n + BigInt(count)
-          const announced: TouchedAccounts = { first, head, accounts: touches ? [7n] : [] }
-          if (touches) lastTouch = head
-          take(announced)
-        }
-        if (isUntouchedSince(readAt)) expect(readAt >= lastTouch).to.equal(true)
-      }),
+      fc.property(
+        fc.array(step, { maxLength: 30, size: 'max' }),
+        fc.bigInt(0n, 60n),
+        (steps, readAt) => {
+          const { take, isUntouchedSince } = blocks()
+          let head = 10n
+          let lastTouch = 0n
+          for (const { skipped, count, touches } of steps) {
+            const first = head + 1n + BigInt(skipped)
+            // An unannounced block may have touched any account.
+            if (skipped > 0) lastTouch = head + 1n
+            head = first - 1n + BigInt(count)
+            const announced: TouchedAccounts = { first, head, accounts: touches ? [7n] : [] }
+            if (touches) lastTouch = head
+            take(announced)
+          }
+          if (isUntouchedSince(readAt)) expect(readAt >= lastTouch).to.equal(true)
+        },
+      ),
     )
   })
 })

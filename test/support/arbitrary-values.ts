@@ -25,6 +25,10 @@ export const anyMarketName = fc.constantFrom(...MARKETS)
 /** Client-chosen text: anything a JSON string can hold. */
 export const anyText = fc.string({ unit: 'grapheme', maxLength: 40 })
 
+/** Mostly undefined: the value one time in eight. */
+export const rarely = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+
 const hexDigits = (digits: string, min: number, max: number): fc.Arbitrary<Hex> =>
   fc
     .string({ unit: fc.constantFrom(...digits), minLength: min, maxLength: max })

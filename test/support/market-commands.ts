@@ -4,6 +4,7 @@ import type { Command, MarketCommand } from '../../core/engine/command.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
 import type { OrderControls } from '../../core/entry/order-body.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
+import { rarely } from './arbitrary-values.js'
 import { matcherOrder, START_MS } from './matching.js'
 
 /** A step of a random market day: what is done, and how long after the step before. */
@@ -80,7 +81,7 @@ const placed = {
   livesSec: fc.constantFrom(5, 15, 60, 200, 86_400),
   unchecked: fc.integer({ min: 1, max: 8 }).map((eighth) => eighth === 1),
   controls: anyControls,
-  replaces: fc.option(fc.nat(500), { nil: undefined, freq: 1 }),
+  replaces: rarely(fc.nat(500)),
 }
 const place = fc.record(placed)
 const placeUnderLease = fc.record({ ...placed, lease: fc.integer({ min: 1, max: 2 }) })
@@ -176,7 +177,7 @@ const actsOf = (
         }),
       },
     ),
-    { maxLength },
+    { maxLength, size: 'max' },
   )
 
 export interface ActContext {

@@ -15,7 +15,7 @@ import { feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
 import type { Block, Change } from '../../../core/engine/change.js'
 import { applyChange, emptyView } from '../../../core/engine/feed.js'
 import { withArchive } from '../../../data/archived-bus.js'
-import { ArchiveDamaged, openFeedArchive } from '../../../data/feed-archive.js'
+import { ArchiveDamaged, listSegment, openFeedArchive } from '../../../data/feed-archive.js'
 import type { StreamedBlock } from '../../../data/history/project.js'
 import { createKeptOrders } from '../../../data/history/kept-orders.js'
 import { claimOf, claimOfTombstone } from '../../../data/recent-claims.js'
@@ -75,6 +75,12 @@ describe('the archive of a feed', () => {
   }
   const changesOf = (messages: readonly BusMessage[]): Change[] =>
     messages.flatMap(({ data }) => decodeBlock(data).changes)
+
+  const viewOf = (changes: readonly Change[]) => {
+    const view = emptyView(market)
+    for (const change of changes) applyChange(view, change)
+    return view
+  }
 
   const textOf = (dir: string): string =>
     readdirSync(join(dir, stream))
@@ -161,6 +167,33 @@ describe('the archive of a feed', () => {
     expect(allRows(again.db)).to.deep.equal(allRows(history.db))
   })
 
+  it('forgets no end whose placement stays: of orders that were gone before they were archived', async () => {
+    const segment = 7
+    const { bus, options, feed } = await archived(
+      feedOf(SPOT, [...flush(segment), ...months(2), ...flush(20)]),
+    )
+    const live = viewOf(changesOf(await messagesOf(bus))).live
+    await archiveFeed(options)
+    expect(await forgetOrders(options)).to.equal(2)
+    await bus.trim(stream, 2 * segment)
+    expect(viewOf(changesOf(await messagesOf(feed))).live).to.deep.equal(live)
+  })
+
+  it('forgets nothing of an order whose placement is where an earlier release saw nothing to forget', async () => {
+    const { bus, dir, options, feed } = await archived(
+      feedOf(SPOT, [...flush(7), ...months(2), ...flush(20)]),
+    )
+    const whole = changesOf(await messagesOf(bus))
+    await archiveFeed(options)
+    const archive = openFeedArchive(dir)
+    const [first] = await archive.segments(stream)
+    if (first === undefined) throw new Error('there is no segment')
+    await listSegment(dir, stream, { ...first, waiting: 0 })
+    expect(await forgetOrders(options)).to.equal(0)
+    await bus.trim(stream, 14)
+    expect(changesOf(await messagesOf(feed))).to.deep.equal(whole)
+  })
+
   it('gives, of any market day, the same history, the same book and no finding', async () => {
     const day = fc.tuple(marketActs(60), fc.nat(3), fc.integer({ min: 1, max: 60 }))
     await fc.assert(
@@ -175,12 +208,7 @@ describe('the archive of a feed', () => {
         await bus.trim(stream, Math.min(trimTo, blocks.length - 10))
         const read = await messagesOf(feed)
         const changes = changesOf(read)
-        const views = [whole, changes].map((folded) => {
-          const view = emptyView(market)
-          for (const change of folded) applyChange(view, change)
-          return view
-        })
-        expect(views[1]).to.deep.equal(views[0])
+        expect(viewOf(changes)).to.deep.equal(viewOf(whole))
         const findings: string[] = []
         const ledger = createOrderLedger(aMarket({ takerFeeBps: 25 }), (_, what) => {
           findings.push(what)

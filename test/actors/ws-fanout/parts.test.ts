@@ -13,7 +13,7 @@ describe('feed marks', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(2, 4, 8),
-        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 300 }),
+        fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 300, size: 'max' }),
         (capacity, sizes) => {
           const marks = createFeedMarks(capacity)
           const starts: number[] = []
@@ -94,7 +94,10 @@ describe('owner links', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(1, 3, 8, 64),
-        fc.array(fc.constantFrom(alice, bob, `0x${'c0'.repeat(20)}` as const), { maxLength: 200 }),
+        fc.array(fc.constantFrom(alice, bob, `0x${'c0'.repeat(20)}` as const), {
+          maxLength: 200,
+          size: 'max',
+        }),
         (reach, owners) => {
           const links = createOwnerLinks(reach)
           const expected = owners.map((owner, i) => {

@@ -67,7 +67,7 @@ const happening: fc.Arbitrary<LaneHappening> = fc.oneof(
 )
 
 /** Histories in which everything goes wrong except the key, which is the lane's alone. */
-const arbitrarySchedule = fc.array(happening, { minLength: 10, maxLength: 90 })
+const arbitrarySchedule = fc.array(happening, { minLength: 10, maxLength: 90, size: 'max' })
 
 /** The same with foreign transactions on the key. */
 const arbitraryRobbery = fc.array(
@@ -75,7 +75,7 @@ const arbitraryRobbery = fc.array(
     { weight: 20, arbitrary: happening },
     { weight: 1, arbitrary: fc.constant({ kind: 'foreign' as const }) },
   ),
-  { minLength: 10, maxLength: 90 },
+  { minLength: 10, maxLength: 90, size: 'max' },
 )
 
 interface Run {

@@ -69,7 +69,7 @@ describe('the entry of a position', () => {
         amount: fc.bigInt(1n, 10n ** 27n).map(amountE18),
         price: fc.bigInt(1n, 10n ** 18n).map(priceE18),
       }),
-      { minLength: 1, maxLength: 30 },
+      { minLength: 1, maxLength: 30, size: 'max' },
     )
     fc.assert(
       fc.property(moves, (fills) => {

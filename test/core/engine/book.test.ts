@@ -20,7 +20,7 @@ const resting = fc.record({
   price: fc.integer({ min: 1, max: 12 }),
 })
 /** An order comes, or one of those that rest goes and may come back at its own place in time. */
-const acts = fc.array(fc.oneof(resting, fc.nat(20)), { maxLength: 120 })
+const acts = fc.array(fc.oneof(resting, fc.nat(20)), { maxLength: 120, size: 'max' })
 
 function sorted(orders: readonly LiveOrder[], side: Side): LiveOrder[] {
   const of = orders.filter(({ order }) => order.side === side)

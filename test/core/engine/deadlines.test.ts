@@ -15,7 +15,10 @@ const deadlines = fc
   .map(({ atMs, rank }): Deadline => ({ atMs, rank, orderId: `o${rank}` }))
 
 /** What comes, and at which moment it is asked what is due. */
-const acts = fc.array(fc.oneof(deadlines, fc.integer({ min: 0, max: 10 })), { maxLength: 80 })
+const acts = fc.array(fc.oneof(deadlines, fc.integer({ min: 0, max: 10 })), {
+  maxLength: 80,
+  size: 'max',
+})
 
 const inOrder = (a: Deadline, b: Deadline): number => a.atMs - b.atMs || a.rank - b.rank
 

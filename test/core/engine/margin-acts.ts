@@ -4,6 +4,7 @@ import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/per
 import type { AccountFacts, MarketFacts } from '../../../core/contracts/contract.js'
 import type { OrderControls } from '../../../core/entry/order-body.js'
 import { amountE18, E18, priceE18, type PriceE18 } from '../../../core/money.js'
+import { rarely } from '../../support/arbitrary-values.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { START_MS } from '../../support/matching.js'
 import { anyControls, anyReduction } from '../../support/market-commands.js'
@@ -109,8 +110,8 @@ const anyAct: fc.Arbitrary<MarginAct> = fc.oneof<fc.WeightedArbitrary<MarginAct>
       unchecked: oneIn(20),
       reduceOnly: oneIn(7),
       controls: anyControls,
-      replaces: fc.option(fc.nat(500), { nil: undefined, freq: 1 }),
-      account: fc.option(accountAct, { nil: undefined, freq: 1 }),
+      replaces: rarely(fc.nat(500)),
+      account: rarely(accountAct),
     }),
   },
   {

@@ -26,7 +26,7 @@ const anyTrades = fc
       price: fc.bigInt({ min: 1n, max: 10n ** 20n }),
       amount: fc.bigInt({ min: 1n, max: 10n ** 30n }),
     }),
-    { maxLength: 80 },
+    { maxLength: 80, size: 'max' },
   )
   .map((steps) => {
     let atMs = START_MS
