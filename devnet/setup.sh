@@ -22,6 +22,8 @@ check_machine() {
   node_version=$(node -v)
   printf '%s\n' "$node_version" | awk -F'[v.]' '{ exit !($2 > 20 || ($2 == 20 && $3 >= 19)) }' ||
     fail "Node $node_version is too old; 20.19 or newer is needed"
+  printf '%s\n' "$node_version" | awk -F'[v.]' '{ exit !($2 != 21 && ($2 != 22 || $3 >= 2)) }' ||
+    fail "Node $node_version lacks zlib.crc32; take Node 20.19 or 22.2"
   printf '%s\n' "$node_version" | awk -F'[v.]' '{ exit !($2 < 24) }' ||
     fail "Node $node_version aborts while better-sqlite3 12 collects its statements; take Node 20.19 or 22"
 }

@@ -38,6 +38,8 @@ describe('the setup', () => {
 
   for (const [version, why] of [
     ['v20.18.3', 'is too old; 20.19 or newer is needed'],
+    ['v21.7.3', 'lacks zlib.crc32; take Node 20.19 or 22.2'],
+    ['v22.1.0', 'lacks zlib.crc32; take Node 20.19 or 22.2'],
     ['v24.21.0', 'aborts while better-sqlite3 12 collects its statements; take Node 20.19 or 22'],
   ] as const)
     it(`refuses Node ${version} in one line`, () => {
