@@ -8,7 +8,7 @@ export interface Books {
   /**
    * The market's book, at least as new as the projection at the time of the call. Requests that come meanwhile share one
    * rendering. A market's next rendering begins four times as long after the last one as that took, at most 400 ms: however
-   * many ask, a large book takes a fifth of a processor. Rejects when the renderer fails.
+   * many ask, a book that is rendered in up to 100 ms takes at most a fifth of a processor. Rejects when the renderer fails.
    */
   book(market: Market): Promise<RenderedBook>
 }
@@ -17,6 +17,9 @@ export interface BooksOptions {
   /** Renders the book as the projection has it when the call arrives. */
   readonly render: (market: Market) => Promise<RenderedBook>
   readonly readModel: Pick<ReadModel, 'projectedSeq'>
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
+  readonly pause?: (ms: number) => Promise<unknown>
 }
 
 /** So many times as long as a rendering took passes until the next one. */
@@ -24,22 +27,27 @@ const REST = 4
 const LONGEST_REST_MS = 400
 
 /** Keeps one book of each market; must be called with markets of the venue only. */
-export function createBooks({ render, readModel }: BooksOptions): Books {
+export function createBooks({
+  render,
+  readModel,
+  elapsedMs = () => performance.now(),
+  pause = delay,
+}: BooksOptions): Books {
   const kept = new Map<string, { readonly of: Market; readonly book: RenderedBook }>()
   const running = new Map<string, Promise<RenderedBook>>()
   const restsUntilMs = new Map<string, number>()
 
   async function start(market: Market): Promise<RenderedBook> {
     const name = market.market
-    const restMs = (restsUntilMs.get(name) ?? 0) - performance.now()
-    if (restMs > 0) await delay(restMs)
-    const startedAtMs = performance.now()
+    const restMs = (restsUntilMs.get(name) ?? 0) - elapsedMs()
+    if (restMs > 0) await pause(restMs)
+    const startedAtMs = elapsedMs()
     try {
       const book = await render(market)
       kept.set(name, { of: market, book })
       return book
     } finally {
-      const endedAtMs = performance.now()
+      const endedAtMs = elapsedMs()
       const rest = Math.min(REST * (endedAtMs - startedAtMs), LONGEST_REST_MS)
       restsUntilMs.set(name, endedAtMs + rest)
       running.delete(name)

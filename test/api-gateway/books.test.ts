@@ -221,45 +221,34 @@ describe('the books of the gateway', () => {
     expect(finish).to.have.length(0)
   })
 
-  it('rest after a rendering for longer than it took, and give the newest state then', async () => {
-    const { finish, model, books } = slowBooks()
-    const first = books.book(market)
-    await eventually(() => finish.length === 1)
-    const startedAtMs = performance.now()
-    await eventually(() => performance.now() - startedAtMs > 20)
-    finish.shift()?.()
-    await first
-    const restsFromMs = performance.now()
-    model.seq = 2
-    const second = books.book(market)
-    model.seq = 3
-    const third = books.book(market)
-    await eventually(() => finish.length === 1)
-    expect(performance.now() - restsFromMs).to.be.greaterThan(75)
-    finish.shift()?.()
-    expect([(await second).seq, (await third).seq]).to.deep.equal([3, 3])
-    expect(finish).to.have.length(0)
-  })
-
-  it('rest at most 400 ms', async () => {
-    let renderings = 0
-    const nowMs = performance.now.bind(performance)
-    let laterMs = 0
-    performance.now = () => nowMs() + laterMs
-    try {
-      const render = (): Promise<RenderedBook> => {
-        laterMs += 60_000
-        renderings += 1
-        return Promise.resolve({ seq: renderings, lastTradeSec: undefined, bids: [], asks: [] })
-      }
-      const books = createBooks({ render, readModel: { projectedSeq: () => renderings + 1 } })
-      await books.book(market)
-      const restsFromMs = nowMs()
-      await books.book(market)
-      expect(nowMs() - restsFromMs).to.be.within(390, 5_000)
-    } finally {
-      performance.now = nowMs
+  it('rest four times as long as a rendering took, at most 400 ms, and give the newest state then', async () => {
+    const model = { seq: 1, projectedSeq: () => model.seq }
+    const pauses: number[] = []
+    let [nowMs, takesMs] = [1_000, 20]
+    const books = createBooks({
+      readModel: model,
+      render: () => {
+        nowMs += takesMs
+        return Promise.resolve({ seq: model.seq, lastTradeSec: undefined, bids: [], asks: [] })
+      },
+      elapsedMs: () => nowMs,
+      pause: (ms) => {
+        pauses.push(ms)
+        nowMs += ms
+        model.seq += 1
+        return Promise.resolve()
+      },
+    })
+    const seqAfter = async (waitedMs: number): Promise<number> => {
+      nowMs += waitedMs
+      model.seq += 1
+      return (await books.book(market)).seq
     }
+    expect([await seqAfter(0), pauses]).to.deep.equal([2, []])
+    expect([await seqAfter(30), pauses]).to.deep.equal([4, [50]])
+    takesMs = 60_000
+    expect([await seqAfter(80), pauses]).to.deep.equal([5, [50]])
+    expect([await seqAfter(1), pauses]).to.deep.equal([7, [50, 399]])
   })
 
   it('are rendered again when their market reads otherwise', async () => {
