@@ -29,8 +29,9 @@ export function describeFiles({ folder }: Room): string {
 
 type Mutants = schema.MutationTestResult['files'][string]['mutants']
 
-/** Results of sources that were removed since stay in the file, and are left out. */
+/** Results of sources that were removed since stay in the file, and are left out. None before a room's first report. */
 function filesOf(folder: string): Map<string, Mutants> {
+  if (!existsSync(reportFile(folder))) return new Map()
   const report = JSON.parse(readFileSync(reportFile(folder), 'utf8')) as schema.MutationTestResult
   return new Map(
     Object.entries(report.files)
@@ -47,6 +48,6 @@ function judge(mutants: Mutants) {
   const survived = count('Survived')
   const notRun = count('NoCoverage')
   const judged = noticed + timedOut + survived + notRun
-  const score = ((100 * (noticed + timedOut)) / judged).toFixed(1)
+  const score = judged === 0 ? '-' : ((100 * (noticed + timedOut)) / judged).toFixed(1)
   return { score, judged, noticed, timedOut, survived, notRun, disabled: count('Ignored') }
 }
