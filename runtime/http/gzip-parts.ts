@@ -11,7 +11,7 @@ export interface BodyPart {
   readonly shift: number
 }
 
-/** Deflates the bytes at the fastest level, so that they can stand anywhere in a body. */
+/** Deflates the bytes, fewer than 512 MiB, at the fastest level, so that they can stand anywhere in a body. */
 export function bodyPart(bytes: Uint8Array): BodyPart {
   const deflated = new Uint8Array(deflateRawSync(bytes, INDEPENDENT))
   return { bytes, deflated, crc32: crc32(bytes), shift: powerOfX(8 * bytes.length) }

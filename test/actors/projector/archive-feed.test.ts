@@ -179,7 +179,7 @@ describe('the archive of a feed', () => {
     expect(viewOf(changesOf(await messagesOf(feed))).live).to.deep.equal(live)
   })
 
-  it('forgets nothing of an order whose placement is where an earlier release saw nothing to forget', async () => {
+  it('forgets nothing of an order whose placement is where an earlier build saw nothing to forget', async () => {
     const { bus, dir, options, feed } = await archived(
       feedOf(SPOT, [...flush(7), ...months(2), ...flush(20)]),
     )
