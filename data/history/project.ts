@@ -48,7 +48,7 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
   const cursors = createCursors(db)
   const candles = createCandleWriter(db)
   const writer = createChangeWriter(db, candles)
-  const forgetOrders = createForgetOrders(db)
+  const forgetOrders = createForgetOrders(db, writer.flushEndedBy)
   const byName = new Map<string, ProjectedMarket>()
   const add = (market: ProjectedMarket): OrdinalTaken | undefined => {
     const registered = cursors.register(market)
@@ -200,7 +200,7 @@ const FIRST_LEAVING_SQL = `
   LIMIT 1`
 
 /** Deletes orders whose retention is over; must run inside a transaction. */
-export interface ForgetOrders {
+interface ForgetOrders {
   /** Call before the first block of a transaction: discards what a failed transaction left in memory. */
   begin(): void
   /**
@@ -211,7 +211,10 @@ export interface ForgetOrders {
   after(ordinal: number, block: Block): void
 }
 
-export function createForgetOrders(db: Database): ForgetOrders {
+function createForgetOrders(
+  db: Database,
+  flushEndedBy: ChangeWriter['flushEndedBy'],
+): ForgetOrders {
   const leaving = db.prepare<[number, number, number], number>(LEAVING_SQL).pluck()
   const selectLeaving = leaving.safeIntegers(false)
   const first = db.prepare<[number], number>(FIRST_LEAVING_SQL).pluck()
@@ -226,12 +229,13 @@ export function createForgetOrders(db: Database): ForgetOrders {
   const noneBeforeMs = new Map<number, number>()
 
   const forget = (ordinal: number, endedByMs: number, limit: number): void => {
+    const unwrittenMs = flushEndedBy(endedByMs)
     for (const key of selectLeaving.all(ordinal, endedByMs, limit)) {
       deleteEvents.run(key)
       deleteProgress.run(key)
       deleteOrder.run(key)
     }
-    noneBeforeMs.set(ordinal, selectFirst.get(ordinal) ?? Infinity)
+    noneBeforeMs.set(ordinal, Math.min(selectFirst.get(ordinal) ?? Infinity, unwrittenMs))
   }
   return {
     begin: () => noneBeforeMs.clear(),

@@ -4,19 +4,13 @@ import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { contractOf, tradingOf } from '../../core/contracts/registry.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
-import {
-  heldReasonAfter,
-  orderAfter,
-  type Change,
-  type ChangeBase,
-  type Fill,
-  type HoldReason,
-} from '../../core/engine/change.js'
-import type { QuoteE18 } from '../../core/money.js'
+import { orderAfter, type Change, type Fill } from '../../core/engine/change.js'
+import { quoteE18, type QuoteE18 } from '../../core/money.js'
 import { blobOf, logKey } from '../row-values.js'
 import { createEntryWriter } from './entries.js'
 import type { CandleWriter } from './write-candles.js'
 import { createEventWriter } from './write-events.js'
+import { createProgressWriter, type ProgressWriter } from './write-progress.js'
 
 /** The market data that the projection needs. */
 export type ProjectedMarket = Pick<Market, 'market' | 'ordinal' | 'contractType' | 'takerFeeBps'>
@@ -26,6 +20,7 @@ export interface ChangeWriter {
   begin(): void
   /** Writes the effect of one change of the market. */
   apply(market: ProjectedMarket, change: Change): void
+  readonly flushEndedBy: ProgressWriter['flushEndedBy']
   /** Call after the last change of a transaction. */
   flush(): void
 }
@@ -36,17 +31,19 @@ type Reversing = Extract<Change, { kind: 'FillReversed' }>
 
 /** The writes of each kind of change; must run inside a transaction. */
 export function createChangeWriter(db: Database, candles: CandleWriter): ChangeWriter {
-  const placeOrder = createPlaceOrder(db)
-  const keyOf = createOrderKeys(db)
-  const moveOrder = createMoveOrder(db, keyOf)
+  const insertOrder = createInsertOrder(db)
+  const progress = createProgressWriter(db)
   const updateOrder = createUpdateOrder(db)
-  const fills = createFillWriter({ db, candles, keyOf })
-  const addQuote = createAddQuote(db)
+  const fills = createFillWriter({ db, candles, keyOf: progress.keyOf })
   const entries = createEntryWriter(db)
   const note = createEventWriter(db)
+  const placeOrder = (market: ProjectedMarket, change: Placement): void => {
+    const key = insertOrder(market.ordinal, change)
+    progress.place(key, market.ordinal, change)
+    note(market.ordinal, key, change)
+  }
   const fillOrder = (market: ProjectedMarket, change: Filling): void => {
-    const key = moveOrder(change)
-    addQuote(key, quoteOf(market, change.fill))
+    const key = progress.move(change, { quote: quoteOf(market, change.fill) })
     const { price, amount } = change.fill
     const quote = notionalFloor(price, amount)
     if (keepsEntries(market)) entries.fill(market.ordinal, key, change)
@@ -54,19 +51,27 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   }
   const reverseTrade = createTradeReverser({ db, candles })
   const reverseFill = (market: ProjectedMarket, change: Reversing): void => {
-    const key = moveOrder(change, change.cancelReason)
-    addQuote(key, 0n - quoteOf(market, change.fill))
+    const { cancelReason } = change
+    const quote = quoteE18(0n - quoteOf(market, change.fill))
+    const key = progress.move(change, { cancelReason, quote })
     if (keepsEntries(market)) entries.reverse(market.ordinal, key, change)
     note(market.ordinal, key, change)
     reverseTrade(market.ordinal, change)
   }
   return {
-    begin: () => fills.begin(),
-    flush: () => fills.flush(),
+    begin() {
+      progress.begin()
+      fills.begin()
+    },
+    flushEndedBy: progress.flushEndedBy,
+    flush() {
+      progress.flush()
+      fills.flush()
+    },
     apply(market, change) {
       switch (change.kind) {
         case 'OrderPlaced':
-          note(market.ordinal, placeOrder(market.ordinal, change), change)
+          placeOrder(market, change)
           break
         case 'OrderFilled':
           fillOrder(market, change)
@@ -75,26 +80,26 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           reverseFill(market, change)
           break
         case 'OrderCancelled':
-          moveOrder(change, change.cancelReason)
+          progress.move(change, change)
           break
         case 'MatchReverted':
-          note(market.ordinal, moveOrder(change, change.cancelReason), change)
+          note(market.ordinal, progress.move(change, change), change)
           break
         case 'OrderReleased': {
-          const key = moveOrder(change, change.cancelReason)
+          const key = progress.move(change, change)
           updateOrder(key, change)
           note(market.ordinal, key, change)
           break
         }
         case 'OrderResized':
-          updateOrder(moveOrder(change, change.cancelReason), change)
+          updateOrder(progress.move(change, change), change)
           break
         case 'OrderHeld':
-          note(market.ordinal, moveOrder(change), change)
+          note(market.ordinal, progress.move(change), change)
           break
         case 'OrderMatched':
         case 'OrderExpired':
-          moveOrder(change)
+          progress.move(change)
           break
         // Its rows would have been deleted by now.
         case 'OrderForgotten':
@@ -108,27 +113,15 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
 const keepsEntries = (market: ProjectedMarket): boolean =>
   contractOf(market).present.positions !== undefined
 
-function createPlaceOrder(db: Database) {
-  const insertOrder = db.prepare(
+/** Writes what was signed, and returns the order's key. */
+function createInsertOrder(db: Database) {
+  const insert = db.prepare(
     `INSERT INTO orders (order_key, market_id, order_id, owner, created_at_ms, body)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  const insertProgress = db.prepare(
-    `INSERT INTO order_progress (order_key, market_id, side, limit_price, rank,
-       status, filled, pending, open, updated_seq, updated_at_ms,
-       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  return (ordinal: number, change: Placement): number => {
-    const key = logKey(change.seq, ordinal)
-    const { order, rank, seq, atMs } = change
-    insertOrder.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, orderText.write(order))
-    insertProgress.run(
-      ...[key, ordinal, order.side, String(order.limitPrice), rank],
-      ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[seq, atMs, heldReasonAfter(change, undefined) ?? null],
-      ...[change.cancelReason ?? null, cancelledAtMs(change), endedAtMs(change)],
-    )
+  return (ordinal: number, { order, seq, atMs }: Placement): number => {
+    const key = logKey(seq, ordinal)
+    insert.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, orderText.write(order))
     return key
   }
 }
@@ -146,60 +139,15 @@ function createUpdateOrder(db: Database) {
   }
 }
 
-/** Writes an order's state after a change and returns the order's key; the first end keeps its reason and its time. */
-function createMoveOrder(db: Database, keyOf: OrderKeys) {
-  const update = db.prepare(
-    `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?,
-       updated_seq = ?, updated_at_ms = ?, held_reason = ?,
-       cancel_reason = COALESCE(cancel_reason, ?), cancelled_at_ms = COALESCE(cancelled_at_ms, ?),
-       ended_at_ms = COALESCE(ended_at_ms, ?)
-     WHERE order_key = ?`,
-  )
-  const selectHold = db
-    .prepare<[number], HoldReason | null>(
-      'SELECT held_reason FROM order_progress WHERE order_key = ?',
-    )
-    .pluck()
-  return (change: Change, cancelReason?: string): number => {
-    const key = keyOf(change.orderId)
-    const before = change.kind === 'OrderFilled' ? (selectHold.get(key) ?? undefined) : undefined
-    update.run(
-      ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[change.seq, change.atMs, heldReasonAfter(change, before) ?? null],
-      ...[cancelReason ?? null, cancelledAtMs(change), endedAtMs(change), key],
-    )
-    return key
-  }
-}
-
-function cancelledAtMs(change: ChangeBase): number | null {
-  return change.status === 'cancelled' ? change.atMs : null
-}
-
-function endedAtMs(change: ChangeBase): number | null {
-  return change.status === 'cancelled' || change.status === 'expired' ? change.atMs : null
-}
-
 /** What a fill counts as in `filled_quote`, computed by the market's contract. */
 const quoteOf = (market: ProjectedMarket, { price, amount }: Fill): QuoteE18 =>
   tradingOf(market).quoteOf(market, price, amount)
 
-/** Adds to the quote that an order has exchanged. */
-function createAddQuote(db: Database) {
-  const select = db
-    .prepare<[number], string | null>('SELECT filled_quote FROM order_progress WHERE order_key = ?')
-    .pluck()
-  const update = db.prepare('UPDATE order_progress SET filled_quote = ? WHERE order_key = ?')
-  return (key: number, quote: bigint): void => {
-    const before = BigInt(select.get(key) ?? '0')
-    update.run(String(before + quote), key)
-  }
-}
-
 export interface FillWriterOptions {
   readonly db: Database
   readonly candles: CandleWriter
-  readonly keyOf: OrderKeys
+  /** The key of an order that was placed. */
+  readonly keyOf: (orderId: string) => number
 }
 
 /** The order of a fill, and price × size of the fill, rounded down: the quote volume of trades and candles. */
@@ -283,7 +231,7 @@ export function createTradeReverser({ db, candles }: Omit<FillWriterOptions, 'ke
   }
 }
 
-function createTradeWriter(db: Database, keyOf: OrderKeys) {
+function createTradeWriter(db: Database, keyOf: FillWriterOptions['keyOf']) {
   const insert = db.prepare(
     `INSERT INTO trades (trade_id, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
        taker_side, price, amount, taker_fee, tx_hash, block_number, quote, mark_price)
@@ -296,20 +244,5 @@ function createTradeWriter(db: Database, keyOf: OrderKeys) {
       ...[blobOf(fill.txHash), fill.blockNumber, String(quote)],
       fill.markPrice?.toString() ?? null,
     )
-  }
-}
-
-/** The key of an order that was placed; InvariantBroken for one that never was. */
-export type OrderKeys = (orderId: string) => number
-
-export function createOrderKeys(db: Database): OrderKeys {
-  const select = db
-    .prepare<[string], number>('SELECT order_key FROM orders WHERE order_id = ?')
-    .pluck()
-    .safeIntegers(false)
-  return (orderId) => {
-    const key = select.get(orderId)
-    assert(key !== undefined, `order ${JSON.stringify(orderId)} was never placed`)
-    return key
   }
 }

@@ -1,0 +1,161 @@
+import type { Database } from 'better-sqlite3'
+import { assert } from '../../core/assert.js'
+import { heldReasonAfter, type Change, type HoldReason } from '../../core/engine/change.js'
+import type { QuoteE18 } from '../../core/money.js'
+
+/** What the row of an order keeps from change to change. */
+interface Kept {
+  readonly key: number
+  readonly hold: HoldReason | null
+  readonly cancelReason: string | null
+  /** Unix milliseconds of the first cancel and of the first end. */
+  readonly cancelledAtMs: number | null
+  readonly endedAtMs: number | null
+  /** What the order has exchanged, 1e18 in decimal text; null before its first fill. */
+  readonly filledQuote: string | null
+}
+
+/** An order's row during a transaction. */
+interface Row extends Kept {
+  /** The columns that a placement alone states; absent of a row that is stored. */
+  readonly placed: readonly unknown[] | undefined
+  /** The newest change, which is not stored yet; absent of a row as it is stored. */
+  readonly change: Change | undefined
+}
+
+/** What a change does to its order besides its status and amounts. */
+export interface ProgressOfChange {
+  readonly cancelReason?: string | undefined
+  /** Added to what the order has exchanged. */
+  readonly quote?: QuoteE18
+}
+
+/**
+ * Writes the newest state of orders. A row is written once in a transaction, however many changes its order has in it:
+ * when a feed is projected again, most orders are placed, matched and filled in one.
+ */
+export interface ProgressWriter {
+  /** Call before the first change of a transaction: discards what a failed one left in memory. */
+  begin(): void
+  /** The state of a new order with this key. */
+  place(key: number, ordinal: number, change: Extract<Change, { kind: 'OrderPlaced' }>): void
+  /** The order's state after a change; its first end keeps its reason and time. Returns the order's key. */
+  move(change: Change, also?: ProgressOfChange): number
+  /** The key of an order that was placed; InvariantBroken for one that never was. */
+  readonly keyOf: (orderId: string) => number
+  /**
+   * Writes all rows if one of them is of an order that had ended by that unix millisecond. Returns a lower bound for the
+   * end of each order whose row is not written.
+   */
+  readonly flushEndedBy: (unixMs: number) => number
+  /** Call after the last change of a transaction. */
+  flush(): void
+}
+
+/** Must run inside transactions; keeps no more rows than a transaction has changes. */
+export function createProgressWriter(db: Database): ProgressWriter {
+  const load = createLoadRow(db)
+  const store = createStoreRow(db)
+  const rows = new Map<string, Row>()
+  /** Lower bound for the first end of the orders whose rows are not written. */
+  let firstEndMs = Infinity
+
+  const rowOf = (orderId: string): Row => {
+    let row = rows.get(orderId)
+    if (row === undefined) rows.set(orderId, (row = load(orderId)))
+    return row
+  }
+  const set = (row: Row, change: Change, { cancelReason, quote }: ProgressOfChange): void => {
+    const { status, atMs } = change
+    const ends = status === 'cancelled' || status === 'expired'
+    const endedAtMs = row.endedAtMs ?? (ends ? atMs : null)
+    if (endedAtMs !== null) firstEndMs = Math.min(firstEndMs, endedAtMs)
+    rows.set(change.orderId, {
+      key: row.key,
+      placed: row.placed,
+      change,
+      hold: heldReasonAfter(change, row.hold ?? undefined) ?? null,
+      cancelReason: row.cancelReason ?? cancelReason ?? null,
+      cancelledAtMs: row.cancelledAtMs ?? (status === 'cancelled' ? atMs : null),
+      endedAtMs,
+      filledQuote:
+        quote === undefined ? row.filledQuote : String(BigInt(row.filledQuote ?? 0) + quote),
+    })
+  }
+  const flush = (): void => {
+    for (const row of rows.values()) store(row)
+    rows.clear()
+    firstEndMs = Infinity
+  }
+  return {
+    begin() {
+      rows.clear()
+      firstEndMs = Infinity
+    },
+    place(key, ordinal, change) {
+      const { side, limitPrice } = change.order
+      const placed = [ordinal, side, String(limitPrice), change.rank]
+      set({ key, placed, ...NEW }, change, { cancelReason: change.cancelReason })
+    },
+    move(change, also = {}) {
+      const row = rowOf(change.orderId)
+      set(row, change, also)
+      return row.key
+    },
+    keyOf: (orderId) => rowOf(orderId).key,
+    flushEndedBy(unixMs) {
+      if (firstEndMs <= unixMs) flush()
+      return firstEndMs
+    },
+    flush,
+  }
+}
+
+const NEW = {
+  change: undefined,
+  hold: null,
+  cancelReason: null,
+  cancelledAtMs: null,
+  endedAtMs: null,
+  filledQuote: null,
+} as const
+
+function createLoadRow(db: Database): (orderId: string) => Row {
+  const select = db
+    .prepare<[string], Kept>(
+      `SELECT order_key AS key, held_reason AS hold, cancel_reason AS cancelReason,
+         cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs, filled_quote AS filledQuote
+       FROM orders JOIN order_progress USING (order_key) WHERE order_id = ?`,
+    )
+    .safeIntegers(false)
+  return (orderId) => {
+    const kept = select.get(orderId)
+    assert(kept !== undefined, `order ${JSON.stringify(orderId)} was never placed`)
+    return { ...kept, placed: undefined, change: undefined }
+  }
+}
+
+function createStoreRow(db: Database): (row: Row) => void {
+  const insert = db.prepare(
+    `INSERT INTO order_progress (status, filled, pending, open, updated_seq, updated_at_ms,
+       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, filled_quote, order_key,
+       market_id, side, limit_price, rank)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const update = db.prepare(
+    `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?, updated_seq = ?,
+       updated_at_ms = ?, held_reason = ?, cancel_reason = ?, cancelled_at_ms = ?,
+       ended_at_ms = ?, filled_quote = ?
+     WHERE order_key = ?`,
+  )
+  return ({ placed, change, ...kept }) => {
+    if (change === undefined) return
+    const columns = [
+      ...[change.status, String(change.filled), String(change.pending), String(change.open)],
+      ...[change.seq, change.atMs, kept.hold, kept.cancelReason],
+      ...[kept.cancelledAtMs, kept.endedAtMs, kept.filledQuote, kept.key],
+    ]
+    if (placed !== undefined) insert.run(...columns, ...placed)
+    else assert(update.run(...columns).changes === 1, `order ${change.orderId} has no row`)
+  }
+}
