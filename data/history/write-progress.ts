@@ -148,12 +148,13 @@ function createStoreRow(db: Database): (row: Row) => void {
        ended_at_ms = ?, filled_quote = ?
      WHERE order_key = ?`,
   )
-  return ({ placed, change, ...kept }) => {
+  return (row) => {
+    const { placed, change } = row
     if (change === undefined) return
     const columns = [
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],
-      ...[change.seq, change.atMs, kept.hold, kept.cancelReason],
-      ...[kept.cancelledAtMs, kept.endedAtMs, kept.filledQuote, kept.key],
+      ...[change.seq, change.atMs, row.hold, row.cancelReason],
+      ...[row.cancelledAtMs, row.endedAtMs, row.filledQuote, row.key],
     ]
     if (placed !== undefined) insert.run(...columns, ...placed)
     else assert(update.run(...columns).changes === 1, `order ${change.orderId} has no row`)
