@@ -122,6 +122,8 @@ export interface CandleSeries {
   readonly intervals: Readonly<Record<CandleInterval, IntervalCandles>>
   /** The newest trades, oldest first. */
   readonly trades: HeldTrade[]
+  /** Whether there were older trades. */
+  hasGoneTrades: boolean
 }
 
 /** Candles held of each interval: of the shortest more than the traded minutes of two days. */
@@ -143,7 +145,7 @@ export function emptySeries(): CandleSeries {
       { widthSec: CANDLE_INTERVALS_SEC[interval], candles: [], seq: 0, goneSeq: 0 },
     ]),
   ) as unknown as CandleSeries['intervals']
-  return { intervals, trades: [] }
+  return { intervals, trades: [], hasGoneTrades: false }
 }
 
 /** Folds a change; nearly all of them concern no candle. */
@@ -161,7 +163,10 @@ function addFill(series: CandleSeries, { tradeId, price, amount }: Fill, update:
   const { atMs } = update
   const trade = { price, amount, quote: notionalFloor(price, amount) }
   series.trades.push({ ...trade, tradeId, atMs, reversed: false })
-  if (series.trades.length > KEPT_TRADES + SLACK) series.trades.splice(0, SLACK)
+  if (series.trades.length > KEPT_TRADES + SLACK) {
+    series.trades.splice(0, SLACK)
+    series.hasGoneTrades = true
+  }
   for (const held of Object.values(series.intervals)) {
     const startSec = bucketStartSec(atMs, held.widthSec)
     let candle = held.candles.at(-1)
@@ -211,18 +216,19 @@ export function closeCandles(series: CandleSeries, nowMs: number): void {
  * Rebuilds the candles of a trade without it: that of its minute from the trades, the others from those of the minutes. What
  * is no longer held in full stays as it is.
  */
-function reverse({ intervals, trades }: CandleSeries, tradeId: number, update: Update): void {
+function reverse(series: CandleSeries, tradeId: number, update: Update): void {
+  const { intervals, trades } = series
   const trade = trades.findLast((held) => held.tradeId === tradeId)
   if (trade === undefined) return
   trade.reversed = true
-  const minutes = intervals['1m'].candles
+  const { candles: minutes, goneSeq } = intervals['1m']
   const standing = trades.filter(({ reversed }) => !reversed)
   for (const held of Object.values(intervals)) {
     const startSec = bucketStartSec(trade.atMs, held.widthSec)
     const isOfMinute = held === intervals['1m']
     const isWhole = isOfMinute
-      ? isHeldFrom(trades, ({ atMs }) => atMs < startSec * 1000, KEPT_TRADES)
-      : isHeldFrom(minutes, (minute) => minute.startSec < startSec, KEPT_CANDLES)
+      ? !series.hasGoneTrades || isEarlier(trades[0]?.atMs, startSec * 1000)
+      : goneSeq === 0 || isEarlier(minutes[0]?.startSec, startSec)
     const candle = held.candles.findLast((one) => one.startSec === startSec)
     if (!isWhole || candle === undefined) continue
     const rebuilt = emptyCandle(startSec, candle.open)
@@ -238,11 +244,9 @@ function reverse({ intervals, trades }: CandleSeries, tradeId: number, update: U
   }
 }
 
-/** Whether nothing of the time is cut off: something earlier is held, or nothing was ever cut. */
-function isHeldFrom<T>(held: readonly T[], isEarlier: (one: T) => boolean, kept: number): boolean {
-  const [oldest] = held
-  return oldest !== undefined && (isEarlier(oldest) || held.length < kept)
-}
+/** Whether the oldest that is held, if any is, lies before a time: then all of that time is held. */
+const isEarlier = (oldest: number | undefined, time: number): boolean =>
+  oldest !== undefined && oldest < time
 
 /** The newest `limit` candles with trades, oldest first. */
 export function newestCandles({ candles }: IntervalCandles, limit: number): HeldCandle[] {

@@ -104,6 +104,20 @@ describe('reversals in candles', () => {
     )
   })
 
+  it('are left out of the oldest minute while no trade is gone', () => {
+    for (const most of [KEPT_TRADES, KEPT_TRADES + SLACK]) {
+      const series = folded(tradesAt(most, () => START_MS))
+      foldCandles(series, aReversal(20_000, START_MS, 1))
+      expect(countAt(series, '1m', 0)).to.equal(most - 1)
+    }
+  })
+
+  it('are left out of the oldest hour while no minute is gone', () => {
+    const series = folded(tradesAt(KEPT_CANDLES + SLACK, everyMinute))
+    foldCandles(series, aReversal(20_000, everyMinute(KEPT_CANDLES + SLACK), 1))
+    expect(countAt(series, '1h', 0)).to.equal(59)
+  })
+
   it('leave a minute as it is once one of its trades is no longer held', () => {
     const early = SLACK + 10
     const series = folded(
