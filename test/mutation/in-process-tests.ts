@@ -5,8 +5,14 @@ import ts from 'typescript'
 /** What starts another process, and so runs code that no mutant is active in. */
 const LEAVES_THE_PROCESS = /^(node:child_process|node:worker_threads)$/
 
-/** Starts a thread only for a key that another program signs with; the thread runs no code of a room. */
-const STAYS = 'chain/signing/external/external-signer.ts'
+/**
+ * The thread of the one and the processes of the other run no code of a room: a thread for keys that another program signs
+ * with, and in this test a program of its own.
+ */
+const STAY = [
+  'chain/signing/external/external-signer.ts',
+  'test/actors/matcher/supervise-matchers.test.ts',
+]
 
 /**
  * The compiled test files of the folders and files, from the root and in their order. A test whose imports lead to
@@ -39,7 +45,7 @@ function createLeavesProcess(root: string): (path: string) => boolean {
     // A circle of imports adds nothing.
     known.set(path, false)
     const answer =
-      path !== STAYS &&
+      !STAY.includes(path) &&
       importsOf(root, path).some((target) =>
         target.endsWith('.ts') ? leaves(target) : LEAVES_THE_PROCESS.test(target),
       )

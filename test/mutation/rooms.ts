@@ -57,6 +57,7 @@ const MATCHER = [
   ...['observe', 'measure', 'log', 'checkpointer', 'own-commands', 'settle', 'publish-block'],
   ...['answers', 'operator', 'faults', 'read-reversals', 'reversals', 'live', 'matcher'],
   ...['phases', 'stream-versions', 'trimmed-feed', 'recovery', 'engine-version', 'standby'],
+  'supervise-matchers',
 ]
 
 export const ROOMS: readonly Room[] = [

@@ -1,16 +1,14 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBundles } from '../../../devnet/bundle.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
-import { superviseMatchers } from '../../../actors/matcher/every-market.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import { identify } from '../../../devnet/launcher/pids.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import { createLog } from '../../../runtime/process/log.js'
 import { testAddresses } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
@@ -18,41 +16,6 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const main = inProject('bundle/actors/matcher/main.js')
 const isGone = (pid: number) => identify(pid) === undefined
-
-describe('the matchers of several markets', function () {
-  this.timeout(120_000)
-  const dir = tempDir()
-  after(() => dir.remove())
-
-  /** Notes each start; ends at once for the market that cannot start, and otherwise when its input ends. */
-  const program = `
-    const fs = require('fs')
-    fs.appendFileSync('${dir.path}/' + process.env.MARKET, process.pid + '\\n')
-    if (process.env.MARKET === 'broken') process.exit(3)
-    process.stdin.on('end', () => process.exit()).resume()
-    setInterval(() => {}, 10_000)`
-  const startsOf = (market: string): number[] => {
-    const file = join(dir.path, market)
-    if (!existsSync(file)) return []
-    return readFileSync(file, 'utf8').trim().split('\n').map(Number)
-  }
-
-  it('run beside one that cannot start, which is tried again and again', async () => {
-    const matchers = superviseMatchers({
-      markets: ['a', 'broken', 'b'],
-      args: ['-e', program],
-      log: createLog('matchers', 'silent'),
-    })
-    await eventually(() => startsOf('broken').length >= 3)
-    const [a = [], b = []] = ['a', 'b'].map(startsOf)
-    expect([a.length, b.length]).to.deep.equal([1, 1])
-    process.kill(a[0] ?? 0, 'SIGKILL')
-    await eventually(() => startsOf('a').length === 2)
-    await matchers.stop()
-    expect([...startsOf('a'), ...startsOf('b')].every(isGone)).to.equal(true)
-    expect(startsOf('b')).to.deep.equal(b)
-  })
-})
 
 /** Of the shipped market file, the deployment has this market alone. */
 const DEPLOYED = ['cNGN-USDC']
