@@ -159,7 +159,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     capture: undefined,
   }
   for (const kept of snapshot.accounts) restoreAccount(state, kept)
-  const orders = Array.from(snapshot.orders, (kept) => restoreOrder(state, kept))
+  for (const kept of snapshot.orders) restoreOrder(state, kept)
   for (const { subaccountId, waiting } of snapshot.accounts) {
     const account = knownAccount(state, subaccountId)
     for (const orderId of waiting) account.waiting.add(knownOrder(state, orderId))
@@ -167,9 +167,9 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
   for (const [orderId, endsSec] of snapshot.keyEnds) {
     endWithKey(knownOrder(state, orderId), endsSec)
   }
-  // From the worst price to the best: each level is appended to its ladder.
-  const resting = orders.filter((live) => openAmount(live) > 0n).sort(fromWorst)
-  for (const live of resting) addToBook(state.book, live)
+  for (const live of state.orders.values()) {
+    if (openAmount(live) > 0n) addToBook(state.book, live)
+  }
   return state
 }
 
@@ -184,29 +184,30 @@ function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
   state.accounts.set(subaccountId, account)
 }
 
-function restoreOrder(state: MatcherState, kept: OrderSnapshot): LiveOrder {
+function restoreOrder(state: MatcherState, kept: OrderSnapshot): void {
   const { order, rank, createdAtMs } = kept
   const account = knownAccount(state, order.subaccountId)
   const own = state.owners.get(order.owner) ?? new Map<bigint, LiveOrder>()
   const live = newLiveOrder(order, { account, own, rank, nowMs: createdAtMs })
-  const { gone, cancelReason, cancelledAtMs, hold, cancelOnReturn, filled, pending } = kept
-  Object.assign(live, { ...kept, gone, cancelReason, cancelledAtMs, hold, cancelOnReturn })
-  live.unmatched = amountE18(order.desiredAmount - filled - pending)
+  live.updatedAtMs = kept.updatedAtMs
+  live.filled = kept.filled
+  live.pending = kept.pending
+  live.unmatched = amountE18(order.desiredAmount - kept.filled - kept.pending)
+  live.shownOpen = kept.shownOpen
+  live.gone = kept.gone
+  live.cancelReason = kept.cancelReason
+  live.cancelledAtMs = kept.cancelledAtMs
+  live.hold = kept.hold
+  live.cancelOnReturn = kept.cancelOnReturn
+  live.refusals = kept.refusals
+  live.firstRefusedAtMs = kept.firstRefusedAtMs
   state.orders.set(order.orderId, live)
   joinOwner(state, live)
   joinAccount(state, live)
-  return live
 }
 
 function knownAccount(state: MatcherState, subaccountId: bigint): Account {
   const account = state.accounts.get(subaccountId)
   assert(account !== undefined, `account ${subaccountId} is not known`)
   return account
-}
-
-function fromWorst(a: LiveOrder, b: LiveOrder): number {
-  if (a.order.side !== b.order.side) return a.order.side === 'buy' ? -1 : 1
-  const [x, y] = [a.order.limitPrice, b.order.limitPrice]
-  if (x === y) return a.rank - b.rank
-  return x < y === (a.order.side === 'buy') ? -1 : 1
 }
