@@ -252,5 +252,6 @@ class FeedCursor {
 function isBefore({ firstSeq, changes, commandSeq, commandIndex }: Block, kept: Block): boolean {
   if (changes.length > 0 || firstSeq < kept.firstSeq) return firstSeq < kept.firstSeq
   if (commandSeq !== kept.commandSeq) return commandSeq < kept.commandSeq
-  return kept.leader !== undefined || commandIndex < kept.commandIndex
+  const isBehindAll = kept.leader !== undefined && kept.commandIndex === 0
+  return isBehindAll || commandIndex < kept.commandIndex
 }

@@ -81,7 +81,7 @@ export async function lead(
   const { market } = settings.market
   const leader: Leader = { term: nextTerm(term, log), id: leaderId }
   const { commandSeq } = log
-  const opening = { market, commandSeq, commandIndex: 0, changes: [], leader }
+  const opening = { market, ...log.place, changes: [], leader }
   // A matcher that starts meanwhile gets an answer and does not try to take the market as well. The queue has a name of
   // its own: of several matchers a former leader that is paused must not be the one that gets the question.
   const answering = await bus.answer(askLeader(market), leader.id, (_, replyTo) => {

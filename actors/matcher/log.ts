@@ -3,6 +3,7 @@ import { commandsStream, MATCHER_SOURCE } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'
+import type { Block } from '../../core/engine/change.js'
 import { termOf, type LoggedCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
@@ -83,9 +84,14 @@ export interface LoggedMessage {
   readonly leaderTerm: number | undefined
   /** Commands that are applied to the state, with the block of their changes; undefined when the message is through. */
   readonly step: BlockOfCommands | undefined
+  /** How many of its commands stand before that step. */
+  readonly through: number
   /** Applies the commands of the next step. */
   advance(): void
 }
+
+/** A place in a command log: behind the first `commandIndex` commands of a message, or behind all of it if that is 0. */
+export type LogPlace = Pick<Block, 'commandSeq' | 'commandIndex'>
 
 /** A market's state, moved forward by its command log. */
 export interface CommandLog {
@@ -93,6 +99,8 @@ export interface CommandLog {
   readonly state: MatcherState
   /** The last message that is through. */
   readonly commandSeq: number
+  /** Where the step that is next stands. */
+  readonly place: LogPlace
   /** The message that is under way, or else the next one. */
   next(notices?: TakeNotices): Promise<LoggedMessage>
   /** The same; undefined when none is under way and none arrives in time. */
@@ -137,6 +145,12 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
     get commandSeq() {
       return commandSeq
     },
+    get place() {
+      const { seq, through } = current ?? { seq: commandSeq, through: 0 }
+      return through === 0
+        ? { commandSeq, commandIndex: 0 }
+        : { commandSeq: seq, commandIndex: through }
+    },
     nextWithin: (ms) => nextWithin(ms),
     next: async (notices) => {
       const message = await nextWithin(Infinity, notices)
@@ -164,6 +178,7 @@ function openMessage(
     return next.done === true ? undefined : next.value
   }
   let step = nextStep()
+  let through = 0
   return {
     seq,
     commands,
@@ -171,7 +186,11 @@ function openMessage(
     get step() {
       return step
     },
+    get through() {
+      return through
+    },
     advance: () => {
+      through += step?.results.length ?? 0
       step = nextStep()
     },
   }

@@ -149,7 +149,10 @@ export type ChangeKind = Change['kind']
  */
 export interface Block {
   readonly market: string
-  /** Stream sequence of the command message and the index of the last command in it that this block covers. */
+  /**
+   * Stream sequence of the command message and the index of the last command in it that this block covers. A leader's block
+   * covers none: it stands behind the first `commandIndex` commands of the message, or behind all of it if that is 0.
+   */
   readonly commandSeq: number
   readonly commandIndex: number
   readonly firstSeq: number

@@ -5,6 +5,7 @@ import { openingOf } from '../../../core/contracts/market-terms.js'
 import type { Command } from '../../../core/engine/command.js'
 import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { emptyMatcherState } from '../../../core/engine/state.js'
+import { NoAnswer } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { eventually } from '../../support/eventually.js'
@@ -108,16 +109,23 @@ describe('a leader that is to set an engine version', () => {
   })
 
   it('leaves a log as it is unless it is asked, and never lowers it', () => {
-    const bus = createMemoryBus()
-    for (const [asked, lowered] of [
-      [undefined, []],
-      [ENGINE_VERSION, []],
-      [0, [0]],
+    const questions: unknown[] = []
+    const ask = (subject: string) => {
+      questions.push(subject)
+      return Promise.reject(new NoAnswer(subject))
+    }
+    const bus = { ...createMemoryBus(), ask }
+    const [older, newest] = [ENGINE_VERSION - 1, ENGINE_VERSION]
+    for (const [asked, current, lowered] of [
+      [undefined, newest, []],
+      [undefined, older, []],
+      [newest, newest, []],
+      [older, newest, [older]],
     ] as const) {
-      const leader = leaderOn(bus, asked)
-      expect(leader.submitted).to.deep.equal([])
+      const leader = leaderOn(bus, asked, { current })
       expect(leader.lowered).to.deep.equal(lowered)
     }
+    expect(questions).to.deep.equal([])
   })
 
   it('goes on when the version that it has is set again, and stops on one it does not know', async () => {

@@ -70,6 +70,26 @@ describe('a matcher whose feed was trimmed', () => {
     }
   })
 
+  it('passes over what a leader found that took over in the middle of a message', async () => {
+    const last = await lastSeqOf(bus)
+    for (let cut = 2; cut < last; cut += 1) {
+      const crashed = await copyOf(bus, (stream, seq, data) =>
+        stream === feedStream(market) && seq > cut
+          ? undefined
+          : withoutCheckpoints(stream, seq, data),
+      )
+      const { matcher } = await startOn(crashed)
+      await matcher.stop()
+      const trimmed = await copyOf(crashed, withoutCheckpoints)
+      await trimmed.trim(feedStream(market), cut + 1)
+      const again = await startOn(trimmed)
+      expect(again.matcher.isLive(), `${cut}`).to.equal(true)
+      expect(again.matcher.positions().feed_seq, `${cut}`).to.equal(3)
+      await again.matcher.stop()
+      expect(again.fatal, `${cut}`).to.deep.equal([])
+    }
+  })
+
   it('compares all that is left', async () => {
     const last = await lastSeqOf(bus)
     for (let begins = 2; begins < last; begins += 1) {
