@@ -48,7 +48,12 @@ describe('the opening of a journal on the bus', () => {
       ...{ path: `${dir.path}/${name}.db`, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' },
     })
   /** Opens it, with all that it reports. */
-  async function open(name: string, line: MemoryBus = bus, facts: unknown[][] = []) {
+  async function open(
+    name: string,
+    line: MemoryBus = bus,
+    facts: unknown[][] = [],
+    silenceMs = SILENCE_MS,
+  ) {
     const one: (typeof opened)[number] = { db: openFile(name) }
     opened.push(one)
     const note =
@@ -56,7 +61,7 @@ describe('the opening of a journal on the bus', () => {
       (...args: unknown[]) =>
         void facts.push([kind, ...args])
     one.published = await openPublishedJournal({
-      ...{ db: one.db, bus: line, owner: OWNER, silenceMs: SILENCE_MS, onFatal: note('fatal') },
+      ...{ db: one.db, bus: line, owner: OWNER, silenceMs, onFatal: note('fatal') },
       facts: {
         standingBy: note('standing by'),
         leads: note('leads'),
@@ -115,8 +120,15 @@ describe('the opening of a journal on the bus', () => {
     sign(createTransactionJournal(old), 0, 'm:1')
     old.close()
     await append(300, refused('m:9'))
-    const failure: unknown = await open('a').catch((error: unknown) => error)
-    expect(failure).to.be.instanceOf(JournalDiverged)
+    // Also where the bus gives one message at a time.
+    const read: MemoryBus['read'] = async (stream, from) =>
+      (await bus.read(stream, from, 1)).slice()
+    for (const line of [bus, Object.assign(bus.connect(), { read })]) {
+      const failure: unknown = await open('a', line).catch((error: unknown) => error)
+      expect(failure).to.be.instanceOf(JournalDiverged)
+      const kept = opened.at(-1)?.db
+      expect(kept?.prepare('SELECT count(*) FROM outbox').pluck().get()).to.equal(0n)
+    }
   })
 
   it('answers with its name and term while it leads, and not once it has stopped', async () => {
@@ -141,6 +153,28 @@ describe('the opening of a journal on the bus', () => {
     expect(facts.map(([kind]) => kind)).to.deep.equal(['standing by', 'leads'])
     expect(facts[0]?.[1]).to.match(/of term 1$/)
     expect(second.term).to.equal(2)
+  })
+
+  it('stands by on although one question gets no answer', async () => {
+    await open('a')
+    const facts: unknown[][] = []
+    const line = bus.connect()
+    let asked = 0
+    const ask: MemoryBus['ask'] = (...question) => {
+      asked += 1
+      return asked === 2 ? Promise.reject(new NoAnswer(STREAM)) : bus.ask(...question)
+    }
+    const becoming = open('b', Object.assign(line, { ask }), facts, 10_000)
+    await eventually(() => asked >= 4)
+    expect(facts.map(([kind]) => kind)).to.deep.equal(['standing by'])
+    expect((await bus.streamState(STREAM)).lastSeq).to.equal(1)
+    await opened[0]?.published?.stop()
+    // From now on nothing is answered; the silence has to last.
+    const unanswered = asked
+    await eventually(() => asked > unanswered + 1)
+    expect((await bus.streamState(STREAM)).lastSeq).to.equal(1)
+    line.ask = () => Promise.reject(new Error('the test is over'))
+    expect(String(await becoming.catch((error: unknown) => error))).to.include('test is over')
   })
 
   it('says that it discarded entries which no stream has, and counts the rest from then on', async () => {
