@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { AskExecutor, ExecutorAnswer } from '../../../actors/matcher/ask-executor.js'
 import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { Fenced } from '../../../actors/matcher/lead.js'
-import { decodeBlock } from '../../../bus-schemas/blocks.js'
+import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { MAX_CLOCK_AHEAD_MS } from '../../../bus-schemas/commands.js'
 import { decodeOrderAnswer } from '../../../bus-schemas/orders.js'
 import {
@@ -12,7 +12,13 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
-import { termOf, type Command, type LoggedCommand } from '../../../core/engine/command.js'
+import { assert } from '../../../core/assert.js'
+import {
+  createNumbering,
+  termOf,
+  type Command,
+  type LoggedCommand,
+} from '../../../core/engine/command.js'
 import { AppendRefused, NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -142,6 +148,44 @@ describe('matchers of one market', () => {
     await eventually(() => expect(zombie.fatal[0]).to.be.instanceOf(Fenced))
     expect(replies).to.deep.equal([])
     expect(await shown()).to.deep.equal(['x OrderPlaced'])
+    expect(next.fatal).to.deep.equal([])
+  })
+
+  it('end when their log has a command of a later leader, before they publish what follows', async () => {
+    const zombie = await start(bus.connect())
+    const later = createNumbering(5).next()
+    const tick: LoggedCommand = {
+      ...{ source: 'matcher', sourceNo: later, atMs: Date.now(), command: { kind: 'Tick' } },
+    }
+    await bus.append(commandsSubject(market, 'matcher'), encodeCommands([tick]))
+    await appendCommands(bus, [placeOrder({ orderId: 'x', side: 'buy' })])
+    await eventually(() => expect(zombie.fatal[0]).to.be.instanceOf(Fenced))
+    expect(String(zombie.fatal[0])).to.include(`has led ${market} since term 5`)
+    expect(await shown()).to.deep.equal([])
+  })
+
+  it('go on standing by when another one is faster', async () => {
+    const own = bus.connect()
+    const leading = bus.connect()
+    await start(leading)
+    let attempts = 0
+    // Its take-over comes behind another block, which nothing in the feed has shown it.
+    const append: Bus['append'] = async (...given) => {
+      if (given[0] === feedSubject(market)) {
+        attempts += 1
+        if (attempts === 1) {
+          const first = (await blocks()).find(({ leader }) => leader !== undefined)
+          assert(first !== undefined, 'the first matcher has taken the market')
+          const leader = { term: 7, id: 'faster' }
+          await bus.append(feedSubject(market), encodeBlock({ ...first, leader }))
+        }
+      }
+      return own.append(...given)
+    }
+    const next = await standby({ ...own, append })
+    leading.setConnected(false)
+    await eventually(() => expect(next.matcher.isLive()).to.equal(true))
+    expect((await leaders()).map(({ term }) => term)).to.deep.equal([1, 7, 8])
     expect(next.fatal).to.deep.equal([])
   })
 
