@@ -34,39 +34,25 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const insertOrder = createInsertOrder(db)
   const progress = createProgressWriter(db)
   const updateOrder = createUpdateOrder(db)
-  const fills = createFillWriter({ db, candles, keyOf: progress.keyOf })
-  const entries = createEntryWriter(db)
   const note = createEventWriter(db)
+  const traded = createTradedWriter(db, candles, progress)
   const placeOrder = (market: ProjectedMarket, change: Placement): void => {
     const key = insertOrder(market.ordinal, change)
     progress.place(key, market.ordinal, change)
     note(market.ordinal, key, change)
   }
-  const fillOrder = (market: ProjectedMarket, change: Filling): void => {
-    const key = progress.move(change, { quote: quoteOf(market, change.fill) })
-    const { price, amount } = change.fill
-    const quote = notionalFloor(price, amount)
-    if (keepsEntries(market)) entries.fill(market.ordinal, key, change)
-    fills.write(market.ordinal, change, { orderKey: key, quote })
-  }
-  const reverseTrade = createTradeReverser({ db, candles })
   const reverseFill = (market: ProjectedMarket, change: Reversing): void => {
-    const { cancelReason } = change
-    const quote = quoteE18(0n - quoteOf(market, change.fill))
-    const key = progress.move(change, { cancelReason, quote })
-    if (keepsEntries(market)) entries.reverse(market.ordinal, key, change)
-    note(market.ordinal, key, change)
-    reverseTrade(market.ordinal, change)
+    note(market.ordinal, traded.reverse(market, change), change)
   }
   return {
     begin() {
       progress.begin()
-      fills.begin()
+      traded.begin()
     },
     flushEndedBy: progress.flushEndedBy,
     flush() {
       progress.flush()
-      fills.flush()
+      traded.flush()
     },
     apply(market, change) {
       switch (change.kind) {
@@ -74,7 +60,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           placeOrder(market, change)
           break
         case 'OrderFilled':
-          fillOrder(market, change)
+          traded.fill(market, change)
           break
         case 'FillReversed':
           reverseFill(market, change)
@@ -105,6 +91,33 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
         case 'OrderForgotten':
           break
       }
+    },
+  }
+}
+
+/** Writes what fills and their reversals make of orders, trades, candles and positions. */
+function createTradedWriter(db: Database, candles: CandleWriter, progress: ProgressWriter) {
+  const fills = createFillWriter({ db, candles, keyOf: progress.keyOf })
+  const entries = createEntryWriter(db)
+  const reverseTrade = createTradeReverser({ db, candles })
+  return {
+    begin: () => fills.begin(),
+    flush: () => fills.flush(),
+    fill(market: ProjectedMarket, change: Filling): void {
+      const key = progress.move(change, { quote: quoteOf(market, change.fill) })
+      const { price, amount } = change.fill
+      const quote = notionalFloor(price, amount)
+      if (keepsEntries(market)) entries.fill(market.ordinal, key, change)
+      fills.write(market.ordinal, change, { orderKey: key, quote })
+    },
+    /** Returns the order's key. */
+    reverse(market: ProjectedMarket, change: Reversing): number {
+      const { cancelReason } = change
+      const quote = quoteE18(0n - quoteOf(market, change.fill))
+      const key = progress.move(change, { cancelReason, quote })
+      if (keepsEntries(market)) entries.reverse(market.ordinal, key, change)
+      reverseTrade(market.ordinal, change)
+      return key
     },
   }
 }

@@ -89,7 +89,7 @@ describe("an owner's history", () => {
   })
 
   describe('of thousands of rows', () => {
-    const blocks = busyDays(3_000)
+    const blocks = busyDays(300)
     let history: ReturnType<typeof openHistory>
     let reads: ReadModel
     beforeEach(() => {
@@ -133,7 +133,7 @@ describe("an owner's history", () => {
     const history = openHistory([SPOT])
     const reads = openReadModel(history.path)
     try {
-      const blocks = busyDays(300)
+      const blocks = busyDays(30)
       history.projection.applyBatch(streamed(blocks))
       const legs = blocks
         .flatMap((block) => block.changes)
