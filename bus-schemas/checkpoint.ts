@@ -18,8 +18,8 @@ import { assertKnownVersion, MAX_MESSAGE_BYTES, textOf } from './envelope.js'
 
 const LINE_BREAK = 0x0a
 
-/** A part is closed with the row that brings it here, which keeps the encoding of each to a few milliseconds. */
-const PART_CLOSES_AT_BYTES = 128 * 1024
+/** A part is closed with the row that brings it here, which keeps the encoding of each to a millisecond or two. */
+const PART_CLOSES_AT_BYTES = 64 * 1024
 
 /** The last message of a checkpoint: what those before it must be. */
 export interface Seal {
