@@ -6,7 +6,7 @@ import { OPEN } from '../core/contracts/market-terms.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
 import { parseDecimal, parseInteger } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
-import { MAX_OPEN_ORDER_LIMIT } from '../core/entry/read-rules.js'
+import { MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
 
 /** The market file, or the deployment it is joined with, is invalid. */
 export class MarketFileError extends CannotStart {
@@ -100,7 +100,16 @@ export function parseRow(given: unknown): MarketRow {
   }
   const problem = problemOf?.({ market: row.market, subId: row.sub_id })
   if (problem !== undefined) throw new MarketFileError(`the market ${problem}`)
+  refuseStep(row, 'min_size')
+  refuseStep(row, 'amount_step')
   return row
+}
+
+function refuseStep(row: MarketRow, name: 'min_size' | 'amount_step'): void {
+  const { [name]: step = 0n, contract_type: contractType, amount_scale: amountScale } = row
+  const problem = stepProblem(step, { contractType, amountScale })
+  if (problem === undefined) return
+  throw new MarketFileError(`the market ${row.market} has a ${name} that ${problem}`)
 }
 
 /**

@@ -25,6 +25,8 @@ export interface Contract {
   readonly settlementType: Market['settlementType']
   /** Why no market of this type can be made of a row with this identifier and sub id. Absent where any fits. */
   readonly problemOf?: (row: Pick<Market, 'market' | 'subId'>) => string | undefined
+  /** The chain takes no signed amount that is not a multiple of it. Absent where it takes any. */
+  readonly signedStep?: bigint
   readonly trading: Trading
   readonly present: Presentation
 }

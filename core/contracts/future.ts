@@ -36,7 +36,7 @@ import {
   type FutureFacts,
 } from './future-facts.js'
 import { futureFunds } from './future-funds.js'
-import { CONTRACT_MULTIPLIER, futureModel } from './future-margin.js'
+import { CONTRACT_MULTIPLIER, futureModel, POSITION_STEP } from './future-margin.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
 import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
 import { fitsCash, fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
@@ -146,6 +146,7 @@ export const future: Contract = Object.freeze({
   type: 'future',
   settlementType: 'cash_settled_future',
   problemOf: seriesProblem,
+  signedStep: POSITION_STEP,
   trading: sealTrading<FutureTypes>({
     // Sizes are USDC (decision F12).
     quoteOf: (_, __, amount) => quoteE18(amount),

@@ -1,4 +1,5 @@
 import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
+import { contractOf } from '../contracts/registry.js'
 import { parseDecimal } from '../decimal.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../money.js'
 
@@ -54,17 +55,17 @@ const READERS: Readonly<Record<string, Reader>> = {
   min_size(rules, text, { identity }) {
     const size = positive(text)
     if (size === undefined) return NOT_POSITIVE
-    if (!isSignable(size, identity)) return notSignable(identity)
-    rules.minSize = amountE18(size)
-    return undefined
+    const problem = stepProblem(size, identity)
+    if (problem === undefined) rules.minSize = amountE18(size)
+    return problem
   },
   amount_step(rules, text, { identity, rules: { amountStep } }) {
     if (amountStep === undefined) return 'is no rule of this market'
     const step = positive(text)
     if (step === undefined) return NOT_POSITIVE
-    if (!isSignable(step, identity)) return notSignable(identity)
-    rules.amountStep = amountE18(step)
-    return undefined
+    const problem = stepProblem(step, identity)
+    if (problem === undefined) rules.amountStep = amountE18(step)
+    return problem
   },
   min_notional(rules, text) {
     const notional = parseDecimal(text, 18)
@@ -91,8 +92,13 @@ function positive(text: string): bigint | undefined {
   return value === undefined || value === 0n ? undefined : value
 }
 
-const isSignable = (size: bigint, { amountScale }: MarketIdentity): boolean =>
-  (size * amountScale) % E18 === 0n
-
-const notSignable = ({ amountScale }: MarketIdentity): string =>
-  `must be a whole number of the chain's units, of which 1 has ${amountScale}`
+/** What is wrong with a step of amounts; undefined when the chain takes every amount on it. */
+export function stepProblem(
+  step: bigint,
+  market: Pick<MarketIdentity, 'contractType' | 'amountScale'>,
+): string | undefined {
+  const { amountScale } = market
+  const { signedStep = 1n } = contractOf(market)
+  if ((step * amountScale) % (E18 * signedStep) === 0n) return undefined
+  return `must be a whole number of the chain's units, of which 1 has ${amountScale / signedStep}`
+}

@@ -89,6 +89,8 @@ describe('loadMarkets', () => {
     contract_type: 'future',
     settlement_type: 'cash_settled_future',
     sub_id: `${Date.UTC(2026, 11, 1, 1) / 1_000}`,
+    min_size: '1',
+    amount_scale: `${10n ** 15n}`,
   }
   for (const [name, market, problem] of [
     ['the day before', 'USDC-cNGN-30NOV26', /must end with -01DEC26/],
@@ -99,6 +101,14 @@ describe('loadMarkets', () => {
     broken.push([`a series named by ${name}`, { ...future, market }, problem])
   }
   broken.push(['a series without expiry', { ...future, sub_id: '86400' }, /no expiry/])
+  const series = { ...future, market: 'S-01DEC26' }
+  for (const [name, step] of [
+    ['min_size', '0.5'],
+    ['amount_step', '1.5'],
+  ] as const) {
+    const problem = new RegExp(`${name} that must be a whole number of the chain's units`)
+    broken.push([`a series whose ${name} the chain refuses`, { ...series, [name]: step }, problem])
+  }
   for (const [name, row, problem] of broken) {
     it(`refuses a row with ${name}, and loads the others`, () => {
       const last = { ...other, market: 'C', ordinal: 2, sub_id: '2' }

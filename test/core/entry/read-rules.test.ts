@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readRules } from '../../../core/entry/read-rules.js'
 import { E18 } from '../../../core/money.js'
-import { openedState } from '../../support/builders.js'
+import { aFuture, openedState } from '../../support/builders.js'
 
 const NAMES = 'taker_fee_bps, tick_size, min_size, amount_step, min_notional, open_order_limit'
 
@@ -67,5 +67,15 @@ describe('rules as an operator states them', () => {
     expect(problemOf({ amount_step: '0' }, stepped)).to.equal(
       'amount_step must be a decimal greater than 0 with at most 18 decimals',
     )
+  })
+
+  it('are refused on a future when the chain would refuse an amount on the step', () => {
+    const future = openedState(aFuture())
+    expect(problemOf({ min_size: '5', amount_step: '5' }, future)).to.equal('none')
+    for (const name of ['min_size', 'amount_step']) {
+      expect(problemOf({ [name]: '0.5' }, future)).to.equal(
+        `${name} must be a whole number of the chain's units, of which 1 has 1`,
+      )
+    }
   })
 })
