@@ -1,6 +1,6 @@
 /** Opens a long of 100,000 cNGN on the perpetual, shows it, and closes it with an order that can only reduce. */
 import { accountOf, readDevnet, secondAccountOf } from './devnet.js'
-import { placeOrder, readPerpetual, untilFilled, untilPosition } from './perpetual.js'
+import { placeOrder, readPerpetual, takingPrice, untilFilled, untilPosition } from './perpetual.js'
 
 const SIZE = '100000'
 
@@ -15,7 +15,8 @@ console.log(`the mark is ${price} USDC, leverage at most ${perp.max_leverage}`)
 async function trade(side: 'buy' | 'sell', reduceOnly: boolean) {
   const other = side === 'buy' ? 'sell' : 'buy'
   await placeOrder(devnet, { account: secondAccountOf(devnet), side: other, price, size: SIZE })
-  const order = await placeOrder(devnet, { account, side, price, size: SIZE, reduceOnly })
+  const limit = takingPrice(side, price)
+  const order = await placeOrder(devnet, { account, side, price: limit, size: SIZE, reduceOnly })
   return untilFilled(devnet, order)
 }
 

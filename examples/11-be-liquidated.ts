@@ -5,7 +5,15 @@ import { encodeFunctionData, parseAbi, parseEventLogs, type Log } from 'viem'
 import { createRestClient } from '../client/index.js'
 import { defaultDevnetFile } from './config.js'
 import { accountOf, readDevnet, secondAccountOf } from './devnet.js'
-import { placeOrder, readPerpetual, send, until, untilFilled, untilPosition } from './perpetual.js'
+import {
+  placeOrder,
+  readPerpetual,
+  send,
+  takingPrice,
+  until,
+  untilFilled,
+  untilPosition,
+} from './perpetual.js'
 
 /** 20 USDC, and 100. */
 const FUNDS = 20_000_000n
@@ -65,10 +73,13 @@ const subaccountId = id.toString()
 const { perp } = await readPerpetual(devnet)
 const price = perp.mark_price_ui
 await placeOrder(devnet, { account: liquidator, side: 'sell', price, size: SIZE })
-const order = await placeOrder(devnet, { account, subaccountId, side: 'buy', price, size: SIZE })
+const bid = { side: 'buy', price: takingPrice('buy', price), size: SIZE } as const
+const order = await placeOrder(devnet, { account, subaccountId, ...bid })
 await untilFilled(devnet, order)
 const [long] = (await untilPosition(devnet, subaccountId, SIZE)).positions
-console.log(`long ${long?.ui_size} cNGN at ${price}, liquidated at ${long?.liquidation_price_ui}`)
+console.log(
+  `long ${long?.ui_size} cNGN at ${long?.entry_price}, liquidated at ${long?.liquidation_price_ui}`,
+)
 
 // The devnet's feeder publishes what this file says.
 const prices = join(dirname(file), 'prices.json')
@@ -86,10 +97,10 @@ try {
   await send(devnet, liquidator, { to, data: encodeFunctionData(start) })
   const all = [id, bidder, 10n ** 18n, 0n, 0n] as const
   const bids = encodeFunctionData({ abi, functionName: 'bid', args: all })
-  const bid = await send(devnet, liquidator, { to, data: bids })
-  const [won] = parseEventLogs({ abi, eventName: 'Bid', logs: bid.logs })
+  const sent = await send(devnet, liquidator, { to, data: bids })
+  const [won] = parseEventLogs({ abi, eventName: 'Bid', logs: sent.logs })
   const percent = Number((won?.args.finalPercentage ?? 0n) / 10n ** 14n) / 100
-  console.log(`a liquidator has bought ${percent} % of the account in ${bid.transactionHash}`)
+  console.log(`a liquidator has bought ${percent} % of the account in ${sent.transactionHash}`)
   const safe = await until(surplus, (now) => now !== '' && !now.startsWith('-'))
   const { positions } = await venue.positions(subaccountId)
   console.log(`left: ${positions[0]?.ui_size ?? '0'} cNGN, maintenance margin surplus ${safe} USDC`)

@@ -20,13 +20,13 @@ const venue = createRestClient(devnet.gateway_url)
 
 const market = (await venue.markets()).find(({ future }) => future !== undefined)
 if (market?.future === undefined) throw new Error('the venue lists no future: see ./venue series')
-const { fill_band_low: low, fill_band_high: high, mark_price: mark } = market.future
-if (low === undefined || mark === undefined)
+const { fill_band_low: low, fill_band_high: high, mark_price: mark, index_price } = market.future
+if (low === undefined || index_price === undefined)
   throw new Error(`${market.market} cannot be read on the chain now`)
 console.log(`${market.market}: the mark is ${mark} cNGN, fills are between ${low} and ${high}`)
 
-// Below the market, and inside of the band wherever the index moves meanwhile.
-const price = formatUnits((parseUnits(low, 18) + parseUnits(mark, 18)) / 2n, 18)
+// Half-way down the band, which is around the index: the mark follows it by at most 5 % an hour and may be outside.
+const price = formatUnits((parseUnits(low, 18) + parseUnits(index_price, 18)) / 2n, 18)
 
 // Spot and futures share an account. Its margin is USDC and cNGN.
 const nonce = randomNonce()

@@ -5,6 +5,8 @@ import {
   http,
   type Address,
   type Hex,
+  formatUnits,
+  parseUnits,
   type TransactionReceipt,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -61,6 +63,10 @@ export async function placeOrder(
   })
   return createRestClient(devnet.gateway_url).placeOrder(body)
 }
+
+/** A limit 1 % worse than the price: where another order has taken the resting one, the quotes around it fill this. */
+export const takingPrice = (side: 'buy' | 'sell', price: string): string =>
+  formatUnits((parseUnits(price, 18) * (side === 'buy' ? 101n : 99n)) / 100n, 18)
 
 /** Asks again until the answer is as wanted. */
 export async function until<Answer>(

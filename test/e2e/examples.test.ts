@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createRestClient } from '../../client/index.js'
@@ -41,7 +42,15 @@ const examples: Readonly<Record<string, Expected>> = {
   },
   '09-perp-position': {
     prints:
-      /^the mark is 0\.00065 USDC, leverage at most 10\n.* is filled\nlong 100000 cNGN, worth 65 USDC, entered at 0\.00065\nmaintenance margin surplus \S+ USDC\n.* is filled, and the position is closed\ncash \S+ USDC\n$/,
+      /^the mark is 0\.00065 USDC, leverage at most 10\n.* is filled\nlong 100000 cNGN, worth 65 USDC, entered at 0\.0006499\nmaintenance margin surplus \S+ USDC\n.* is filled, and the position is closed\ncash \S+ USDC\n$/,
+    // Quotes around a price below the mark meet what rests at it.
+    given: async ({ devnet }) => {
+      const subaccountId = devnet.accounts[2]?.perp_subaccount_id ?? ''
+      const maker = createTrader(devnet, 2, undefined, { market: 'cNGN-PERP', subaccountId })
+      await maker.place({ side: 'buy', amount: '100000', price: '0.0006497' })
+      await maker.place({ side: 'sell', amount: '100000', price: '0.0006499' })
+      return () => Promise.resolve()
+    },
   },
   '10-margin-collateral': {
     prints:
@@ -82,7 +91,14 @@ const examples: Readonly<Record<string, Expected>> = {
         async () => (await rest.markets()).some(({ future }) => future?.band_status === 'ok'),
         60_000,
       )
-      return () => Promise.resolve()
+      // The index has left the mark behind, below the band.
+      const prices = join(venue.dataDir, 'prices.json')
+      writeFileSync(prices, JSON.stringify({ index: '0.0005' }))
+      await eventually(async () => {
+        const { mark_price, fill_band_low } = (await rest.markets())[0]?.future ?? {}
+        return Number(mark_price) < Number(fill_band_low)
+      }, 60_000)
+      return () => rm(prices)
     },
   },
   '17-move-quotes': {
