@@ -106,7 +106,7 @@ export function readRows(file: URL | string): readonly unknown[] {
   try {
     json = JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new MarketFileError(`cannot read ${pathOf(file)}`, { cause })
+    throw new MarketFileError(`cannot read ${pathOf(file)}: ${(cause as Error).message}`, { cause })
   }
   if (!Array.isArray(json)) throw new MarketFileError(`${pathOf(file)} is not a list of markets`)
   return json

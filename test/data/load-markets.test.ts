@@ -254,7 +254,8 @@ describe('loadMarkets', () => {
     expect(refused[0]?.problem).to.include('wrapped_usdc')
     expect(() => loadMarkets(testAddresses, new URL('file:///nowhere/markets.json'))).to.throw(
       MarketFileError,
-      'cannot read',
+      'cannot read /nowhere/markets.json: ENOENT',
     )
+    expect(() => loadMarkets(testAddresses, written('{'))).to.throw(MarketFileError, /JSON/)
   })
 })
