@@ -9,7 +9,6 @@ import { devnetFile } from '../chain/deploy-devnet.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { readLauncherConfig } from '../launcher/config.js'
 import { createSeries, NoNextSeries, rowOfNextSeries } from './next-series.js'
-import { BatchError } from '../chain/transaction-batch.js'
 
 const USAGE = `usage: ./venue series <expiry>
 
@@ -42,8 +41,8 @@ endAtHelp(USAGE)
 try {
   await openNextSeries(process.argv[2])
 } catch (error) {
-  const isPlain = error instanceof NoNextSeries || error instanceof BatchError
-  const text = isPlain ? error.message : String((error as Error).stack ?? error)
+  const text =
+    error instanceof NoNextSeries ? error.message : String((error as Error).stack ?? error)
   process.stderr.write(`venue: ${text}\n`)
   process.exit(1)
 }

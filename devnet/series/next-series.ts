@@ -3,7 +3,7 @@ import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
 import { dateCodeOf } from '../../core/contracts/future.js'
 import { parseInteger } from '../../core/decimal.js'
-import { createBatch, type SenderOptions } from '../chain/transaction-batch.js'
+import { BatchError, createBatch, type SenderOptions } from '../chain/transaction-batch.js'
 
 const CREATE_GAS = 400_000n
 /** Name of the futures' asset in the deployment file. */
@@ -18,8 +18,7 @@ export class NoNextSeries extends Error {
 }
 
 /**
- * Opens a series on the chain, whose owner is the sender. Throws BatchError when the chain refuses it: the index is stale, the
- * expiry is less than an hour ahead, or the series exists.
+ * Opens a series on the chain, whose owner is the sender. Throws NoNextSeries when the chain refuses it.
  */
 export async function createSeries(
   sender: SenderOptions,
@@ -30,7 +29,12 @@ export async function createSeries(
   const call = { abi: futureAssetAbi, functionName: 'createSeries' } as const
   const data = encodeFunctionData({ ...call, args: [BigInt(expirySec)] })
   await batch.send({ to: futureAsset, data, gas: CREATE_GAS })
-  await batch.flush()
+  await batch.flush().catch((error: unknown) => {
+    if (!(error instanceof BatchError)) throw error
+    throw new NoNextSeries(
+      `the chain opened no series: it must be new, its expiry more than an hour ahead, and the index fresh (${error.message})`,
+    )
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFutureMargin, readFuturePosition } from '../../client/index.js'
 import { revertName } from '../../chain/abi/errors.js'
-import { createSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
+import { createSeries, NoNextSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
 import { ANVIL_KEY } from '../support/anvil.js'
 import { ONE } from '../support/devnet-actions.js'
 import { balanceOf, revertOf, type Trader } from '../support/devnet-world.js'
@@ -177,6 +177,8 @@ describe('a series from its listing to its history', function () {
     await pass(at(3 * DAY), AT_1538)
     const owner = { rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY }
     await createSeries(owner, world.at.future_asset, NEXT_SEC)
+    const again = createSeries(owner, world.at.future_asset, NEXT_SEC)
+    expect(await again.catch((error: unknown) => error)).to.be.instanceOf(NoNextSeries)
     const misnamed = venue.write('misnamed.json', [seriesRow(OLD, 3, BigInt(NEXT_SEC))])
     const refused = await venue.operate(`add ${misnamed}`).catch((error: unknown) => error)
     expect((refused as Error).message).to.match(/must end with -31DEC26$/)
