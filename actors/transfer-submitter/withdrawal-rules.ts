@@ -1,8 +1,8 @@
 import type { Deployment } from '../../chain/reads/deployment.js'
-import { notInCustody } from '../../core/entry/refusals.js'
 import {
   nonceSpent,
   notTransferOwner,
+  transferNotInCustody,
   type TransferRefusal,
 } from '../../core/entry/transfer-refusals.js'
 import { validateWithdrawal, type ValidWithdrawal } from '../../core/entry/validate-transfer.js'
@@ -49,7 +49,7 @@ async function preCheck(
     readHeldAccount(accounts, subaccountId),
     reader.nonceUsed(deployment.withdrawalModule, owner, nonce),
   ])
-  if (!account.inCustody) return notInCustody(subaccountId)
+  if (!account.inCustody) return transferNotInCustody(subaccountId)
   if (account.recordedOwner !== owner) return notTransferOwner('withdrawal', subaccountId)
   return used ? nonceSpent('withdrawal') : undefined
 }

@@ -2,7 +2,7 @@ import type { Address } from '../action.js'
 import { formatDecimal } from '../decimal.js'
 import type { TokenUnits6 } from '../money.js'
 import type { GasPause, TransferKind } from '../transfer.js'
-import { badRequest, refusals, refuse, type Refusal } from './refusals.js'
+import { badRequest, notInCustody, refusals, refuse, type Refusal } from './refusals.js'
 
 /** A refusal of a deposit or withdrawal. Nothing was submitted, except where the text states that the outcome is unknown. */
 export interface TransferRefusal extends Refusal {
@@ -138,6 +138,12 @@ export const nonceSpent = (kind: TransferKind): TransferRefusal =>
     `action.nonce is already used with ${MODULES[kind]}; sign a new action with a fresh nonce`,
     { field: 'action.nonce' },
   )
+
+/** An order's refusal, of the field that a transfer signs. */
+export const transferNotInCustody = (subaccountId: bigint): TransferRefusal => ({
+  ...notInCustody(subaccountId),
+  field: 'action.subaccount_id',
+})
 
 /** 400 on a deposit into another owner's account, 403 on a withdrawal from one. */
 export const notTransferOwner = (kind: TransferKind, subaccountId: bigint): TransferRefusal =>
