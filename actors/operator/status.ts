@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Health } from '../../interface/venue.js'
+import { LAG_EVERY_MS } from '../../runtime/metrics/metrics.js'
 import { readMetrics, samplesOf, type ProcessMetrics } from './read-metrics.js'
 
 /** How a running venue is, as its processes and its gateway say it. */
@@ -20,6 +21,7 @@ export interface ProcessStatus {
   readonly process: string
   readonly isUp: boolean
   readonly memoryBytes?: number
+  /** The lag of one turn in a hundred. */
   readonly eventLoopP99Sec?: number
 }
 
@@ -103,10 +105,14 @@ function statusOf(metrics: ProcessMetrics): ProcessStatus {
     ...{ process: metrics.process, isUp: metrics.values !== undefined },
     ...defined({
       memoryBytes: of('process_resident_memory_bytes'),
-      eventLoopP99Sec: of('nodejs_eventloop_lag_p99_seconds'),
+      eventLoopP99Sec: lagOf(of('nodejs_eventloop_lag_p99_seconds')),
     }),
   }
 }
+
+/** The lag alone, to the microsecond. */
+const lagOf = (reportedSec: number | undefined): number | undefined =>
+  reportedSec && Math.max(0, Math.round((reportedSec - LAG_EVERY_MS / 1_000) * 1e6) / 1e6)
 
 function marketsOf(
   processes: readonly ProcessMetrics[],

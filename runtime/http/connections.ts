@@ -83,6 +83,7 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
   /** Those that had unsent bytes at the last check. */
   const lagging = new Map<Socket, Lag>()
   server.maxConnections = limits.maxConnections + MAX_REFUSED
+  const closing = closeSilentInTime(silent, limits.silentMs)
 
   server.on('connection', (socket: Socket) => {
     const { remoteAddress = 'unknown' } = socket
@@ -97,6 +98,7 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
     }
     open.add(socket)
     silent.set(socket, performance.now())
+    closing.schedule()
     if (counted !== undefined) perAddress.set(counted, ofAddress + 1)
     socket.once('close', () => {
       open.delete(socket)
@@ -117,11 +119,28 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
       else if (isTooSlow(lag, { nowMs, sent, unsent }, limits)) socket.destroy()
     }
   }
-  const timers = [
-    setInterval(check, limits.checkEveryMs).unref(),
-    setInterval(() => closeSilent(silent, limits.silentMs), CLOSE_SILENT_EVERY_MS).unref(),
-  ]
-  server.once('close', () => timers.forEach(clearInterval))
+  const checking = setInterval(check, limits.checkEveryMs).unref()
+  server.once('close', () => {
+    clearInterval(checking)
+    closing.stop()
+  })
+}
+
+/** Closes silent connections when the oldest is due; without any there is no timer, which would wake an idle process. */
+function closeSilentInTime(silent: Map<Socket, number>, silentMs: number) {
+  let timer: NodeJS.Timeout | undefined
+  const schedule = (): void => {
+    const [oldest] = silent.values()
+    if (timer !== undefined || oldest === undefined) return
+    const dueInMs = oldest + silentMs - performance.now()
+    timer = setTimeout(look, Math.max(dueInMs, CLOSE_SILENT_EVERY_MS)).unref()
+  }
+  const look = (): void => {
+    timer = undefined
+    closeSilent(silent, silentMs)
+    schedule()
+  }
+  return { schedule, stop: () => clearTimeout(timer) }
 }
 
 /** Few at a time: thousands that came together would otherwise be closed in one long turn of the event loop. */

@@ -29,10 +29,16 @@ export interface Metrics {
   text(): Promise<{ readonly contentType: string; readonly body: string }>
 }
 
+/**
+ * Interval of the timer by which Node measures the lag of the event loop, in milliseconds; a lag is reported with it added.
+ * The default of 10 ms wakes each idle process a hundred times a second, which takes 1 to 2 % of a processor.
+ */
+export const LAG_EVERY_MS = 100
+
 /** The metrics of this process, those of Node among them. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   const options = (name: MetricName) => {
     const { help, labels } = METRICS[name]
     return { name, help, labelNames: [...labels], registers: [registry] }
