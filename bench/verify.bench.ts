@@ -72,7 +72,7 @@ async function usPerCall(orders: readonly SignedBody[], passes: number, check: V
 function aVerifier(): SignatureVerifier {
   return createSignatureVerifier({
     domain: BENCH_DOMAIN,
-    readCode: () => Promise.resolve(false),
+    readCode: () => Promise.resolve({ hasCode: false }),
     callIsValidSignature: () => Promise.resolve(false),
   })
 }

@@ -1,15 +1,18 @@
 import type { IndexLagGate, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
-import type { TouchedAccounts } from '../core/touched-accounts.js'
-import { flag, priceE18, uint, whole } from '../core/wire/codec.js'
+import type { TouchedNews } from '../core/touched-blocks.js'
+import { address, flag, priceE18, uint, whole } from '../core/wire/codec.js'
 import { list, optional, struct } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
 
 /** The question on `tellTouched`; its answer is empty. */
 export const { encode: encodeTouched, decode: decodeTouched } = message(
-  'touched accounts',
+  'touched accounts and keys',
   since(
     WIRE_VERSION,
-    struct<TouchedAccounts>({ first: uint, head: uint, accounts: optional(list(uint)) }),
+    struct<TouchedNews>({
+      ...{ first: uint, head: uint },
+      ...{ accounts: optional(list(uint)), keys: optional(list(address)) },
+    }),
   ),
 )
 

@@ -62,7 +62,7 @@ export const askBalances = 'ask.balances'
 /** The pending matches of one order and, for its owner, what its account holds; answered by the fan-out. */
 export const askOrderFacts = 'ask.order_facts'
 /** What the newest blocks touched, told to the order intake by the chain reader in each of its rounds. */
-export const tellTouched = 'ask.touched_accounts'
+export const tellTouched = 'ask.touched'
 /** How a submitter's gas wallet stands. */
 export const askGasStanding = (kind: TransferKind): string => `ask.${kind}.gas`
 /** What the submitters record of every deposit and withdrawal, in the order in which they wrote it. */

@@ -10,7 +10,7 @@ import type {
   MarketObservation,
 } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { TouchedAccounts } from '../../core/touched-accounts.js'
+import type { TouchedNews } from '../../core/touched-blocks.js'
 import type { AccountWatch } from './account-watch.js'
 import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'
 import type { PublishFacts } from './publish-facts.js'
@@ -35,6 +35,8 @@ export interface ChainSource {
   readHead(): Promise<ChainHead>
   readBlockHash(number: bigint): Promise<Hex>
   readTouches(first: bigint, last: bigint, events: readonly AccountEvents[]): Promise<Touch[]>
+  /** The keys whose code the blocks up to the head may have changed; undefined when that cannot be told. */
+  readDelegations(first: bigint, head: ChainHead): Promise<readonly Address[] | undefined>
 }
 
 /** A market whose accounts are followed. */
@@ -72,7 +74,7 @@ export interface FollowAccountsOptions {
   readonly chain: ChainSource
   readonly markets: readonly FollowedMarket[]
   /** Called in each round with what the blocks since the round before touched. */
-  readonly announce?: (touched: TouchedAccounts) => void
+  readonly announce?: (touched: TouchedNews) => void
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Milliseconds of a monotonic clock. */
@@ -161,7 +163,7 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
 
 interface Follower {
   readonly chain: ChainSource
-  readonly announce: (touched: TouchedAccounts) => void
+  readonly announce: (touched: TouchedNews) => void
   readonly position: ChainPosition
   readonly markets: Followed[]
   /** Rounds in succession in which reading the events failed. */
@@ -176,8 +178,13 @@ async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): 
   const { position, markets } = follower
   const advance = await position.compare(head)
   if (advance.kind === 'wait') return false
-  const touches =
-    advance.kind === 'ahead' ? await touchesFrom(follower, advance.first, head) : undefined
+  const [touches, keys] =
+    advance.kind === 'ahead'
+      ? await Promise.all([
+          touchesFrom(follower, advance.first, head),
+          keysFrom(follower, advance.first, head),
+        ])
+      : []
   for (const market of markets) {
     if (touches !== undefined) noteTouches(market, touches, nowMs)
     if (advance.kind === 'ahead') refreshSome(market)
@@ -186,20 +193,35 @@ async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): 
     noteNew(market)
   }
   position.advance(head)
-  follower.announce(touchedBy(advance, head, touches))
+  follower.announce(newsOf(advance, head, touches, keys))
   return true
 }
 
-function touchedBy(
+function newsOf(
   advance: Advance,
   { number: head }: ChainHead,
   touches: readonly Touch[] | undefined,
-): TouchedAccounts {
-  if (advance.kind === 'same') return { first: head + 1n, head, accounts: [] }
+  keys: readonly Address[] | undefined,
+): TouchedNews {
+  if (advance.kind === 'same') return { first: head + 1n, head, accounts: [], keys: [] }
   const first = advance.kind === 'ahead' ? advance.first : head
   const accounts = touches && new Set(touches.map(({ subaccountId }) => subaccountId))
-  if (accounts === undefined || accounts.size > ANNOUNCED_MAX) return { first, head }
-  return { first, head, accounts: [...accounts] }
+  const areFew = accounts !== undefined && accounts.size <= ANNOUNCED_MAX
+  return { first, head, ...(areFew && { accounts: [...accounts] }), ...(keys && { keys }) }
+}
+
+/** Without an answer the keys are not known, and the code of each is read again. */
+async function keysFrom(
+  { chain }: Follower,
+  first: bigint,
+  head: ChainHead,
+): Promise<readonly Address[] | undefined> {
+  try {
+    return await chain.readDelegations(first, head)
+  } catch (error) {
+    if (!(error instanceof ChainUnreachable)) throw error
+    return undefined
+  }
 }
 
 /** The changes up to the head; undefined after FAILED_ROUNDS_MAX failures, when all accounts are read instead. */

@@ -10,6 +10,7 @@ import { chainContractOf } from '../../chain/contracts/registry.js'
 import { readBlockHash, readHead, type ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable, createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
+import { readDelegations } from '../../chain/reads/delegations.js'
 import { readTouches } from '../../chain/reads/touches.js'
 import { assert } from '../../core/assert.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
@@ -17,7 +18,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
-import type { TouchedAccounts } from '../../core/touched-accounts.js'
+import type { TouchedNews } from '../../core/touched-blocks.js'
 import {
   BusUnavailable,
   NoAnswer,
@@ -133,7 +134,7 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
 }
 
 /** Tells the order intake what blocks touched; without an intake, nothing. */
-function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedAccounts) => void {
+function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedNews) => void {
   return (touched) => {
     bus.ask(tellTouched, encodeTouched(touched), POLL_MS).catch((error: unknown) => {
       // A gap shows in the next announcement.
@@ -336,12 +337,15 @@ export function openChainSource(
 ): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket'> {
   const { rpcUrl, deployment, markets } = options
   const client = createChainClient(rpcUrl, 'read')
+  // A round does without the answer rather than wait for it.
+  const probe = createChainClient(rpcUrl, 'probe')
   return {
     chain: {
       readHead: () => readHead(client),
       readBlockHash: (number) => readBlockHash(client, number),
       readTouches: (first, last, events) =>
         readTouches({ client, deployment, markets }, first, last, events),
+      readDelegations: (first, head) => readDelegations(probe, first, head),
     },
     observe: (market, id, head) =>
       orUnreachable(`account ${id}`, observeAccount({ client, deployment }, market, id, head)),

@@ -14,7 +14,7 @@ import {
   type SignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
 import type { Market } from '../../core/contracts/market.js'
-import { createTouchedBlocks, type TouchedBlocks } from '../../core/touched-accounts.js'
+import { createTouchedIds, type TouchedIds, type TouchedNews } from '../../core/touched-blocks.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
@@ -30,7 +30,7 @@ interface IntakeChain {
   readonly chainMarkets: MarketReader
   readonly readWiring: ReadWiring
   readonly verifier: SignatureVerifier
-  readonly touched: TouchedBlocks
+  readonly touched: TouchedIds
   /** The signing domain, for the detail of a refusal. */
   readonly domain: Readonly<Record<string, unknown>>
 }
@@ -47,10 +47,9 @@ export async function openChain(
   const judge = createChainClient(rpcUrl, 'judge')
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
   const readHead = createHeadReader(probe)
-  // At the newest block whichever it is: nearly all other facts are known, and the head need not be read for code alone.
-  const reads = createSignatureReads({ judge, probe, breaker })
-  const touched = createTouchedBlocks(() => performance.now())
-  const bounds = { cacheMs: BLOCK_TIME_MS, touched }
+  const touched = createTouchedIds(() => performance.now())
+  const reads = createSignatureReads({ judge, probe, breaker, readHead })
+  const bounds = { cacheMs: BLOCK_TIME_MS, touched: touched.accounts }
   const options = { client: probe, breaker, deployment, readHead, ...bounds }
   return {
     touched,
@@ -58,7 +57,7 @@ export async function openChain(
     funds: createFundsReader(options),
     chainMarkets: createMarketReader({ ...options, nowMs: Date.now }),
     readWiring: (market) => readWiring({ client: probe, deployment }, market),
-    verifier: createSignatureVerifier({ domain, ...reads }),
+    verifier: createSignatureVerifier({ domain, touched: touched.keys, ...reads }),
     domain: { name: 'Matching', version: '1.0', ...domain },
   }
 }
@@ -116,9 +115,9 @@ export function checkWirings(options: WiringCheckOptions): WiringCheck {
 export const takeTouched = (
   bus: Pick<Bus, 'answer' | 'reply'>,
   queue: string,
-  touched: Pick<TouchedBlocks, 'take'> | undefined,
+  take: (news: TouchedNews) => void,
 ): Promise<Subscription> =>
   bus.answer(tellTouched, queue, (data, replyTo) => {
-    touched?.take(decodeTouched(data))
+    take(decodeTouched(data))
     bus.reply(replyTo, new Uint8Array())
   })

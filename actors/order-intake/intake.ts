@@ -20,7 +20,7 @@ import type { Hex } from '../../core/action.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Order } from '../../core/engine/order.js'
 import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.js'
-import type { TouchedBlocks } from '../../core/touched-accounts.js'
+import type { TouchedIds } from '../../core/touched-blocks.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -271,7 +271,7 @@ export interface OrderIntakeOptions extends Omit<
   /** By default there is no gate. */
   readonly indexGate?: IndexLagGate | undefined
   /** Takes what the newest blocks touched; absent, no facts are kept for longer than a block's time. */
-  readonly touched?: Pick<TouchedBlocks, 'take'>
+  readonly touched?: Pick<TouchedIds, 'take'>
   readonly log: Logger
   /** Pause between two rounds of signature checks. Defaults to the chain's block time. */
   readonly recheckEveryMs?: number
@@ -320,7 +320,10 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     ...answerRequests(bus, intake),
     answerCancels({ ...options, gate, commandLogs }, PROCESS_NAME),
     bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
-    takeTouched(bus, PROCESS_NAME, options.touched),
+    takeTouched(bus, PROCESS_NAME, (news) => {
+      options.touched?.take(news)
+      watch.prioritiseSigners(news.keys ?? [])
+    }),
     answerPing(bus, PROCESS_NAME, () => standing(options, gate, commandLogs)),
   ])
   options.admission?.listen((market, taken) => {

@@ -54,6 +54,8 @@ export interface OrderWatch {
   next(maxSigners: number): WatchedOrder[]
   /** Moves the order to those with priority, whose validity can change at any block, or back to the plain ones. */
   prioritise(order: WatchedOrder, hasPriority: boolean): void
+  /** The same for all orders of these signers, whose code a block may have changed. */
+  prioritiseSigners(signers: readonly Address[]): void
   isLive(order: WatchedOrder): boolean
   /** The signature of an order that was just logged was recovered to a plain key and need not be again, placed or on its way. */
   recovered(market: string, orderId: string): void
@@ -122,10 +124,24 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     prioritise: (order, hasPriority) => {
       if (isLive(order)) queues.prioritise(order, hasPriority)
     },
+    prioritiseSigners(signers) {
+      for (const order of ordersOf(markets.values(), signers)) queues.prioritise(order, true)
+    },
     isLive,
     recovered: (market, orderId) => recovered.note(orderId, placedOf(market, orderId)),
     reserve: (market, orderId) => unchecked.reserve(market, orderId),
     size: () => queues.size(),
+  }
+}
+
+function* ordersOf(
+  markets: Iterable<MarketWatch>,
+  signers: readonly Address[],
+): Iterable<WatchedOrder> {
+  if (signers.length === 0) return
+  const wanted = new Set(signers)
+  for (const { live } of markets) {
+    for (const order of live.values()) if (wanted.has(order.signer)) yield order
   }
 }
 

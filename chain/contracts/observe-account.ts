@@ -4,7 +4,7 @@ import { assert } from '../../core/assert.js'
 import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { TouchedBlocks } from '../../core/touched-accounts.js'
+import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { createHeadReader, type BlockPlace, type HeadReader } from '../reads/blocks.js'
@@ -162,7 +162,7 @@ export interface FundsReaderOptions extends ObservingDeps {
    * Keeps an observation, up to KEPT_MS, while no block touches the account, where nothing but the account itself changes
    * its facts; absent, it is kept for `cacheMs`.
    */
-  readonly touched?: Pick<TouchedBlocks, 'isUntouched'>
+  readonly touched?: Pick<TouchedBlocks<bigint>, 'isUntouched'>
 }
 
 const CACHE_ENTRIES = 32_768
@@ -190,7 +190,10 @@ export function createFundsReader(options: FundsReaderOptions): FundsReader {
       ...(touched !== undefined && {
         keep: {
           stillHolds: (seen, readAtMs) =>
-            isOfAccountAlone(market, seen) && touched.isUntouched({ ...seen, readAtMs }),
+            isOfAccountAlone(market, seen) &&
+            touched.isUntouched({
+              ...{ id: seen.subaccountId, blockNumber: seen.blockNumber, readAtMs },
+            }),
           mostMs: KEPT_MS,
         },
       }),

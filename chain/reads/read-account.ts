@@ -1,6 +1,6 @@
 import { getAbiItem } from 'viem'
 import type { Address } from '../../core/action.js'
-import type { AccountRead, TouchedBlocks } from '../../core/touched-accounts.js'
+import type { ReadAtBlock, TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -51,10 +51,11 @@ export interface AccountReaderOptions {
   /** How long facts are kept; at most a block's time. */
   readonly cacheMs: number
   /** Keeps the facts of an account, up to KEPT_MS, while no block touches it; absent, they are kept for `cacheMs`. */
-  readonly touched?: Pick<TouchedBlocks, 'isUntouched'>
+  readonly touched?: Pick<TouchedBlocks<bigint>, 'isUntouched'>
 }
 
-const CACHE_ENTRIES = 32_768
+/** Facts that are kept of accounts, and of signers. */
+export const CACHE_ENTRIES = 32_768
 /** An event that a node withholds, or a change without one, is noticed after this. */
 export const KEPT_MS = 300_000
 
@@ -68,7 +69,7 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
     ...(touched !== undefined && {
       keep: {
         stillHolds: (kept, readAtMs, id) =>
-          isUntouched(touched, kept, { subaccountId: BigInt(id), readAtMs }),
+          isUntouched(touched, kept, { id: BigInt(id), readAtMs }),
         mostMs: KEPT_MS,
       },
     }),
@@ -93,9 +94,9 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
 
 /** Facts that refuse an order are not kept: a change that was not announced would refuse it for minutes. */
 const isUntouched = (
-  touched: Pick<TouchedBlocks, 'isUntouched'>,
+  touched: Pick<TouchedBlocks<bigint>, 'isUntouched'>,
   { blockNumber, inCustody }: AccountFacts,
-  read: Omit<AccountRead, 'blockNumber'>,
+  read: Omit<ReadAtBlock<bigint>, 'blockNumber'>,
 ): boolean =>
   inCustody && blockNumber !== undefined && touched.isUntouched({ ...read, blockNumber })
 

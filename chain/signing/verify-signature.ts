@@ -3,11 +3,13 @@ import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
 import { typeString } from '../../core/entry/signed-structs.js'
+import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { revertOf } from '../abi/errors.js'
 import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import type { ChainClient, CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { CACHE_ENTRIES, KEPT_MS } from '../reads/read-account.js'
 import {
   bytesToHex,
   hexToBytes,
@@ -35,7 +37,10 @@ export interface SignatureVerifier {
   readonly digest: (action: Action) => Hex
   /** Never rejects for what the chain or the client does; the signature may be any text. */
   readonly verify: (action: Action, signature: Hex) => Answer<SignatureVerdict>
-  /** Whether there is code at the address, at most a block old; undefined when the chain did not say. */
+  /**
+   * Whether there is code at the address, at most a block old, or of a plain key that no block has given code since;
+   * undefined when the chain did not say.
+   */
   readonly hasCode: (address: Address) => Answer<boolean | undefined>
   /** EIP-712 digest of a cancel on this venue's domain. */
   readonly cancelDigest: (terms: CancelTerms) => Hex
@@ -45,10 +50,16 @@ export interface SignatureVerifier {
   readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
 }
 
+/** Whether there was code at an address. */
+export interface CodeAtBlock {
+  readonly hasCode: boolean
+  /** The block at which it was read, where that is known. */
+  readonly blockNumber?: bigint
+}
+
 /** The two questions that only the chain can answer; undefined without an answer. */
 export interface SignatureReads {
-  /** Whether there is code at the address now. */
-  readonly readCode: (address: Address) => Promise<boolean | undefined>
+  readonly readCode: (address: Address) => Promise<CodeAtBlock | undefined>
   /** Whether the contract at `signer` answers isValidSignature with the magic word. */
   readonly callIsValidSignature: (
     signer: Address,
@@ -61,7 +72,19 @@ export interface SignatureVerifierOptions extends SignatureReads {
   readonly domain: ActionDomain
   /** How long an answer about code is kept; by default one block of the target chain. */
   readonly codeCacheMs?: number
+  /** Keeps that a plain key has no code, up to KEPT_MS, while no block gives it any; absent, it is kept for `codeCacheMs`. */
+  readonly touched?: Pick<TouchedBlocks<Address>, 'isUntouched'>
 }
+
+/** What is known of a signer. */
+interface SignerCode extends CodeAtBlock {
+  /** A signature was recovered to its address. */
+  hasSigned: boolean
+}
+
+/** A key that signs, and had no code at a known block: only an EIP-7702 delegation gives code to its address. */
+const isPlainKey = (code: SignerCode): code is SignerCode & Required<CodeAtBlock> =>
+  code.hasSigned && !code.hasCode && code.blockNumber !== undefined
 
 /** The chain did not answer a question about a signer. */
 export class SignerUnreadable extends Error {
@@ -69,7 +92,6 @@ export class SignerUnreadable extends Error {
 }
 
 const BLOCK_TIME_MS = 2_000
-const CODE_CACHE_ENTRIES = 10_000
 /** A contract's signature may be long, but no longer than a request body. */
 const MAX_SIGNATURE_DIGITS = 2 * 65_536
 
@@ -80,35 +102,49 @@ const MAX_SIGNATURE_DIGITS = 2 * 65_536
  */
 export function createSignatureVerifier(options: SignatureVerifierOptions): SignatureVerifier {
   requireNativeCurve()
-  const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature } = options
+  const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature, touched } = options
   const hasher = createActionHasher(domain)
-  const codes = createExpiringCache<boolean>({
+  const codes = createExpiringCache<SignerCode>({
     ttlMs: codeCacheMs,
-    maxEntries: CODE_CACHE_ENTRIES,
+    maxEntries: CACHE_ENTRIES,
+    ...(touched !== undefined && {
+      keep: {
+        stillHolds: (code, readAtMs, address) =>
+          isPlainKey(code) && touched.isUntouched({ ...code, id: address as Address, readAtMs }),
+        mostMs: KEPT_MS,
+      },
+    }),
   })
 
-  const hasCode = (address: Address) => codes.get(address, () => readCode(address))
+  const codeOf = (address: Address): Answer<SignerCode | undefined> =>
+    codes.get(address, async () => {
+      const code = await readCode(address)
+      return code && { ...code, hasSigned: false }
+    })
 
   function verifyDigest(signer: Address, digest: Hex, signature: Hex): Answer<SignatureVerdict> {
     if (!isHexBytes(signature)) {
       return { kind: 'invalid', digest, path: 'ecdsa' }
     }
-    const contract = hasCode(signer)
-    return contract instanceof Promise
-      ? contract.then((known) => judge(known, signer, digest, signature))
-      : judge(contract, signer, digest, signature)
+    const code = codeOf(signer)
+    return code instanceof Promise
+      ? code.then((known) => judge(known, signer, digest, signature))
+      : judge(code, signer, digest, signature)
   }
 
   function judge(
-    contract: boolean | undefined,
+    code: SignerCode | undefined,
     signer: Address,
     digest: Hex,
     signature: Hex,
   ): Answer<SignatureVerdict> {
-    if (contract === true) return askContract(signer, digest, signature)
+    if (code?.hasCode === true) return askContract(signer, digest, signature)
     const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
-    if (recovered === signer) return { kind: 'valid', path: 'ecdsa' }
-    if (contract === undefined) return unreadable(`no answer whether ${signer} has code`)
+    if (recovered === signer) {
+      if (code !== undefined) code.hasSigned = true
+      return { kind: 'valid', path: 'ecdsa' }
+    }
+    if (code === undefined) return unreadable(`no answer whether ${signer} has code`)
     return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
   }
 
@@ -127,7 +163,10 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
     cancelAllDigest: (terms) => bytesToHex(hasher.cancelAllDigest(terms)),
     verifyDigest,
-    hasCode,
+    hasCode(address) {
+      const code = codeOf(address)
+      return code instanceof Promise ? code.then((known) => known?.hasCode) : code?.hasCode
+    },
   }
 }
 
@@ -168,16 +207,19 @@ export interface SignatureReadsOptions {
  */
 export function createSignatureReads(options: SignatureReadsOptions): SignatureReads {
   const { judge, probe, breaker, readHead } = options
-  const hasCode = async (address: Address): Promise<boolean | undefined> => {
+  const codeAt = async (address: Address): Promise<CodeAtBlock | undefined> => {
     try {
-      return await readAtHead(readHead, (at) => callBatchOf(probe).hasCode(address, at))
+      return await readAtHead(readHead, async (at, blockNumber) => {
+        const hasCode = await callBatchOf(probe).hasCode(address, at)
+        return { hasCode, ...(blockNumber !== undefined && { blockNumber }) }
+      })
     } catch {
       // After any failure the verdict is unknown.
       return undefined
     }
   }
   return {
-    readCode: (address) => breaker.ask(() => hasCode(address)),
+    readCode: (address) => breaker.ask(() => codeAt(address)),
     async callIsValidSignature(signer, digest, signature) {
       const data = encodeFunctionData({ abi: erc1271Abi, args: [digest, signature] })
       const call = { to: signer, data, gas: `0x${ERC1271_GAS.toString(16)}` } as const

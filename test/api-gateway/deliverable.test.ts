@@ -7,6 +7,7 @@ import type { Block, Change } from '../../core/engine/change.js'
 import { defaultMarketFile, loadMarkets } from '../../data/markets.js'
 import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
 import type { Running } from '../../runtime/process/process.js'
+import { codeAnswer } from '../support/actions.js'
 import { signedOrderBody, testAddresses, testDomain } from '../support/builders.js'
 import { startFakeMatcher, type FakeMatcher } from '../support/fake-matcher.js'
 import { anIntakeStage, type IntakeStage } from '../support/intake-stage.js'
@@ -96,7 +97,7 @@ describe('a deliverable future that is enabled', () => {
     intake = anIntakeStage()
     const verifier = createSignatureVerifier({
       domain: testDomain,
-      readCode: () => Promise.resolve(false),
+      readCode: () => codeAnswer(false),
       callIsValidSignature: () => Promise.resolve(false),
     })
     matcher = await startFakeMatcher(bus, spot.market)

@@ -47,6 +47,7 @@ import { InvariantBroken } from '../../core/assert.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
 import { MalformedMessage } from '../../core/wire/codec.js'
+import { arbitraryAddress } from '../support/actions.js'
 import {
   anyHash,
   anyLoggedCommand,
@@ -199,9 +200,13 @@ const declared: readonly Declared[] = [
     { encode: encodeIndexLagAnswer, decode: decodeIndexLagAnswer },
   ),
   message(
-    'touched accounts',
+    'touched accounts and keys',
     fc.record(
-      { first: anyCount, head: anyCount, accounts: fc.array(anyCount, { maxLength: 4 }) },
+      {
+        ...{ first: anyCount, head: anyCount },
+        accounts: fc.array(anyCount, { maxLength: 4 }),
+        keys: fc.array(arbitraryAddress, { maxLength: 4 }),
+      },
       { requiredKeys: ['first', 'head'] },
     ),
     { encode: encodeTouched, decode: decodeTouched },

@@ -19,7 +19,7 @@ const STEP_SLOW = ['test/core/engine/margin-naive.test.ts']
 /** What tests the files of `core/` itself. */
 const CORE = [
   ...['assert', 'cannot-start', 'crash-point', 'crc32', 'decimal', 'json-fields', 'json-text'],
-  ...['money', 'read-timestamp', 'revert', 'touched-accounts', 'records/iso-time'],
+  ...['money', 'read-timestamp', 'revert', 'touched-blocks', 'records/iso-time'],
 ]
 const ENTRY = ['test/refusals', 'test/core/entry']
 /** What else tests the checks at the entry: where their answers are used. */

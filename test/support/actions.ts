@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { bytesToHex } from '../../chain/signing/keys.js'
+import type { CodeAtBlock } from '../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../core/action.js'
+
+/** What the chain says of code at an address; undefined when it does not answer. */
+export const codeAnswer = (hasCode: boolean | undefined): Promise<CodeAtBlock | undefined> =>
+  Promise.resolve(hasCode === undefined ? undefined : { hasCode })
 
 const UINT256_MAX = 2n ** 256n - 1n
 

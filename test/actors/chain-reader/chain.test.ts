@@ -5,21 +5,25 @@ import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
+import { decodeTouched } from '../../../bus-schemas/reports.js'
 import {
   askPing,
   commandsStream,
   commandsSubject,
   feedStream,
+  tellTouched,
 } from '../../../bus-schemas/subjects.js'
 import { erc20Abi, matchingAbi } from '../../../chain/abi/contracts.js'
 import type { Hex } from '../../../core/action.js'
 import type { Change } from '../../../core/engine/change.js'
 import type { Command } from '../../../core/engine/command.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
+import type { TouchedNews } from '../../../core/touched-blocks.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
 import { aMarket } from '../../support/builders.js'
+import { addressOf } from '../../support/cancel-proofs.js'
 import { actionsCall, depositCall, signWithdrawal } from '../../support/devnet-actions.js'
 import { openWorld, perform, type World } from '../../support/devnet-world.js'
 import { eventually } from '../../support/eventually.js'
@@ -27,6 +31,7 @@ import { silentLog } from '../../support/intake-stage.js'
 import { matcherOrder } from '../../support/matching.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
 import { startRpcProxy, type RpcProxy } from '../../support/rpc-proxy.js'
+import { delegate } from '../../support/test-wallets.js'
 import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
 
 /** 1,000,000 USDC in the token's own units: what each account holds. */
@@ -183,6 +188,19 @@ describe('the chain reader on a bus and a chain', function () {
     const { lastSeq } = await bus.streamState(commandsStream(market().market))
     await eventually(() => matcher.positions().command_seq >= lastSeq)
     expect((await feed()).length).to.equal(told)
+  })
+
+  it('tells the order intake of a key that has delegated to code', async () => {
+    const told: TouchedNews[] = []
+    const listening = await bus.answer(tellTouched, 'order-intake', (data, replyTo) => {
+      told.push(decodeTouched(data))
+      bus.reply(replyTo, new Uint8Array())
+    })
+    const privateKey: Hex = `0x${'07'.repeat(32)}`
+    await delegate(world.client, privateKey, `0x${'cc'.repeat(20)}`)
+    const key = addressOf(privateKey)
+    await eventually(() => told.some(({ keys }) => keys?.includes(key) === true))
+    await listening.stop()
   })
 
   it('takes an order out of the market when its account is about to leave', async () => {

@@ -14,6 +14,7 @@ const OWNER: Address = `0x${'a'.repeat(40)}`
 interface FakeBlock {
   readonly hash: Hex
   readonly touches: readonly Touch[]
+  readonly keys: readonly Address[]
   /** What each account has of base after the block. */
   readonly balances: ReadonlyMap<bigint, bigint>
 }
@@ -27,13 +28,21 @@ export interface FakeChain extends ChainSource {
   /** The node shows nothing above this block; undefined shows all. */
   lagTo(number: bigint | undefined): void
   /** From now on these questions go unanswered. */
-  fail(what: { readonly all?: boolean; readonly touches?: boolean }): void
+  fail(what: FakeFailure): void
   observe(subaccountId: bigint, head: ChainHead): Promise<AccountObservation>
   /** Accounts that were read, in order. */
   readonly observed: bigint[]
 }
 
+interface FakeFailure {
+  readonly all?: boolean
+  readonly touches?: boolean
+  readonly keys?: boolean
+}
+
 export interface MineOptions {
+  /** The keys that delegate in the block. */
+  readonly keys?: readonly Address[]
   readonly quiet?: boolean
   readonly byTrade?: Hex
   /** By default the module of the market. */
@@ -41,11 +50,11 @@ export interface MineOptions {
 }
 
 export function fakeChain(): FakeChain {
-  const blocks: FakeBlock[] = [{ hash: '0xb0', touches: [], balances: new Map() }]
+  const blocks: FakeBlock[] = [{ hash: '0xb0', touches: [], keys: [], balances: new Map() }]
   const observed: bigint[] = []
   let mined = 0
   let shown: bigint | undefined
-  let failing: { readonly all?: boolean; readonly touches?: boolean } = {}
+  let failing: FakeFailure = {}
 
   const answer = <T>(value: () => T): Promise<T> =>
     failing.all === true
@@ -62,7 +71,7 @@ export function fakeChain(): FakeChain {
   }
   return {
     observed,
-    mine: (balances = {}, { quiet = false, byTrade, module = TRADE_MODULE } = {}) => {
+    mine: (balances = {}, { quiet = false, byTrade, module = TRADE_MODULE, keys = [] } = {}) => {
       mined += 1
       const changed = Object.entries(balances).map(([id, base]) => [BigInt(id), base] as const)
       const touches = changed.map(([subaccountId]) => ({
@@ -73,6 +82,7 @@ export function fakeChain(): FakeChain {
       blocks.push({
         hash: `0xb${mined}`,
         touches: quiet ? [] : touches,
+        keys,
         balances: new Map([...(blocks.at(-1)?.balances ?? []), ...changed]),
       })
     },
@@ -90,6 +100,11 @@ export function fakeChain(): FakeChain {
       answer(() => {
         if (failing.touches === true) throw new ChainUnreachable('no events')
         return blocks.slice(Number(first), Number(last) + 1).flatMap(({ touches }) => touches)
+      }),
+    readDelegations: (first, { number }) =>
+      answer(() => {
+        if (failing.keys === true) throw new ChainUnreachable('no transactions')
+        return blocks.slice(Number(first), Number(number) + 1).flatMap(({ keys }) => keys)
       }),
     observe: (subaccountId, head) =>
       answer(() => {

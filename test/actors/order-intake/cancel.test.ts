@@ -3,6 +3,7 @@ import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
 import { createSignatureVerifier } from '../../../chain/signing/verify-signature.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
+import { codeAnswer } from '../../support/actions.js'
 import { farFutureSec, testDomain, testPrivateKey, type OrderBody } from '../../support/builders.js'
 import { addressOf, serviceAuth, signedCancel } from '../../support/cancel-proofs.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
@@ -29,7 +30,7 @@ describe('the authority of a cancel', () => {
     const verifier = createSignatureVerifier({
       domain: testDomain,
       codeCacheMs: 0,
-      readCode: () => Promise.resolve(code),
+      readCode: () => codeAnswer(code),
       callIsValidSignature: (_signer, _digest, signature) =>
         Promise.resolve(signature.startsWith('0x1271')),
     })

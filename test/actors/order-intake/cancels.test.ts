@@ -6,6 +6,7 @@ import type { Address, Hex } from '../../../core/action.js'
 import { askOneMarket } from '../../../runtime/bus/ask-intake.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
+import { codeAnswer } from '../../support/actions.js'
 import { farFutureSec, testDomain, testPrivateKey } from '../../support/builders.js'
 import { addressOf, serviceAuth, signedScope } from '../../support/cancel-proofs.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -34,7 +35,7 @@ describe('cancels of many orders at the intake', () => {
   const verifier = createSignatureVerifier({
     domain: testDomain,
     codeCacheMs: 0,
-    readCode: () => Promise.resolve(code),
+    readCode: () => codeAnswer(code),
     callIsValidSignature: (_signer, _digest, signature) =>
       Promise.resolve(signature.startsWith('0x1271')),
   })

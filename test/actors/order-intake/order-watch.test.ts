@@ -1,14 +1,15 @@
 import { expect } from 'chai'
 import { createOrderWatch, type WatchedOrder } from '../../../actors/order-intake/order-watch.js'
-import type { Hex } from '../../../core/action.js'
+import type { Address, Hex } from '../../../core/action.js'
 import type { Block, Change } from '../../../core/engine/change.js'
+import type { Order } from '../../../core/engine/order.js'
 import { amountE18 } from '../../../core/money.js'
 import { anOrder } from '../../support/builders.js'
 
 const NONE = amountE18(0n)
 
-function placementOf(orderId: string): Block {
-  const order = anOrder({ orderId })
+function placementOf(orderId: string, overrides: Partial<Order> = {}): Block {
+  const order = anOrder({ orderId, ...overrides })
   const { market, owner, side, limitPrice, desiredAmount: desired } = order
   const change: Change = {
     ...{ kind: 'OrderPlaced', seq: 1, atMs: 1, rank: 1, order, orderId, owner, side, limitPrice },
@@ -50,6 +51,20 @@ describe('the watch over live orders', () => {
     ])
     const proofs = kept.map(({ proof }) => proof?.digest())
     expect(proofs, 'only what is verified again is kept').to.deep.equal([undefined, '0xd1'])
+  })
+
+  it('takes next all orders of signers whose code may have changed', () => {
+    const watch = watchOf()
+    const [own, other]: [Address, Address] = [`0x${'1a'.repeat(20)}`, `0x${'2b'.repeat(20)}`]
+    for (const [n, signer] of [own, other, other, own].entries()) {
+      watch.apply(n + 1, placementOf(`${n}`, { owner: signer, signer }))
+    }
+    const next = () => watch.next(1).map(({ orderId }) => orderId)
+    expect(next()).to.deep.equal(['0'])
+    watch.prioritiseSigners([])
+    watch.prioritiseSigners([own])
+    // Those with priority, then one plain signer.
+    expect(next()).to.deep.equal(['0', '3', '1', '2'])
   })
 
   it('learns that an order was recovered also after its placement, in its own market', () => {

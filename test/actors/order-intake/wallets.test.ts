@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
+import { encodeTouched } from '../../../bus-schemas/reports.js'
+import { tellTouched } from '../../../bus-schemas/subjects.js'
+import { createHeadReader } from '../../../chain/reads/blocks.js'
 import { createChainClient, createCircuitBreaker } from '../../../chain/reads/client.js'
 import {
   createSignatureReads,
@@ -9,6 +12,7 @@ import {
 } from '../../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { readAction } from '../../../core/entry/read-action.js'
+import { createTouchedIds, type TouchedNews } from '../../../core/touched-blocks.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
 import { ANVIL_KEY, startAnvil, type Anvil } from '../../support/anvil.js'
@@ -49,9 +53,14 @@ describe('orders of wallet contracts on a chain', function () {
       judge: createChainClient(anvil.rpcUrl, 'judge'),
       probe: createChainClient(anvil.rpcUrl, 'probe'),
       breaker: createCircuitBreaker(),
+      readHead: createHeadReader(createChainClient(anvil.rpcUrl, 'probe')),
     })
-    verifier = createSignatureVerifier({ domain: testDomain, codeCacheMs: 0, ...reads })
-    intake = await stage.start(bus, { verifier })
+    const touched = createTouchedIds(() => performance.now())
+    verifier = createSignatureVerifier({
+      ...{ domain: testDomain, codeCacheMs: 0, touched: touched.keys },
+      ...reads,
+    })
+    intake = await stage.start(bus, { verifier, touched })
     matcher = await startFakeMatcher(bus, stage.market.market)
   })
   afterEach(async () => {
@@ -121,5 +130,20 @@ describe('orders of wallet contracts on a chain', function () {
     await delegate(anvil.client, privateKey, self)
     expect(await place(address, privateKey)).to.equal('checked')
     expect(await place(address, testPrivateKey)).to.equal(REFUSED)
+  })
+
+  it('takes the next orders of a plain key without a question until it is told of its delegation', async () => {
+    const privateKey: Hex = `0x${'08'.repeat(32)}`
+    const address = addressOf(privateKey)
+    const tell = (news: TouchedNews) => bus.ask(tellTouched, encodeTouched(news), 1_000)
+    const { number: first } = await anvil.client.getBlock()
+    await tell({ first, head: first, accounts: [], keys: [] })
+    expect(await place(address, privateKey)).to.equal('checked')
+    const deaf = await deployWallet(anvil.client, wallets.DeafWallet)
+    await delegate(anvil.client, privateKey, deaf)
+    expect(await place(address, privateKey)).to.equal('checked')
+    const { number: head } = await anvil.client.getBlock()
+    await tell({ first: first + 1n, head, accounts: [], keys: [address] })
+    expect(await place(address, privateKey)).to.equal(REFUSED)
   })
 })

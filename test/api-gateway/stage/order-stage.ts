@@ -9,6 +9,7 @@ import type { Market } from '../../../core/contracts/market.js'
 import { openReadModel, type StoredOrder } from '../../../data/history/read-model.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { closeServer, createHttpServer, listen } from '../../../runtime/http/server.js'
+import { codeAnswer } from '../../support/actions.js'
 import { aFuture, aMarket, progressOf, testDomain } from '../../support/builders.js'
 import { aBlock } from '../../support/changes.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
@@ -65,7 +66,7 @@ export async function anOrderStage(
     readFrame: (header) => readFrameHeader(header, { words: testFrameWords, nowMs: () => nowMs }),
     verifier: createSignatureVerifier({
       domain: testDomain,
-      readCode: (address) => Promise.resolve(contracts.has(address)),
+      readCode: (address) => codeAnswer(contracts.has(address)),
       callIsValidSignature: () => Promise.resolve(false),
     }),
     ...overrides,

@@ -35,9 +35,9 @@ describe('signature reads on a chain', () => {
 
   it('tells code from none, a delegated key included', async () => {
     const plain: Address = `0x${'bb'.repeat(20)}`
-    expect(await reads().readCode(plain)).to.equal(false)
+    expect(await reads().readCode(plain)).to.deep.equal({ hasCode: false })
     await anvil.client.setCode({ address: plain, bytecode: `0xef0100${'cc'.repeat(20)}` })
-    expect(await reads().readCode(plain)).to.equal(true)
+    expect(await reads().readCode(plain)).to.deep.equal({ hasCode: true })
   })
 
   it('believes only the whole magic word', async () => {

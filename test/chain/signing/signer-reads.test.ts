@@ -37,9 +37,9 @@ const rpcError = (message: string, data?: Hex) =>
 describe('what a node says of a signer', () => {
   it('is code or none, or nothing at all', async () => {
     const { asked, reads } = readsOf('0x60')
-    expect(await reads.readCode(SIGNER)).to.equal(true)
+    expect(await reads.readCode(SIGNER)).to.deep.equal({ hasCode: true })
     expect(asked).to.deep.equal([{ method: 'eth_getCode', params: [SIGNER, 'latest'] }])
-    expect(await readsOf('0x').reads.readCode(SIGNER)).to.equal(false)
+    expect(await readsOf('0x').reads.readCode(SIGNER)).to.deep.equal({ hasCode: false })
     expect(await readsOf(new Error('silence')).reads.readCode(SIGNER)).to.equal(undefined)
   })
 

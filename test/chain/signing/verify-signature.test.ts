@@ -7,6 +7,7 @@ import {
   createSignatureVerifier,
   SignerUnreadable,
   type SignatureReads,
+  type SignatureVerifierOptions,
   type SignatureVerdict,
 } from '../../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../../core/action.js'
@@ -20,20 +21,30 @@ const addressOf = (key: Hex): Address => privateKeyToAccount(key).address.toLowe
 const word = (value: bigint): string => value.toString(16).padStart(64, '0')
 
 /** A verifier of the test domain on a chain that answers as told, and a record of what it was asked. */
-function verifierOn(chain: { code?: boolean; accepts?: boolean; codeCacheMs?: number }) {
+function verifierOn(chain: {
+  code?: boolean
+  blockNumber?: bigint
+  accepts?: boolean
+  codeCacheMs?: number
+  touched?: SignatureVerifierOptions['touched']
+}) {
   const asked: string[] = []
   const reads: SignatureReads = {
     readCode: (address) => {
       asked.push(`code ${address}`)
-      return Promise.resolve(chain.code)
+      const { code: hasCode, blockNumber } = chain
+      return Promise.resolve(
+        hasCode === undefined ? undefined : { hasCode, ...(blockNumber && { blockNumber }) },
+      )
     },
     callIsValidSignature: (signer) => {
       asked.push(`1271 ${signer}`)
       return Promise.resolve(chain.accepts)
     },
   }
-  const { codeCacheMs = 60_000 } = chain
-  return { asked, ...createSignatureVerifier({ domain: testDomain, codeCacheMs, ...reads }) }
+  const { codeCacheMs = 60_000, touched } = chain
+  const kept = { codeCacheMs, ...(touched && { touched }) }
+  return { asked, ...createSignatureVerifier({ domain: testDomain, ...kept, ...reads }) }
 }
 
 function anAction(signer: Address = addressOf(testPrivateKey)): Action {
@@ -143,6 +154,48 @@ describe('signature verifier', () => {
     await forgetful.verify(anAction(), '0x')
     await forgetful.verify(anAction(), '0x')
     expect(forgetful.asked).to.have.length(2)
+  })
+
+  it('keeps that a key which has signed has no code until a block may have given it some', async () => {
+    const action = anAction()
+    const signature = await signed(action)
+    const { signer } = action
+    const reads: unknown[] = []
+    let isUntouched = true
+    const touched = {
+      isUntouched: (read: object) => {
+        reads.push(read)
+        return isUntouched
+      },
+    }
+    const chain = { code: false, blockNumber: 7n, codeCacheMs: 0, touched }
+    const { asked, verify, hasCode } = verifierOn(chain)
+    // An address that has not signed may be that of a contract to come.
+    expect((await verify(action, '0x')).kind).to.equal('invalid')
+    expect((await verify(action, signature)).kind).to.equal('valid')
+    expect(asked).to.have.length(2)
+    expect((await verify(action, signature)).kind).to.equal('valid')
+    expect((await verify(action, '0x')).kind).to.equal('invalid')
+    expect(await hasCode(signer)).to.equal(false)
+    expect(asked).to.have.length(2)
+    expect(reads.at(-1)).to.include({ id: signer, blockNumber: 7n })
+    isUntouched = false
+    chain.code = true
+    expect(await hasCode(signer)).to.equal(true)
+    isUntouched = true
+    chain.code = false
+    expect(await hasCode(signer)).to.equal(false)
+    expect(asked).to.have.length(4)
+  })
+
+  it('does not keep code of an unknown block', async () => {
+    const action = anAction()
+    const touched = { isUntouched: () => true }
+    const { asked, verify } = verifierOn({ code: false, codeCacheMs: 0, touched })
+    const signature = await signed(action)
+    await verify(action, signature)
+    await verify(action, signature)
+    expect(asked).to.have.length(2)
   })
 
   it('asks about code again after a question without answer', async () => {
