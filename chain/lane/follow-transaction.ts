@@ -133,7 +133,7 @@ export function raiseDoubt(
 
 /** When a lane changes the journal, sends again and raises fees; times in milliseconds. */
 export interface LanePolicy {
-  /** Pause between two polls of the chain. */
+  /** Pause between two polls of the chain; four times as long while no transaction is open. */
   readonly pollMs: number
   /** The shortest time between two contradictions that both count. */
   readonly doubtEveryMs: number

@@ -125,11 +125,20 @@ function beginTracking(options: TrackerOptions): Tracking {
 }
 
 async function lookAlways(tracking: Tracking, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
+  for (let pauses = 1; !stopping.aborted; pauses += 1) {
     await delay(tracking.policy.pollMs, undefined, { signal: stopping }).catch(() => undefined)
-    if (!stopping.aborted) await lookOnce(tracking)
+    if (stopping.aborted || (isIdle(tracking) && pauses < IDLE_PAUSES)) continue
+    await lookOnce(tracking)
+    pauses = 0
   }
 }
+
+/** Pauses between two polls of an idle lane, so that it costs a node a request a second. */
+const IDLE_PAUSES = 4
+
+/** Nothing waits for the next block: what is mined may still be lost, and another process may use the key. */
+const isIdle = ({ followed, reachable }: Tracking): boolean =>
+  reachable && followed.openCount() === 0
 
 /** One poll. A node that does not answer is polled again; any other error is fatal. */
 async function lookOnce(tracking: Tracking): Promise<void> {

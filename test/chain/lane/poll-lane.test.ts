@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { LANE_POLICY } from '../../../chain/lane/follow-transaction.js'
+import { eventually } from '../../support/eventually.js'
 import { openScriptedLane, type ScriptedLane, type ScriptedLaneOptions } from './scripted-lane.js'
 
 describe('the polls of a lane', () => {
@@ -98,6 +99,20 @@ describe('the polls of a lane', () => {
     Object.assign(lane.chain, { head: () => ((asked += 1), head()) })
     await new Promise((resolve) => setTimeout(resolve, 10))
     expect(asked).to.equal(0)
+  })
+
+  it('polls an idle lane after four pauses', async () => {
+    lane.journal.close()
+    open({ policy: { pollMs: 20 } })
+    const { head } = lane.chain
+    let asked = 0
+    Object.assign(lane.chain, { head: () => ((asked += 1), head()) })
+    await lane.tracker.start()
+    const startedMs = performance.now()
+    await eventually(() => asked > 1)
+    // Timers may fire a millisecond early, never more.
+    expect(performance.now() - startedMs).to.be.at.least(4 * 19)
+    await lane.tracker.stop()
   })
 
   it('follows one transaction of a nonce, and none of another key', () => {
