@@ -122,30 +122,35 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
       return code && { ...code, hasSigned: false }
     })
 
-  function verifyDigest(signer: Address, digest: Hex, signature: Hex): Answer<SignatureVerdict> {
+  type Signed = readonly [digest: Uint8Array, signature: Hex]
+
+  function verifySigned(signer: Address, signed: Signed): Answer<SignatureVerdict> {
+    const [digest, signature] = signed
     if (!isHexBytes(signature)) {
-      return { kind: 'invalid', digest, path: 'ecdsa' }
+      return { kind: 'invalid', digest: bytesToHex(digest), path: 'ecdsa' }
     }
     const code = codeOf(signer)
     return code instanceof Promise
-      ? code.then((known) => judge(known, signer, digest, signature))
-      : judge(code, signer, digest, signature)
+      ? code.then((known) => judge(known, signer, signed))
+      : judge(code, signer, signed)
   }
 
   function judge(
     code: SignerCode | undefined,
     signer: Address,
-    digest: Hex,
-    signature: Hex,
+    [digest, signature]: Signed,
   ): Answer<SignatureVerdict> {
-    if (code?.hasCode === true) return askContract(signer, digest, signature)
-    const recovered = recoverStrict(hexToBytes(digest), hexToBytes(signature))
+    if (code?.hasCode === true) return askContract(signer, bytesToHex(digest), signature)
+    const recovered = recoverStrict(digest, hexToBytes(signature))
     if (recovered === signer) {
       if (code !== undefined) code.hasSigned = true
       return { kind: 'valid', path: 'ecdsa' }
     }
     if (code === undefined) return unreadable(`no answer whether ${signer} has code`)
-    return { kind: 'invalid', digest, path: 'ecdsa', ...(recovered !== undefined && { recovered }) }
+    return {
+      ...{ kind: 'invalid', digest: bytesToHex(digest), path: 'ecdsa' },
+      ...(recovered !== undefined && { recovered }),
+    }
   }
 
   async function askContract(signer: Address, digest: Hex, sig: Hex): Promise<SignatureVerdict> {
@@ -156,13 +161,13 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
       : { kind: 'invalid', digest, path: 'erc1271' }
   }
 
-  const digest = (action: Action): Hex => bytesToHex(hasher.digest(action))
   return {
-    digest,
-    verify: (action, signature) => verifyDigest(action.signer, digest(action), signature),
+    digest: (action) => bytesToHex(hasher.digest(action)),
+    verify: (action, signature) => verifySigned(action.signer, [hasher.digest(action), signature]),
     cancelDigest: (terms) => bytesToHex(hasher.cancelDigest(terms)),
     cancelAllDigest: (terms) => bytesToHex(hasher.cancelAllDigest(terms)),
-    verifyDigest,
+    verifyDigest: (signer, digest, signature) =>
+      verifySigned(signer, [hexToBytes(digest), signature]),
     hasCode(address) {
       const code = codeOf(address)
       return code instanceof Promise ? code.then((known) => known?.hasCode) : code?.hasCode
