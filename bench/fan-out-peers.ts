@@ -12,7 +12,10 @@ const LOOK_EVERY_MS = 50
 /** Connection limit: more than any bench opens. */
 const MANY = '10000'
 
-/** The Procfile's Node options of the fan-out; the peer has the same. */
+/**
+ * The Procfile's young generation of the fan-out; the peer has the same. Its options of the old generation change no figure
+ * here.
+ */
 const YOUNG = '--max-semi-space-size=64'
 
 /** Location of the feed for both. */
