@@ -93,7 +93,7 @@ function readPrices(
 ): Checked<{ readonly value: readonly PriceE18[] }> {
   const read =
     sent === undefined && derived !== undefined
-      ? positivePrices(derived)
+      ? derivedPrices(derived)
       : readPrice(sent, market.tickSize)
   if ('refusal' in read) return read
   const prices = typeof read.value === 'bigint' ? [priceE18(read.value)] : read.value
@@ -115,11 +115,14 @@ function readPrice(sent: unknown, tick: bigint): Checked<{ readonly value: bigin
   return { refusal: offTick(formatDecimal(tick, 18), nearest(floor, tick)) }
 }
 
-/** A price so high that its reciprocal is below half a tick has no engine price. */
-function positivePrices(derived: DerivedPrices): Checked<{ readonly value: readonly PriceE18[] }> {
+/**
+ * A price so high that its reciprocal is below half a tick has no engine price. From there up to one tick the lower
+ * neighbour is 0, which no signed word states: that is refused first.
+ */
+function derivedPrices(derived: DerivedPrices): Checked<{ readonly value: readonly PriceE18[] }> {
   const { price, priceFloor, priceCeil } = derived
-  const positive = [price, priceFloor, priceCeil].filter((each) => each > 0n)
-  return price > 0n ? { value: positive } : { refusal: notPositive('limit_price') }
+  if (price === 0n) return { refusal: notPositive('limit_price') }
+  return { value: [price, priceFloor, priceCeil] }
 }
 
 function readDesired(

@@ -105,6 +105,15 @@ describe('validateOrder accepts', () => {
     expect(refused(beyond).message).to.contain('limitPrice is not aligned')
   })
 
+  it('an intent whose reciprocal is between half a tick and one at that tick, and not at 0', async () => {
+    const body = await signedIntentBody({ side: 'buy', price: `15${'0'.repeat(17)}`, size: '1' })
+    expect(accepted(body).limitPrice).to.equal(1n)
+    expect(refused(withWords(body, { limitPrice: 0n })).code).to.equal('data_price_not_positive')
+    expect(refused(withWords(body, { limitPrice: 2n })).code).to.equal(
+      'data_limit_price_not_aligned',
+    )
+  })
+
   it('an intent beside flat numbers only as those say', async () => {
     const body = await signedIntentBody({ side: 'buy', price: '3', size: '100' })
     const sent = { ...body, limit_price: '0.333333333333333334' }
