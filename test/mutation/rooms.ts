@@ -24,7 +24,8 @@ const CORE = [
 const ENTRY = ['test/refusals', 'test/core/entry']
 /** What else tests the checks at the entry: where their answers are used. */
 const ENTRY_USES = [
-  ...['core/contracts/index-lag', 'core/contracts/market-terms', 'core/contracts/future'],
+  ...['core/contracts/index-lag', 'core/contracts/market-terms'],
+  'core/contracts/future-admission',
   ...['chain/signing/frame-message', 'chain/signing/read-frame-header'],
   ...['chain/signing/typed-data', 'actors/order-intake/market-gate', 'api-gateway/price-history'],
 ].map((path) => `test/${path}.test.ts`)

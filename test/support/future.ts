@@ -1,4 +1,4 @@
-import type { AccountFacts, MarketFacts } from '../../core/contracts/contract.js'
+import type { AccountFacts, MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import {
   hideFuture,
   hideFutureAccount,
@@ -27,6 +27,12 @@ export const futureFacts = (facts: Partial<FutureFacts> = {}): FutureFacts => ({
   maintenanceFactor: e18('0.95'),
   cngnAsset: `0x${'c1'.repeat(20)}`,
   ...facts,
+})
+
+/** Those facts of the series, read at the start of the day. */
+export const observedFuture = (facts: Partial<FutureFacts> = {}): MarketObservation => ({
+  ...{ facts: hideFuture(futureFacts(facts)), blockNumber: 1n },
+  ...{ blockTimeSec: START_MS / 1000, readAtMs: START_MS },
 })
 
 /** An account with a million USDC and no position. */
