@@ -2,6 +2,7 @@
 # Every step prints its name and duration; a step with nothing to do is silent or quick.
 
 setup_log=.cache/setup.log
+setup_lock=.cache/setup.lock
 
 fail() {
   printf 'venue: %s\n' "$1" >&2
@@ -9,7 +10,7 @@ fail() {
 }
 
 # Not by ":": a failed redirection of a special builtin ends the shell without a message.
-{ mkdir -p .cache && true >>"$setup_log"; } 2>/dev/null ||
+{ mkdir -p .cache && true >>"$setup_log" && true >>"$setup_lock"; } 2>/dev/null ||
   fail "$PWD/$setup_log cannot be written; it may belong to another user: make it writable, or remove $PWD/.cache"
 
 . devnet/step.sh
@@ -141,16 +142,33 @@ ensure_nats_server() {
   step 'fetch nats-server from Debian' devnet/fetch-nats-server.sh || fail 'no nats-server, see above'
 }
 
+# One setup of a tree at a time. A command of a step holds the lock with this shell, so that one that outlives the shell
+# still keeps the next setup away.
+lock_setup() {
+  exec 9>>"$setup_lock"
+  flock --nonblock 9 && return
+  printf 'venue: another setup runs in %s: waiting for its end\n' "$PWD" >&2
+  flock 9 || fail "$PWD/$setup_lock cannot be locked"
+}
+
+# What runs after the setup has nothing of the lock.
+unlock_setup() {
+  flock --unlock 9
+  exec 9>&-
+}
+
 check_programs() {
   anvil=node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil
   "$anvil" --version >/dev/null 2>&1 || fail "the local chain does not run: $anvil --version fails"
 }
 
-setup_begun=$(now_ms)
 check_machine
+lock_setup
+setup_begun=$(now_ms)
 printf 'set up (Node %s)\n' "$node_version"
 ensure_packages
 is_built || step 'compile' build || fail 'the build failed; its last lines are above'
 ensure_nats_server
 check_programs
+unlock_setup
 printf '  all set up: %s ms\n' "$(($(now_ms) - setup_begun))"

@@ -5,9 +5,10 @@ step_tick_s=${step_tick_s:-10}
 
 now_ms() { date +%s%3N; }
 
-# say_that_it_goes_on WHAT: until it is killed, or this shell has ended. The pause holds no output of ours open.
+# say_that_it_goes_on WHAT: until it is killed, or this shell has ended. The pause, which may outlive both, holds neither an
+# output of ours open nor the lock of the setup.
 say_that_it_goes_on() {
-  while sleep "$step_tick_s" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+  while sleep "$step_tick_s" >/dev/null 2>&1 9>&- && kill -0 $$ 2>/dev/null; do
     printf '  %s: %s s so far\n' "$1" "$((($(now_ms) - step_begun) / 1000))"
   done
 }

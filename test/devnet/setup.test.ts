@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { inProject } from '../../devnet/launcher/binaries.js'
+import { eventually } from '../support/eventually.js'
 import { tempDir } from '../support/temp-dir.js'
 
 /** Runs a line of shell with the function `step`, which speaks up each second. */
@@ -56,6 +58,95 @@ describe('the setup', () => {
         dir.remove()
       }
     })
+})
+
+/** Stands in for what the setup calls; `npm ci` writes down when it runs, and goes on once there is a file `go`. */
+const STAND_INS = {
+  'bin/node': '[ "$1" != -v ] || echo v22.12.0',
+  'bin/npm': `[ "$1" = ci ] || exit 0
+    echo begun >>npm-ci
+    until [ -e go ]; do sleep 0.02; done
+    mkdir -p node_modules/@foundry-rs/anvil-linux-amd64/bin
+    cp bin/make node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil
+    echo ended >>npm-ci
+    [ ! -e broken ]`,
+  'bin/nats-server': 'echo nats-server: v2.10.27',
+  ...{ 'bin/python3': '', 'bin/make': '', 'bin/g++': '' },
+}
+
+describe('two setups in one tree', function () {
+  this.timeout(60_000)
+  let dir: ReturnType<typeof tempDir>
+  const running: Promise<unknown>[] = []
+  beforeEach(() => {
+    dir = tempDir()
+    for (const [name, lines] of Object.entries(STAND_INS)) {
+      const file = join(dir.path, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, `#!/bin/sh\n${lines}\n`, { mode: 0o755 })
+    }
+    writeFileSync(join(dir.path, 'package-lock.json'), '{}')
+    symlinkSync(inProject('devnet'), join(dir.path, 'devnet'))
+  })
+  afterEach(async () => {
+    for (const name of ['go', 'end']) put(name)
+    await Promise.all(running.splice(0))
+    dir.remove()
+  })
+
+  const put = (name: string): void => writeFileSync(join(dir.path, name), '')
+  const npmCi = (): string => readFileSync(join(dir.path, 'npm-ci'), 'utf8')
+  /** The lock is free, says a process that another one has started. */
+  const isFree = (): boolean =>
+    spawnSync('flock', ['--nonblock', '.cache/setup.lock', 'true'], { cwd: dir.path }).status === 0
+  /** Runs the setup, and then a line of shell. */
+  function setUp(line = 'true') {
+    const said = { stdout: '', stderr: '' }
+    const child = spawn('sh', ['-euc', `command=up; . devnet/setup.sh; ${line}`], {
+      ...{ cwd: dir.path, env: { PATH: `${join(dir.path, 'bin')}:${process.env.PATH}` } },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.on('data', (data) => (said.stdout += String(data)))
+    child.stderr.on('data', (data) => (said.stderr += String(data)))
+    const ended = once(child, 'close').then(([status]) => ({ status: status as unknown, ...said }))
+    running.push(ended)
+    return { said, ended }
+  }
+
+  it('take turns, and the second finds the packages installed', async () => {
+    const first = setUp()
+    await eventually(() => npmCi() === 'begun\n')
+    const second = setUp()
+    await eventually(() => second.said.stderr.length > 0, 10_000)
+    put('go')
+    const [one, other] = await Promise.all([first.ended, second.ended])
+    expect([one.status, one.stderr, other.status]).to.deep.equal([0, '', 0])
+    expect(other.stderr).to.equal(
+      `venue: another setup runs in ${realpathSync(dir.path)}: waiting for its end\n`,
+    )
+    expect(npmCi()).to.equal('begun\nended\n')
+    expect(one.stdout).to.include('install packages')
+    expect(other.stdout)
+      .to.match(/all set up/)
+      .and.not.include('install packages')
+  })
+
+  it('do not wait for what runs after the first, which has nothing of the lock', async () => {
+    put('go')
+    const first = setUp('[ ! -e /proc/self/fd/9 ]; until [ -e end ]; do sleep 0.02; done')
+    await eventually(() => first.said.stdout.includes('all set up'), 10_000)
+    expect(isFree()).to.equal(true)
+    put('end')
+    expect((await first.ended).status).to.equal(0)
+  })
+
+  it('do not wait for one that failed', async () => {
+    put('go')
+    put('broken')
+    const { status, stderr } = await setUp().ended
+    expect([status, stderr]).to.deep.equal([1, 'venue: npm ci failed; its last lines are above\n'])
+    expect(isFree()).to.equal(true)
+  })
 })
 
 describe('a step of the setup', function () {
