@@ -78,7 +78,7 @@ export async function openPublishedJournal(
     ...{ options, stream, writer: randomUUID(), rebuilt: 0 },
     publication: openPublication(db, {
       ...{ stream, streamEnd: lastSeq },
-      holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream, lastSeq)),
+      holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream)),
     }),
   }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
@@ -91,17 +91,14 @@ export async function openPublishedJournal(
 }
 
 /** Takeovers alone are nothing that was sent. */
-async function holdsEntries(
-  bus: Pick<Bus, 'read'>,
-  stream: string,
-  lastSeq: number,
-): Promise<boolean> {
-  for (let next = 1; next <= lastSeq;) {
+async function holdsEntries(bus: Pick<Bus, 'read'>, stream: string): Promise<boolean> {
+  for (let next = 1; ;) {
     const read = await bus.read(stream, next, FOLDED_AT_ONCE)
+    const last = read.at(-1)
+    if (last === undefined) return false
     if (read.some(({ data }) => decodeJournal(data).entries.length > 0)) return true
-    next = (read.at(-1)?.seq ?? lastSeq) + 1
+    next = last.seq + 1
   }
-  return false
 }
 
 interface Opening {
@@ -207,8 +204,7 @@ async function lead(
   publisher.wake()
   await journal.durable()
   const watching = watchTerm({
-    ...{ bus, stream, term, lastSeq: publisher.lastSeq, onFatal },
-    ...(silenceMs !== undefined && { everyMs: silenceMs }),
+    ...{ bus, stream, term, lastSeq: publisher.lastSeq, onFatal, everyMs: silenceMs },
   })
   return {
     ...{ journal, term, trouble: publisher.trouble },

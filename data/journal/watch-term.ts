@@ -15,7 +15,8 @@ export interface WatchTermOptions {
   readonly lastSeq: () => number
   /** Called once, with Deposed when a writer of a greater term has appended to the stream. */
   readonly onFatal: (error: unknown) => void
-  readonly everyMs?: number
+  /** LOOK_EVERY_MS by default. */
+  readonly everyMs?: number | undefined
 }
 
 /**
