@@ -44,7 +44,7 @@ const LANE = [
 const EXECUTOR = [
   ...['check-terms', 'config', 'find-short', 'observe', 'settlement', 'pack-matches'],
   ...['settle-group', 'settlement-queue', 'reversals', 'execute', 'http', 'app', 'price-faults'],
-  ...['look-for-faults', 'open-executor'],
+  ...['look-for-faults', 'open-executor', 'executor-parts'],
 ]
 
 /** Histories of thousands of rows, and of random days; others have a few rows of each kind. */
