@@ -40,7 +40,7 @@ export function observeIfNewer(
 
 /** Holds open orders that the account cannot carry any more, and releases those that waited for it. */
 export function reviewAccount(step: Step, account: Account): void {
-  if (step.state.reviews.size > 0) step.state.reviews.delete(account.subaccountId)
+  step.state.reviews.delete(account.subaccountId)
   for (const live of account.orders) {
     if (live.level === undefined) continue
     const unfit = whyNotStay(step.state, live)
@@ -100,7 +100,6 @@ function mayReview(step: Step, account: Account): boolean {
 
 /** Reviews the accounts that an earlier step left. */
 export function continueReviews(step: Step): void {
-  if (step.state.reviews.size === 0) return
   for (const subaccountId of [...step.state.reviews]) {
     if (step.reviewed === REVIEWED_MAX_PER_STEP) return
     const account = step.state.accounts.get(subaccountId)
