@@ -1,5 +1,15 @@
 import { expect } from 'chai'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Market } from '../../core/contracts/market.js'
 import { writeFileDurably, writeJsonDurably } from '../../data/durable-file.js'
@@ -187,6 +197,31 @@ describe('a file that is written durably', () => {
     expect(modeOf()).to.equal(0o644 & ~process.umask())
     await writeJsonDurably(file, {}, { mode: 0o600 })
     expect(modeOf()).to.equal(0o600)
+  })
+
+  it('is on the disk with its folder, neither of which stays open', async () => {
+    const probe = await open(dir.path)
+    const handles = Object.getPrototypeOf(probe) as FileHandle
+    await probe.close()
+    const sync = Object.getOwnPropertyDescriptor(handles, 'sync')
+    const synced: string[] = []
+    handles.sync = function (this: FileHandle) {
+      synced.push(readlinkSync(`/proc/self/fd/${this.fd}`))
+      return Promise.resolve()
+    }
+    const openFiles = () =>
+      readdirSync('/proc/self/fd').flatMap((fd) => {
+        const path = `/proc/self/fd/${fd}`
+        return existsSync(path) ? [readlinkSync(path)] : []
+      })
+    try {
+      await writeFileDurably(file, 'a')
+    } finally {
+      if (sync !== undefined) Object.defineProperty(handles, 'sync', sync)
+    }
+    const folder = realpathSync(dir.path)
+    expect(synced).to.deep.equal([join(folder, 'a.json.new'), folder])
+    expect(openFiles().filter((path) => path.startsWith(folder))).to.deep.equal([])
   })
 
   it('keeps its old content when it cannot be written', async () => {

@@ -4,7 +4,7 @@ import type { Trade } from '../../../core/records/trade-record.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
 import { openHistory, streamed, type TestHistory } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
-import { feedOf } from '../../support/market-feed.js'
+import { feedOf, feedOwner } from '../../support/market-feed.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const OTHER = { market: 'cNGN-PERP', ordinal: 1 }
@@ -58,5 +58,28 @@ describe('the trades of a market', () => {
       before = page.at(-1)?.fill.tradeId
     }
     expect(ids).to.deep.equal(taken.map(({ fill }) => fill.tradeId))
+  })
+
+  it('are fills of their owner, both legs of each, newest first, with the same marks', () => {
+    const reversed = new Set(
+      changes.flatMap((change) => (change.kind === 'FillReversed' ? [change.fill.tradeId] : [])),
+    )
+    const legs = changes.flatMap((change) => (change.kind === 'OrderFilled' ? [change] : []))
+    const expected = legs.reverse().map(({ fill, orderId, side, atMs, seq }) => ({
+      ...{ tradeId: fill.tradeId, orderId, liquidity: fill.liquidity, side, atMs },
+      ...{ price: fill.price, amount: fill.amount, fee: fill.fee, txHash: fill.txHash },
+      ...(reversed.has(fill.tradeId) ? { reversed: true } : {}),
+      market: SPOT.market,
+      position: { atMs, key: seq * 256 + SPOT.ordinal },
+    }))
+    expect(reads.fills(feedOwner(SPOT), { limit: 100_000 })).to.deep.equal(expected)
+    const before = expected[3]?.position
+    expect(reads.fills(feedOwner(SPOT), { limit: 2, before })).to.deep.equal(expected.slice(4, 6))
+  })
+
+  it('have the mark of a contract that has one', () => {
+    history.db.exec(`UPDATE trades SET mark_price = '7'; UPDATE fills SET mark_price = '7'`)
+    expect(reads.trades(SPOT.market, 1)[0]?.fill.markPrice).to.equal(7n)
+    expect(reads.fills(feedOwner(SPOT), { limit: 1 })[0]?.markPrice).to.equal(7n)
   })
 })
