@@ -149,6 +149,21 @@ describe('the writer of checkpoints', () => {
     await write(checkpointer, 3)
   })
 
+  it('says how long the writing took, in whole milliseconds', async () => {
+    const took: number[] = []
+    const checkpointWritten = (_: StoredCheckpoint, ms: number) => void took.push(ms)
+    const checkpointFailed = (error: unknown) => failures.push(error)
+    const facts = { checkpointWritten, checkpointFailed, commandsTrimmed: () => undefined }
+    const checkpointer = writer({ facts })
+    const acknowledge = bus.holdAppendAcks()
+    elapsedMs = 1_000.4
+    checkpointer.applied(10, capture)
+    elapsedMs = 1_250.9
+    acknowledge()
+    await eventually(() => took.length > 0)
+    expect([took, failures]).to.deep.equal([[251], []])
+  })
+
   it('says nothing of one that its stop breaks off', async () => {
     const append: Bus['append'] = () => Promise.reject(new Error('the bus is closed'))
     const checkpointer = writer({ bus: { ...bus, append } })
