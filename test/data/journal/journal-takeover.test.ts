@@ -156,6 +156,23 @@ describe('the takeover of a journal on the bus', () => {
     expect((await becoming).journal.find('m:1')?.state.kind).to.equal('open')
   })
 
+  it('appends nothing before the stream could be read to its end', async () => {
+    const first = await open('a')
+    await first.stop()
+    let [refused, appends] = [0, 0]
+    const read: MemoryBus['read'] = (...args) => {
+      if (refused === 2) return bus.read(...args)
+      refused += 1
+      return Promise.reject(new BusUnavailable('its stream has no leader'))
+    }
+    const append: MemoryBus['append'] = (...args) => {
+      appends += 1
+      return bus.append(...args)
+    }
+    const second = await open('a', { read, append })
+    expect([refused, appends, second.term]).to.deep.equal([2, 1, 2])
+  })
+
   it('is over only when what the file of an earlier release holds is in the stream', async () => {
     const old = openFile('a')
     sign(createTransactionJournal(old), 0, 'm:1')
