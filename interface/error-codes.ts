@@ -226,6 +226,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '500 | The use of the proof could not be noted; nothing was cancelled. | Send a new proof.',
     invalid_issued_at:
       '400 | issued_at is no integer. | Send unix seconds as a number, or as digits.',
+    unknown_field:
+      '400 | A cancel of all orders has a field that it does not know; a misspelt market would cancel in all. | Correct or remove the field that the text names.',
     invalid_order_ids:
       '400 | order_ids is no list of 1 to 200 order ids. | Send the ids as strings, at most 200 at once.',
     invalid_seconds:

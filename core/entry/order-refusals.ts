@@ -10,6 +10,8 @@ import type { AmountE18 } from '../money.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 
 const cannotChange = refuse(422)
+/** Most characters of a sent name in an answer. */
+const MAX_NAME_SHOWN = 64
 
 /** Refusals of replacements and reductions of orders; their texts are fixed. Where one is refused nothing has changed. */
 export const changeRefusals = {
@@ -103,6 +105,12 @@ export const belowMinNotional = (notional: string, least: string, symbol: string
     `order notional ${notional} ${symbol} is below the minimum ${least} ${symbol}`,
     { field: 'desired_amount', detail: { notional, min_notional: least } },
   )
+
+/** Of a cancel of all orders: a misspelt filter would cancel more than it was meant to. */
+export function unknownField(name: string): Refusal {
+  const field = name.slice(0, MAX_NAME_SHOWN)
+  return badRequest('unknown_field', `unknown field ${field}: nothing was done`, { field })
+}
 
 /** Refusals of cancels of many orders and of leases; their texts are fixed. None of them has cancelled anything. */
 export const cancelsRefusals = {

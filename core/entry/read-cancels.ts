@@ -11,7 +11,7 @@ import {
 } from '../limits.js'
 import { FRAME_CLOCK_SKEW_SEC } from './auth-frame.js'
 import { isLeaseId, isOrderId } from './order-body.js'
-import { cancelsRefusals } from './order-refusals.js'
+import { cancelsRefusals, unknownField } from './order-refusals.js'
 import {
   fieldRequired,
   invalidAddress,
@@ -125,12 +125,14 @@ interface AskedMarket {
   readonly market: string
 }
 
-/** Reads the body of `POST /v1/orders/cancel-all`; unknown fields are ignored. Pure. */
+/** Reads the body of `POST /v1/orders/cancel-all`. An unknown field is refused: it may be a misspelt one that narrows. Pure. */
 export function readCancelAll(
   body: unknown,
   { market }: AskedMarket,
 ): Checked<CancelsBody<CancelAllTerms>> {
   return readCancels(body, (fields) => {
+    const unknown = refuseUnknown(fields, CANCEL_ALL_FIELDS)
+    if (unknown !== undefined) return { refusal: unknown }
     const side = fieldOf(fields, 'side')
     if (side !== undefined && side !== 'buy' && side !== 'sell') return { refusal: refusals.side }
     const sentId = fieldOf(fields, 'subaccount_id')
@@ -152,7 +154,22 @@ export function readCancelAll(
   })
 }
 
-/** The same for `POST /v1/orders/cancel-list`. */
+const PROOF_FIELDS = [
+  'owner_address',
+  'signature',
+  'signer_address',
+  'issued_at',
+  'expiry',
+] as const
+const CANCEL_ALL_FIELDS = new Set([...PROOF_FIELDS, 'market', 'side', 'subaccount_id', 'reason'])
+const CANCEL_ALL_AFTER_FIELDS = new Set([...PROOF_FIELDS, 'market', 'seconds'])
+
+function refuseUnknown(fields: JsonFields, known: ReadonlySet<string>): Refusal | undefined {
+  const unknown = Object.keys(fields).find((name) => !known.has(name))
+  return unknown === undefined ? undefined : unknownField(unknown)
+}
+
+/** Reads the body of `POST /v1/orders/cancel-list`; unknown fields are ignored. */
 export function readCancelOrders(body: unknown): Checked<CancelsBody<CancelOrdersTerms>> {
   return readCancels(body, (fields) => {
     const orderIds = fieldOf(fields, 'order_ids')
@@ -170,12 +187,14 @@ const isListOfIds = (value: unknown): value is string[] =>
   value.length <= MAX_CANCELLED_IDS &&
   value.every((id) => typeof id === 'string' && id !== '' && isOrderId(id))
 
-/** The same for `POST /v1/orders/cancel-all-after`. */
+/** The same for `POST /v1/orders/cancel-all-after`, where an unknown field is refused too. */
 export function readCancelAllAfter(
   body: unknown,
   { market }: AskedMarket,
 ): Checked<CancelsBody<CancelAllAfterTerms>> {
   return readCancels(body, (fields) => {
+    const unknown = refuseUnknown(fields, CANCEL_ALL_AFTER_FIELDS)
+    if (unknown !== undefined) return { refusal: unknown }
     const seconds = fieldOf(fields, 'seconds')
     if (seconds === undefined) return { refusal: fieldRequired('seconds') }
     if (seconds !== 0 && !isLeaseSec(seconds)) return { refusal: cancelsRefusals.seconds }

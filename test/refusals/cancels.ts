@@ -45,8 +45,14 @@ const sharedRules: readonly Rule<object>[] = [
   rule(noAddress('owner_address'), valuesOf('owner_address', ['0x12', 7])),
 ]
 
+const unknownRule = (name: string) =>
+  rule(['unknown_field', `unknown field ${name}: nothing was done`, name], {
+    [`the field ${name}`]: set({ [name]: 'x' }),
+  })
+
 export const cancelAllRules: readonly Rule<object>[] = [
   ...sharedRules,
+  ...['markets', 'Side', 'subaccountId'].map(unknownRule),
   rule(['invalid_side', 'side must be buy or sell', 'side'], valuesOf('side', ['BUY', 1])),
   ...['0x7', 1].map((id) => rule(noInteger('subaccount_id', id), valuesOf('subaccount_id', [id]))),
   rule(REASON, valuesOf('reason', ['x'.repeat(129), 'a\nb', 5, ['a']])),
@@ -92,6 +98,7 @@ export const cancelListRules: readonly Rule<object>[] = [
 
 export const cancelAllAfterRules: readonly Rule<object>[] = [
   ...sharedRules,
+  unknownRule('markets'),
   rule(required('seconds'), valuesOf('seconds', [undefined, null])),
   rule(
     ['invalid_seconds', 'seconds must be 0 or an integer from 10 to 86400', 'seconds'],
