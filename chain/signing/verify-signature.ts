@@ -3,13 +3,11 @@ import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
 import { typeString } from '../../core/entry/signed-structs.js'
-import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { revertOf } from '../abi/errors.js'
 import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import type { ChainClient, CircuitBreaker } from '../reads/client.js'
-import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
-import { CACHE_ENTRIES, KEPT_MS } from '../reads/read-account.js'
+import type { Answer } from '../reads/expiring-cache.js'
 import {
   bytesToHex,
   hexToBytes,
@@ -18,6 +16,12 @@ import {
   recoverStrict,
   requireNativeCurve,
 } from './keys.js'
+import {
+  createSignerCodes,
+  type CodeAtBlock,
+  type SignerCode,
+  type SignerCodesOptions,
+} from './signer-code.js'
 
 /** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
 export type SignatureVerdict =
@@ -50,13 +54,6 @@ export interface SignatureVerifier {
   readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
 }
 
-/** Whether there was code at an address. */
-export interface CodeAtBlock {
-  readonly hasCode: boolean
-  /** The block at which it was read, where that is known. */
-  readonly blockNumber?: bigint
-}
-
 /** The two questions that only the chain can answer; undefined without an answer. */
 export interface SignatureReads {
   readonly readCode: (address: Address) => Promise<CodeAtBlock | undefined>
@@ -68,30 +65,17 @@ export interface SignatureReads {
   ) => Promise<boolean | undefined>
 }
 
-export interface SignatureVerifierOptions extends SignatureReads {
+export interface SignatureVerifierOptions extends SignatureReads, SignerCodesOptions {
   readonly domain: ActionDomain
-  /** How long an answer about code is kept; by default one block of the target chain. */
-  readonly codeCacheMs?: number
-  /** Keeps that a plain key has no code, up to KEPT_MS, while no block gives it any; absent, it is kept for `codeCacheMs`. */
-  readonly touched?: Pick<TouchedBlocks<Address>, 'isUntouched'>
 }
-
-/** What is known of a signer. */
-interface SignerCode extends CodeAtBlock {
-  /** A signature was recovered to its address. */
-  hasSigned: boolean
-}
-
-/** A key that signs, and had no code at a known block: only an EIP-7702 delegation gives code to its address. */
-const isPlainKey = (code: SignerCode): code is SignerCode & Required<CodeAtBlock> =>
-  code.hasSigned && !code.hasCode && code.blockNumber !== undefined
 
 /** The chain did not answer a question about a signer. */
 export class SignerUnreadable extends Error {
   override readonly name = 'SignerUnreadable'
 }
 
-const BLOCK_TIME_MS = 2_000
+type Signed = readonly [digest: Uint8Array, signature: Hex]
+
 /** A contract's signature may be long, but no longer than a request body. */
 const MAX_SIGNATURE_DIGITS = 2 * 65_536
 
@@ -102,27 +86,9 @@ const MAX_SIGNATURE_DIGITS = 2 * 65_536
  */
 export function createSignatureVerifier(options: SignatureVerifierOptions): SignatureVerifier {
   requireNativeCurve()
-  const { domain, codeCacheMs = BLOCK_TIME_MS, readCode, callIsValidSignature, touched } = options
+  const { domain, callIsValidSignature } = options
   const hasher = createActionHasher(domain)
-  const codes = createExpiringCache<SignerCode>({
-    ttlMs: codeCacheMs,
-    maxEntries: CACHE_ENTRIES,
-    ...(touched !== undefined && {
-      keep: {
-        stillHolds: (code, readAtMs, address) =>
-          isPlainKey(code) && touched.isUntouched({ ...code, id: address as Address, readAtMs }),
-        mostMs: KEPT_MS,
-      },
-    }),
-  })
-
-  const codeOf = (address: Address): Answer<SignerCode | undefined> =>
-    codes.get(address, async () => {
-      const code = await readCode(address)
-      return code && { ...code, hasSigned: false }
-    })
-
-  type Signed = readonly [digest: Uint8Array, signature: Hex]
+  const codeOf = createSignerCodes(options)
 
   function verifySigned(signer: Address, signed: Signed): Answer<SignatureVerdict> {
     const [digest, signature] = signed

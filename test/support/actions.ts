@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { bytesToHex } from '../../chain/signing/keys.js'
-import type { CodeAtBlock } from '../../chain/signing/verify-signature.js'
+import type { CodeAtBlock } from '../../chain/signing/signer-code.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 
 /** What the chain says of code at an address; undefined when it does not answer. */
