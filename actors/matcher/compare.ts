@@ -54,13 +54,15 @@ export async function startComparing(
 
 /** Resolves at the feed's end, at the latest when the log is at its own. A feed that is longer breaks an invariant. */
 export async function compare({ log, feed, logEnd }: Comparing): Promise<Compared> {
-  const isThrough = async () => feed.isPastStart() && (await feed.skipLeaders())
-  while (!(await isThrough()) && log.commandSeq < logEnd) {
-    if (!(await isInFeed(feed, await log.next()))) break
+  while (!(feed.isPastStart() && (await feed.skipLeaders())) && log.commandSeq < logEnd) {
+    // Waits only for what has not arrived: a promise for each message is a tenth of the replay of small ones.
+    const message = log.ahead() ?? (await log.next())
+    if (!(await isInFeed(feed, message))) break
     log.finish()
   }
   const { changeSeq } = feed.endAtStart
-  assert(await isThrough(), `log gives seq ${log.state.seq}, feed holds ${changeSeq}`)
+  const isThrough = feed.isPastStart() && (await feed.skipLeaders())
+  assert(isThrough, `log gives seq ${log.state.seq}, feed holds ${changeSeq}`)
   return comparedAt(log, feed)
 }
 
@@ -202,7 +204,8 @@ class FeedCursor {
       return true
     }
     for (;;) {
-      const stored = await this.#nextStored()
+      const next = this.#nextStored()
+      const stored = next instanceof Promise ? await next : next
       if (stored === undefined) return false
       if (holdsBlock(stored.data, block)) {
         this.#moveOver(stored, lastSeq)
@@ -228,9 +231,9 @@ class FeedCursor {
     return this.#reader.stop()
   }
 
-  async #nextStored(): Promise<BusMessage | undefined> {
+  #nextStored(): BusMessage | undefined | Promise<BusMessage | undefined> {
     const waitMs = this.#options.waitFor(this.#end.messageSeq)
-    return waitMs === 0 ? undefined : this.#reader.peek(waitMs)
+    return waitMs === 0 ? undefined : (this.#reader.ahead() ?? this.#reader.peek(waitMs))
   }
 
   #skipLeader(stored: BusMessage): boolean {

@@ -8,8 +8,9 @@ import { termOf, type LoggedCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
 
-/** Messages that are read ahead. */
+/** Messages that are read ahead; the next ones come when all of these are taken. */
 const AHEAD_MAX = 64
+const noop = (): void => undefined
 
 /** The reader was stopped while its owner still wanted a message. */
 class ReaderStopped extends Error {
@@ -18,10 +19,12 @@ class ReaderStopped extends Error {
 
 /** Reads a stream forward, each message once. */
 export interface StreamReader {
-  /** The next message, which stays the next until it is taken; undefined when none arrives in time. */
+  /** The next message, which stays the next until it is taken; undefined when it has not arrived. */
+  ahead(): BusMessage | undefined
+  /** The same; undefined when none arrives in time. */
   peek(withinMs: number): Promise<BusMessage | undefined>
   take(): void
-  /** From now on peek throws ReaderStopped. */
+  /** From now on ahead and peek throw ReaderStopped. */
   stop(): Promise<void>
 }
 
@@ -34,17 +37,17 @@ export interface StreamReaderOptions {
 
 export async function openStreamReader(options: StreamReaderOptions): Promise<StreamReader> {
   const { bus, stream, fromSeq, onError } = options
-  const ahead: BusMessage[] = []
+  const read: BusMessage[] = []
   let stopped = false
-  let wakeReader = (): void => undefined
-  let wakeSender = (): void => undefined
+  let wakeReader = noop
+  let wakeSender = noop
   const subscription = await bus.follow({
     stream,
     fromSeq,
     onMessage: (message) => {
-      ahead.push(message)
+      read.push(message)
       wakeReader()
-      if (ahead.length < AHEAD_MAX) return
+      if (read.length < AHEAD_MAX) return
       return new Promise<void>((resolve) => (wakeSender = resolve))
     },
     onError,
@@ -53,19 +56,26 @@ export async function openStreamReader(options: StreamReaderOptions): Promise<St
     new Promise((resolve) => {
       const timer = withinMs === Infinity ? undefined : setTimeout(resolve, withinMs)
       wakeReader = () => {
+        // Many messages arrive before the reader goes on; resolving again is not free.
+        wakeReader = noop
         clearTimeout(timer)
         resolve()
       }
     })
+  const ahead = (): BusMessage | undefined => {
+    if (stopped) throw new ReaderStopped(`the reader of ${stream} is stopped`)
+    return read[0]
+  }
   return {
+    ahead,
     peek: async (withinMs) => {
-      if (ahead.length === 0 && !stopped) await arrival(withinMs)
-      if (stopped) throw new ReaderStopped(`the reader of ${stream} is stopped`)
-      return ahead[0]
+      if (read.length === 0 && !stopped) await arrival(withinMs)
+      return ahead()
     },
     take: () => {
-      ahead.shift()
-      if (ahead.length < AHEAD_MAX) wakeSender()
+      read.shift()
+      // Not with each that is taken: a full reader would make the sender wait for every message.
+      if (read.length === 0) wakeSender()
     },
     stop: async () => {
       stopped = true
@@ -101,7 +111,9 @@ export interface CommandLog {
   readonly commandSeq: number
   /** Where the step that is next stands. */
   readonly place: LogPlace
-  /** The message that is under way, or else the next one. */
+  /** The message that is under way, or else the next one; undefined when that has not arrived. */
+  ahead(notices?: TakeNotices): LoggedMessage | undefined
+  /** The same, however long it takes to arrive. */
   next(notices?: TakeNotices): Promise<LoggedMessage>
   /** The same; undefined when none is under way and none arrives in time. */
   nextWithin(ms: number): Promise<LoggedMessage | undefined>
@@ -127,9 +139,9 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
   let { commandSeq } = options
   let current: LoggedMessage | undefined
   const reader = await openStreamReader({ bus, stream, fromSeq: commandSeq + 1, onError })
-  const nextWithin = async (ms: number, notices?: TakeNotices) => {
+  const ahead = (notices?: TakeNotices) => {
     if (current !== undefined) return current
-    const message = await reader.peek(ms)
+    const message = reader.ahead()
     if (message === undefined) return undefined
     reader.take()
     crash('matcher.after_read')
@@ -140,8 +152,13 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
     )
     return current
   }
+  const nextWithin = async (ms: number, notices?: TakeNotices) => {
+    if (current === undefined) await reader.peek(ms)
+    return ahead(notices)
+  }
   return {
     state,
+    ahead,
     get commandSeq() {
       return commandSeq
     },

@@ -47,6 +47,7 @@ interface Session {
   broken: string | undefined
   wake: () => void
 }
+const noop = (): void => undefined
 
 /**
  * Bus.follow. Does not rely on recovery by the server or the client: it counts sequences itself and replaces a reader that
@@ -129,7 +130,7 @@ async function runSession(
     queue: [],
     pulledAt: undefined,
     broken: undefined,
-    wake: () => undefined,
+    wake: noop,
   }
   onSession(session)
   const breakOff = (reason: string): void => {
@@ -187,7 +188,7 @@ async function handleAll(follower: Follower, session: Session, pull: () => void)
     }
     const message = session.queue.shift()
     if (message === undefined) {
-      await new Promise<void>((resolve) => (session.wake = resolve))
+      await sleep(session)
       continue
     }
     if (message.seq < follower.nextSeq) continue
@@ -206,6 +207,16 @@ async function handleAll(follower: Follower, session: Session, pull: () => void)
     if (handling !== undefined) await handling
   }
 }
+
+/** Resolves when the session is woken. */
+const sleep = (session: Session): Promise<void> =>
+  new Promise((resolve) => {
+    session.wake = () => {
+      // Many messages arrive before the follower goes on; resolving again is not free.
+      session.wake = noop
+      resolve()
+    }
+  })
 
 /** Throws, or rejects with, FollowFailed for an error of the handler. */
 function handle(follower: Follower, message: BusMessage): Promise<void> | undefined {

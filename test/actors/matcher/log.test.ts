@@ -70,20 +70,27 @@ describe('a reader of a stream', () => {
     }
   })
 
-  it('reads 64 messages ahead, and one more with each that is taken', async () => {
+  it('reads 64 messages ahead, and the next ones when these are taken', async () => {
     for (let n = 0; n < 100; n += 1) await bus.append('s', bytes(`${n}`))
     await open()
     await eventually(() => arrived === 64)
     await new Promise((resolve) => setImmediate(resolve))
     expect(arrived).to.equal(64)
-    reader.take()
-    await eventually(() => arrived === 65)
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(arrived).to.equal(65)
-    for (let n = 1; n < 100; n += 1) {
+    for (let n = 0; n < 100; n += 1) {
+      expect(arrived).to.equal(n < 64 ? 64 : 100)
       expect(await peeked()).to.equal(`${n}`)
       reader.take()
+      if (n === 63) await eventually(() => arrived === 100)
     }
+  })
+
+  it('gives what has arrived at once', async () => {
+    await open()
+    expect(reader.ahead()).to.equal(undefined)
+    await bus.append('s', bytes('a'))
+    await eventually(() => arrived === 1)
+    expect(reader.ahead()).to.equal(await reader.peek(Infinity))
+    expect(reader.ahead()).to.include({ seq: 1 })
   })
 
   it('gives nothing more once it is stopped, also where a message is awaited', async () => {
@@ -93,6 +100,7 @@ describe('a reader of a stream', () => {
     expect(await waiting).to.have.property('name', 'ReaderStopped')
     await bus.append('s', bytes('a'))
     expect(await rejectionOf(peeked())).to.have.property('name', 'ReaderStopped')
+    expect(() => reader.ahead()).to.throw('is stopped')
     expect(arrived).to.equal(0)
   })
 
@@ -138,6 +146,7 @@ describe('the command log of a matcher', () => {
     const first = await log.next()
     expect([first.seq, first.commands.length, log.commandSeq]).to.deep.equal([1, 1, 0])
     expect(await log.next()).to.equal(first)
+    expect(log.ahead()).to.equal(first)
     expect(await log.nextWithin(0)).to.equal(first)
     expect(() => log.finish()).to.throw('not through')
     first.advance()
@@ -151,6 +160,7 @@ describe('the command log of a matcher', () => {
 
   it('has nothing next when no message arrives in time', async () => {
     expect(await log.nextWithin(1)).to.equal(undefined)
+    expect(log.ahead()).to.equal(undefined)
     await append(place('a'))
     expect((await log.nextWithin(60_000))?.seq).to.equal(1)
   })
