@@ -221,7 +221,7 @@ function reportOf({
     ],
     notes: [
       'Two orders and the cancel of an earlier one in turn, none of which match, over 256 kept-alive connections (64 for the peer, which more would not make faster); every answer must be 200, and each has one subscriber of its book. The load generator shares the processors with the measured processes. The open load has half of the rate, each request timed from its scheduled time. Processor time is that of all processes on the order path, the message server included; the naive figure is its process alone, which checks only the signature and neither custody nor funds.',
-      'The six accounts of the devnet take turns, so that nearly all facts about them are known; with 10,000 accounts an order seldom meets a known account, and custody, code and funds are read for it. The node of the development chain is counted there, because these reads are work for it too.',
+      'With 10,000 accounts custody, code and funds are read for the first order of each, in the warm-up, and again when a block has touched the account or five minutes have passed. The node of the development chain is counted in the ratio with it, because these reads are work for it too.',
       `Processor time of a request by process, µs: ${byProcess(venue)}; of 10,000 accounts: ${byProcess(crowd)}.`,
     ],
   }

@@ -86,13 +86,18 @@ describe('metrics of a running venue', function () {
     expect(stdout).to.match(/^venue http\S+: well\n/)
     expect(status).to.equal(0)
     expect(stdout).to.match(/\nPROCESS +STATE +MEMORY/)
-    const { isWell, markets, wallets } = JSON.parse(operator('status', '--json').stdout) as {
+    const { isWell, markets, wallets, processes } = JSON.parse(
+      operator('status', '--json').stdout,
+    ) as {
+      readonly processes: readonly { readonly eventLoopP99Sec?: number }[]
       isWell: boolean
       markets: Record<string, unknown>[]
       wallets: { wallet: string }[]
     }
     expect(isWell).to.equal(true)
     expect(markets.map(({ market, status }) => [market, status])).to.deep.equal([[SPOT, 'open']])
+    // Without the interval of the timer that measures it, which is 100 ms.
+    expect(processes.some(({ eventLoopP99Sec = 1 }) => eventLoopP99Sec < 0.1)).to.equal(true)
     expect(wallets.map(({ wallet }) => wallet).toSorted()).to.deep.equal([
       ...['deposit-submitter', 'executor', 'withdrawal-submitter'],
     ])

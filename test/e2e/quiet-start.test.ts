@@ -11,6 +11,15 @@ const AGAIN_IDLE_MS = 5_000
 const MEMORY_MIB_MAX = 640
 const LOUD = /"level":"(warn|error|fatal)"|\[(WRN|ERR|FTL)\]/
 
+/** A timer of 10 ms alone would make a hundred. */
+const WAKES_PER_SEC_MAX = 60
+
+/** How often a process has gone to sleep so far. */
+function sleepsOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1])
+}
+
 /** What a venue has logged above info. */
 function loudLines({ dataDir }: TestVenue): string[] {
   const logs = join(dataDir, 'logs')
@@ -26,6 +35,7 @@ function loudLines({ dataDir }: TestVenue): string[] {
 describe('a venue that is left alone', function () {
   this.timeout(240_000)
   let venue: TestVenue
+  let wakesPerSec: number
   after(() => venue?.stop())
 
   const start = (dataDir?: string) => {
@@ -40,9 +50,17 @@ describe('a venue that is left alone', function () {
 
   it('logs no warning from its start to the end of 12 idle seconds', async () => {
     venue = await start()
+    const { 'withdrawal-submitter': pid = 0 } = await venue.pids()
+    const [before, beganMs] = [sleepsOf(pid), performance.now()]
     await delay(IDLE_MS)
+    wakesPerSec = ((sleepsOf(pid) - before) * 1_000) / (performance.now() - beganMs)
     expect(loudLines(venue)).to.deep.equal([])
     expect(venue.output()).to.not.match(/WARN|ERROR/)
+  })
+
+  it('hardly wakes a process that has no work', () => {
+    expect(wakesPerSec).to.be.above(0)
+    expect(wakesPerSec).to.be.below(WAKES_PER_SEC_MAX)
   })
 
   it('takes at most 640 MiB of memory beside its chain, shared pages counted once', async () => {

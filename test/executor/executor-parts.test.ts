@@ -40,7 +40,7 @@ describe('the parts of an executor', () => {
   })
 
   for (const [what, options] of [
-    ['the window is over', { windowMs: 500 }],
+    ['the window is over', { windowMs: 1_500 }],
     [
       'another one of its accounts has come, when its fee is small',
       { shareBelowFee: quoteE18(E18) },
@@ -50,7 +50,7 @@ describe('the parts of an executor', () => {
       const executor = await rig.open(options)
       const first = executor.execute(payload(), 'm:1')
       await eventually(() => executor.waiting() === 1)
-      await asked(12)
+      await asked(4)
       const second = executor.execute(payload(), 'm:2')
       await rig.pooled()
       expect(executor.waiting()).to.equal(0)
