@@ -238,6 +238,17 @@ export function permissionsOf(user: BusUser): Permissions {
   }
 }
 
+/**
+ * Whether the server lets a user create a stream. A process that may not does not ask: the server logs a refusal as an error,
+ * also where the process only waits for the one that creates it.
+ */
+export function mayCreate(user: BusUser, stream: string): boolean {
+  const { allow, deny } = permissionsOf(user).publish
+  const isAmong = (subjects: readonly string[]): boolean =>
+    subjects.some((each) => overlap(each, createOf(stream)))
+  return isAmong(allow) && !isAmong(deny)
+}
+
 /** The users that ask on one of the subjects. */
 const askersOf = (subjects: readonly string[]): readonly BusUser[] =>
   BUS_USERS.filter((user) =>

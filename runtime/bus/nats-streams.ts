@@ -63,14 +63,18 @@ export interface NatsStreams {
   deleteReader(stream: string, reader: string): void
 }
 
+/** Whether this client may create a stream; one that may not leaves the server unasked. */
+type MayCreate = (stream: string) => boolean
+
 export async function createNatsStreams(
   connection: NatsConnection,
   timeoutMs: number,
+  mayCreate: MayCreate,
 ): Promise<NatsStreams> {
   const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
   let known: string | undefined
   const declared = async (config: ReturnType<typeof streamConfig>): Promise<void> => {
-    await declare(manager, config)
+    await declare(manager, config, mayCreate)
     known ??= config.name
   }
   const translated = <T>(stream: string, request: Promise<T>): Promise<T> => {
@@ -157,9 +161,17 @@ function readerFrom(fromSeq: number): Partial<ConsumerConfig> {
 }
 
 /** Looks before it creates: a process that may not create streams can use those that exist. */
-async function declare(manager: JetStreamManager, wanted: ReturnType<typeof streamConfig>) {
+async function declare(
+  manager: JetStreamManager,
+  wanted: ReturnType<typeof streamConfig>,
+  mayCreate: MayCreate,
+) {
   const { name } = wanted
-  const found = (await infoOf(manager, name)) ?? (await create(manager, wanted))
+  const existing = await infoOf(manager, name)
+  if (existing === undefined && !mayCreate(name)) {
+    throw new NotPermitted(`stream ${name}: another process creates it`)
+  }
+  const found = existing ?? (await create(manager, wanted))
   const { subjects } = wanted
   const isExtended =
     found.subjects.length < subjects.length &&

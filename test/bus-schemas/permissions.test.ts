@@ -1,16 +1,20 @@
 import { expect } from 'chai'
-import { BUS_USERS, permissionsOf, type BusUser } from '../../bus-schemas/permissions.js'
+import { BUS_USERS, mayCreate, permissionsOf, type BusUser } from '../../bus-schemas/permissions.js'
 import {
   cancelProofs,
   checkpointsSubject,
+  claimsStream,
   claimSubject,
+  commandsStream,
   commandsSubject,
+  feedStream,
   feedSubject,
   inboxPrefix,
   journalStream,
   journalSubject,
   operatorNonces,
   socketNonces,
+  transfersStream,
   transferSubject,
 } from '../../bus-schemas/subjects.js'
 import { JOURNAL_OWNERS } from '../../core/transaction-journal.js'
@@ -38,6 +42,21 @@ const publishers = (subject: string): BusUser[] =>
   BUS_USERS.filter((user) => mayPublish(user, subject))
 
 describe('the permissions of the bus', () => {
+  it('let a process create the streams that the server lets it create, and no other', () => {
+    const streams = [
+      ...[commandsStream(M), feedStream(M), transfersStream, claimsStream(cancelProofs)],
+      ...JOURNAL_OWNERS.map(journalStream),
+    ]
+    for (const stream of streams) {
+      const creators = publishers(`$JS.API.STREAM.CREATE.${stream}`)
+      expect(creators, stream).to.have.length.above(0).and.below(BUS_USERS.length)
+      expect(
+        BUS_USERS.filter((user) => mayCreate(user, stream)),
+        stream,
+      ).to.deep.equal(creators)
+    }
+  })
+
   it('let each subject of durable messages have its writers, and no others', () => {
     const writers: Readonly<Record<string, readonly BusUser[]>> = {
       [feedSubject(M)]: ['matcher'],

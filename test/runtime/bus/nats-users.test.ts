@@ -123,6 +123,23 @@ describe('the users of the bus', function () {
     expect((await gateway.streamState(feedStream(M))).firstSeq).to.equal(1)
   })
 
+  it('do not ask the server to create what it would refuse them', async () => {
+    const warnings: string[] = []
+    const bus = await connectNatsBus({
+      ...{ url: server.url, credentials: seeds, name: 'chain-reader', user: 'chain-reader' },
+      onWarning: (message) => warnings.push(message),
+    })
+    const absent = { stream: commandsStream('N'), subject: commandsSubjects('N') }
+    const refused: unknown = await bus
+      .declareStream({ ...absent, description: 'test' })
+      .catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(NotPermitted)
+    // A refusal of the server would have come before this answer.
+    await bus.streamState(commandsStream(M))
+    await bus.close()
+    expect(warnings.filter((warning) => warning.includes('permit'))).to.deep.equal([])
+  })
+
   it('hear neither the answers nor the questions of others', async () => {
     const gateway = await connectPlainly({ url: server.url, credentials: seeds }, 'gateway')
     const heard: string[] = []
