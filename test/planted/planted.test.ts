@@ -2,10 +2,22 @@ import { expect } from 'chai'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseFault, plant, readPlantedFaults } from './planted-fault.js'
+import { createCompile } from './compile.js'
+import { parseFault, plant, readPlantedFaults, type PlantedFault } from './planted-fault.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const readSource = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** The changed sources of the faults, by path, in as few sets as it takes for each to have one fault a file. */
+function plantedTogether(faults: readonly PlantedFault[]): Map<string, string>[] {
+  const sets: Map<string, string>[] = []
+  for (const fault of faults) {
+    let set = sets.find((set) => fault.hunks.every(({ path }) => !set.has(path)))
+    if (set === undefined) sets.push((set = new Map<string, string>()))
+    for (const [path, text] of plant(fault, readSource)) set.set(path, text)
+  }
+  return sets
+}
 
 /** That the tests notice them is checked by `npm run planted`. */
 describe('planted faults', () => {
@@ -24,6 +36,24 @@ describe('planted faults', () => {
       }
     })
   }
+
+  describe('in the compiler', function () {
+    this.timeout(120_000)
+    const compile = createCompile(root)
+
+    it('are sources without a problem', () => {
+      for (const set of plantedTogether(faults)) expect(compile(set)).to.deep.equal([])
+    })
+
+    it('would show a name that nothing declares, and one that nothing reads', () => {
+      const path = 'core/wire/example.ts'
+      const problems = compile(new Map([[path, 'export const a = b\nconst c = 1\n']]))
+      expect(problems).to.have.length(2)
+      expect(problems[0]).to.contain(path).and.to.contain("Cannot find name 'b'")
+      expect(problems[1]).to.contain("'c' is declared but its value is never read")
+      expect(compile(new Map([[path, 'export const a = 1\n']]))).to.deep.equal([])
+    })
+  })
 
   it('replace lines that stand in their file once, wherever that is', () => {
     const text =
