@@ -61,9 +61,8 @@ const PLAIN_WORDS = {
 }
 const UNPLAIN = new RegExp(`\\b(${Object.keys(PLAIN_WORDS).join('|')})`, 'i')
 
-/** The black-box tests, whose client is called a stranger, and the two documents that quote the words. */
-const MAY_QUOTE =
-  /^test\/e2e\/(stranger-[\w-]+\.test|black-box\/\w+)\.ts$|^docs\/(GLOSSARY|HACKING)\.md$/
+/** The document that quotes the words. */
+const MAY_QUOTE = /^docs\/HACKING\.md$/
 
 /** Specifiers that a file imports or re-exports, relative ones resolved to a path from the root. */
 function importsOf(path: string): string[] {

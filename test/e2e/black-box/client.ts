@@ -153,7 +153,7 @@ export type Visitor = ReturnType<typeof createVisitor>
 let orders = 0
 
 /** A visitor with an account. */
-export function createStranger(devnet: Devnet, identity: Identity) {
+export function createBlackBoxTrader(devnet: Devnet, identity: Identity) {
   const visitor = createVisitor(devnet)
 
   async function sign(wish: Wish): Promise<OrderBody> {
@@ -173,7 +173,7 @@ export function createStranger(devnet: Devnet, identity: Identity) {
       signer,
     }
     return {
-      order_id: wish.orderId ?? `stranger-${process.pid}-${Date.now()}-${orders}`,
+      order_id: wish.orderId ?? `trader-${process.pid}-${Date.now()}-${orders}`,
       owner_address: owner,
       signer_address: signer,
       subaccount_id: subaccountId,
@@ -214,13 +214,13 @@ export function createStranger(devnet: Devnet, identity: Identity) {
   }
 }
 
-export type Stranger = ReturnType<typeof createStranger>
+export type BlackBoxTrader = ReturnType<typeof createBlackBoxTrader>
 
 /** The devnet's account with that number. */
-export function traderOf(devnet: Devnet, number: number): Stranger {
+export function traderOf(devnet: Devnet, number: number): BlackBoxTrader {
   const account = devnet.accounts[number]
   if (account === undefined) throw new Error(`no account ${number}`)
-  return createStranger(devnet, identityOf(account.private_key, account.spot_subaccount_id))
+  return createBlackBoxTrader(devnet, identityOf(account.private_key, account.spot_subaccount_id))
 }
 
 /** A key that trades for itself, or for the owner that is named. */

@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Devnet } from '../../support/venue.js'
 import { createChainUser, type ChainUser } from './chain.js'
 import {
-  createStranger,
+  createBlackBoxTrader,
   e18,
   identityOf,
   nowSec,
@@ -10,7 +10,7 @@ import {
   until,
   type Hex,
   type OrderJson,
-  type Stranger,
+  type BlackBoxTrader,
   type Wish,
 } from './client.js'
 import { createHistoryReader, type HistoryReader } from './frames.js'
@@ -19,10 +19,10 @@ import { createHistoryReader, type HistoryReader } from './frames.js'
 export interface Story {
   readonly reader: HistoryReader
   /** Whom the owner traded with, and the private reads of that account. */
-  readonly other: Stranger
+  readonly other: BlackBoxTrader
   readonly othersReader: HistoryReader
-  readonly first: Stranger
-  readonly second: Stranger
+  readonly first: BlackBoxTrader
+  readonly second: BlackBoxTrader
   readonly orders: StoryOrders
   /** What the history called the orders of a match right after it was made. */
   readonly whileSettling: readonly unknown[]
@@ -70,7 +70,7 @@ async function openTwoFor(devnet: Devnet, owner: Hex): Promise<readonly [string,
 }
 
 /** Placed as soon as the venue has seen the account on chain. */
-async function placeSoon(who: Stranger, wish: Wish): Promise<OrderJson> {
+async function placeSoon(who: BlackBoxTrader, wish: Wish): Promise<OrderJson> {
   const { body } = await until(
     () => who.submit(wish),
     ({ status }) => status === 200,
@@ -83,8 +83,8 @@ export async function tellStory(devnet: Devnet): Promise<Story> {
   const key = generatePrivateKey()
   const owner = privateKeyToAddress(key)
   const [one, two] = await openTwoFor(devnet, owner)
-  const first = createStranger(devnet, identityOf(key, one))
-  const second = createStranger(devnet, identityOf(key, two))
+  const first = createBlackBoxTrader(devnet, identityOf(key, one))
+  const second = createBlackBoxTrader(devnet, identityOf(key, two))
   const other = traderOf(devnet, 2)
   const reader = await createHistoryReader(devnet, key)
   const othersReader = await createHistoryReader(devnet, devnet.accounts[2]?.private_key as Hex)
@@ -123,7 +123,7 @@ export async function tellStory(devnet: Devnet): Promise<Story> {
 const EXPIRING: Wish = { side: 'buy', price: '0.0012', amount: '1' }
 
 /** Takes everything that the other sells, rests with 9 cNGN more, and gives up on those. */
-async function sweepOthers(first: Stranger, other: Stranger): Promise<OrderJson> {
+async function sweepOthers(first: BlackBoxTrader, other: BlackBoxTrader): Promise<OrderJson> {
   for (const [price, amount] of SWEPT) await other.place({ side: 'sell', price, amount })
   const sweep = await first.place({ side: 'buy', price: '0.0094', amount: '69.500004' })
   await until(

@@ -8,7 +8,7 @@ import {
   traderOf,
   type BookJson,
   type Json,
-  type Stranger,
+  type BlackBoxTrader,
   type TradesJson,
   type Visitor,
 } from './black-box/client.js'
@@ -22,14 +22,14 @@ import {
 } from './black-box/shapes.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
-const NOBODYS = `0x${'ab'.repeat(20)}`
+const UNUSED = `0x${'ab'.repeat(20)}`
 
-describe('a stranger reads', function () {
+describe('a trader reads', function () {
   this.timeout(120_000)
   let devnet: Devnet
   let visitor: Visitor
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
@@ -121,7 +121,7 @@ describe('a stranger reads', function () {
         ['symbol=NGN-EUR', 'NGN-EUR'],
         ['symbol=cngn-usdc', 'cngn-usdc'],
         [pair('1'), `${devnet.wrapped_cngn}:1`],
-        [pair('0', NOBODYS), `${NOBODYS}:0`],
+        [pair('0', UNUSED), `${UNUSED}:0`],
       ] as const) {
         const answer = await visitor.get(`/v1/book?${query}`)
         expectError(answer, 400, 'unknown_market')
@@ -137,7 +137,7 @@ describe('a stranger reads', function () {
         expect(answer.body.message, path).to.equal('symbol or asset_address is required')
       }
       expectError(
-        await visitor.get(`/v1/book?symbol=${MARKET}&${pair('0', NOBODYS)}`),
+        await visitor.get(`/v1/book?symbol=${MARKET}&${pair('0', UNUSED)}`),
         400,
         'unknown_market',
       )
@@ -201,13 +201,13 @@ describe('a stranger reads', function () {
   })
 
   it('its own request id back, and 404 and 405 as JSON', async () => {
-    const mine = { headers: { 'x-request-id': 'stranger-7' } }
+    const mine = { headers: { 'x-request-id': 'trader-7' } }
     const response = await fetch(new URL('/v1/markets', devnet.gateway_url), mine)
     await response.arrayBuffer()
-    expect(response.headers.get('x-request-id')).to.equal('stranger-7')
+    expect(response.headers.get('x-request-id')).to.equal('trader-7')
     expectError(await visitor.get('/v1/nowhere'), 404, /./)
     expectError(await visitor.post('/v1/markets', {}), 405, /./)
-    expectError(await visitor.get('/v1/orders/stranger-never-placed'), 404, 'order not found')
+    expectError(await visitor.get('/v1/orders/trader-never-placed'), 404, 'order not found')
     expectError(await visitor.get('/v1/orders/%00'), 404, 'order not found')
     expectError(await visitor.get('/v1/orders/%E0%A4%A'), 404, 'order not found')
   })

@@ -24,7 +24,7 @@ const INTERFACE = {
   '/readyz': ['get'],
 } as const
 
-describe('a stranger asks about the service', function () {
+describe('a trader asks about the service', function () {
   this.timeout(120_000)
   let gateway: string
   let visitor: Visitor

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '../support/venue.js'
-import { nowSec, traderOf, type Hex, type Json, type Stranger } from './black-box/client.js'
+import { nowSec, traderOf, type Hex, type Json, type BlackBoxTrader } from './black-box/client.js'
 import { asHeader, signedFrame, SOCKET_WISH, type FrameWish } from './black-box/frames.js'
 import { expectError, expectShape, ISO } from './black-box/shapes.js'
 import { sharedVenue } from './stage/shared-venue.js'
@@ -14,10 +14,10 @@ const CANCEL = [
   { name: 'expiry', type: 'uint256' },
 ] as const
 
-describe('a stranger cancels with a proof', function () {
+describe('a trader cancels with a proof', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
+  let ann: BlackBoxTrader
   let key: Hex
   let othersKey: Hex
   before(async function () {
@@ -69,7 +69,7 @@ describe('a stranger cancels with a proof', function () {
   /** The refused cancel leaves the order as it was. */
   const stillActive = async (orderId: string) =>
     expect((await ann.order(orderId)).status).to.equal('active')
-  let order: Awaited<ReturnType<Stranger['place']>>
+  let order: Awaited<ReturnType<BlackBoxTrader['place']>>
   beforeEach(async () => {
     order = await ann.place(RESTING)
   })
@@ -95,13 +95,13 @@ describe('a stranger cancels with a proof', function () {
       expect((await ann.cancel(order, { ...proof, expiry })).status).to.equal(200)
     })
 
-    it('not by somebody else’s key', async () => {
+    it('not by another owner’s key', async () => {
       const proof = await proofOf(order.nonce, { key: othersKey })
       expectError(await ann.cancel(order, proof), 403, /./)
       await stillActive(order.order_id)
     })
 
-    it('not by the key of nobody, under the owner’s name', async () => {
+    it('not by an unregistered key, under the owner’s name', async () => {
       const proof = await proofOf(order.nonce, {
         key: generatePrivateKey(),
         more: { signer_address: ann.owner },
@@ -144,7 +144,7 @@ describe('a stranger cancels with a proof', function () {
       expectShape(body.order, { status: 'cancelled', order_id: order.order_id })
     })
 
-    it('not of somebody else', async () => {
+    it('not of another owner', async () => {
       expectError(await withHeader(order.nonce, await headerOf(othersKey)), 403, /./)
       await stillActive(order.order_id)
     })
@@ -169,7 +169,7 @@ describe('a stranger cancels with a proof', function () {
   describe('in a protected namespace', () => {
     for (const prefix of ['validation:', 'smoke:', 'manual:'])
       it(`${prefix} not as a service, even with a proof; as itself, yes`, async () => {
-        const orderId = `${prefix}stranger-${process.pid}-${Date.now()}`
+        const orderId = `${prefix}trader-${process.pid}-${Date.now()}`
         const kept = await ann.place({ ...RESTING, orderId })
         const error = `service-tagged cancels are not allowed for protected namespace "${prefix}"`
         expectError(await ann.cancel(kept, { service: 'janitor' }), 403, error)

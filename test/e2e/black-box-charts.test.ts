@@ -9,7 +9,7 @@ import {
   traderOf,
   until,
   type Json,
-  type Stranger,
+  type BlackBoxTrader,
   type TradesJson,
   type Visitor,
 } from './black-box/client.js'
@@ -45,12 +45,12 @@ interface CandlesJson extends Json {
 
 const sum = (values: readonly bigint[]) => values.reduce((total, it) => total + it, 0n)
 
-describe('a stranger draws charts and lists prices', function () {
+describe('a trader draws charts and lists prices', function () {
   this.timeout(120_000)
   let devnet: Devnet
   let visitor: Visitor
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
@@ -104,7 +104,7 @@ describe('a stranger draws charts and lists prices', function () {
         }
       })
 
-    it('of an hour unless told, each price raw and without spot_contract', async () => {
+    it('of an hour by default, each price raw and without spot_contract', async () => {
       const { body } = await visitor.get<CandlesJson>(`/v1/candles?symbol=${MARKET}`)
       expect(body.interval).to.equal('1h')
       expect(body.candles[0]).not.to.have.property('spot_contract')

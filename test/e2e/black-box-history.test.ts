@@ -36,7 +36,7 @@ const FILL: Readonly<Record<string, Look>> = {
   spot_contract: isObject,
 }
 
-describe('a stranger looks back', function () {
+describe('a trader looks back', function () {
   this.timeout(120_000)
   let devnet: Devnet
   let story: Story
@@ -261,7 +261,7 @@ describe('a stranger looks back', function () {
     }
   })
 
-  it('and shows nobody else’s from a place in its own', async () => {
+  it('and shows no other owner’s from a place in its own', async () => {
     const { next_before = '' } = (await story.reader.fillsPage('limit=1')).body
     const header = asHeader(await signedFrame(devnet, `0x${'77'.repeat(32)}`))
     const answer = await getWith(devnet, `/v1/fills?before=${next_before}`, header)

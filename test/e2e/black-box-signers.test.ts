@@ -3,14 +3,14 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import type { Devnet } from '../support/venue.js'
 import { createChainUser, type ChainUser } from './black-box/chain.js'
 import {
-  createStranger,
+  createBlackBoxTrader,
   identityOf,
   nowSec,
   traderOf,
   until,
   type Hex,
   type OrderJson,
-  type Stranger,
+  type BlackBoxTrader,
   type Wish,
 } from './black-box/client.js'
 import { expectError, expectShape } from './black-box/shapes.js'
@@ -20,11 +20,11 @@ const WISH = { side: 'buy', price: '0.0071', amount: '20' } as const
 const NOT_AUTHORIZED = 'signature does not authorize this action'
 const NO_SESSION_KEY = 'signer_address is not a registered session key of owner_address'
 
-describe('a stranger signs', function () {
+describe('a trader signs', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   let user: ChainUser
   before(async function () {
     this.timeout(120_000)
@@ -35,14 +35,14 @@ describe('a stranger signs', function () {
   })
 
   /** A taker meets a maker of ann's and is settled. */
-  const settles = async (taker: Stranger) => {
+  const settles = async (taker: BlackBoxTrader) => {
     const maker = await ann.place({ ...WISH, side: 'sell' })
     const order = await taker.place(WISH)
     await taker.orderWith(order.order_id, 'filled')
     await ann.orderWith(maker.order_id, 'filled')
   }
   /** Placed as soon as the venue has seen what happened on chain. */
-  const placedSoon = async (who: Stranger, wish: Wish = WISH) => {
+  const placedSoon = async (who: BlackBoxTrader, wish: Wish = WISH) => {
     const submit = () => who.submit(wish)
     const { body } = await until(submit, ({ status }) => status === 200)
     return body.order as OrderJson
@@ -50,7 +50,7 @@ describe('a stranger signs', function () {
 
   describe('with a session key', () => {
     const key = generatePrivateKey()
-    const keyed = () => createStranger(devnet, identityOf(key, bob.subaccountId, bob.owner))
+    const keyed = () => createBlackBoxTrader(devnet, identityOf(key, bob.subaccountId, bob.owner))
 
     it('that is not registered: refused', async () => {
       expectError(await keyed().submit(WISH), 400, NO_SESSION_KEY)
@@ -59,7 +59,7 @@ describe('a stranger signs', function () {
     it('that has run out: refused', async () => {
       const old = generatePrivateKey()
       await user.registerSessionKey(privateKeyToAddress(old), BigInt(nowSec() - 60))
-      const late = createStranger(devnet, identityOf(old, bob.subaccountId, bob.owner))
+      const late = createBlackBoxTrader(devnet, identityOf(old, bob.subaccountId, bob.owner))
       expectError(await late.submit(WISH), 400, NO_SESSION_KEY)
     })
 
@@ -73,25 +73,25 @@ describe('a stranger signs', function () {
     })
 
     it('that is registered for another owner: refused', async () => {
-      const wrong = createStranger(devnet, identityOf(key, ann.subaccountId, ann.owner))
+      const wrong = createBlackBoxTrader(devnet, identityOf(key, ann.subaccountId, ann.owner))
       expectError(await wrong.submit(WISH), 400, NO_SESSION_KEY)
     })
 
     it('and a signature of the owner under the key’s name: refused', async () => {
       const { signDigest } = bob
-      const mixed = createStranger(devnet, { ...keyed(), signDigest })
+      const mixed = createBlackBoxTrader(devnet, { ...keyed(), signDigest })
       expectError(await mixed.submit(WISH), 400, NOT_AUTHORIZED)
     })
   })
 
   describe('for a contract wallet', () => {
-    let wallet: Stranger
+    let wallet: BlackBoxTrader
     before(async () => {
       const address = await user.deployWallet()
       const accountId = await user.openAccount()
       await user.giveToMatching(accountId, address)
       await user.payUsdc(accountId, '10')
-      wallet = createStranger(devnet, {
+      wallet = createBlackBoxTrader(devnet, {
         owner: address,
         signer: address,
         subaccountId: `${accountId}`,
@@ -105,21 +105,22 @@ describe('a stranger signs', function () {
 
     it('what the wallet does not accept: refused', async () => {
       const signDigest = (digest: Hex) => Promise.resolve(`${digest.slice(0, -2)}00` as Hex)
-      const forged = createStranger(devnet, { ...wallet, signDigest })
+      const forged = createBlackBoxTrader(devnet, { ...wallet, signDigest })
       expectError(await forged.submit({ ...WISH, amount: '21' }), 400, NOT_AUTHORIZED)
     })
   })
 
   describe('for an account', () => {
-    const withAccount = (subaccountId: string) => createStranger(devnet, { ...bob, subaccountId })
+    const withAccount = (subaccountId: string) =>
+      createBlackBoxTrader(devnet, { ...bob, subaccountId })
 
-    it('of somebody else: refused', async () => {
+    it('of another owner: refused', async () => {
       const id = ann.subaccountId
       const error = `subaccount_id ${id} is not owned by owner_address`
       expectError(await withAccount(id).submit(WISH), 400, error)
     })
 
-    it('that nobody has: refused', async () => {
+    it('that does not exist: refused', async () => {
       const error = 'subaccount_id 987654 is not deposited in matching custody'
       expectError(await withAccount('987654').submit(WISH), 400, error)
     })
@@ -146,7 +147,7 @@ describe('a stranger signs', function () {
       await bob.orderWith(maker.order_id, 'filled')
     })
 
-    it('without the money: taken, never filled, and nobody else’s order suffers', async () => {
+    it('without the money: taken, never filled, and no other order suffers', async () => {
       const accountId = await user.openAccount()
       await user.giveToMatching(accountId, bob.owner)
       const poor = withAccount(`${accountId}`)

@@ -1,6 +1,13 @@
 import { expect } from 'chai'
 import type { Devnet } from '../support/venue.js'
-import { ALIAS, ALIAS_LIVES, e18, MARKET, traderOf, type Stranger } from './black-box/client.js'
+import {
+  ALIAS,
+  ALIAS_LIVES,
+  e18,
+  MARKET,
+  traderOf,
+  type BlackBoxTrader,
+} from './black-box/client.js'
 import { DECIMAL, expectShape, INTEGER_TEXT, isInteger, ISO, TEXT } from './black-box/shapes.js'
 import { listen, subscribe, type Frame } from './black-box/socket.js'
 import { sharedVenue } from './stage/shared-venue.js'
@@ -25,11 +32,11 @@ const TRADES_UPDATE = {
 }
 const UPDATE = { type: 'update', market: MARKET, seq: isInteger, prev_seq: isInteger, ts: ISO }
 
-describe('a stranger listens', function () {
+describe('a trader listens', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
@@ -231,7 +238,7 @@ describe('a stranger listens', function () {
     close()
   })
 
-  it('from the head on: silence, or an ack to whoever asked by name', async () => {
+  it('from the head on: silence, or an ack to a client that gave a request id', async () => {
     const { snapshots, close } = await follow('book')
     const seq = snapshots[0]?.seq
     const quiet = await listen(devnet, subscribe('book', MARKET, { since_seq: seq }))

@@ -11,7 +11,7 @@ const HISTORIES = ['/v1/orders', '/v1/fills'] as const
 const FAILED = /^auth failed: .+$/
 const NOT_BASE64_JSON = 'X-Service-Auth must be base64url-encoded JSON'
 
-describe('a stranger shows who it is', function () {
+describe('a trader shows who it is', function () {
   this.timeout(120_000)
   const key = generatePrivateKey()
   const other = generatePrivateKey()
@@ -41,7 +41,7 @@ describe('a stranger shows who it is', function () {
   }
 
   describe('and is let in', () => {
-    it('by one frame for both histories, used again, empty for whoever never traded', async () => {
+    it('by one frame for both histories, used again, empty for an owner that never traded', async () => {
       const header = await headerOf()
       await taken(header)
       await taken(header)
@@ -187,10 +187,10 @@ describe('a stranger shows who it is', function () {
     })
 
     it('and not by a parameter that names another owner', async () => {
-      const somebody = devnet.accounts[0]?.address
+      const owner = devnet.accounts[0]?.address
       const header = await headerOf()
       for (const path of HISTORIES) {
-        const query = `owner_address=${somebody}&owner=${somebody}&address=${somebody}`
+        const query = `owner_address=${owner}&owner=${owner}&address=${owner}`
         const { status, body } = await getWith(devnet, `${path}?${query}`, header)
         expect(status).to.equal(200)
         expect(body).to.deep.equal({ [path.slice(4)]: [] })

@@ -7,7 +7,7 @@ import {
   nowSec,
   traderOf,
   until,
-  type Stranger,
+  type BlackBoxTrader,
   type TradesJson,
 } from './black-box/client.js'
 import { expectError, expectShape, TRADE } from './black-box/shapes.js'
@@ -15,11 +15,11 @@ import { sharedVenue } from './stage/shared-venue.js'
 
 const ACCOUNTS = parseAbi(['function getBalance(uint256, address, uint256) view returns (int256)'])
 
-describe('a stranger trades', function () {
+describe('a trader trades', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())

@@ -6,18 +6,18 @@ import {
   traderOf,
   type Json,
   type OrderJson,
-  type Stranger,
+  type BlackBoxTrader,
 } from './black-box/client.js'
 import { expectError, expectShape, ISO, ORDER, TEXT } from './black-box/shapes.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
-describe('a stranger’s orders', function () {
+describe('a trader’s orders', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
@@ -102,7 +102,7 @@ describe('a stranger’s orders', function () {
       await ann.cancel(body)
     })
 
-    it('may carry action_json as text, and fields nobody knows', async () => {
+    it('may carry action_json as text, and unknown fields', async () => {
       const body = await ann.sign(RESTING)
       const { action_json } = body
       const odd = { ...body, action_json: JSON.stringify(action_json), client_tag: 'x' }
@@ -112,7 +112,7 @@ describe('a stranger’s orders', function () {
     })
 
     it('are found by ids that need escaping in a path', async () => {
-      const orderId = `stranger/№ ${process.pid}-${Date.now()}?a=b&c%20#d`
+      const orderId = `trader/№ ${process.pid}-${Date.now()}?a=b&c%20#d`
       const order = await ann.place({ ...RESTING, orderId })
       const { body } = await ann.get(`/v1/orders/${encodeURIComponent(orderId)}`)
       expect(body.order_id).to.equal(orderId)
@@ -259,7 +259,7 @@ describe('a stranger’s orders', function () {
       expectError(await ann.post('/v1/orders', body), 409, /^duplicate order: /)
     })
 
-    it('with the same id or the same nonce are a 409, whoever asks about the id', async () => {
+    it('with the same id or the same nonce are a 409, to any client that asks about the id', async () => {
       const first = await ann.place(RESTING)
       const { order_id: orderId } = first
       expectError(
@@ -316,7 +316,7 @@ describe('a stranger’s orders', function () {
     })
 
     it('not by a service in a protected namespace', async () => {
-      const orderId = `smoke:stranger-${process.pid}-${Date.now()}`
+      const orderId = `smoke:trader-${process.pid}-${Date.now()}`
       const order = await ann.place({ ...RESTING, orderId })
       expectError(
         await ann.cancel(order, { service: 'janitor' }),

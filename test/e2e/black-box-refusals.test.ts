@@ -8,18 +8,18 @@ import {
   type ActionJson,
   type Json,
   type OrderBody,
-  type Stranger,
+  type BlackBoxTrader,
 } from './black-box/client.js'
 import { expectError, expectShape, HASH } from './black-box/shapes.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
-describe('a stranger’s orders are refused for', function () {
+describe('a trader’s orders are refused for', function () {
   this.timeout(120_000)
   let devnet: Devnet
-  let ann: Stranger
-  let bob: Stranger
+  let ann: BlackBoxTrader
+  let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
