@@ -174,9 +174,13 @@ describe('funding', () => {
     const { market, count, observe } = crowdedAccount()
     observe(0n)
     for (let step = 0; step < 2; step++) market.apply({ kind: 'Tick' })
-    let returned = observe(10n * E18).changes.length
-    while (market.state.reviews.size > 0) returned += market.apply({ kind: 'Tick' }).changes.length
-    expect(returned).to.equal(count)
+    const returned = [observe(10n * E18).changes.length]
+    while (market.state.reviews.size > 0) {
+      returned.push(market.apply({ kind: 'Tick' }).changes.length)
+    }
+    expect(returned).to.deep.equal([
+      ...[REVIEWED_MAX_PER_STEP, REVIEWED_MAX_PER_STEP, count - 2 * REVIEWED_MAX_PER_STEP],
+    ])
   })
 
   it('keeps what was settled on an account whose orders are all gone', () => {
