@@ -130,6 +130,15 @@ describe('signature verifier', () => {
     expect(await verdictOf(false)).to.include({ kind: 'invalid', path: 'erc1271' })
   })
 
+  it('asks the contract about long signatures, but about none that is longer than a request', async () => {
+    const { asked, verify } = verifierOn({ code: true, accepts: true })
+    const longest: Hex = `0x${'5a'.repeat(65_535)}`
+    expect((await verify(anAction(), longest)).kind).to.equal('valid')
+    const before = asked.length
+    expect((await verify(anAction(), `${longest}5a`)).kind).to.equal('invalid')
+    expect(asked).to.have.length(before)
+  })
+
   it('does not know when the contract gave no answer', async () => {
     const verdict = await verifierOn({ code: true }).verify(anAction(), '0x1234')
     expect(verdict.kind === 'unknown' && verdict.cause).to.be.instanceOf(SignerUnreadable)
