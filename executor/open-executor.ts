@@ -154,7 +154,7 @@ async function startExecutor(
       ? packSingly({ client, matching, sender })
       : packBatches({ client, batchExecutor, sender })
   const readHead = () => readSenderHead(client, sender)
-  const queue = openQueue(options, { journal, keys, client, packer, head: await readHead() })
+  const queue = openQueue(options, { journal, keys, client, packer })
   const faults = await watchFaults({
     ...{ client, deployment, sender, markets, packer, readHead, facts, onFatal },
   })
@@ -214,8 +214,6 @@ interface Parts {
   readonly keys: KeyLanes
   readonly client: ChainClient
   readonly packer: MatchPacker
-  /** As of the start. */
-  readonly head: SenderHead
 }
 
 function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
@@ -224,15 +222,10 @@ function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
   const { lane } = keys
   const sender = lane.address
   const book = createInFlightBook()
-  const unsettled = journal.unsettledTransactions(sender)
-  for (const { transaction } of unsettled) {
+  for (const { transaction } of journal.unsettledTransactions(sender)) {
     book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
   }
-  // Those of a retiring key were sent before the first of this one.
-  const first = unsettled[0]?.transaction.evmNonce ?? parts.head.count
-  for (const [i, { transaction }] of keys.retiring().toReversed().entries()) {
-    book.add(first - 1 - i, termsOfTransaction(transaction, markets))
-  }
+  // What a retiring key has in flight is in no book: nothing is judged before a block shows it.
   const readHead = async (): Promise<SenderHead | undefined> => {
     const head = await readSenderHead(client, sender)
     return (await keys.isDrainedAt(client, head.blockHash)) ? head : undefined

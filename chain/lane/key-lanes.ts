@@ -1,6 +1,5 @@
 import type { Address, Hex } from '../../core/action.js'
 import { CannotStart } from '../../core/cannot-start.js'
-import type { UnsettledTransaction } from '../../core/transaction-journal.js'
 import { countAt } from '../reads/blocks.js'
 import type { ChainClient } from '../reads/client.js'
 import type { Signers } from '../signing/open-signers.js'
@@ -15,8 +14,6 @@ export interface KeyLanesOptions extends Omit<LaneOptions, 'signer'> {
 export interface KeyLanes {
   /** Takes with the key in use; answers for transactions of both. */
   readonly lane: TransactionLane
-  /** The old key's transactions that are not final. */
-  readonly retiring: () => readonly UnsettledTransaction[]
   /**
    * Whether every transaction of the old key is mined up to the block. Until then what is simulated there lacks them, so
    * the new key waits. Rejects with ChainUnreachable.
@@ -44,7 +41,7 @@ export async function openKeyLanes(options: KeyLanesOptions): Promise<KeyLanes> 
     if (retiring !== undefined) facts.keyRetired(retiring.address)
     return {
       lane: await openLane({ ...options, signer: current }),
-      ...{ retiring: () => [], isDrainedAt: () => Promise.resolve(true) },
+      isDrainedAt: () => Promise.resolve(true),
     }
   }
   return openBoth(options, { current, retiring })
@@ -68,7 +65,6 @@ async function openBoth(
   timer.unref()
   return {
     lane: joined(lane, old, () => clearInterval(timer)),
-    retiring: unsettled,
     isDrainedAt: async (client, blockHash) =>
       unsettled().length === 0 ||
       (await countAt(client, old.address, blockHash)) >= journal.nextNonce(old.address),
