@@ -71,7 +71,7 @@ interface FileWatchOptions {
 export interface MarketFile {
   /** At the start. */
   readonly markets: readonly Market[]
-  /** A row as it stands now; undefined when it is not there or refused. */
+  /** As readMarketRow. */
   readonly row: (market: string) => Market | undefined
   /** Rows of which no market can be made now. */
   readonly refused: () => readonly RefusedRow[]
@@ -86,13 +86,17 @@ export interface MarketFile {
   ): MarketWatch
 }
 
+/** A row of the market file as it stands now; undefined when it is not there or refused, or the file cannot be read. */
+export const readMarketRow = (data: MarketData, name: string): Market | undefined =>
+  readable(() => loadDeployedMarkets(data).markets).find(({ market }) => market === name)
+
 /** Reads the market file of a deployment. Throws as loadDeployedMarkets. */
 export function openMarketFile(data: MarketData): MarketFile {
   const load = (): LoadedMarkets => loadDeployedMarkets(data)
   const { markets } = load()
   return {
     markets,
-    row: (name) => load().markets.find(({ market }) => market === name),
+    row: (name) => readMarketRow(data, name),
     refused: () => load().refused,
     watch: (onMarket, onError) =>
       watchFile(

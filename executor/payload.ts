@@ -137,7 +137,13 @@ function assetOf(data: Hex): Address | undefined {
 export interface Objection {
   readonly field: string
   readonly message: string
+  /** What is at fault where no order can be: this process knows another market than the log of the market states. */
+  readonly guilty?: 'venue'
 }
+
+const ofMarket = (field: string, message: string): Objection => ({
+  ...{ field, message, guilty: 'venue' },
+})
 
 /** Market, instrument, price and fees of a payload, held against the venue's own rules; empty when they agree. */
 export type CheckTerms = (payload: ExecutePayload) => readonly Objection[]
@@ -154,7 +160,7 @@ export function createTermsCheck(
   return (payload) => {
     if (find(payload.market) === undefined) lookAgain()
     const market = find(payload.market)
-    if (market === undefined) return [{ field: 'market', message: 'is not settled here' }]
+    if (market === undefined) return [ofMarket('market', 'is not settled here')]
     const first =
       wrongInstrument(payload, market) ?? wrongPrice(payload) ?? wrongFee(payload, market)
     return first === undefined ? [] : [first]
@@ -163,14 +169,14 @@ export function createTermsCheck(
 
 function wrongInstrument(payload: ExecutePayload, market: Market): Objection | undefined {
   if (payload.assetAddress !== market.assetAddress) {
-    return { field: 'asset_address', message: `must be the market's ${market.assetAddress}` }
+    return ofMarket('asset_address', `must be the market's ${market.assetAddress}`)
   }
   if (payload.moduleAddress !== market.tradeModuleAddress) {
-    return { field: 'module_address', message: `must be the market's ${market.tradeModuleAddress}` }
+    return ofMarket('module_address', `must be the market's ${market.tradeModuleAddress}`)
   }
   const at = payload.match.actions.findIndex(({ data }) => tradeOf(data)?.subId !== market.subId)
   if (at === -1) return undefined
-  return { field: `actions.${at}.data`, message: `must name sub id ${market.subId}` }
+  return ofMarket(`actions.${at}.data`, `must name sub id ${market.subId}`)
 }
 
 /** Each fill is made at the maker's limit: the signed one, or a better one for the maker at which it was booked. */
@@ -200,13 +206,13 @@ function wrongFee({ match }: ExecutePayload, market: Market): Objection | undefi
     const { price, fee } = fill
     const makerFee = feeOf({ takerFeeBps: market.makerFeeBps }, price, sizeOf(fill))
     if (fee === makerFee) continue
-    return { field: `order_data.fill_details.${i}.fee`, message: `must be ${makerFee}` }
+    return ofMarket(`order_data.fill_details.${i}.fee`, `must be ${makerFee}`)
   }
   const feeAt = (takerFeeBps: number): bigint =>
     fillDetails.reduce((sum, fill) => sum + feeOf({ takerFeeBps }, fill.price, sizeOf(fill)), 0n)
   if (takerFee === feeAt(market.takerFeeBps) || isFeeOfSomeRate(takerFee, feeAt)) return undefined
   const message = `must be the fee at a whole rate of 0 to ${MAX_FEE_BPS} basis points`
-  return { field: 'order_data.taker_fee', message }
+  return ofMarket('order_data.taker_fee', message)
 }
 
 /** Whether a rate gives this fee; fees rise with the rate. */

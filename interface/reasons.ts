@@ -188,6 +188,16 @@ export const marketReasons = {
     means: 'The market was restored from a backup that lacks what came after it.',
     ends: 'It trades once an operator has accepted the gap.',
   },
+  executor_refused: {
+    means:
+      'The executor knows another market than the log of the market states, or does not know it, so that no match can be settled.',
+    ends: 'It trades once the market file of the executor says what the log says, and the executor is started again.',
+  },
+  wrong_wiring: {
+    means:
+      'A contract of the market is not there, or is wired to others than the addresses of the market.',
+    ends: 'It trades once the market file has the addresses of the log again. Where the log has the same, only another market can have others.',
+  },
   index_stale: {
     means: 'The index of the series on the chain is too old.',
     ends: 'It trades once the feeds of the chain publish again.',

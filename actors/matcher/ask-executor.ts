@@ -61,8 +61,12 @@ function amountWord(market: Market, amount: AmountE18): bigint {
 export type ExecutorAnswer =
   | SettlementOutcome
   | { readonly kind: 'undecided'; readonly why: string }
-  /** The payload itself is wrong, which only a defect of the venue can cause; nothing was sent. */
-  | { readonly kind: 'malformed'; readonly why: string }
+  /**
+   * The payload itself is wrong, which only a defect of the venue can cause; nothing was sent. `guilty` is `venue` where the
+   * executor knows another market than the log states, so that every match of it is wrong; else the two orders are not
+   * tried for ever.
+   */
+  | { readonly kind: 'malformed'; readonly why: string; readonly guilty: 'venue' | 'both' }
   /** The key belongs to another call, which may have been sent: the outcome of this one is not known. */
   | { readonly kind: 'conflict'; readonly why: string }
 
@@ -138,7 +142,8 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   // A refusal of the payload names its fields; any other 400 was not about what we asked.
   if (status === 400 && details.length > 0) {
     const isConflict = details.some(({ field }) => field === 'Idempotency-Key')
-    return { kind: isConflict ? 'conflict' : 'malformed', why: error }
+    if (isConflict) return { kind: 'conflict', why: error }
+    return { kind: 'malformed', why: error, guilty: guilty === 'venue' ? guilty : 'both' }
   }
   return { kind: 'undecided', why: `${status} ${error}` }
 }

@@ -122,8 +122,8 @@ export interface MatcherOptions {
   readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
   /** Where and how often to ask what keeps all matches from being settled. */
   readonly faults?: { readonly ask: AskFaults; readonly everyMs: number }
-  /** Reads the market's row again; asked only while file and log differ. */
-  readonly readRow?: () => Market
+  /** Reads the market's row again, undefined while there is none; asked only while file and log differ. */
+  readonly readRow?: () => Market | undefined
   /** How long a settlement may be without an outcome until it counts as late. */
   readonly lateAfterMs?: number
   /** Distinguishes this process from any other. */

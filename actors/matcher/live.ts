@@ -15,7 +15,13 @@ import { publishNext, type Leading } from './lead.js'
 import { answerOperator } from './operator.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
 import { watchReversals } from './reversals.js'
-import { createSettler, createUnanswered, type Settler, type UnansweredStanding } from './settle.js'
+import {
+  createSettler,
+  createUnanswered,
+  EXECUTOR_REFUSED,
+  type Settler,
+  type UnansweredStanding,
+} from './settle.js'
 
 /** A live matcher whose own ticks do not arrive through the log for so long is not ready. */
 const STALLED_AFTER_MS = 5_000
@@ -83,7 +89,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
       const stalled = silentMs > STALLED_AFTER_MS + settings.tickMs
       const stall = stalled ? `no tick has come back for ${silentMs} ms` : undefined
       const fault = state.holds.get('chain')?.reason
-      const held = fault && `held: the chain refuses every match, ${fault}`
+      const held = fault && `held: ${refuserOf(fault)} every match, ${fault}`
       return feed.trouble() ?? own.trouble() ?? stall ?? agreement.trouble() ?? held
     },
     stop: async () => {
@@ -97,6 +103,9 @@ export function goLive(leading: Leading, restored: Restored): Live {
     },
   }
 }
+
+const refuserOf = (fault: string): string =>
+  fault === EXECUTOR_REFUSED ? 'the executor knows another market and refuses' : 'the chain refuses'
 
 function openSettler(
   { settings, log: { state } }: Leading,
@@ -187,13 +196,15 @@ export function createAgreement(
   { market, readRow, facts }: Pick<MatcherSettings, 'market' | 'readRow' | 'facts'>,
   state: MatcherState,
 ): Agreement {
-  let found = differences(openingOf(market), state)
+  let row = market
+  let found = differences(openingOf(row), state)
   const lines = () => found.map((each) => describeDifference(market.market, each))
   if (found.length > 0) facts.fileDiffers(lines())
   return {
     trouble: () => {
       if (found.length === 0) return undefined
-      found = differences(openingOf(readRow()), state)
+      row = readRow() ?? row
+      found = differences(openingOf(row), state)
       return found.length === 0 ? undefined : lines().join('; ')
     },
   }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { readMarketRow } from '../../data/market-file.js'
 import { loadMarket } from '../../data/markets.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { alongside } from '../../runtime/metrics/metrics.js'
@@ -23,8 +24,8 @@ function runMarket(name: string): void {
     ...{ name: process, level: config.LOG_LEVEL },
     ...(standby && { instance: `${process}-standby` }),
     start: async ({ log, fail, metrics }) => {
-      const readRow = () => loadMarket(config, name)
-      const market = readRow()
+      const market = loadMarket(config, name)
+      const readRow = () => readMarketRow(config, name)
       const bus = await connectVenueBus({
         versions: streamVersions([market]),
         ...{ config, user: 'matcher', name: process },

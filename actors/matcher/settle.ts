@@ -11,6 +11,9 @@ export class SettlementConflict extends Error {
   override readonly name = 'SettlementConflict'
 }
 
+/** Stands where a revert would: the executor has refused the payload, and nothing was sent. */
+export const EXECUTOR_REFUSED = 'executor_refused'
+
 const RETRY_FIRST_MS = 250
 const RETRY_MAX_MS = 5_000
 const LATE_LOOK_MS = 1_000
@@ -121,8 +124,8 @@ async function settleOne(
     }
     if (answer.kind === 'malformed') {
       options.facts.settlementRefused(settlementId, answer.why)
-      const revert = 'executor_refused'
-      await options.report(settlementId, { kind: 'reverted', revert, guilty: 'both' })
+      const { guilty } = answer
+      await options.report(settlementId, { kind: 'reverted', revert: EXECUTOR_REFUSED, guilty })
       return
     }
     if (answer.kind === 'conflict') {

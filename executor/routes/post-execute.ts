@@ -47,7 +47,10 @@ export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
     // A 400 with `details` tells the caller that nothing was sent; a known key may have been sent.
     if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
     const { objections } = checked
-    refuse(ctx, invalidPayload(describe(objections[0])), { details: objections } satisfies Detail)
+    refuse(ctx, invalidPayload(describe(objections[0])), {
+      details: objections.map(({ field, message }) => ({ field, message })),
+      ...(objections.every(({ guilty }) => guilty === 'venue') && { guilty: 'venue' }),
+    } satisfies Detail)
   }
 }
 

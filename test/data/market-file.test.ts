@@ -83,7 +83,17 @@ describe('the writer of the market file', () => {
     expect(opened.markets.map(({ market }) => market)).to.deep.equal([spot.market])
     expect(opened.row('B')).to.include({ market: 'B', ordinal: 1 })
     expect(opened.refused().map(({ row }) => row)).to.deep.equal(['C'])
+  })
+
+  it('has no row while it cannot be read, and says why where its refused rows are asked for', () => {
+    const deployment = join(dir.path, 'deployment.json')
+    writeFileSync(deployment, JSON.stringify(testAddresses))
+    writeFileSync(file, JSON.stringify([spot]))
+    const opened = openMarketFile({ MARKETS_FILE: file, DEPLOYMENT_FILE: deployment })
+    writeFileSync(file, '[{')
+    expect(opened.row(opened.markets[0]?.market ?? '')).to.equal(undefined)
+    expect(() => opened.refused()).to.throw(MarketFileError, 'cannot read')
     rmSync(file)
-    expect(() => opened.row('B')).to.throw(MarketFileError, 'cannot read')
+    expect(opened.row(opened.markets[0]?.market ?? '')).to.equal(undefined)
   })
 })

@@ -139,9 +139,23 @@ describe('terms of a settlement', () => {
     it(`are refused with ${name}`, () => {
       const body = aBody()
       spoil(body)
-      expect(objections(body)).to.deep.equal([{ field, message }])
+      expect(objections(body).map((each) => [each.field, each.message])).to.deep.equal([
+        [field, message],
+      ])
     })
   }
+
+  it('are the venue’s fault where the market itself is another here, and an order’s where its limit is', () => {
+    const blamed = Object.entries(spoilt).filter(([, { spoil }]) => {
+      const body = aBody()
+      spoil(body)
+      return objections(body).every(({ guilty }) => guilty === 'venue')
+    })
+    const names = Object.keys(spoilt)
+    expect(blamed.map(([name]) => name)).to.deep.equal(
+      names.filter((name) => name !== 'a price beyond the limit of the maker'),
+    )
+  })
 
   it('count the fee of a future by its size, of which the chain has thousandths', () => {
     const market = aFuture()

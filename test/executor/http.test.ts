@@ -183,6 +183,17 @@ describe('POST /execute', () => {
     expect((await post(aBody(), { 'idempotency-key': KNOWN_KEY })).status).to.equal(422)
   })
 
+  it('says that the venue is at fault where every objection is of the market as it knows it', async () => {
+    const market = { field: 'market', message: 'is not settled here' }
+    objections = [{ ...market, guilty: 'venue' }]
+    expect((await post(aBody())).body).to.deep.include({ details: [market], guilty: 'venue' })
+    objections = [
+      { ...market, guilty: 'venue' },
+      { field: 'order_data.fill_details.0.price', message: 'is wrong' },
+    ]
+    expect((await post(aBody())).body).to.not.have.property('guilty')
+  })
+
   it('answers 400 to what is no JSON object and 413 to too much of it', async () => {
     expect(await post('{')).to.deep.equal({ status: 400, body: { error: 'invalid JSON body' } })
     expect((await post('[]')).status).to.equal(400)

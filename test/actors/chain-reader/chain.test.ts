@@ -78,7 +78,12 @@ describe('the chain reader on a bus and a chain', function () {
         nowMs: Date.now,
         tickMs: 1_000,
       },
-      ask: () => Promise.resolve({ kind: 'malformed', why: 'nothing is to be settled here' }),
+      ask: () =>
+        Promise.resolve({
+          kind: 'malformed',
+          why: 'nothing is to be settled here',
+          guilty: 'both',
+        }),
       onFatal: (error) => fatal.push(error),
     })
     for (const token of [world.at.usdc]) {

@@ -172,7 +172,13 @@ describe('answers of the executor', () => {
       'a payload that breaks a rule',
       400,
       { error: 'invalid payload', ...field('actions') },
-      { kind: 'malformed', why: 'invalid payload' },
+      { kind: 'malformed', why: 'invalid payload', guilty: 'both' },
+    ],
+    [
+      'a payload of another market than the executor knows',
+      400,
+      { error: 'invalid payload', guilty: 'venue', ...field('module_address') },
+      { kind: 'malformed', why: 'invalid payload', guilty: 'venue' },
     ],
     [
       'a key that belongs to another call',

@@ -14,7 +14,7 @@ describe('the agreement of market file and log', () => {
   function agreementOf(market: Market) {
     const told: (readonly string[])[] = []
     const state = openedState()
-    const file = { row: market, reads: 0 }
+    const file: { row: Market | undefined; reads: number } = { row: market, reads: 0 }
     const agreement = createAgreement(
       {
         market,
@@ -49,6 +49,14 @@ describe('the agreement of market file and log', () => {
   it('ends when the file is put back', () => {
     const { agreement, file } = agreementOf(aMarket({ takerFeeBps: 30, enabled: false }))
     file.row = aMarket({ takerFeeBps: 30 })
+    expect(agreement.trouble()).to.equal(FEE)
+    file.row = aMarket()
+    expect(agreement.trouble()).to.equal(undefined)
+  })
+
+  it('lasts while the file is being edited and has no row', () => {
+    const { agreement, file } = agreementOf(aMarket({ takerFeeBps: 30 }))
+    file.row = undefined
     expect(agreement.trouble()).to.equal(FEE)
     file.row = aMarket()
     expect(agreement.trouble()).to.equal(undefined)

@@ -163,7 +163,7 @@ describe('matcher', () => {
   })
 
   it('a payload the executor refuses holds both orders instead of being asked for ever', async () => {
-    await startOn(() => Promise.resolve({ kind: 'malformed', why: 'bad' }))
+    await startOn(() => Promise.resolve({ kind: 'malformed', why: 'bad', guilty: 'both' }))
     await append(bus, [
       place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
       place({ orderId: 't', side: 'buy' }),
@@ -176,6 +176,24 @@ describe('matcher', () => {
         hold: 'settlement_refused',
       })
     }
+  })
+
+  it('an executor that knows another market holds the market and neither order', async () => {
+    const { matcher } = await startOn(() =>
+      Promise.resolve({ kind: 'malformed', why: 'bad', guilty: 'venue' }),
+    )
+    await append(bus, [
+      place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
+      place({ orderId: 't', side: 'buy' }),
+    ])
+    await eventually(async () => expect(await feedOf(bus)).to.have.length(5))
+    for (const change of (await feedOf(bus)).slice(3)) {
+      expect(change).to.include({ kind: 'MatchReverted', status: 'active' })
+      expect(change).to.not.have.property('hold')
+    }
+    expect(matcher.standing().detail).to.equal(
+      'held: the executor knows another market and refuses every match, executor_refused',
+    )
   })
 
   it('stops, releasing nothing, when the executor has another call under the key', async () => {

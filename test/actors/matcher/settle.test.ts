@@ -89,16 +89,17 @@ describe('settling matches', () => {
     ])
   })
 
-  it('of a payload that the executor refuses, lets both orders bear it, and tells why', async () => {
-    const settler = settlerWith(() => Promise.resolve({ kind: 'malformed', why: 'bad' }))
-    settler.add(match(1))
-    await eventually(() => told.length === 2)
-    expect(reported).to.deep.equal([
-      ['m:1', { kind: 'reverted', revert: 'executor_refused', guilty: 'both' }],
-    ])
-    expect(told[0]).to.deep.equal(['refused', 'm:1', 'bad'])
-    expect(asked).to.deep.equal(['m:1'])
-  })
+  for (const guilty of ['both', 'venue'] as const)
+    it(`of a payload that the executor refuses, blames ${guilty} as it says, and tells why`, async () => {
+      const settler = settlerWith(() => Promise.resolve({ kind: 'malformed', why: 'bad', guilty }))
+      settler.add(match(1))
+      await eventually(() => told.length === 2)
+      expect(reported).to.deep.equal([
+        ['m:1', { kind: 'reverted', revert: 'executor_refused', guilty }],
+      ])
+      expect(told[0]).to.deep.equal(['refused', 'm:1', 'bad'])
+      expect(asked).to.deep.equal(['m:1'])
+    })
 
   it('is not over before the outcome is durable in the log', async () => {
     let durable = (): void => undefined

@@ -15,7 +15,7 @@ const CURE = `run ./venue market set ${NAME} taker_fee_bps=30, or put 25 into th
 const DIFFERS = `${NAME}: taker_fee_bps is 30 in the market file and 25 in the log: ${CURE}`
 
 describe('the gate of order intake', () => {
-  let row: Market
+  let row: Market | undefined
   let atMs: number
   let reads: number
   let stored: Map<string, { streamSeq: number; terms: MarketTerms }>
@@ -38,7 +38,7 @@ describe('the gate of order intake', () => {
       log: createLog('order-intake', 'silent'),
       elapsedMs: () => atMs,
     })
-    gate.add(row)
+    gate.add(row ?? aMarket())
     return gate
   }
   const refusal = (gate: ReturnType<typeof open>) => {
@@ -74,6 +74,16 @@ describe('the gate of order intake', () => {
     atMs = 1_000
     expect(refusal(gate)).to.equal(undefined)
     expect(reads).to.equal(2)
+  })
+
+  it('keeps saying where they differ while the file has no row of the market', () => {
+    const gate = open()
+    gate.state(NAME, 1, stated())
+    row = undefined
+    expect(refusal(gate)?.message).to.include(DIFFERS)
+    row = aMarket()
+    atMs = 1_000
+    expect(refusal(gate)).to.equal(undefined)
   })
 
   it('takes no new order of a market that is closed, also once its log is restored, and takes cancels', () => {
