@@ -29,6 +29,7 @@ import {
 } from '../../core/entry/validate-order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { fingerprintOf } from '../../data/recent-claims.js'
+import type { MarketGate } from './market-gate.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
@@ -39,6 +40,8 @@ export interface PlaceOrderDeps {
   readonly chainMarkets: MarketReader
   /** The index against a sample from outside; undefined without a gate. */
   readonly indexLag?: (nowMs: number) => IndexLag | undefined
+  /** Why a market takes no new order. */
+  readonly gate: Pick<MarketGate, 'refusalOf'>
   readonly verifier: SignatureVerifier
   /** The signing domain, for the detail of a refused signature. */
   readonly domain: Readonly<Record<string, unknown>>
@@ -117,7 +120,7 @@ export function checkPlacement(
  * read again before it refuses: its facts may be a block old, and the order may follow from what the block changed.
  */
 async function admit(
-  { chainMarkets, funds, indexLag: lagAt, nowMs }: PlaceOrderDeps,
+  { chainMarkets, funds, indexLag: lagAt, gate, nowMs }: PlaceOrderDeps,
   market: Market,
   funded: Answer<Checked<Placeable>>,
 ): Promise<Checked<Placeable>> {
@@ -127,6 +130,9 @@ async function admit(
   )
   const [placeable, observed] = await Promise.all([funded, reading])
   if ('refusal' in placeable) return placeable
+  // An operator's pause comes before what the chain shows, which may be what the market is paused for.
+  const closed = gate.refusalOf(market.market)
+  if (closed !== undefined) return { refusal: closed }
   const { order, account: seen } = placeable
   const indexLag = lagAt?.(nowMs())
   const refusalWith = (account: AccountObservation | undefined): Refusal | undefined => {

@@ -110,6 +110,7 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
     accounts: createAccountReader({ ...chain, cacheMs: 0 }),
     funds: createFundsReader({ ...chain, cacheMs: 0 }),
     chainMarkets,
+    gate: { refusalOf: () => undefined },
     verifier: createSignatureVerifier({ domain, ...reads }),
     domain,
     nowMs: clock,

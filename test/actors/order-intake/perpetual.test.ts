@@ -99,6 +99,19 @@ describe('order intake of a perpetual', () => {
     expect(await place()).to.equal('400 subaccount_not_under_manager')
   })
 
+  it('refuses while the venue takes no orders of the market, behind the account and before what the chain shows', async () => {
+    await intake.stop()
+    intake = await stage.start(bus, {
+      ...{ markets: [market], readWiring: () => Promise.resolve('no contract at asset') },
+    })
+    has({ cash: 0n })
+    expect(await place()).to.equal('400 trading_paused')
+    stage.chain.observed = undefined
+    expect(await place()).to.equal('400 trading_paused')
+    stage.chain.manager = `0x${'99'.repeat(20)}`
+    expect(await place()).to.equal('400 subaccount_not_under_manager')
+  })
+
   it('places nothing while pause, margin or account cannot be read', async () => {
     stage.chain.observed = undefined
     expect(await place()).to.equal('500 market_unreadable')
