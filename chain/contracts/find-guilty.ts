@@ -45,11 +45,12 @@ export function createGuiltyFinder({ markets, ...reads }: GuiltyDeps): FindGuilt
     const read = readMatch(match, markets)
     const legs = read && legsOf(match, read)
     if (read === undefined || legs === undefined) return undefined
+    const { revert } = revertFields(stored)
     try {
-      return await judge({ reads, read, legs }, revertFields(stored).revert)
+      return await judge({ reads, read, legs }, revert)
     } catch {
-      // Blame needs proof: a failed read proves nothing.
-      return undefined
+      // Blame needs proof: a failed read proves nothing against a side. Unless it is one's, such a revert is the venue's.
+      return OF_ACCOUNTS.has(revert) ? 'venue' : undefined
     }
   }
 }
@@ -81,6 +82,8 @@ const ofManager = (revert: string): SideCheck =>
   revert === 'BM_AdjustmentsPaused' ? isUnderOpenManager : isUnderManagerOf
 
 async function judge(judged: Judged, revert: string): Promise<Blame | undefined> {
+  // A mined batch that was refused as a whole: the right to send it was taken away after its simulation.
+  if (revert === 'BE_OnlyOperator') return 'venue'
   const scope = venueFaultOf(tradingOf(judged.read.market), revert)
   if (scope === 'deployment' || scope === 'price') return 'venue'
   if (scope === 'holdings') return (await blameBy(judged, [isUnpriced])) ?? 'both'

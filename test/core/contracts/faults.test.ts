@@ -45,3 +45,25 @@ describe('faults of the venue on spot', () => {
     expect(venueFaultOf(spot, 'FT_IndexStale')).to.equal(undefined)
   })
 })
+
+describe('faults of the venue on margin markets', () => {
+  const OF_FUTURES: Readonly<Record<string, FaultOf>> = {
+    ...{ FT_IndexStale: 'deployment', FT_OutsideFillBand: 'price', FT_TradingEnded: 'deployment' },
+    ...{ FA_AlreadySettled: 'deployment', FA_UnknownSeries: 'deployment' },
+    ...{ FM_OnlyTradeModule: 'deployment', SRM_UnsupportedAsset: 'manager' },
+  }
+  const perpetual = tradingOf({ contractType: 'perpetual' })
+  const future = tradingOf({ contractType: 'future' })
+
+  for (const [name, fault] of Object.entries(OF_FUTURES)) {
+    it(`${name} is one of the ${fault} on a future, and none on a perpetual`, () => {
+      expect(venueFaultOf(future, name)).to.equal(fault)
+      expect(venueFaultOf(perpetual, name)).to.equal(undefined)
+    })
+  }
+
+  it('a feed that is too old is one of the manager', () => {
+    for (const each of [perpetual, future])
+      expect(venueFaultOf(each, 'BLF_DataTooOld')).to.equal('manager')
+  })
+})

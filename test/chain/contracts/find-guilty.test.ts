@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { createGuiltyFinder } from '../../../chain/contracts/find-guilty.js'
+import type { ChainClient } from '../../../chain/reads/client.js'
+import type { Action, Address } from '../../../core/action.js'
+import { encodeTradeData } from '../../../core/entry/read-action.js'
+import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
+import { aMarket } from '../../support/builders.js'
+
+const market = aMarket()
+const E18 = 10n ** 18n
+const MATCHING: Address = `0x${'99'.repeat(20)}`
+
+const signed = (subaccountId: bigint, isBid: boolean): Action => {
+  const owner: Address = `0x${(isBid ? 'aa' : 'bb').repeat(20)}`
+  const { assetAddress: asset, subId, tradeModuleAddress: module } = market
+  const terms = { asset, subId, limitPrice: E18, desiredAmount: E18, worstFee: 0n, isBid }
+  const data = encodeTradeData({ ...terms, recipientId: subaccountId })
+  return { subaccountId, nonce: 1n, module, data, expiry: 4_102_444_800n, owner, signer: owner }
+}
+const match = {
+  actions: [signed(7n, true), signed(8n, false)],
+  signatures: ['0x', '0x'] as const,
+  orderData: {
+    takerAccount: 7n,
+    takerFee: quoteE18(0n),
+    fillDetails: [
+      {
+        ...{ filledAccount: 8n, amountFilled: amountE18(E18) },
+        ...{ price: priceE18(E18), fee: quoteE18(0n) },
+      },
+    ],
+    managerData: '0x',
+  },
+} as const
+
+/** A node that answers nothing. */
+const silent = new Proxy({} as ChainClient, {
+  get: () => () => Promise.reject(new Error('the node is gone')),
+})
+const findGuilty = createGuiltyFinder({
+  ...{ client: silent, markets: [market] },
+  deployment: { matching: MATCHING, subAccounts: MATCHING },
+})
+
+/** What is blamed while nothing can be read; undefined leaves it to the market, which goes by the name of the revert. */
+const BLAMED: readonly (readonly [revert: string, guilty: string | undefined])[] = [
+  ['BE_OnlyOperator', 'venue'],
+  ['M_OnlyTradeExecutor', 'venue'],
+  ['M_OnlyAllowedModule', 'venue'],
+  ['NotEnoughSubIdOrAssetAllowances', 'venue'],
+  ['MW_UnknownManager', 'venue'],
+  ['BM_AdjustmentsPaused', undefined],
+  ['WERC_CannotBeNegative', undefined],
+  ['OV_InvalidSignature', undefined],
+  ['empty revert', undefined],
+]
+
+describe('the blame for a refused match while the chain cannot be read', () => {
+  for (const [revert, guilty] of BLAMED) {
+    it(`is ${guilty === undefined ? 'not told' : `of the ${guilty}`} for ${revert}`, async () => {
+      expect(await findGuilty(match, revert)).to.equal(guilty)
+    })
+  }
+})
