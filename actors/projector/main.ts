@@ -20,7 +20,7 @@ runProcess({
   background: true,
   start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
-    const { markets } = file
+    const markets = [...file.markets]
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
@@ -37,7 +37,11 @@ runProcess({
       log,
       onFatal: fail,
     })
-    const watch = file.watch((row) => projector.follow(row), fail)
+    const watch = file.watch(async (row) => {
+      await projector.follow(row)
+      // Measured and archived from now on.
+      markets.push(row)
+    }, fail)
     sampleDisk(metrics, {
       ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
       projectedSeq: (market) => projection.position(market).feedSeq,

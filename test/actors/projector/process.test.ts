@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBundles } from '../../../devnet/bundle.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -11,6 +11,8 @@ import { askPing, feedStream, feedSubject } from '../../../bus-schemas/subjects.
 import type { Block } from '../../../core/engine/change.js'
 import { HISTORY_MIGRATIONS, historyPath } from '../../../data/history/project.js'
 import { openReadModel, ReadModelAbsent } from '../../../data/history/read-model.js'
+import { addRows, provideMarketFile } from '../../../data/market-file.js'
+import { readRows } from '../../../data/markets.js'
 import { openDatabase } from '../../../data/open.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
@@ -48,7 +50,7 @@ describe('the projector as a process on a real bus', function () {
     dir.remove()
   })
 
-  const run = (): ChildProcess => {
+  const run = (settings: NodeJS.ProcessEnv = {}): ChildProcess => {
     const child = spawn(process.execPath, [main], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
@@ -56,6 +58,7 @@ describe('the projector as a process on a real bus', function () {
         DATA_DIR: dir.path,
         DEPLOYMENT_FILE: deployment,
         LOG_LEVEL: 'error',
+        ...settings,
       },
     })
     children.push(child)
@@ -136,6 +139,22 @@ describe('the projector as a process on a real bus', function () {
     await eventually(() => projectedSeq() === lastSeqOf(blocks))
     expect(rows()).to.deep.equal(wanted)
     expect(await end(rebuilding, 'SIGTERM')).to.equal(0)
+  })
+
+  it('measures a market that is added while it runs', async () => {
+    const file = join(dir.path, 'markets.json')
+    await provideMarketFile(file, [SPOT.market])
+    const child = run({ MARKETS_FILE: file, METRICS_DIR: join(dir.path, 'metrics') })
+    await eventually(async () => (await ping())?.ready === true)
+    const [row] = readRows(file) as [object]
+    await addRows(file, [{ ...row, market: 'ADDED', ordinal: 1, aliases: [], sub_id: '1' }])
+    await eventually(async () => {
+      const target = readFileSync(join(dir.path, 'metrics', 'projector.json'), 'utf8')
+      const [{ targets }] = JSON.parse(target) as [{ targets: [string] }]
+      const text = await (await fetch(`http://${targets[0]}/metrics`)).text()
+      return text.includes('venue_follower_seq{follower="history",market="ADDED"}')
+    })
+    expect(await end(child, 'SIGTERM')).to.equal(0)
   })
 
   it('does not start without its settings, and names them', async () => {
