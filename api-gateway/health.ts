@@ -43,7 +43,7 @@ type Probe = () => Promise<void>
 
 export interface ReadinessOptions {
   readonly bus: Pick<Bus, 'ask' | 'isConnected'>
-  readonly readModel: Pick<ReadModel, 'projectedSeq'>
+  readonly readModel: Pick<ReadModel, 'projectedSeq' | 'allTerms'>
   /** Always the same array. */
   readonly markets: readonly Market[]
   /** Rows of the market file that no market can be made of; none by default. */
@@ -99,13 +99,28 @@ function probesOf({
     },
     ...Object.fromEntries(processes.map((name) => [name, () => ping(bus, name)])),
     markets: async () => {
-      const rows = refused().map(({ row, problem }) => `${row}: ${problem}`)
-      if (rows.length > 0) throw new Error(rows.join(', '))
+      const rows = refused()
+      const lines = [
+        ...rows.map(({ row, problem }) => `${row}: ${problem}`),
+        ...withoutRow(readModel, [
+          ...markets.map(({ market }) => market),
+          ...rows.map((r) => r.row),
+        ]),
+      ]
+      if (lines.length > 0) throw new Error(lines.join(', '))
       await Promise.resolve()
     },
     executor: () => probeAny(executorUrls.map((url) => new URL('/readyz', url))),
   }
 }
+
+/** Markets that were opened, are not disabled, and that no row names: nothing matches, settles or cancels their orders. */
+const withoutRow = (readModel: Pick<ReadModel, 'allTerms'>, named: readonly string[]): string[] =>
+  readModel.allTerms().flatMap(({ identity: { market }, enabled }) => {
+    if (!enabled || named.includes(market)) return []
+    const cure = `put its row back; ./venue market disable ${market} takes it off the list`
+    return [`${market} has a log and no row in the market file: ${cure}`]
+  })
 
 async function ping(bus: Pick<Bus, 'ask'>, name: string): Promise<void> {
   const answer = decodePingAnswer(await bus.ask(askPing(name), NO_BODY, ASK_TIMEOUT_MS))

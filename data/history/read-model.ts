@@ -15,6 +15,7 @@ import { HISTORY_MIGRATIONS } from './project.js'
 import { createReadBook, createReadLevels, type BookState, type IsKnown } from './read-book.js'
 import { createReadCandles, createReadStats24h, type CandleRange } from './read-candles.js'
 import {
+  createReadAllTerms,
   createReadBestPrices,
   createReadLastPrice,
   createReadLastTradeSec,
@@ -45,6 +46,8 @@ export interface ReadModel {
   projectedSeq(market: string): number
   /** What the market's feed last stated of it; undefined before that. */
   terms(market: string): MarketTerms | undefined
+  /** The same of each market that has ever been projected. */
+  allTerms(): MarketTerms[]
   order(orderId: string): StoredOrder | undefined
   /** Orders with an open amount, bids and then asks, best first; `depth` limits each side. */
   openOrders(market: string, depth?: number): OpenOrder[]
@@ -94,6 +97,7 @@ export function openReadModel(path: string): ReadModel {
   return {
     projectedSeq: createReadProjectedSeq(db),
     terms: createReadTerms(db),
+    allTerms: createReadAllTerms(db),
     order: createReadOrder(db),
     openOrders: createReadOpenOrders(db),
     book: createReadBook(db),

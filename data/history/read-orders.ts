@@ -230,6 +230,14 @@ export function createReadTerms(db: Database): (market: string) => MarketTerms |
   }
 }
 
+/** What each feed last stated of its market, in the order in which the markets came. */
+export function createReadAllTerms(db: Database): () => MarketTerms[] {
+  const select = db
+    .prepare<[], string>('SELECT terms FROM markets WHERE terms IS NOT NULL ORDER BY rowid')
+    .pluck()
+  return () => select.all().map((text) => termsText.read(text))
+}
+
 /** Highest projected `seq` of a market; 0 before its first change and for a market that is not projected. */
 export function createReadProjectedSeq(db: Database): (market: string) => number {
   const select = db

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { expect } from 'chai'
 import { createReadiness } from '../../api-gateway/health.js'
+import { OPEN, openingOf } from '../../core/contracts/market-terms.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { closeServer, listen } from '../../runtime/http/server.js'
 import { answerPing } from '../../runtime/process/process.js'
@@ -79,6 +80,20 @@ describe('readiness', () => {
     expect(await readiness().missing()).to.deep.equal({ executor: 'the chain does not answer' })
     bus.setConnected(false)
     expect(Object.keys(await readiness().missing())).to.include.members(['bus', ...processes])
+  })
+
+  it('names a market that has a log and no row, unless it was disabled', async () => {
+    await start(processes)
+    const terms = (market: string, enabled: boolean) => ({
+      ...openingOf(aMarket({ market, enabled })),
+      standing: OPEN,
+    })
+    const allTerms = () => [terms('cNGN-USDC', true), terms('LOST', true), terms('SETTLED', false)]
+    const missing = await readiness({ ...aFakeReadModel(), allTerms }).missing()
+    expect(missing).to.deep.equal({
+      markets:
+        'LOST has a log and no row in the market file: put its row back; ./venue market disable LOST takes it off the list',
+    })
   })
 
   it('asks once for all who ask within a second', async () => {

@@ -50,6 +50,7 @@ export function aFakeReadModel(): FakeReadModel {
     stats: undefined,
     projectedSeq: () => model.projected,
     terms: () => undefined,
+    allTerms: () => [],
     order: (orderId) => orders.get(orderId),
     openOrders: () => model.open,
     book: (market, isKnown) => bookOf(model, market, isKnown),

@@ -161,6 +161,7 @@ describe('what is read of a market', () => {
     it('is what its feed stated last, the same object until that is another', () => {
       expect(reads.terms(MARKET)).to.equal(undefined)
       expect(reads.terms('none')).to.equal(undefined)
+      expect(reads.allTerms()).to.deep.equal([])
       apply([], terms(10))
       const first = reads.terms(MARKET)
       expect(first).to.deep.equal(terms(10))
@@ -169,6 +170,7 @@ describe('what is read of a market', () => {
       apply([], terms(20))
       expect(reads.terms(MARKET)).to.deep.equal(terms(20))
       expect(reads.terms('other')).to.equal(undefined)
+      expect(reads.allTerms()).to.deep.equal([terms(20)])
     })
   })
 })
