@@ -145,14 +145,14 @@ function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedNews) => void {
 
 async function openMarket(
   options: ChainReaderOptions,
-  market: Market,
+  row: Market,
   watch: AccountWatch,
   signal: AbortSignal,
 ): Promise<FollowedMarket> {
   const { bus, nowMs, observe, log } = options
-  const name = market.market
+  const name = row.market
   const onRaised = (what: string) => log.warn(what)
-  await joinMarketLog(bus, market, { writer: PROCESS_NAME, nowMs, onRaised })
+  const market = await joinMarketLog(bus, row, { writer: PROCESS_NAME, nowMs, onRaised })
   const onUnknown = (err: unknown) => log.warn({ err, market: name }, 'append not acknowledged')
   const publish = await openFacts({
     ...{ bus, market: name, contractType: market.contractType },

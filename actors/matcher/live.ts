@@ -1,6 +1,10 @@
 import { assert } from '../../core/assert.js'
-import { describeDifference, differences, openingOf } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
+import {
+  describeDifference,
+  differences,
+  openingOf,
+  withIdentity,
+} from '../../core/contracts/market-terms.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
@@ -48,7 +52,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
   const { changeSeq } = feed.end
   assert(state.seq === changeSeq, `log gives seq ${state.seq}, feed holds ${changeSeq}`)
   const own = createOwnCommands({
-    ...{ bus, market: market.market, contractType: market.contractType },
+    ...{ bus, market: market.market, contractType: state.identity.contractType },
     ...{ term: leader.term, nowMs },
     onUnknown: (error) => facts.appendUnknown('commands', error),
   })
@@ -114,7 +118,7 @@ function openSettler(
 ): Settler {
   const { market, ask, facts, onFatal } = settings
   // The log governs, also where the market file names another address.
-  const logged = { ...market, ...state.identity } as Market
+  const logged = withIdentity(market, state)
   const order = (orderId: string) => knownOrder(state, orderId).order
   return createSettler({
     ...{ ask, facts, unanswered, onFatal },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { withIdentity } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createNumbering, termOf } from '../../core/engine/command.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
@@ -65,23 +66,23 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
       return undefined
     }
   }
-  const recover = (row: Market): Promise<CommandLog | undefined> =>
+  const recover = (row: Market): Promise<Opened | undefined> =>
     unlessStopped(row, async () => {
-      const commandLog = await openLog(options, row)
-      await commandLog.recover()
-      return commandLog
+      const opened = await openLog(options, row)
+      await opened.commandLog.recover()
+      return opened
     })
-  const begin = (row: Market, commandLog: CommandLog): Promise<true | undefined> =>
+  const begin = (row: Market, { commandLog, logged }: Opened): Promise<true | undefined> =>
     unlessStopped(row, async (): Promise<true> => {
       await commandLog.begin(await termBegun)
-      await check(row)
+      await check(logged)
       open.set(row.market, commandLog)
       await onOpen(row.market)
       return true
     })
   const recoverAndBegin = async (row: Market): Promise<true | undefined> => {
-    const commandLog = await recover(row)
-    return commandLog && begin(row, commandLog)
+    const opened = await recover(row)
+    return opened && begin(row, opened)
   }
   const goOn = async (row: Market): Promise<void> => {
     if ((await recoverAndBegin(row)) === undefined) return
@@ -91,7 +92,7 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
   return {
     open,
     async begin(rows) {
-      const recovered: [Market, CommandLog | undefined][] = []
+      const recovered: [Market, Opened | undefined][] = []
       for (const row of rows) {
         gate.add(row)
         recovered.push([row, await recover(row)])
@@ -99,7 +100,7 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
       // One more than in any log, so that each market skips what an earlier intake still appends.
       const numbers = createNumbering(termOf(registry.lastNo()) + 1)
       onTerm({ numbers, id })
-      for (const [row, commandLog] of recovered) if (commandLog) await begin(row, commandLog)
+      for (const [row, opened] of recovered) if (opened) await begin(row, opened)
       return numbers.term
     },
     async follow(row) {
@@ -113,13 +114,24 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
   }
 }
 
-async function openLog(options: MarketLogsOptions, row: Market): Promise<CommandLog> {
+interface Opened {
+  readonly commandLog: CommandLog
+  /** The row with what the log has fixed: the log is read and written as its own contract type. */
+  readonly logged: Market
+}
+
+async function openLog(options: MarketLogsOptions, row: Market): Promise<Opened> {
   const { bus, registry, log, nowMs } = options
-  const { market, contractType } = row
+  const { market } = row
   const onRaised = (what: string) => log.warn(what)
-  await joinMarketLog(bus, row, { writer: 'order-intake', nowMs, onRaised })
-  return createCommandLog({
+  const joined = await joinMarketLog(bus, row, { writer: 'order-intake', nowMs, onRaised })
+  // Of a log whose beginning is trimmed, what the feed has stated of it.
+  const { terms } = registry.terms(market) ?? {}
+  const logged = terms === undefined ? joined : withIdentity(row, terms)
+  const { contractType } = logged
+  const commandLog = createCommandLog({
     ...{ market, contractType, bus, registry, nowMs, log },
-    claimOf: (order) => claimOf(row, order),
+    claimOf: (order) => claimOf(logged, order),
   })
+  return { commandLog, logged }
 }

@@ -1,5 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
+import type { Market } from '../../core/contracts/market.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openMarketFile } from '../../data/market-file.js'
@@ -33,15 +34,11 @@ runProcess({
       bus,
       projection,
       prices: createPriceWriter(db),
-      markets,
-      log,
-      onFatal: fail,
+      ...{ markets, log, onFatal: fail },
     })
-    const watch = file.watch(async (row) => {
-      await projector.follow(row)
-      // Measured and archived from now on.
-      markets.push(row)
-    }, fail)
+    // A market that is added is measured and archived from then on.
+    const follow = (row: Market) => projector.follow(row).then(() => void markets.push(row))
+    const watch = file.watch(follow, fail)
     sampleDisk(metrics, {
       ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
       projectedSeq: (market) => projection.position(market).feedSeq,

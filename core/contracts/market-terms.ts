@@ -102,6 +102,12 @@ export const openingOf = (row: OpenableMarket): MarketOpening => ({
   enabled: row.enabled,
 })
 
+/** A market of the market file with what its log has fixed. */
+export const withIdentity = (
+  market: Market,
+  { identity }: Pick<MarketOpening, 'identity'>,
+): Market => ({ ...market, ...identity }) as Market
+
 /** A market of the market file as its log states it; texts and aliases stay those of the file. */
 export const withTerms = (
   market: Market,

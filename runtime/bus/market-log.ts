@@ -10,8 +10,9 @@ import {
   type CommandWriter,
 } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import { openingOf, type MarketOpening } from '../../core/contracts/market-terms.js'
+import { openingOf, withIdentity, type MarketOpening } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
+import type { Command } from '../../core/engine/command.js'
 import {
   AppendUnknown,
   BusUnavailable,
@@ -83,13 +84,13 @@ const LOOK_EVERY_MS = 250
 
 /**
  * openMarketLog and recordVersions for a writer beside the matcher. Where the bus lets the matcher alone create and change
- * streams, it waits until the matcher has done so, and throws LogMissing when that takes too long.
+ * streams, it waits until the matcher has done so, and throws LogMissing when that takes too long. Resolves as asLogged.
  */
 export async function joinMarketLog(
-  bus: OpeningBus,
+  bus: OpeningBus & Pick<Bus, 'read'>,
   row: Market,
   options: OpeningOptions & { readonly withinMs?: number },
-): Promise<void> {
+): Promise<Market> {
   const { withinMs = JOIN_WITHIN_MS, onRaised } = options
   const giveUpAtMs = performance.now() + withinMs
   const stream = commandsStream(row.market)
@@ -98,7 +99,7 @@ export async function joinMarketLog(
     try {
       await openMarketLog(bus, row, options)
       await recordVersions(bus, new Map([[stream, version]]), onRaised)
-      return
+      return await asLogged(bus, row)
     } catch (cause) {
       if (!(cause instanceof NotPermitted)) throw cause
       if (performance.now() > giveUpAtMs) {
@@ -127,14 +128,33 @@ export async function readOpening(
   bus: Pick<Bus, 'read' | 'streamState'>,
   market: Market,
 ): Promise<MarketOpening | undefined> {
+  const first = await firstCommand(bus, market)
+  if (first === undefined) return undefined
+  const isOpened = first.kind === 'MarketOpened'
+  const stream = commandsStream(market.market)
+  assert(isOpened, `${stream} does not begin with MarketOpened: it belongs to an earlier release`)
+  return first.opening
+}
+
+/**
+ * The row with the identity that the market's log states, which governs where the market file was edited; the row itself
+ * where the beginning of the log is trimmed.
+ */
+async function asLogged(bus: Pick<Bus, 'read' | 'streamState'>, row: Market): Promise<Market> {
+  const first = await firstCommand(bus, row)
+  return first?.kind === 'MarketOpened' ? withIdentity(row, first.opening) : row
+}
+
+async function firstCommand(
+  bus: Pick<Bus, 'read' | 'streamState'>,
+  market: Market,
+): Promise<Command | undefined> {
   const stream = commandsStream(market.market)
   const { firstSeq, lastSeq } = await bus.streamState(stream)
   if (firstSeq > 1 || lastSeq === 0) return undefined
   const [first] = await bus.read(stream, 1, 1)
   const [logged] = first === undefined ? [] : commandMessages(market).take(first)
-  const isOpened = logged?.command.kind === 'MarketOpened'
-  assert(isOpened, `${stream} does not begin with MarketOpened: it belongs to an earlier release`)
-  return logged.command.opening
+  return logged?.command
 }
 
 const MISSING_LOOK_EVERY_MS = 1_000
