@@ -41,23 +41,29 @@ describe('the rules of a live market', function () {
   const rest = () => createRestClient(venue.gatewayUrl)
   const listed = async (name: string) => (await rest().markets()).find((it) => it.market === name)
 
+  const frameOf = (name: number) => {
+    const { auth_domain: domain, accounts } = venue.devnet
+    const account = privateKeyToAccount(accounts[name]!.private_key)
+    return signFrame(account, { purpose: 'history', domain })
+  }
   /** One fill of so much at this price, maker ann; resolves with the taker's fee. */
-  async function trade(amount: string, price: string): Promise<string> {
-    const maker = await ann!.place({ side: 'sell', amount, price })
-    const taker = await bob!.place({ side: 'buy', amount, price })
+  async function trade(
+    amount: string,
+    price: string,
+    takerSide: 'buy' | 'sell' = 'buy',
+  ): Promise<string | undefined> {
+    const makerSide = takerSide === 'buy' ? 'sell' : 'buy'
+    const maker = await ann!.place({ side: makerSide, amount, price })
+    const taker = await bob!.place({ side: takerSide, amount, price })
     await bob!.until(taker.order_id, 'filled')
     await ann!.until(maker.order_id, 'filled')
-    const { trades } = await rest().trades(SPOT, { limit: 100 })
-    return trades.find(({ taker_order_id: id }) => id === taker.order_id)?.maker_order_id ===
-      maker.order_id
-      ? taker.order_id
-      : ''
+    const { fills } = await rest().fills(await frameOf(1), { limit: 100 })
+    return fills.find(({ order_id: id }) => id === taker.order_id)?.fee
   }
   /** What the gateway reads of the market and its traders, with the candles that begin before `end`. */
   async function answers(end: string) {
-    const { auth_domain: domain, accounts } = venue.devnet
-    const owned = async ({ private_key: key }: (typeof accounts)[number]) => {
-      const frame = await signFrame(privateKeyToAccount(key), { purpose: 'history', domain })
+    const owned = async (name: number) => {
+      const frame = await frameOf(name)
       const { orders } = await rest().orderHistory(frame, { limit: 100 })
       const { fills } = await rest().fills(frame, { limit: 100 })
       return { orders, fills }
@@ -66,7 +72,7 @@ describe('the rules of a live market', function () {
       book: await rest().book(SPOT),
       trades: (await rest().trades(SPOT, { limit: 100 })).trades,
       candles: (await rest().candles(SPOT, '1m', { end })).candles,
-      owned: await Promise.all(accounts.slice(0, 2).map(owned)),
+      owned: await Promise.all([0, 1].map(owned)),
     }
   }
   /** A client that was away while the market was paused is told so, and then follows. */
@@ -98,8 +104,10 @@ describe('the rules of a live market', function () {
     await venue.stop()
   })
 
-  it('a fee changes between two trades, in the log, the reads and the file', async () => {
-    expect(await trade('1000', '0.0007')).to.not.equal('')
+  it('a fee changes between trades of both sides, in the log, the reads and the file', async () => {
+    // 25 and 30 basis points of 0.7 USDC.
+    expect(await trade('1000', '0.0007')).to.equal('0.00175')
+    expect(await trade('1000', '0.0007', 'sell')).to.equal('0.00175')
     const { code, output } = await market(
       'set',
       SPOT,
@@ -111,7 +119,8 @@ describe('the rules of a live market', function () {
     expect(output).to.include(`${SPOT}: enabled, open, taker_fee_bps=30`)
     await eventually(async () => (await listed(SPOT))?.taker_fee_bps === 30)
     expect((await rows())[0]).to.include({ market: SPOT, taker_fee_bps: 30 })
-    expect(await trade('1000', '0.0007')).to.not.equal('')
+    expect(await trade('1000', '0.0007')).to.equal('0.0021')
+    expect(await trade('1000', '0.0007', 'sell')).to.equal('0.0021')
   })
 
   it('a wrong order is refused in one line', async () => {
