@@ -173,7 +173,8 @@ export const orderId = z
   .max(MAX_ORDER_ID_LENGTH)
   .meta({
     id: 'OrderId',
-    description: 'Chosen by the client, taken once for ever. No control characters.',
+    description:
+      'Chosen by the client, taken once for ever. No control characters, and not blanks alone.',
     examples: ['order-1'],
   })
 

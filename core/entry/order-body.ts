@@ -119,6 +119,8 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
 /** The first field that is required and not there. */
 function missingField(fields: JsonFields): string | undefined {
   const isAbsent = (name: string): boolean => fieldOf(fields, name) === undefined
+  // Blanks name no order: nothing that trims its texts finds it again.
+  if (isBlank(fields.order_id)) return 'order_id'
   const early = requiredBeforePrice.find(isAbsent)
   if (early !== undefined) return early
   // Side, price and amount may be derived from the intent; whether they can be is the translation's question.
@@ -128,6 +130,8 @@ function missingField(fields: JsonFields): string | undefined {
   const late = requiredAfterPrice.find(isAbsent)
   return late === undefined && !isDerived && isAbsent('side') ? 'side' : late
 }
+
+const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
 
 const SPACE = 0x20
 const TILDE = 0x7e

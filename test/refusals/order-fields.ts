@@ -38,7 +38,10 @@ const present: readonly Rule<OrderBody>[] = [
   ...REQUIRED.map((field) =>
     rule<OrderBody>(required(field), {
       ...valuesOf(field, [undefined, '', null]),
-      ...(field === 'order_id' && { 'order_id in the prototype': inItsPrototype }),
+      ...(field === 'order_id' && {
+        'order_id in the prototype': inItsPrototype,
+        ...valuesOf('order_id', [' ', '   ', '\u00a0\u3000']),
+      }),
     }),
   ),
 ]
