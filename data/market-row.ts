@@ -6,7 +6,7 @@ import { OPEN } from '../core/contracts/market-terms.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
 import { parseDecimal, parseInteger } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
-import { MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
+import { gridProblem, MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
 
 /** The market file, or the deployment it is joined with, is invalid. */
 export class MarketFileError extends CannotStart {
@@ -102,6 +102,11 @@ export function parseRow(given: unknown): MarketRow {
   if (problem !== undefined) throw new MarketFileError(`the market ${problem}`)
   refuseStep(row, 'min_size')
   refuseStep(row, 'amount_step')
+  const { min_size: minSize, amount_step: amountStep = minSize } = row
+  const grid = gridProblem({ minSize: amountE18(minSize), amountStep: amountE18(amountStep) })
+  if (grid !== undefined) {
+    throw new MarketFileError(`the market ${row.market} has an amount_step that ${grid}`)
+  }
   return row
 }
 

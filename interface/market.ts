@@ -115,7 +115,7 @@ export const MarketEntry = z
     ...contractFields,
     ...TradingStatus.shape,
     min_size: decimal.describe('The smallest size, of which sizes are whole multiples.'),
-    amount_step: decimal.optional().describe('Step of sizes; only on dated contracts.'),
+    amount_step: decimal.optional().describe('Equal to `min_size`; only on dated contracts.'),
     min_notional: decimal
       .optional()
       .describe(

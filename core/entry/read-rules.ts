@@ -32,7 +32,10 @@ export function readRules(market: RuledMarket, fields: Readonly<Record<string, s
     const problem = reader(rules, text, market)
     if (problem !== undefined) return { problem: `${name} ${problem}` }
   }
-  return { rules }
+  // Other rules of a market whose log has such steps can still be set.
+  const isOfGrid = rules.minSize !== undefined || rules.amountStep !== undefined
+  const problem = isOfGrid ? gridProblem({ ...market.rules, ...rules }) : undefined
+  return problem === undefined ? { rules } : { problem: `amount_step ${problem}` }
 }
 
 type Changed = { -readonly [Key in keyof MarketRules]?: MarketRules[Key] }
@@ -91,6 +94,13 @@ function positive(text: string): bigint | undefined {
   const value = parseDecimal(text, 18)
   return value === undefined || value === 0n ? undefined : value
 }
+
+/** What is wrong with the two steps that a market shows: `min_size` is both the least amount and the grid of amounts. */
+export const gridProblem = ({
+  minSize,
+  amountStep = minSize,
+}: Pick<MarketRules, 'minSize' | 'amountStep'>): string | undefined =>
+  amountStep === minSize ? undefined : 'must equal min_size, the grid of amounts: set both'
 
 /** What is wrong with a step of amounts; undefined when the chain takes every amount on it. */
 export function stepProblem(

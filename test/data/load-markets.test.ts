@@ -61,6 +61,7 @@ describe('loadMarkets', () => {
       contract_type: 'deliverable_fx_future',
       settlement_type: 'physical_delivery',
       aliases: [],
+      min_size: '1',
       amount_step: '1',
       sub_id: '1777554000',
     }

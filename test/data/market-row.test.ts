@@ -77,7 +77,11 @@ describe('a row of the market file', () => {
     expect(marketOf({ min_notional: '0' })).not.to.have.property('minNotional')
     expect(marketOf({ min_notional: '1.5' })).to.include({ minNotional: 15n * 10n ** 17n })
     expect(marketOf({ open_order_limit: '0' })).to.include({ openOrderLimit: 0 })
-    expect(marketOf({ amount_step: '2' })).to.include({ amountStep: 2n * 10n ** 18n })
+    const steps = { min_size: '2', amount_step: '2.0' }
+    expect(marketOf(steps)).to.include({ amountStep: 2n * 10n ** 18n })
+    expect(problemOf({ ...steps, min_size: '1' })).to.equal(
+      `the market ${String(spot.market)} has an amount_step that must equal min_size, the grid of amounts: set both`,
+    )
   })
 
   it('says how the market is presented, by the names of the interface', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readRules } from '../../../core/entry/read-rules.js'
-import { E18 } from '../../../core/money.js'
+import { amountE18, E18 } from '../../../core/money.js'
 import { aFuture, openedState } from '../../support/builders.js'
 
 const NAMES = 'taker_fee_bps, tick_size, min_size, amount_step, min_notional, open_order_limit'
@@ -29,8 +29,8 @@ describe('rules as an operator states them', () => {
       rules: { takerFeeBps: 10_000, openOrderLimit: 100_000 },
     })
     const stepped = openedState({ amountStep: spot.rules.minSize })
-    expect(readRules(stepped, { amount_step: '2' })).to.deep.equal({
-      rules: { amountStep: 2n * E18 },
+    expect(readRules(stepped, { amount_step: '2', min_size: '2' })).to.deep.equal({
+      rules: { amountStep: 2n * E18, minSize: 2n * E18 },
     })
   })
 
@@ -60,13 +60,25 @@ describe('rules as an operator states them', () => {
       "must be a whole number of the chain's units",
     )
     const stepped = openedState({ amountScale: 10n ** 15n, amountStep: spot.rules.minSize })
-    expect(problemOf({ amount_step: '0.0001' }, stepped)).to.equal('none')
+    expect(problemOf({ amount_step: '0.0001', min_size: '0.0001' }, stepped)).to.equal('none')
     expect(problemOf({ amount_step: '0.0000000000000001' }, stepped)).to.equal(
       "amount_step must be a whole number of the chain's units, of which 1 has 1000000000000000",
     )
     expect(problemOf({ amount_step: '0' }, stepped)).to.equal(
       'amount_step must be a decimal greater than 0 with at most 18 decimals',
     )
+  })
+
+  it('are refused when the step that is shown is not the one that orders are held to', () => {
+    const future = openedState(aFuture({ amountStep: aFuture().minSize }))
+    const problem = 'amount_step must equal min_size, the grid of amounts: set both'
+    for (const name of ['min_size', 'amount_step']) {
+      expect(problemOf({ [name]: '5' }, future)).to.equal(problem)
+    }
+    expect(problemOf({ min_size: '10', amount_step: '5' }, future)).to.equal(problem)
+    const older = openedState(aFuture({ amountStep: amountE18(5n * E18) }))
+    expect(problemOf({ taker_fee_bps: '5' }, older)).to.equal('none')
+    expect(problemOf({ amount_step: '1' }, older)).to.equal('none')
   })
 
   it('are refused on a future when the chain would refuse an amount on the step', () => {
