@@ -9,6 +9,7 @@ import {
   findMarket,
   marketRequired,
   noSuchMarket,
+  noTicker,
   type FoundMarket,
   type MarketNaming,
   type Nameable,
@@ -70,10 +71,12 @@ export function askedTicker(
   deps: GatewayDeps,
 ): { readonly market: Market } | { readonly refusal: Refusal } {
   const { ticker_id = '' } = ctx.query
-  if (ticker_id === '') return { refusal: marketRequired(deps.markets, 'ticker_id') }
+  // A refusal lists these alone: any other identifier would be refused again.
+  const served = deps.markets.filter(hasTicker)
+  if (ticker_id === '') return { refusal: marketRequired(served, 'ticker_id') }
   const found = find(deps, { symbol: ticker_id })
-  if ('refusal' in found) return found
-  if (!hasTicker(found.market)) return { refusal: noSuchMarket(deps.markets, ticker_id.toString()) }
+  if ('refusal' in found) return { refusal: noSuchMarket(served, ticker_id.toString()) }
+  if (!hasTicker(found.market)) return { refusal: noTicker(served, found.market.market) }
   markDeprecated(ctx, deps, found)
   return { market: found.market }
 }
@@ -93,7 +96,8 @@ const find = (deps: GatewayDeps, naming: MarketNaming, isNameable?: Nameable) =>
   return findMarket(deps.markets, naming, clock, isNameable)
 }
 
-function markDeprecated(
+/** Reports a deprecated identifier in the answer's headers. */
+export function markDeprecated(
   ctx: GatewayContext,
   { aliasCutoffMs }: GatewayDeps,
   { market, deprecated }: FoundMarket,

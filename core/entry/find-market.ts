@@ -110,6 +110,10 @@ export function noSuchMarket(markets: readonly Market[], named: string): Refusal
   return unknown(markets, `no such market: ${shown}`)
 }
 
+/** The answer to the identifier of a listed market that tickers do not serve. */
+export const noTicker = (served: readonly Market[], market: string): Refusal =>
+  unknown(served, `no such market: ${market} (it has no ticker)`)
+
 function unknown(markets: readonly Market[], message: string): Refusal {
   const listed = markets.filter(isListed).map((market) => market.market)
   return unknownMarket(message, listed.sort())

@@ -122,6 +122,27 @@ const names = (markets: readonly string[]): RequestRule[] => {
   ]
 }
 
+const TICKER_READS = ['tickers', 'orderbook', 'historical_trades']
+
+/** Names of no market with a ticker; the answer offers those that have one. */
+const tickers = (): RequestRule[] => {
+  const unknown = (message: string, paths: readonly string[]): RequestRule => ({
+    ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
+    more: { message, markets: ['cNGN-USDC'] },
+    requests: paths.map((path) => get(`/v1/integrations/${path}`)),
+  })
+  const named = (id: string) => TICKER_READS.map((path) => `${path}?ticker_id=${id}`)
+  return [
+    unknown('ticker_id is required', [...named(''), 'orderbook', 'historical_trades']),
+    unknown('no such market: NOPE', named('NOPE')),
+    unknown('no such market: cNGN-PERP (it has no ticker)', [
+      ...named('cNGN-PERP'),
+      ...named('USDCcNGN-PERP'),
+    ]),
+    unknown('no such market: USDC-cNGN-30NOV26 (it has no ticker)', named('USDC-cNGN-30NOV26')),
+  ]
+}
+
 const asSuch: readonly RequestRule[] = [
   {
     ...{ status: 404, code: 'not_found', error: 'no such path' },
@@ -173,5 +194,6 @@ const asSuch: readonly RequestRule[] = [
 export const requestRules = (markets: readonly string[]): readonly RequestRule[] => [
   ...parameters,
   ...names(markets),
+  ...tickers(),
   ...asSuch,
 ]
