@@ -5,14 +5,15 @@ import type { CancelOutcome } from '../core/engine/cancel-many.js'
 import { findMarketByName } from '../core/entry/find-market.js'
 import { cancelsRefusals } from '../core/entry/order-refusals.js'
 import { notAString, refusals, type Checked, type Refusal } from '../core/entry/refusals.js'
-import { fieldOf, type JsonFields } from '../core/json.js'
+import { sentField, type JsonFields } from '../core/json.js'
 import { isoTime } from '../core/time.js'
 import { type CancelledOrder, partly } from '../interface/cancels.js'
 import { ErrorBody, MarketError, serviceAuthHeader } from '../interface/venue.js'
 import { askOneMarket } from '../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
-import { bodyRefusals, refused, type Answer } from './route.js'
+import { markDeprecated } from './read-request.js'
+import { aliasHeaders, bodyRefusals, refused, type Answer } from './route.js'
 
 /** What a cancel of many orders takes besides its body. */
 export const cancelsHeaders = z.object({
@@ -44,6 +45,17 @@ export const cancelsRefused: Readonly<Record<number, Answer>> = {
   },
 }
 
+/** The answers to a body that may name its market by a deprecated identifier, which headers report. */
+export const ofNamedMarket = (
+  answers: Readonly<Record<number, Answer>>,
+): Readonly<Record<number, Answer>> =>
+  Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => {
+      const headers = [...(answer.headers ?? []), ...aliasHeaders]
+      return [status, { ...answer, headers }]
+    }),
+  )
+
 /** What each asked market has answered. */
 export interface AnsweredMarket {
   readonly market: string
@@ -69,7 +81,7 @@ export async function askMarkets(
   const body = read.body.toString()
   const sent = jsonObjectOf(body)
   if (sent === undefined) return void refuse(ctx, refusals.invalidJsonBody)
-  const markets = marketsOf(deps, kind, sent)
+  const markets = marketsOf(ctx, deps, kind, sent)
   if ('refusal' in markets) return void refuse(ctx, markets.refusal)
   const auth = ctx.get(deps.auth.header)
   const request = {
@@ -85,19 +97,24 @@ export async function askMarkets(
   return judge(ctx, deps, sent, answers)
 }
 
+/** A deprecated identifier is reported in the answer's headers. */
 function marketsOf(
-  { markets, nowMs, aliasCutoffMs }: GatewayDeps,
+  ctx: GatewayContext,
+  deps: GatewayDeps,
   kind: CancelsKind,
   sent: JsonFields,
 ): Checked<{ readonly names: readonly string[] }> {
-  const named = kind === 'cancel_orders' ? undefined : fieldOf(sent, 'market')
+  const { markets, nowMs, aliasCutoffMs } = deps
+  const named = kind === 'cancel_orders' ? undefined : sentField(sent, 'market')
   if (named === undefined) return { names: markets.map(({ market }) => market) }
   if (typeof named !== 'string') return { refusal: notAString('market') }
   const found = findMarketByName(markets, named, {
     nowMs: nowMs(),
     aliasesUntilMs: aliasCutoffMs,
   })
-  return 'refusal' in found ? found : { names: [found.market.market] }
+  if ('refusal' in found) return found
+  markDeprecated(ctx, deps, found)
+  return { names: [found.market.market] }
 }
 
 function judge(

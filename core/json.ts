@@ -16,6 +16,10 @@ export function fieldOf(fields: JsonFields, name: string): unknown {
   return value === null || value === '' ? undefined : value
 }
 
+/** An own field as it was sent, also null or empty text; undefined when absent. */
+export const sentField = (fields: JsonFields, name: string): unknown =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
+
 /** Reads `0x` and 40 hex digits, lower-cased; undefined for anything else. */
 export function parseAddress(value: unknown): Address | undefined {
   if (typeof value !== 'string' || value.length !== 42) return undefined

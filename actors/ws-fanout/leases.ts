@@ -4,7 +4,7 @@ import type { Address } from '../../core/action.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { isLeaseSec } from '../../core/entry/read-cancels.js'
 import { refusals } from '../../core/entry/refusals.js'
-import { asJsonObject, fieldOf } from '../../core/json.js'
+import { asJsonObject, fieldOf, sentField } from '../../core/json.js'
 import { askOneMarket } from '../../runtime/bus/ask-intake.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -231,7 +231,7 @@ function readLease(
   const isDisarmed = !isForSocket && sent === 0
   if (!isDisarmed && !isLeaseSec(sent)) return 'seconds'
   const seconds = isDisarmed ? 0 : sent
-  const named = isForSocket ? undefined : fieldOf(fields, 'market')
+  const named = isForSocket ? undefined : sentField(fields, 'market')
   if (named === undefined) return { reqId, seconds, market: undefined }
   const market = typeof named === 'string' ? findMarket(named) : undefined
   return market === undefined ? 'market' : { reqId, seconds, market }

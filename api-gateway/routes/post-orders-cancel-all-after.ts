@@ -1,5 +1,11 @@
 import { CancelAllAfter, LeaseAnswer } from '../../interface/cancels.js'
-import { answerLeases, askMarkets, cancelsHeaders, cancelsRefused } from '../cancels.js'
+import {
+  answerLeases,
+  askMarkets,
+  cancelsHeaders,
+  cancelsRefused,
+  ofNamedMarket,
+} from '../cancels.js'
 import type { Route } from '../route.js'
 
 /** `POST /v1/orders/cancel-all-after`: sets or disarms the dead-man switch of an owner. */
@@ -14,10 +20,10 @@ export const postOrdersCancelAllAfter: Route = {
       'Each market keeps the time in its log and cancels by it, also when the venue was down meanwhile.',
     headers: cancelsHeaders,
     body: CancelAllAfter,
-    responses: {
+    responses: ofNamedMarket({
       200: { description: 'Until when the orders are safe.', body: LeaseAnswer },
       ...cancelsRefused,
-    },
+    }),
   },
   handler: (deps) => async (ctx) => {
     const asked = await askMarkets(ctx, deps, 'cancel_all_after')

@@ -1,7 +1,7 @@
 import type { Address, Hex } from '../action.js'
 import { parseInteger } from '../decimal.js'
 import type { Side } from '../engine/order.js'
-import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
+import { asJsonObject, fieldOf, parseAddress, sentField, type JsonFields } from '../json.js'
 import {
   LEASE_MAX_SEC,
   LEASE_MIN_SEC,
@@ -125,7 +125,10 @@ interface AskedMarket {
   readonly market: string
 }
 
-/** Reads the body of `POST /v1/orders/cancel-all`. An unknown field is refused: it may be a misspelt one that narrows. Pure. */
+/**
+ * Reads the body of `POST /v1/orders/cancel-all`. An unknown field is refused: it may be a misspelt one that narrows. So is a
+ * field that narrows and is null or empty: it would cancel more than was meant. Pure.
+ */
 export function readCancelAll(
   body: unknown,
   { market }: AskedMarket,
@@ -133,9 +136,9 @@ export function readCancelAll(
   return readCancels(body, (fields) => {
     const unknown = refuseUnknown(fields, CANCEL_ALL_FIELDS)
     if (unknown !== undefined) return { refusal: unknown }
-    const side = fieldOf(fields, 'side')
+    const side = sentField(fields, 'side')
     if (side !== undefined && side !== 'buy' && side !== 'sell') return { refusal: refusals.side }
-    const sentId = fieldOf(fields, 'subaccount_id')
+    const sentId = sentField(fields, 'subaccount_id')
     const subaccountId = sentId === undefined ? undefined : parseInteger(sentId)
     if (sentId !== undefined && subaccountId === undefined) {
       return { refusal: invalidInteger('subaccount_id', sentId) }
@@ -146,7 +149,7 @@ export function readCancelAll(
       ...(side !== undefined && { side }),
       ...(subaccountId !== undefined && { subaccountId }),
     }
-    const named = fieldOf(fields, 'market') === undefined ? {} : { market }
+    const named = sentField(fields, 'market') === undefined ? {} : { market }
     return {
       terms: { ...narrowed, reason },
       scoped: { kind: 'cancel_all', ...named, ...narrowed },
@@ -198,7 +201,7 @@ export function readCancelAllAfter(
     const seconds = fieldOf(fields, 'seconds')
     if (seconds === undefined) return { refusal: fieldRequired('seconds') }
     if (seconds !== 0 && !isLeaseSec(seconds)) return { refusal: cancelsRefusals.seconds }
-    const named = fieldOf(fields, 'market') === undefined ? {} : { market }
+    const named = sentField(fields, 'market') === undefined ? {} : { market }
     return { terms: { seconds }, scoped: { kind: 'cancel_all_after', seconds, ...named } }
   })
 }

@@ -73,12 +73,20 @@ describe('cancels of many orders at the gateway', () => {
     const answer = await post('cancel-all', { owner_address, market: 'USDCcNGN-PERP' })
     expect(answer.json).to.deep.equal({ orders: [], left: 0 })
     expect(asked.map(({ market }) => market)).to.deep.equal([other.market])
+    expect(answer.headers).to.include({
+      deprecation: 'true',
+      'x-canonical-market': other.market,
+    })
+    const canonical = await post('cancel-all', { owner_address, market: other.market })
+    expect(canonical.headers).to.not.have.any.keys('deprecation', 'x-canonical-market')
   })
 
   it('refuses what names no market or is no JSON, and asks no market', async () => {
     const cases: [unknown, number, string][] = [
       [{ owner_address, market: 'nothing' }, 400, 'unknown_market'],
       [{ owner_address, market: 5 }, 400, 'market must be a string'],
+      [{ owner_address, market: null }, 400, 'market must be a string'],
+      [{ owner_address, market: '' }, 400, 'unknown_market'],
       ['{', 400, 'invalid JSON body'],
     ]
     for (const path of ['cancel-all', 'cancel-all-after']) {

@@ -53,8 +53,13 @@ const unknownRule = (name: string) =>
 export const cancelAllRules: readonly Rule<object>[] = [
   ...sharedRules,
   ...['markets', 'Side', 'subaccountId'].map(unknownRule),
-  rule(['invalid_side', 'side must be buy or sell', 'side'], valuesOf('side', ['BUY', 1])),
-  ...['0x7', 1].map((id) => rule(noInteger('subaccount_id', id), valuesOf('subaccount_id', [id]))),
+  rule(
+    ['invalid_side', 'side must be buy or sell', 'side'],
+    valuesOf('side', ['BUY', 1, null, '']),
+  ),
+  ...['0x7', 1, null, ''].map((id) =>
+    rule(noInteger('subaccount_id', id), valuesOf('subaccount_id', [id])),
+  ),
   rule(REASON, valuesOf('reason', ['x'.repeat(129), 'a\nb', 5, ['a']])),
   ...['signer_address', 'issued_at', 'expiry'].map((field) =>
     rule(required(field), { 'beside a signature': of(provenAll, set({ [field]: undefined })) }),

@@ -98,6 +98,7 @@ export const noSignature = (field: string, code: string): Answer => [
 
 /** Client text as errors repeat it: quoted, escaped, cut when long. */
 function echoed(value: unknown): string {
+  if (value === null) return 'null'
   if (typeof value !== 'string') return `a JSON ${typeof value}`
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
 }

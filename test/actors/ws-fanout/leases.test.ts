@@ -127,6 +127,8 @@ describe('leases of sockets', () => {
       [client, { ...all, seconds: '60' }, { code: 'bad_op', field: 'seconds' }],
       [client, { ...all, seconds: 86_401 }, { code: 'bad_op', field: 'seconds' }],
       [client, { ...all, seconds: 60, market: 'none' }, { code: 'unknown_market' }],
+      [client, { ...all, seconds: 60, market: null }, { code: 'unknown_market' }],
+      [client, { ...all, seconds: 60, market: '' }, { code: 'unknown_market' }],
     ]
     for (const [who, frame, refused] of cases) {
       expect(await reply(who, frame), JSON.stringify(frame)).to.include({
