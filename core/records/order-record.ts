@@ -1,9 +1,9 @@
 import type { OwnAccount } from '../../interface/explanation.js'
 import type { ActionJson } from '../action.js'
 import type { Market } from '../contracts/market.js'
-import { spotContract } from '../contracts/translation.js'
+import { inTraderTerms, spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
-import type { Order, OrderProgress } from '../engine/order.js'
+import type { Order, OrderProgress, UiIntent } from '../engine/order.js'
 import type { FillEvent } from '../engine/own-fills.js'
 import { actionJsonOf } from '../entry/signed-action.js'
 import { jsonText } from '../json.js'
@@ -125,11 +125,23 @@ function presentedTerms(market: Market, order: Order): Members {
   const contract = spotContract(
     market,
     { side: order.side, price: order.limitPrice, amount: order.desiredAmount },
-    order.uiIntent,
+    standingIntent(market, order),
   )
   if (contract === undefined) return ''
   const { spec, ui_intent: intent, engine_order: engine, balance_delta: delta } = contract
   return `"spot_contract":{"spec":${jsonText(spec)},"ui_intent":{"side":"${intent.side}","price":${jsonText(intent.price)},"size":${jsonText(intent.size)}},"engine_order":{"side":"${engine.side}","price":"${engine.price}","amount":"${engine.amount}"},"balance_delta":{"usdc":"${delta.usdc}","cngn":"${delta.cngn}"}},`
+}
+
+/**
+ * The intent as it was sent, as far as it says what stands: of an order that was reduced the price, of one that is booked at
+ * another price nothing. A book that is read by intents would else show what cannot be hit.
+ */
+function standingIntent(market: Market, order: Order): UiIntent | undefined {
+  const { uiIntent, signedLimitPrice, signedDesiredAmount } = order
+  if (uiIntent === undefined || signedLimitPrice !== undefined) return undefined
+  if (signedDesiredAmount === undefined) return uiIntent
+  const { limitPrice: price, desiredAmount: amount } = order
+  return { ...uiIntent, size: inTraderTerms(market, { price, amount }).size }
 }
 
 /** An order that can be hit, with its rank. */

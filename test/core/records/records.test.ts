@@ -134,6 +134,22 @@ describe('order record', () => {
     expect(record.warnings).to.deep.equal(warnings)
   })
 
+  it('echoes no more of a sent intent than stands', () => {
+    const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
+    const half = amountE18(76_500n * 10n ** 18n)
+    const reduced = { desiredAmount: half, signedDesiredAmount: order.desiredAmount }
+    const slid = { signedLimitPrice: priceE18(10n ** 18n) }
+    for (const [of, over, intent] of [
+      [market, reduced, { ...uiIntent, size: '49.725' }],
+      [market, slid, { ...uiIntent, price: '1538.4615384615' }],
+      [aPerp(), reduced, { ...uiIntent, size: '76500' }],
+      [aPerp(), slid, { side: 'buy', price: '0.00065', size: '153000' }],
+    ] as const) {
+      const record = orderRecord(of, anOrder({ uiIntent, ...over }), progressOf(order))
+      expect(record).to.have.nested.property('spot_contract.ui_intent').that.deep.equals(intent)
+    }
+  })
+
   it('states time in force, post-only and the signed limit where they are not as usual', () => {
     const progress = progressOf(order)
     const booked = { postOnly: 'slide', signedLimitPrice: priceE18(10n ** 18n) } as const
