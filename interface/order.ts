@@ -7,6 +7,7 @@ import {
   delta,
   integer,
   leaseId,
+  newOrderId,
   orderId,
   pageLimit,
   sentAddress,
@@ -239,7 +240,7 @@ export const EITHER_TERMS = [
 /** The body of `POST /v1/orders`. Its checks, their order and their texts are those of core/entry. */
 export const NewOrder = z
   .object({
-    order_id: orderId,
+    order_id: newOrderId,
     owner_address: sentAddress,
     signer_address: sentAddress,
     subaccount_id: sentInteger,

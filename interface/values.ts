@@ -173,6 +173,17 @@ export const orderId = z
   .max(MAX_ORDER_ID_LENGTH)
   .meta({
     id: 'OrderId',
+    description: 'Chosen by the client, taken once for ever. No control characters.',
+    examples: ['order-1'],
+  })
+
+/** That of a new order. */
+export const newOrderId = z
+  .string()
+  .max(MAX_ORDER_ID_LENGTH)
+  .regex(/\S/, 'must not be blank')
+  .meta({
+    id: 'NewOrderId',
     description:
       'Chosen by the client, taken once for ever. No control characters, and not blanks alone.',
     examples: ['order-1'],
