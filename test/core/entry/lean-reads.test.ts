@@ -45,6 +45,8 @@ function plainBodyFault(body: Readonly<Record<string, unknown>>): string | undef
     ...['signature', 'owner_address', 'signer_address', 'subaccount_id', 'recipient_id'],
     ...['worst_fee', ...(isDerived ? [] : ['side'])],
   ]
+  const isBlank = typeof body.order_id === 'string' && /^\s*$/.test(body.order_id)
+  if (isBlank) return 'order_id_required'
   const missing = required.find((name) => !isThere(name))
   if (missing !== undefined) return `${missing}_required`
   const { order_id: orderId, sub_id: subId, signature } = body
@@ -85,7 +87,17 @@ const values = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: 'binary', maxLength: 140 }),
   decimalText,
-  fc.constantFrom<unknown>('', null, undefined, 0, `0x${'aB'.repeat(20)}`, '0xabc', '0x', '0'),
+  fc.constantFrom<unknown>(
+    '',
+    ' \t\u00a0',
+    null,
+    undefined,
+    0,
+    `0x${'aB'.repeat(20)}`,
+    '0xabc',
+    '0x',
+    '0',
+  ),
   fc.constantFrom(
     'a\u0000',
     'a\u007f',
