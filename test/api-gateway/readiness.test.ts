@@ -105,6 +105,27 @@ describe('readiness', () => {
     expect(Object.keys(await readiness().missing())).to.deep.equal(processes)
   })
 
+  it('names on GET /readyz the listed markets that are not open, ready or not', async () => {
+    let missing = {}
+    const held = { status: 'held', reason: 'BM_AdjustmentsPaused' } as const
+    const other = { ordinal: 1, aliases: [] }
+    const gateway = await aGatewayStage({
+      readiness: { missing: () => Promise.resolve(missing) },
+      markets: [
+        aMarket(),
+        { ...aMarket({ ...other, market: 'HELD', subId: 1n }), standing: held },
+        { ...aMarket({ ...other, market: 'GONE', subId: 2n, enabled: false }), standing: held },
+      ],
+    })
+    const markets = {
+      HELD: { trading_status: 'held', trading_status_reason: 'BM_AdjustmentsPaused' },
+    }
+    expect((await gateway.send('GET', '/readyz')).json).to.deep.include({ markets })
+    missing = { projector: 'no answer' }
+    expect((await gateway.send('GET', '/readyz')).json).to.deep.include({ missing, markets })
+    await gateway.close()
+  })
+
   it('is 200 or 503 with what is missing on GET /readyz', async () => {
     let missing = {}
     const gateway = await aGatewayStage({
