@@ -203,12 +203,17 @@ export function createAgreement(
   let row = market
   let found = differences(openingOf(row), state)
   const lines = () => found.map((each) => describeDifference(market.market, each))
+  const lookAgain = (): void => {
+    if (found.length === 0) return
+    row = readRow() ?? row
+    found = differences(openingOf(row), state)
+  }
+  // A standby has read its row long ago; commands have changed log and file since.
+  lookAgain()
   if (found.length > 0) facts.fileDiffers(lines())
   return {
     trouble: () => {
-      if (found.length === 0) return undefined
-      row = readRow() ?? row
-      found = differences(openingOf(row), state)
+      lookAgain()
       return found.length === 0 ? undefined : lines().join('; ')
     },
   }

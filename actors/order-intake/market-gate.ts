@@ -78,13 +78,19 @@ export function createMarketGate(options: MarketGateOptions): MarketGate {
   const closed = new Map<string, string>()
 
   const compare = (market: Gated): void => {
-    const { row, terms, differs: before } = market
-    const found = terms === undefined ? [] : differences(openingOf(row), terms)
-    const lines = found.map((each) => describeDifference(row.market, each))
+    const { differs: before } = market
+    const { market: name } = market.row
+    let lines = linesOf(market)
+    if (lines.length > 0 && elapsedMs() - market.lookedAtMs >= LOOK_EVERY_MS) {
+      // The row may have been read long ago, by an intake that stood by while commands changed log and file.
+      market.lookedAtMs = elapsedMs()
+      market.row = readRow(name) ?? market.row
+      lines = linesOf(market)
+    }
     market.differs = lines.length === 0 ? undefined : lines.join('; ')
     if (market.differs === before) return
-    if (market.differs === undefined) log.info({ market: row.market }, 'market file and log agree')
-    else log.error({ market: row.market, why: market.differs }, 'new orders are refused')
+    if (market.differs === undefined) log.info({ market: name }, 'market file and log agree')
+    else log.error({ market: name, why: market.differs }, 'new orders are refused')
   }
   return {
     markets: list.markets,
@@ -124,16 +130,18 @@ export function createMarketGate(options: MarketGateOptions): MarketGate {
       const why = stopped.get(market) ?? closed.get(market)
       if (why !== undefined) return tradingPaused(why)
       const known = gated.get(market)
-      if (known?.differs !== undefined && elapsedMs() - known.lookedAtMs >= LOOK_EVERY_MS) {
-        known.lookedAtMs = elapsedMs()
-        known.row = readRow(market) ?? known.row
-        compare(known)
-      }
+      if (known?.differs !== undefined) compare(known)
       if (known?.differs !== undefined) return tradingPaused(known.differs)
       const { status, reason = '' } = known?.terms?.standing ?? { status: 'open' }
       return status === 'paused' ? tradingPaused(`${market} is paused: ${reason}`) : undefined
     },
   }
+}
+
+/** Where the market file and the log differ, as far as the feed was heard. */
+const linesOf = ({ row, terms }: Gated): string[] => {
+  const found = terms === undefined ? [] : differences(openingOf(row), terms)
+  return found.map((each) => describeDifference(row.market, each))
 }
 
 /** The newest sample of the index and the gate that judges new orders by it. */

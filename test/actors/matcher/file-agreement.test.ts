@@ -11,10 +11,10 @@ const ENABLED = `${NAME}: enabled is false in the market file and true in the lo
 
 describe('the agreement of market file and log', () => {
   /** Of a log that was opened with a fee of 25. */
-  function agreementOf(market: Market) {
+  function agreementOf(market: Market, row: Market = market) {
     const told: (readonly string[])[] = []
     const state = openedState()
-    const file: { row: Market | undefined; reads: number } = { row: market, reads: 0 }
+    const file: { row: Market | undefined; reads: number } = { row, reads: 0 }
     const agreement = createAgreement(
       {
         market,
@@ -37,6 +37,13 @@ describe('the agreement of market file and log', () => {
     file.row = aMarket({ takerFeeBps: 30 })
     expect(agreement.trouble()).to.equal(undefined)
     expect([told, file.reads]).to.deep.equal([[], 0])
+  })
+
+  it('goes by the row as it stands then, of a matcher that stood by while a command changed log and file', () => {
+    const market = aMarket({ takerFeeBps: 30 })
+    const { agreement, told } = agreementOf(market, aMarket())
+    expect(agreement.trouble()).to.equal(undefined)
+    expect(told).to.deep.equal([])
   })
 
   it('names each field with both values and the cure, in the log once', () => {

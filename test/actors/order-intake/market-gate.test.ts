@@ -18,11 +18,14 @@ describe('the gate of order intake', () => {
   let row: Market | undefined
   let atMs: number
   let reads: number
+  /** Lines of the log that say that new orders are refused. */
+  let said: number
   let stored: Map<string, { streamSeq: number; terms: MarketTerms }>
   beforeEach(() => {
     row = aMarket({ takerFeeBps: 30 })
     atMs = 0
     reads = 0
+    said = 0
     stored = new Map()
   })
   const open = () => {
@@ -35,7 +38,7 @@ describe('the gate of order intake', () => {
         reads += 1
         return row
       },
-      log: createLog('order-intake', 'silent'),
+      log: { ...createLog('order-intake', 'silent'), error: () => void (said += 1) },
       elapsedMs: () => atMs,
     })
     gate.add(row ?? aMarket())
@@ -84,6 +87,19 @@ describe('the gate of order intake', () => {
     row = aMarket()
     atMs = 1_000
     expect(refusal(gate)).to.equal(undefined)
+  })
+
+  it('goes by the row as it stands then, of an intake that stood by while a command changed log and file', () => {
+    row = aMarket({ takerFeeBps: 25 })
+    const gate = open()
+    row = aMarket({ takerFeeBps: 20 })
+    gate.state(NAME, 1, stated({ takerFeeBps: 20 }))
+    expect([refusal(gate), said]).to.deep.equal([undefined, 0])
+    stored.clear()
+    row = aMarket({ takerFeeBps: 30 })
+    const edited = open()
+    edited.state(NAME, 2, stated())
+    expect([refusal(edited)?.code, said]).to.deep.equal(['trading_paused', 1])
   })
 
   it('takes no new order of a market that is closed, also once its log is restored, and takes cancels', () => {
