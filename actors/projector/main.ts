@@ -41,7 +41,7 @@ runProcess({
     const watch = file.watch(follow, fail)
     sampleDisk(metrics, {
       ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
-      projectedSeq: (market) => projection.position(market).feedSeq,
+      projectedSeq: (market) => projector.projectedSeq(market),
     })
     const archive = openArchive({ config, db, bus, markets, log })
     const pings = await answerPing(bus, PROCESS, () => projector.standing())

@@ -10,8 +10,8 @@ export interface MeasuredDisk {
   readonly monitorUrls: readonly string[]
   /** Read anew each time: a market that is added is measured from then on. */
   readonly markets: readonly Market[]
-  /** The newest change in the history database, by market. */
-  readonly projectedSeq: (market: string) => number
+  /** The newest change in the history database, by market; undefined for one that is not projected. */
+  readonly projectedSeq: (market: string) => number | undefined
 }
 
 /** Reads at each scrape how far the history is, and what the venue keeps on disk. */
@@ -19,7 +19,10 @@ export function sampleDisk(metrics: Metrics, deps: MeasuredDisk): void {
   const { dataDir, monitorUrls, markets } = deps
   const sizes = keptFor(SCRAPE_MS, () => readStreamSizes(monitorUrls))
   metrics.sample('venue_follower_seq', () =>
-    markets.map(({ market }) => [{ follower: 'history', market }, deps.projectedSeq(market)]),
+    markets.flatMap(({ market }) => {
+      const seq = deps.projectedSeq(market)
+      return seq === undefined ? [] : [[{ follower: 'history', market }, seq] as const]
+    }),
   )
   metrics.sample('venue_stream_bytes', async () =>
     (await sizes()).streams.map(({ name, bytes }) => [{ stream: name }, bytes]),

@@ -23,6 +23,8 @@ export interface ProjectorOptions {
 export interface Projector {
   /** Follows one market more; one with the ordinal of another market is left out, and named by the standing. */
   follow(market: ProjectedMarket): Promise<void>
+  /** The newest change in the projection; undefined for a market that is not followed. */
+  projectedSeq(market: string): number | undefined
   /** Ready while no market is left out or behind its feed by more than one batch. */
   standing(): Promise<Standing>
   /** Applies what has arrived and stops following. */
@@ -68,6 +70,8 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
   await Promise.all(options.markets.map(follow))
   return {
     follow,
+    projectedSeq: (market) =>
+      followed.includes(market) ? projection.position(market).feedSeq : undefined,
     standing: () => standing(options, followed, leftOut),
     async stop() {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()))

@@ -175,6 +175,9 @@ describe('projector', () => {
       ready: false,
       detail: 'cNGN-TWIN is not projected: its ordinal 0 belongs to cNGN-USDC',
     })
+    const changes = blocks.flatMap((block) => block.changes)
+    expect(running.projectedSeq(SPOT.market)).to.equal(changes.at(-1)?.seq)
+    expect(running.projectedSeq(twin.market)).to.equal(undefined)
     expect(fatal).to.deep.equal([])
   })
 
