@@ -80,13 +80,30 @@ async function changeMarket(
   deps: OperatorDeps,
   { market, change, reason }: Change,
 ): Promise<string[]> {
-  const { marketsFile } = deps
   const names = tradedMarketNames(marketDataOf(deps))
   if (!names.includes(market)) {
     throw new OrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
   }
-  const terms = await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })
-  const fields = change.kind === 'set' ? change.fields : { enabled: terms.enabled }
+  try {
+    const terms = await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })
+    await writeRow(deps, market, change.kind === 'set' ? change.fields : { enabled: terms.enabled })
+    return [line(market, terms)]
+  } catch (refused) {
+    if (change.kind !== 'enable' && change.kind !== 'disable') throw refused
+    // The market may be so already, by a command whose answer was lost or whose file could not be written.
+    const terms = await showTerms(deps, market)
+    if (terms?.enabled === (change.kind === 'enable')) {
+      await writeRow(deps, market, { enabled: terms.enabled })
+    }
+    throw refused
+  }
+}
+
+async function writeRow(
+  { marketsFile }: OperatorDeps,
+  market: string,
+  fields: Parameters<typeof updateRow>[2],
+): Promise<void> {
   try {
     await updateRow(marketsFile, market, fields)
   } catch (cause) {
@@ -95,7 +112,6 @@ async function changeMarket(
       { cause },
     )
   }
-  return [line(market, terms)]
 }
 
 /** Adds the rows of a file to the market file; the running venue opens the markets by itself. */

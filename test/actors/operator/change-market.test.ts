@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkOperator } from '../../../actors/matcher/check-operator.js'
 import { carryOut, OrderRefused } from '../../../actors/operator/change-market.js'
@@ -140,6 +140,16 @@ describe('./venue market', () => {
     expect(await refusalOf(`set ${NAME} taker_fee_bps=30`)).to.equal(
       `${NAME} is changed, but ${file} cannot be written: write it there as well`,
     )
+  })
+
+  it('writes the file as the log is when a command is repeated that could not write it', async () => {
+    started = await start()
+    mkdirSync(`${file}.new`)
+    expect(await refusalOf(`disable ${NAME}`)).to.include('cannot be written')
+    rmSync(`${file}.new`, { recursive: true })
+    expect(rows()[0]).to.include({ enabled: true })
+    expect(await refusalOf(`disable ${NAME}`)).to.equal(`${NAME} is disabled already`)
+    expect(rows()[0]).to.include({ enabled: false })
   })
 
   it('adds rows, and refuses a bad one before anything is written', async () => {
