@@ -67,11 +67,17 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
   const authenticate = await openAuthenticate({ bus, words, nowMs })
   const feeds = new Map<string, MarketFeed>()
+  /** Before the server listens there is no client to tell. */
+  let tellClients: (feed: MarketFeed) => void = () => undefined
+  const onListed = (name: string): void => {
+    const feed = feeds.get(name)
+    if (feed !== undefined) tellClients(feed)
+  }
   const follow = async (market: Market): Promise<void> => {
-    feeds.set(
-      market.market,
-      await openMarketFeed({ ...options, bus: options.feeds ?? bus, market }),
-    )
+    const from = options.feeds ?? bus
+    const feed = await openMarketFeed({ ...options, bus: from, market, onListed })
+    feeds.set(market.market, feed)
+    if (feed.market.enabled && feed.isCaughtUp()) onListed(market.market)
   }
   for (const market of markets) await follow(market)
   const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
@@ -96,6 +102,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     marketNamed: (name) => feeds.get(name)?.market,
     replayer: createReplayer(bus),
   })
+  tellClients = (feed) => server.onListed(feed)
   const answering = { bus, balances, listedFeeds, isReady }
   const answers = [await answerBalances(answering), await answerOrderFacts(answering)]
   log.info({ markets: [...feeds.keys()] }, 'following')

@@ -83,6 +83,8 @@ interface MarketFeedOptions {
   readonly limits?: SessionLimits
   /** Called when the frames of a block that the bus stored at this time, in unix milliseconds, are with the sockets. */
   readonly onFrames?: (market: string, storedAtMs: number) => void
+  /** Called when the market becomes a listed one whose feed is caught up. */
+  readonly onListed?: (market: string) => void
   /** The feed cannot go on: the stream broke off or holds an impossible block. */
   readonly onFailure: (error: Error) => void
 }
@@ -105,6 +107,8 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const folds: FeedFold[] = Object.values(channels)
   const data = createMarketData({ view, changesAfter: ring.levelsAfter, nowMs })
   let streamSeq = 0
+  const isListed = (): boolean => view.market.enabled && streamSeq >= lastAtStart
+  let wasListed = isListed()
 
   function onMessage(message: BusMessage): void {
     const block = decodeBlock(message.data)
@@ -127,6 +131,8 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     data.after(block, message.storedAtMs)
     streamSeq = message.seq
     if (streamSeq > lastAtStart) options.onFrames?.(market.market, message.storedAtMs)
+    if (isListed() && !wasListed) options.onListed?.(market.market)
+    wasListed = isListed()
   }
 
   const { onFailure } = options

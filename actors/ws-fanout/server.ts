@@ -19,6 +19,7 @@ import {
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
+import type { MarketFeed } from './market-feed.js'
 import { createSession, type Session, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
@@ -33,6 +34,8 @@ export interface FanOutServer {
   readonly port: number
   /** How many clients are connected. */
   clients(): number
+  /** Tells every client that follows all markets of one that is listed from now on. */
+  onListed(feed: MarketFeed): void
   /** Closes every connection with 1001 and stops listening. */
   stop(): Promise<void>
 }
@@ -51,6 +54,7 @@ export interface ServerOptions
 export async function startServer(options: ServerOptions): Promise<FanOutServer> {
   const { port, host, limits = SESSION_LIMITS, log } = options
   const connections = new Set<Connection>()
+  const sessions = new Set<Session>()
   const admission = createAdmission({ ...options, limits })
   const http = createHttpServer(answerPlain, serverLimits(limits, options.trustedProxies))
   const wss = new WebSocketServer({
@@ -86,6 +90,8 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
       // The gateway half-closes its connections when it stops; `ws` would answer that without a close frame.
       socket.prependOnceListener('end', () => connection.close(1001, 'going away'))
       const session = createSession({ ...options, connection, limits })
+      sessions.add(session)
+      ws.once('close', () => sessions.delete(session))
       attach(ws, { connection, session, limits })
     })
   })
@@ -97,7 +103,10 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
     for (const connection of connections) connection.close(1001, 'going away', GOING_AWAY_MS)
     await closeServer(http, GOING_AWAY_MS)
   }
-  return { port: bound, clients: () => connections.size, stop }
+  const onListed = (feed: MarketFeed): void => {
+    for (const session of sessions) session.onListed(feed)
+  }
+  return { port: bound, clients: () => connections.size, onListed, stop }
 }
 
 /** The proxies' own connections are not counted by address. */

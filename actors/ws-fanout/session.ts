@@ -7,6 +7,7 @@ import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../ru
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
 import type { LeaseKeeper } from './leases.js'
 import { KEEP_NONCES_MS } from './limits.js'
+import type { MarketFeed } from './market-feed.js'
 import { createOrderEntry, underLease, type OrderEntryParts } from './order-entry.js'
 import { ackFrame, errorFrame, pongFrame } from './server-frames.js'
 import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js'
@@ -15,6 +16,8 @@ import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js
 export interface Session {
   /** Answers one text frame; answers keep the order of the frames. */
   onText(text: string): void
+  /** A market is listed from now on. */
+  onListed(feed: MarketFeed): void
   /** The connection is closed: ends every subscription. */
   end(): void
 }
@@ -94,7 +97,10 @@ export function createSession(parts: SessionParts): Session {
     subscriptions.end()
     leases.end()
   }
-  return { onText, end }
+  const onListed = (feed: MarketFeed): void => {
+    if (connection.isOpen()) subscriptions.onListed(feed)
+  }
+  return { onText, onListed, end }
 }
 
 /** The authenticated address in lower case, or the reason for refusal. */

@@ -28,6 +28,8 @@ type Unsubscribe = Extract<ClientFrame, { op: 'unsubscribe' }>
 export interface Subscriptions {
   subscribe(frame: Subscribe, owner: Address | undefined): void
   unsubscribe(frame: Unsubscribe, owner: Address | undefined): void
+  /** Adds a market that is listed from now on to every subscription without a market. */
+  onListed(feed: MarketFeed): void
   end(): void
 }
 
@@ -46,6 +48,8 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const { connection, replayer, limits } = parts
   const topics = createTopicSubscriptions(connection, replayer)
   const subscribed = new Set<string>()
+  /** Subscriptions to all markets, with what they ask of each. */
+  const wide = new Map<string, Asked>()
 
   function subscribe(frame: Subscribe, owner: Address | undefined): void {
     const { channel, reqId } = frame
@@ -62,6 +66,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     if (subscribed.size > limits.maxSubscriptions) {
       return connection.close(1008, 'too many subscriptions')
     }
+    if (scope.isMany) wide.set(scope.subscription, { frame, owner })
     start(frame, scope, positions)
   }
 
@@ -86,13 +91,23 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     const { channel, reqId } = frame
     const scope = scopeOf(parts, { frame, owner })
     if (scope === undefined) return connection.send(errorFrame('unknown_market', { reqId }))
-    const { subscription, market, streams } = scope
+    const { subscription, market } = scope
     subscribed.delete(subscription)
-    for (const { key } of streams) topics.remove(key, subscription)
+    wide.delete(subscription)
+    topics.leave(subscription)
     connection.send(ackFrame('unsubscribed', { channel, market, reqId }))
   }
 
-  return { subscribe, unsubscribe, end: () => topics.end() }
+  function onListed(feed: MarketFeed): void {
+    for (const [subscription, asked] of wide) {
+      const record = channels[asked.frame.channel]
+      if ('openOfVenue' in record) continue
+      const request = { subscription, sinceSeq: undefined, reqId: undefined }
+      topics.add(record.open(feed, asked), request)
+    }
+  }
+
+  return { subscribe, unsubscribe, onListed, end: () => topics.end() }
 }
 
 /** Undefined when the market is not listed, or absent where it is required. */
@@ -142,8 +157,8 @@ export interface TopicSubscriptions {
    * further subscription to a running topic gets a new snapshot, which the updates continue, unless it has a `sinceSeq`.
    */
   add(stream: TopicStream, request: TopicRequest): boolean
-  /** Removes the topic from the subscription; its frames end when no other subscription includes it. */
-  remove(key: string, subscription: string): void
+  /** Removes the subscription from its topics; the frames of one end when no other subscription includes it. */
+  leave(subscription: string): void
   /** Removes everything. */
   end(): void
 }
@@ -172,10 +187,11 @@ export function createTopicSubscriptions(
     return true
   }
 
-  function remove(key: string, subscription: string): void {
-    const running = current.get(key)
-    running?.subscriptions.delete(subscription)
-    if (running?.subscriptions.size === 0) stop(running)
+  function leave(subscription: string): void {
+    for (const running of [...current.values()]) {
+      running.subscriptions.delete(subscription)
+      if (running.subscriptions.size === 0) stop(running)
+    }
   }
 
   function stop({ stream }: TopicRun): void {
@@ -183,5 +199,5 @@ export function createTopicSubscriptions(
     stream.unsubscribe(connection)
   }
 
-  return { add, remove, end: () => current.forEach(stop) }
+  return { add, leave, end: () => current.forEach(stop) }
 }

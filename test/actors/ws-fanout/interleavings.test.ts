@@ -126,7 +126,7 @@ async function play(
     if (event === 'subscribe') follow(undefined)
     else if (event === 'resume') follow(applied)
     else if (event === 'leave') {
-      subscriptions.remove(feedTopic(feed, topic).key, 's')
+      subscriptions.leave('s')
       apply()
       isFollowing = false
     } else if (event === 'change') {

@@ -2,12 +2,15 @@ import { expect } from 'chai'
 import { orderRecordJson } from '../../../core/records/order-record.js'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import type { Address } from '../../../core/action.js'
+import { encodeBlock } from '../../../bus-schemas/blocks.js'
+import { feedSubject } from '../../../bus-schemas/subjects.js'
+import { openingOf, OPEN } from '../../../core/contracts/market-terms.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import type { Change } from '../../../core/engine/change.js'
 import { applyChange, emptyView } from '../../../core/engine/feed.js'
 import { alicesKey, bobsKey, signedAuth } from '../../support/auth-frames.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
-import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
+import { declareFeed, startRig, type FanOutRig } from '../../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../../support/socket-client.js'
 import { alice, bob, historyOfTwo } from '../../support/two-owners.js'
 
@@ -160,6 +163,44 @@ describe('ws-fanout orders', () => {
     await rig.publish(changes, 3, PERP)
     await client.next(({ type, seq }) => type === 'update' && seq === seqsOf(changes, alice).at(-1))
     expect(updates(client).every(({ market }) => market === PERP)).to.equal(true)
+  })
+
+  it('includes a market unscoped that is listed later, until it leaves', async () => {
+    const [perp, future] = [aPerp({ enabled: false }), aFuture()]
+    rig = await startRig({ markets: [aMarket(), perp] })
+    const client = await connectAs()
+    client.send(orders)
+    await client.next(({ type }) => type === 'snapshot')
+    await declareFeed(rig.bus, future.market)
+    await rig.fanOut().follow(future)
+    const terms = { ...openingOf(perp), enabled: true, standing: OPEN }
+    const place = { commandSeq: 1, commandIndex: 0, firstSeq: 1 }
+    const opened = encodeBlock({ market: PERP, ...place, changes: [], terms })
+    await rig.bus.append(feedSubject(PERP), opened)
+    await client.next(({ type, market }) => type === 'snapshot' && market === PERP)
+    const seen = client.frames.map(({ type, market, seq, data }) => [type, market, seq, data])
+    const added = [MARKET, future.market, PERP]
+    expect(seen).to.deep.equal(added.map((market) => ['snapshot', market, 0, []]))
+
+    const changes = historyOfTwo(8)
+    const half = changes.length / 2
+    const last = seqsOf(changes.slice(0, half), alice).at(-1)
+    for (const market of [future.market, PERP]) {
+      await rig.publish(changes.slice(0, half), 3, market)
+      await client.next((it) => it.type === 'update' && it.market === market && it.seq === last)
+    }
+    const sent = updates(client).length
+    client.send({ ...orders, op: 'unsubscribe', req_id: 'u' })
+    await client.next(({ req_id }) => req_id === 'u')
+    const witness = await rig.connect()
+    witness.send({ op: 'subscribe', channel: 'book', market: MARKET })
+    await witness.next(({ type }) => type === 'snapshot')
+    await rig.publish(changes.slice(half), 3, PERP)
+    await rig.publish(changes)
+    await witness.next(({ type, seq }) => type === 'update' && seq === changes.length)
+    client.send({ op: 'ping', req_id: 'p' })
+    await client.next(({ req_id }) => req_id === 'p')
+    expect(updates(client)).to.have.length(sent)
   })
 
   it('resumes all markets by an object, and by a number none', async () => {
