@@ -62,7 +62,7 @@ const subscribe = z
     market: named
       .optional()
       .describe(
-        'On private channels, `ticker` and `status` absent for all markets; else required.',
+        'On private channels, `ticker` and `status` absent for all markets, with those that are listed later; else required.',
       ),
     ...options,
     since_seq: z.int().min(0).optional().describe('Replay what followed instead of a snapshot.'),

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CancelsAnswer, CancelsKind } from '../../bus-schemas/cancels.js'
 import type { Address } from '../../core/action.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
@@ -26,6 +27,8 @@ export interface SocketLeases {
   request(frame: LeaseRequest, owner: Address | undefined): void
   /** The lease that the orders of this socket end with; undefined unless the client has asked for one. */
   leaseId(): string | undefined
+  /** A market is listed from now on: the socket's lease is opened in it as well. */
+  onListed(market: string): void
   /** The socket is closed: its orders are cancelled. */
   end(): void
 }
@@ -54,7 +57,7 @@ interface Held {
   readonly owner: Address
   readonly leaseId: string
   readonly seconds: number
-  readonly markets: readonly string[]
+  markets: readonly string[]
   timer: NodeJS.Timeout | undefined
 }
 
@@ -75,6 +78,8 @@ interface Keeping {
   readonly hasRoom: () => boolean
   /** Opens it in every market and keeps it alive; false when a market has not opened it. `onEnded`: it has ended in one. */
   readonly hold: (lease: Held, onEnded: () => void) => Promise<boolean>
+  /** Opens it in one market more, however often that takes: until then the market cancels what is placed under it. */
+  readonly widen: (lease: Held, market: string) => Promise<void>
   /** Ends it with its orders. */
   readonly drop: (lease: Held) => void
 }
@@ -122,6 +127,7 @@ export function createLeaseKeeper({
     else drop(lease)
     return isOpen
   }
+  const widen: Keeping['widen'] = (lease, market) => openLater({ held, askFor }, lease, market)
   const drop = (lease: Held): void => {
     clearTimeout(lease.timer)
     held.delete(lease)
@@ -132,13 +138,29 @@ export function createLeaseKeeper({
     ending.add(asked)
     void asked.then(() => ending.delete(asked))
   }
-  const keeping: Keeping = { log, ask, hasRoom: () => held.size < maxLeases, hold, drop }
+  const keeping: Keeping = { log, ask, hasRoom: () => held.size < maxLeases, hold, widen, drop }
   return {
     open: (socket) => createSocketLeases(keeping, socket),
     stop: async () => {
       for (const lease of [...held]) drop(lease)
       await Promise.all(ending)
     },
+  }
+}
+
+interface Opening {
+  readonly held: ReadonlySet<Held>
+  readonly askFor: (kind: CancelsKind, lease: Held) => ReturnType<Ask>
+}
+
+/** Asks a market again until it has opened the lease; one that has ended meanwhile is ended there as well. */
+async function openLater({ held, askFor }: Opening, lease: Held, market: string): Promise<void> {
+  const inMarket = { ...lease, markets: [market] }
+  while (held.has(lease) && !lease.markets.includes(market)) {
+    const [answer] = await askFor('open_lease', inMarket)
+    if (!held.has(lease)) return void (await askFor('end_lease', inMarket))
+    if (answer?.kind === 'lease') lease.markets = [...new Set([...lease.markets, market])]
+    else await delay(RETRY_MS, undefined, { ref: false })
   }
 }
 
@@ -183,6 +205,12 @@ function createSocketLeases(keeping: Keeping, socket: LeasesOfSocket): SocketLea
   return {
     request,
     leaseId: () => own?.leaseId,
+    onListed(market) {
+      if (own === undefined) return
+      keeping.widen(own, market).catch((error: unknown) => {
+        keeping.log.error({ err: error, market }, 'a lease could not be opened in a new market')
+      })
+    },
     end() {
       if (own !== undefined) keeping.drop(own)
       own = undefined

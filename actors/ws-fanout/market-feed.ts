@@ -107,8 +107,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const folds: FeedFold[] = Object.values(channels)
   const data = createMarketData({ view, changesAfter: ring.levelsAfter, nowMs })
   let streamSeq = 0
-  const isListed = (): boolean => view.market.enabled && streamSeq >= lastAtStart
-  let wasListed = isListed()
+  const noteListed = watchListed(() => view.market.enabled && streamSeq >= lastAtStart, options)
 
   function onMessage(message: BusMessage): void {
     const block = decodeBlock(message.data)
@@ -131,8 +130,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     data.after(block, message.storedAtMs)
     streamSeq = message.seq
     if (streamSeq > lastAtStart) options.onFrames?.(market.market, message.storedAtMs)
-    if (isListed() && !wasListed) options.onListed?.(market.market)
-    wasListed = isListed()
+    noteListed()
   }
 
   const { onFailure } = options
@@ -162,6 +160,19 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
       data.stop()
       await Promise.all([subscription.stop(), facts.stop()])
     },
+  }
+}
+
+/** Calls back when `isListed` has become true between two calls. */
+function watchListed(
+  isListed: () => boolean,
+  { market, onListed }: Pick<MarketFeedOptions, 'market' | 'onListed'>,
+): () => void {
+  let was = isListed()
+  return () => {
+    const before = was
+    was = isListed()
+    if (was && !before) onListed?.(market.market)
   }
 }
 

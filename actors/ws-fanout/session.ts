@@ -5,12 +5,17 @@ import type { Address } from '../../core/action.js'
 import { readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
-import type { LeaseKeeper } from './leases.js'
+import type { Connection } from './connection.js'
+import type { LeaseKeeper, SocketLeases } from './leases.js'
 import { KEEP_NONCES_MS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import { createOrderEntry, underLease, type OrderEntryParts } from './order-entry.js'
 import { ackFrame, errorFrame, pongFrame } from './server-frames.js'
-import { createSubscriptions, type SubscriptionsParts } from './subscriptions.js'
+import {
+  createSubscriptions,
+  type Subscriptions,
+  type SubscriptionsParts,
+} from './subscriptions.js'
 
 /** The protocol state of one client. */
 export interface Session {
@@ -97,11 +102,21 @@ export function createSession(parts: SessionParts): Session {
     subscriptions.end()
     leases.end()
   }
-  const onListed = (feed: MarketFeed): void => {
-    if (connection.isOpen()) subscriptions.onListed(feed)
-  }
+  const onListed = tellListed(connection, subscriptions, leases)
   return { onText, onListed, end }
 }
+
+const tellListed =
+  (
+    connection: Pick<Connection, 'isOpen'>,
+    subscriptions: Pick<Subscriptions, 'onListed'>,
+    leases: Pick<SocketLeases, 'onListed'>,
+  ) =>
+  (feed: MarketFeed): void => {
+    if (!connection.isOpen()) return
+    subscriptions.onListed(feed)
+    leases.onListed(feed.market.market)
+  }
 
 /** The authenticated address in lower case, or the reason for refusal. */
 export type Authentication = { readonly owner: Address } | { readonly reason: string }

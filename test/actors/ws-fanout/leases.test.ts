@@ -8,10 +8,12 @@ import {
 import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askCancels, askPlaceOrder } from '../../../bus-schemas/subjects.js'
 import { cancelsRefusals } from '../../../core/entry/order-refusals.js'
+import { refusals } from '../../../core/entry/refusals.js'
 import { addressOf, alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'
-import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
+import { aFuture } from '../../support/builders.js'
+import { declareFeed, startRig, type FanOutRig } from '../../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../../support/socket-client.js'
 
 const LEASE_ID = /^[0-9a-f]{32}$/
@@ -62,6 +64,32 @@ describe('leases of sockets', () => {
     for (const each of asked) {
       expect(each).to.include({ market: rig.market.market, authenticated: addressOf(alicesKey) })
       expect(JSON.parse(each.body)).to.deep.equal({ lease_id: opened.lease_id, seconds: 30 })
+    }
+  })
+
+  it('opens it as well in a market that is listed later, as soon as that answers', async () => {
+    const client = await authenticated()
+    const { lease_id: leaseId } = await reply(client, { op: 'cancel_on_disconnect' })
+    const { market } = aFuture()
+    let asks = 0
+    answer = (request) => {
+      if (request.market !== market) return { kind: 'lease', ends_at_ms: ENDS_AT_MS }
+      asks += 1
+      if (asks === 1) return { kind: 'refused', refusal: refusals.cancelTarget }
+      return { kind: 'lease', ends_at_ms: ENDS_AT_MS }
+    }
+    await declareFeed(rig.bus, market)
+    await rig.fanOut().follow(aFuture())
+    await eventually(() => asks === 2)
+    client.send({ op: 'ping', req_id: 'p' })
+    await client.next(({ req_id }) => req_id === 'p')
+    client.ws.terminate()
+    await eventually(() => asked.filter(({ kind }) => kind === 'end_lease').length === 2)
+    const later = asked.filter((request) => request.market === market)
+    expect(later.map(({ kind }) => kind)).to.deep.equal(['open_lease', 'open_lease', 'end_lease'])
+    for (const each of later) {
+      expect(each).to.include({ authenticated: addressOf(alicesKey) })
+      expect(JSON.parse(each.body)).to.deep.equal({ lease_id: leaseId, seconds: 30 })
     }
   })
 
