@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Answered } from '../http/server.js'
 import { METRICS, type LabelsOf, type MetricName, type NameOf } from './table.js'
@@ -12,7 +13,10 @@ type Sample<Name extends MetricName> = readonly [labels: LabelsOf<Name>, value: 
 
 /** The metrics of one process. Each name is registered at most once. */
 export interface Metrics {
-  /** Asked at each scrape; labels that are not among the samples any more disappear. A rejection leaves the metric out. */
+  /**
+   * Asked at each scrape; labels that are not among the samples any more disappear. A rejection, or an answer that is late,
+   * leaves the metric out.
+   */
   sample<Name extends NameOf<'gauge'>>(
     name: Name,
     read: () => Iterable<Sample<Name>> | Promise<Iterable<Sample<Name>>>,
@@ -35,8 +39,14 @@ export interface Metrics {
  */
 export const LAG_EVERY_MS = 100
 
+/**
+ * A source that is silent, such as the chain's node or the bus, must not make its process look dead: this is shorter than what
+ * `./venue status` waits for a process, and than a scrape of Prometheus.
+ */
+const SAMPLE_WITHIN_MS = 1_000
+
 /** The metrics of this process, those of Node among them. */
-export function createMetrics(): Metrics {
+export function createMetrics(sampleWithinMs = SAMPLE_WITHIN_MS): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   const options = (name: MetricName) => {
@@ -52,9 +62,10 @@ export function createMetrics(): Metrics {
           // One without labels would be shown as 0.
           if (METRICS[name].labels.length === 0) this.remove()
           // One source that does not answer must not take the others' values away.
-          const samples = await Promise.resolve()
-            .then(read)
-            .catch(() => [])
+          const samples = await Promise.race([
+            Promise.resolve().then(read),
+            delay(sampleWithinMs, [], { ref: false }),
+          ]).catch(() => [])
           for (const [labels, value] of samples) this.set({ ...labels }, value)
         },
       })

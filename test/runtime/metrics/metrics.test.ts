@@ -31,6 +31,13 @@ describe('metrics', () => {
     expect(await valuesOf(metrics)).to.deep.equal(['venue_accounts_followed 3'])
   })
 
+  it('leave out a value whose source is silent, and give the others', async () => {
+    const metrics = createMetrics(1)
+    metrics.sample('venue_sockets', () => new Promise(() => undefined))
+    metrics.sample('venue_accounts_followed', () => [[{}, 3]])
+    expect(await valuesOf(metrics)).to.deep.equal(['venue_accounts_followed 3'])
+  })
+
   it('count and time requests by route, and refusals by code; an unknown method is "other"', async () => {
     const metrics = createMetrics()
     const answered = measureHttp(metrics)
