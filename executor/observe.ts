@@ -74,16 +74,16 @@ export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
   }
 }
 
-const WALLET = { wallet: 'executor' }
-
 /** Reads at each scrape whether matches can be settled, how many wait, and the funds for gas. */
 export function sampleExecutor(
   metrics: Metrics,
-  { trouble, waiting, readBalance }: Pick<Executor, 'trouble' | 'waiting' | 'readBalance'>,
+  executor: Pick<Executor, 'trouble' | 'waiting' | 'address' | 'readBalance'>,
   reserveWei: bigint,
 ): void {
+  const { trouble, waiting, address, readBalance } = executor
+  const wallet = { wallet: 'executor', address }
   metrics.sample('venue_executor_ready', () => [[{}, trouble() === undefined ? 1 : 0]])
   metrics.sample('venue_executor_queue', () => [[{}, waiting()]])
-  metrics.sample('venue_gas_balance_wei', async () => [[WALLET, Number(await readBalance())]])
-  metrics.sample('venue_gas_reserve_wei', () => [[WALLET, Number(reserveWei)]])
+  metrics.sample('venue_gas_balance_wei', async () => [[wallet, Number(await readBalance())]])
+  metrics.sample('venue_gas_reserve_wei', () => [[wallet, Number(reserveWei)]])
 }

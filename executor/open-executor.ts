@@ -71,6 +71,8 @@ export interface Executor extends Executions {
   readonly trouble: () => string | undefined
   /** Settlements that wait to be simulated and sent. */
   readonly waiting: () => number
+  /** Of the signer that sends what is new. */
+  readonly address: Address
   /** Funds of the signer, in wei, at most a block old; rejects with ChainUnreachable. */
   readonly readBalance: () => Promise<bigint>
   /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
@@ -178,7 +180,8 @@ async function startExecutor(
   const trouble = () => troubleOf(lane) ?? busTrouble() ?? faults.trouble()
   const readBalance = async () => (await lane.readGas()).balance
   const waiting = () => queue.waiting()
-  return { ...executions, readReversals, faults, trouble, waiting, readBalance, stop }
+  const reads = { readReversals, faults, trouble, waiting, address: sender, readBalance }
+  return { ...executions, ...reads, stop }
 }
 
 /** The markets whose trade modules are there; the others alone are not settled (watch-faults.ts). */

@@ -59,9 +59,9 @@ export function printStatus(status: VenueStatus): string {
     ),
     '',
     ...table(
-      ['WALLET', 'GAS', 'RESERVE', 'STATE'],
-      wallets.map(({ wallet, balanceWei, reserveWei, isPaused }) => [
-        ...[wallet, ether(balanceWei), ether(reserveWei), isPaused ? 'PAUSED' : 'pays'],
+      ['WALLET', 'ADDRESS', 'GAS', 'RESERVE', 'STATE'],
+      wallets.map(({ wallet, address, balanceWei, reserveWei, isPaused }) => [
+        ...[wallet, address, ether(balanceWei), ether(reserveWei), isPaused ? 'PAUSED' : 'pays'],
       ]),
     ),
     '',

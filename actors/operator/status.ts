@@ -27,7 +27,7 @@ export interface ProcessStatus {
 
 export interface MarketStatus {
   readonly market: string
-  /** `open`, `held`, `paused` or `disabled`, with the reason; `unknown` while the gateway does not answer. */
+  /** `open`, `held` or `paused`, with the reason; `disabled`; `unknown` while the gateway does not answer. */
   readonly status: string
   readonly seq?: number
   /** Changes that the history, and the sockets, are behind. */
@@ -39,7 +39,9 @@ export interface MarketStatus {
 }
 
 export interface WalletStatus {
+  /** The process that sends from it. */
   readonly wallet: string
+  readonly address: string
   readonly balanceWei?: number
   readonly reserveWei?: number
   readonly isPaused: boolean
@@ -64,13 +66,7 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
   const markets = marketsOf(processes, health, deps.nowMs)
   const wallets = walletsOf(processes)
   const troubles = [
-    ...(processes.length === 0
-      ? [`no process has written its address into ${deps.dataDir}/metrics`]
-      : []),
-    ...processes
-      .filter(({ values }) => values === undefined)
-      .map(({ process }) => `${process} does not answer`),
-    ...(health === undefined ? ['the gateway does not answer'] : []),
+    ...silences(deps.dataDir, processes, health !== undefined),
     ...Object.entries(missing?.missing ?? {}).map(([part, why]) => `${part}: ${why}`),
     ...markets
       .filter(({ status }) => /^held|^unknown/.test(status))
@@ -94,6 +90,24 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
     bus: defined({ usedBytes: one('venue_bus_used_bytes'), maxBytes: one('venue_bus_max_bytes') }),
     ...defined({ diskFreeBytes: least('venue_disk_free_bytes') }),
   }
+}
+
+/** Who does not answer; in one line when it is all of them. */
+function silences(
+  dataDir: string,
+  processes: readonly ProcessMetrics[],
+  gatewayAnswers: boolean,
+): string[] {
+  const silent = processes.filter(({ values }) => values === undefined)
+  if (silent.length > 0 && silent.length === processes.length && !gatewayAnswers)
+    return ['no process answers: is the venue running?']
+  return [
+    ...(processes.length === 0
+      ? [`no process has written its address into ${dataDir}/metrics`]
+      : []),
+    ...silent.map(({ process }) => `${process} does not answer`),
+    ...(gatewayAnswers ? [] : ['the gateway does not answer']),
+  ]
 }
 
 const isShort = ({ balanceWei = Infinity, reserveWei = 0, isPaused }: WalletStatus): boolean =>
@@ -137,7 +151,8 @@ function marketsOf(
       seq === undefined || reached === undefined ? undefined : Math.max(0, seq - reached)
     const sealed = of('venue_checkpoint_timestamp_seconds')
     return {
-      ...{ market, status: tradingOf(health?.markets[market]) },
+      // The gateway lists every enabled market.
+      ...{ market, status: health === undefined ? 'unknown' : tradingOf(health.markets[market]) },
       ...defined({
         seq,
         historyLag: behind(of('venue_follower_seq', 'history')),
@@ -151,7 +166,7 @@ function marketsOf(
 }
 
 function tradingOf(health: Health['markets'][string] | undefined): string {
-  if (health === undefined) return 'unknown'
+  if (health === undefined) return 'disabled'
   const { trading_status: status = 'open', trading_status_reason: reason, trouble } = health
   const why = [reason, trouble].filter((text) => text !== undefined).join('; ')
   return why === '' ? status : `${status} (${why})`
@@ -161,8 +176,8 @@ function walletsOf(processes: readonly ProcessMetrics[]): WalletStatus[] {
   const reserves = samplesOf(processes, 'venue_gas_reserve_wei')
   const valueOf = (name: Parameters<typeof samplesOf>[1], wallet: string) =>
     samplesOf(processes, name).find(({ labels }) => labels.wallet === wallet)?.value
-  return reserves.map(({ labels: { wallet = '' }, value: reserveWei }) => ({
-    ...{ wallet, reserveWei, isPaused: valueOf('venue_gas_paused', wallet) === 1 },
+  return reserves.map(({ labels: { wallet = '', address = '' }, value: reserveWei }) => ({
+    ...{ wallet, address, reserveWei, isPaused: valueOf('venue_gas_paused', wallet) === 1 },
     ...defined({ balanceWei: valueOf('venue_gas_balance_wei', wallet) }),
   }))
 }

@@ -8,13 +8,15 @@ export function sampleWallet(
   standing: () => Promise<GasStanding>,
 ): void {
   metrics.sample('venue_gas_balance_wei', async () => {
-    const { balanceWei } = await standing()
-    return balanceWei === undefined ? [] : [[{ wallet }, Number(balanceWei)]]
+    const { signer: address, balanceWei } = await standing()
+    return balanceWei === undefined ? [] : [[{ wallet, address }, Number(balanceWei)]]
   })
-  metrics.sample('venue_gas_reserve_wei', async () => [
-    [{ wallet }, Number((await standing()).reserveWei)],
-  ])
-  metrics.sample('venue_gas_paused', async () => [
-    [{ wallet }, (await standing()).paused === undefined ? 0 : 1],
-  ])
+  metrics.sample('venue_gas_reserve_wei', async () => {
+    const { signer: address, reserveWei } = await standing()
+    return [[{ wallet, address }, Number(reserveWei)]]
+  })
+  metrics.sample('venue_gas_paused', async () => {
+    const { signer: address, paused } = await standing()
+    return [[{ wallet, address }, paused === undefined ? 0 : 1]]
+  })
 }

@@ -15,6 +15,8 @@ const histogram = (process: string, labels: readonly string[], help: string) =>
   ({ kind: 'histogram', labels, process, help }) as const
 
 const MARKET = ['market'] as const
+/** The process that sends from it, and where to send funds. */
+const WALLET = ['wallet', 'address'] as const
 
 /**
  * Every metric of the venue, once: processes register them from here, and a test compares the dashboard, the alert rules
@@ -152,17 +154,17 @@ export const METRICS = {
   venue_executor_ready: gauge('executor', [], '1 while a match could be settled, else 0.'),
   venue_gas_balance_wei: gauge(
     'executor',
-    ['wallet'],
+    WALLET,
     'Funds of a wallet that pays gas, in wei; also of both submitters. Rounded to a double.',
   ),
   venue_gas_reserve_wei: gauge(
     'executor',
-    ['wallet'],
+    WALLET,
     'Funds below which the wallet submits nothing, in wei.',
   ),
   venue_gas_paused: gauge(
     'deposit-submitter',
-    ['wallet'],
+    WALLET,
     '1 while the wallet submits nothing to save gas, else 0; also of the withdrawal submitter.',
   ),
 } as const satisfies Readonly<Record<string, MetricSpec>>

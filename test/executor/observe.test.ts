@@ -90,7 +90,7 @@ describe('metrics of the executor', () => {
     const metrics = createMetrics()
     const troubles: string[] = []
     const executor = {
-      ...{ trouble: () => troubles[0], waiting: () => 3 },
+      ...{ trouble: () => troubles[0], waiting: () => 3, address: '0x11' as const },
       readBalance: () => Promise.resolve(5n * 10n ** 18n),
     }
     sampleExecutor(metrics, executor, 10n ** 16n)
@@ -100,8 +100,8 @@ describe('metrics of the executor', () => {
       ).flat()
     const rest = [
       'venue_executor_queue 3',
-      'venue_gas_balance_wei{wallet="executor"} 5000000000000000000',
-      'venue_gas_reserve_wei{wallet="executor"} 10000000000000000',
+      'venue_gas_balance_wei{wallet="executor",address="0x11"} 5000000000000000000',
+      'venue_gas_reserve_wei{wallet="executor",address="0x11"} 10000000000000000',
     ]
     expect(await shown()).to.deep.equal(['venue_executor_ready 1', ...rest])
     troubles.push('the chain does not answer')

@@ -1,0 +1,74 @@
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { printStatus } from '../../../actors/operator/print.js'
+import { readStatus } from '../../../actors/operator/status.js'
+import { createMetrics } from '../../../runtime/metrics/metrics.js'
+import { serveMetrics } from '../../../runtime/metrics/serve-metrics.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const ADDRESS = '0x00000000000000000000000000000000000000aa'
+
+describe('readStatus', () => {
+  const dir = tempDir()
+  const [running, stopped] = [join(dir.path, 'running'), join(dir.path, 'stopped')]
+  const gateway = createServer((request, response) => {
+    const markets = { 'cNGN-USDC': { trading_status: 'open', projected_seq: 3 } }
+    response.end(JSON.stringify(request.url === '/readyz' ? { status: 'ready' } : { markets }))
+  })
+  let gatewayUrl = ''
+  before(async () => {
+    gateway.listen(0, '127.0.0.1')
+    await once(gateway, 'listening')
+    gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`
+    const metrics = createMetrics()
+    metrics.sample('venue_market_seq', () =>
+      ['cNGN-USDC', 'cNGN-PERP'].map((market) => [{ market }, 3]),
+    )
+    const wallet = { wallet: 'executor', address: ADDRESS }
+    metrics.sample('venue_gas_balance_wei', () => [[wallet, 5e18]])
+    metrics.sample('venue_gas_reserve_wei', () => [[wallet, 1e16]])
+    const place = { dir: join(running, 'metrics'), host: '127.0.0.1', port: 0 }
+    await serveMetrics(metrics, { ...place, process: 'matchers' })
+    mkdirSync(join(stopped, 'metrics'), { recursive: true })
+    // The port of no service.
+    const targets = JSON.stringify([{ targets: ['127.0.0.1:1'], labels: {} }])
+    for (const process of ['executor', 'gateway'])
+      writeFileSync(join(stopped, 'metrics', `${process}.json`), targets)
+  })
+  after(() => {
+    gateway.closeAllConnections()
+    gateway.close()
+    dir.remove()
+  })
+
+  it('calls a market disabled that the gateway lists no longer, which is no trouble', async () => {
+    const status = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+    expect(status.markets.map(({ market, status }) => [market, status])).to.deep.equal([
+      ['cNGN-PERP', 'disabled'],
+      ['cNGN-USDC', 'open'],
+    ])
+    expect([status.isWell, status.troubles]).to.deep.equal([true, []])
+  })
+
+  it('does not know of any market whether it is enabled while the gateway does not answer', async () => {
+    const status = await readStatus({ dataDir: running, gatewayUrl: undefined, nowMs: 0 })
+    expect(status.markets.map(({ status }) => status)).to.deep.equal(['unknown', 'unknown'])
+    expect(status.isWell).to.equal(false)
+  })
+
+  it('shows where to send funds for gas', async () => {
+    const status = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+    expect(printStatus(status)).to.match(
+      new RegExp(`\\nexecutor +${ADDRESS} +5\\.000000 +0\\.010000 +pays\\n`),
+    )
+  })
+
+  it('says in one line that no process answers', async () => {
+    const status = await readStatus({ dataDir: stopped, gatewayUrl: undefined, nowMs: 0 })
+    expect(status.troubles).to.deep.equal(['no process answers: is the venue running?'])
+  })
+})
