@@ -8,6 +8,7 @@ import {
   readTradeLogs,
 } from '../../chain/reads/read-trades.js'
 import type { Address, Hex } from '../../core/action.js'
+import { wordQuote } from '../../core/contracts/amount-words.js'
 import type { Market } from '../../core/contracts/market.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
 import type { Match } from '../../core/engine/change.js'
@@ -80,7 +81,7 @@ export async function checkChain(checks: ChainChecks, folds: readonly MarketFold
   }
   reportUnknownFills(checks, folds)
   for (const [module, expected] of fees) {
-    const first = folds.find(({ market }) => market.tradeModuleAddress === module)?.market.market
+    const first = folds.find(({ market }) => market.tradeModuleAddress === module)?.market
     if (first === undefined) continue
     const ofChain = charged.get(module) ?? 0n
     const hasGaps = modulesWithGaps.has(module)
@@ -248,7 +249,7 @@ function reportUnknownFills(
 
 async function checkFees(
   { client, block, verdicts, feesKept }: ChainChecks,
-  market: string,
+  of: Market,
   {
     module,
     expected,
@@ -263,9 +264,13 @@ async function checkFees(
   },
 ): Promise<void> {
   const held = await readFeeBalance(client, { module, block })
-  verdicts.done(market, 'fees', `${charged} charged, ${held} in the fee account`)
-  if (hasGaps ? charged < expected : charged !== expected)
-    verdicts.find(market, 'fees', `the chain charged ${charged}, the fills on it say ${expected}`)
+  const { market } = of
+  const fee = (e18: bigint) => wordQuote(of, e18)
+  verdicts.done(market, 'fees', `${fee(charged)} charged, ${fee(held)} in the fee account`)
+  if (hasGaps ? charged < expected : charged !== expected) {
+    const what = `the chain charged ${fee(charged)}, the fills on it say ${fee(expected)}`
+    verdicts.find(market, 'fees', what)
+  }
   if (feesKept && held < charged)
-    verdicts.find(market, 'fees', `the fee account holds only ${held} of ${charged}`)
+    verdicts.find(market, 'fees', `the fee account holds only ${fee(held)} of ${fee(charged)}`)
 }

@@ -8,7 +8,7 @@ import { busEnv } from '../../runtime/bus/nats-access.js'
 export const USAGE = `usage: ./venue audit
 
 Folds the logs of the venue in DATA_DIR (./var) again and compares them with its databases and the chain. Exits with 1 at a
-difference. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).
+difference, and with 2 when the bus or the chain could not be read. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).
 
   DATA_DIR=/var/lib/venue AUDIT_EVERY_S=3600 ./venue audit`
 

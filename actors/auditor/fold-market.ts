@@ -4,6 +4,7 @@ import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { wordAmount, wordQuote } from '../../core/contracts/amount-words.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import { forgetAlike, type Block } from '../../core/engine/change.js'
@@ -132,10 +133,16 @@ function project({ projection, verdicts, market }: Fold, batch: StreamedBlock[])
 function conclude({ market, verdicts, ledger, replay, replayed, blocks, next }: Fold): void {
   const name = market.market
   const { seq, orders, trades, bought, sold, fees } = ledger.totals()
-  if (bought !== sold) verdicts.find(name, 'fills', `bought ${bought}, sold ${sold}`)
+  const amount = (e18: bigint) => wordAmount(market, e18)
+  if (bought !== sold)
+    verdicts.find(name, 'fills', `bought ${amount(bought)}, sold ${amount(sold)}`)
   verdicts.done(name, 'sequence', `${blocks} blocks up to message ${next - 1}, change ${seq}`)
   verdicts.done(name, 'orders', `${orders} orders`)
-  verdicts.done(name, 'fills', `${trades} trades of ${bought}, fees of ${fees}`)
+  verdicts.done(
+    name,
+    'fills',
+    `${trades} trades of ${amount(bought)}, fees of ${wordQuote(market, fees)}`,
+  )
   if (replay === undefined) return
   const from =
     replay.afterMessage === 0 ? '' : ` from a checkpoint at message ${replay.afterMessage}`

@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Market } from '../../core/contracts/market.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
+import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
 
@@ -100,6 +102,21 @@ export async function readVenuePlaces(env: NodeJS.ProcessEnv = process.env): Pro
     dataDir,
     gatewayUrl: GATEWAY_URL ?? here ?? devnet?.gateway_url,
     rpcUrl: RPC_URL ?? devnet?.rpc_url,
+  }
+}
+
+/** The markets of the venue in DATA_DIR, whose units a person reads; none where their files are not there. */
+export function readKnownMarkets(env: NodeJS.ProcessEnv = process.env): readonly Market[] {
+  const { DATA_DIR, DEPLOYMENT_FILE, MARKETS_FILE } = parseEnv(operatorEnv, env)
+  const marketsFile = MARKETS_FILE ?? join(DATA_DIR, 'markets.json')
+  try {
+    return loadDeployedMarkets({
+      DEPLOYMENT_FILE: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
+      ...(existsSync(marketsFile) && { MARKETS_FILE: marketsFile }),
+    }).markets
+  } catch (error) {
+    if (error instanceof MarketFileError) return []
+    throw error
   }
 }
 

@@ -71,7 +71,7 @@ export function printStatus(status: VenueStatus): string {
   return lines.join('\n')
 }
 
-/** Any value as indented lines, a field each; amounts stay as they are stored. */
+/** Any value as indented lines, a field each. */
 export function printFields(value: unknown, indent = ''): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return `${indent}none`

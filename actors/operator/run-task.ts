@@ -12,6 +12,7 @@ import {
   readBackupConfig,
   readBusPlace,
   readCheckConfig,
+  readKnownMarkets,
   readOperatorConfig,
   readRestoreConfig,
   readRotationConfig,
@@ -19,6 +20,7 @@ import {
 } from './config.js'
 import { inspect, isEmpty } from './inspect.js'
 import { printFields, printJson, printStatus } from './print.js'
+import { wordFound } from './word-found.js'
 import { concludeRotation, rotateKey } from './rotate-key.js'
 import { readStatus } from './status.js'
 
@@ -111,7 +113,8 @@ async function showStatus(json: boolean): Promise<Outcome> {
 async function showFound(subject: string, json: boolean): Promise<Outcome> {
   const found = await inspect(await readVenuePlaces(), subject)
   if (isEmpty(found)) throw new OrderRefused(`nothing is known of ${subject}`)
-  return { text: json ? printJson(found) : printFields(found), exitCode: 0 }
+  const text = json ? printJson(found) : printFields(wordFound(found, readKnownMarkets()))
+  return { text, exitCode: 0 }
 }
 
 async function rotate({
