@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,6 +27,16 @@ export function provideDataDir(dataDir: string): void {
     throw new LauncherError(`DATA_DIR ${dataDir} cannot be written (${why}); set DATA_DIR`)
   }
 }
+
+/** Where the processes of a venue write the addresses of their metrics. */
+export const metricsDir = (dataDir: string): string => join(dataDir, 'metrics')
+
+/**
+ * Removes the addresses of the last run; only the holder of the lock may. The address of a process that this run does not have,
+ * such as a market maker that is switched off, would be down for ever.
+ */
+export const forgetMetrics = (dataDir: string): void =>
+  rmSync(metricsDir(dataDir), { recursive: true, force: true })
 
 /** Like a recursive mkdirSync, which never returns where the system lets nothing be made, as below /proc. */
 function makeFolder(path: string): void {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { LauncherConfig } from './config.js'
+import { metricsDir } from './data-dir.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import { freePort, probe } from './free-port.js'
 import { LauncherError } from './wait-for.js'
@@ -63,7 +64,7 @@ export function workerEnvironments(
     DEPLOYMENT_FILE: wiring.deploymentFile,
     MARKETS_FILE: wiring.marketsFile,
     DATA_DIR: config.dataDir,
-    METRICS_DIR: join(config.dataDir, 'metrics'),
+    METRICS_DIR: metricsDir(config.dataDir),
     GATEWAY_PORT: `${ports.gateway}`,
     GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
     EXECUTOR_PORT: `${ports.executor}`,

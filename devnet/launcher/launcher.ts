@@ -15,7 +15,7 @@ import { authorizationBlock, provideSeeds } from '../../runtime/bus/nats-users.j
 import { busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
-import { lockDataDir, provideDataDir } from './data-dir.js'
+import { forgetMetrics, lockDataDir, provideDataDir } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
@@ -100,6 +100,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
 async function prepare(config: LauncherConfig, console: Console): Promise<Ports> {
   const orphans = await endOrphans(config.dataDir)
   if (orphans.length > 0) console.say(`  ended leftover processes: ${orphans.join(', ')}`)
+  forgetMetrics(config.dataDir)
   if (config.existing === undefined) await assertChainBelongs(config.dataDir)
   else assertNoDevnet(config.dataDir)
   return settlePorts(config)

@@ -2,10 +2,11 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { callChain } from '../../devnet/chain/anvil.js'
 import { identify } from '../../devnet/launcher/pids.js'
 import { inheritedEnvironment } from '../support/config.js'
@@ -86,7 +87,11 @@ describe('devnet/launcher', function () {
       /^gateway\n(matcher-a\norder-intake|order-intake\nmatcher-a)\nexecutor\n$/,
     )
 
+    const ofLastRun = join(venue.dataDir, 'metrics', 'gone.json')
+    await mkdir(dirname(ofLastRun), { recursive: true })
+    await writeFile(ofLastRun, '[]')
     const next = await start({ dataDir: venue.dataDir, feeder: true })
+    expect(existsSync(ofLastRun)).to.equal(false)
     await publishPrices(next, { index: '0.0006', bid: '0.00059', ask: '0.00061' })
     expect(next.devnet.matching).to.equal(devnet.matching)
     expect(next.devnet.accounts).to.deep.equal(devnet.accounts)
