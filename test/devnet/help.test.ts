@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
@@ -42,6 +42,31 @@ describe('the help of a command', function () {
       expect(stdout).to.match(new RegExp(`^usage: ./venue ${command}`))
       expect(stdout).to.match(new RegExp(`^ {2}([A-Z_]+=\\S+ )*./venue ${command}\\b`, 'm'))
     })
+
+  it('is there behind the word help as well, for a command alone', () => {
+    for (const command of ['logs', 'market'])
+      expect(run('./venue', ['help', command]).stdout).to.match(
+        new RegExp(`^usage: ./venue ${command} `),
+      )
+    expect(run('./venue', ['help', '--help']).stdout).to.equal(run('./venue', ['help']).stdout)
+  })
+
+  it('is the names of the logs for a name that is none', () => {
+    const dir = tempDir()
+    try {
+      mkdirSync(join(dir.path, 'logs'))
+      for (const name of ['executor', 'gateway'])
+        writeFileSync(join(dir.path, 'logs', `${name}.log`), '')
+      for (const words of [['matcher'], ['executor', 'gateway']]) {
+        const { status, stderr } = run('./venue', ['logs', ...words], { DATA_DIR: dir.path })
+        expect([status, stderr]).to.deep.equal([
+          ...[2, 'venue: logs takes the name of one process: executor gateway \n'],
+        ])
+      }
+    } finally {
+      dir.remove()
+    }
+  })
 
   it('is there for the benches', () => {
     const { status, stdout, stderr } = run('node', ['dist/bench/main.js', '--help'])
