@@ -186,5 +186,7 @@ async function ask(
 function line(market: string, { rules, enabled, standing }: MarketTerms): string {
   const { status, reason } = standing
   const why = reason === undefined ? '' : ` (${reason})`
-  return `${market}: ${enabled ? 'enabled' : 'disabled'}, ${status}${why}, ${describeRules(rules)}`
+  // A pause outlasts the time in which a market is disabled; open it is not meanwhile.
+  const state = enabled || status !== 'open' ? `, ${status}${why}` : ''
+  return `${market}: ${enabled ? 'enabled' : 'disabled'}${state}, ${describeRules(rules)}`
 }

@@ -18,14 +18,17 @@ export class NoNextSeries extends Error {
 }
 
 /**
- * Opens a series on the chain, whose owner is the sender. Throws NoNextSeries when the chain refuses it.
+ * Opens a series on the chain, whose owner is the sender. Throws NoNextSeries when the chain refuses it or does not answer.
  */
 export async function createSeries(
   sender: SenderOptions,
   futureAsset: Address,
   expirySec: number,
 ): Promise<void> {
-  const batch = await createBatch(sender)
+  const batch = await createBatch(sender).catch((cause: unknown) => {
+    const message = `the chain at ${sender.rpcUrl} does not answer: is the venue running?`
+    throw new NoNextSeries(message, { cause })
+  })
   const call = { abi: futureAssetAbi, functionName: 'createSeries' } as const
   const data = encodeFunctionData({ ...call, args: [BigInt(expirySec)] })
   await batch.send({ to: futureAsset, data, gas: CREATE_GAS })

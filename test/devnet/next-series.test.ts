@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { inProject } from '../../devnet/launcher/binaries.js'
-import { NoNextSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
+import { createSeries, NoNextSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
+import { testPrivateKey } from '../support/builders.js'
 import { seriesRow } from '../support/series-rows.js'
 import { tempDir } from '../support/temp-dir.js'
 
@@ -41,6 +42,15 @@ describe('the row of the next series', () => {
       dir.remove()
     }
   }).timeout(120_000)
+
+  it('is not made while the chain does not answer', async () => {
+    const sender = { rpcUrl: 'http://127.0.0.1:1', privateKey: testPrivateKey }
+    const error: unknown = await createSeries(sender, '0x11', DEC_SEC).catch((it: unknown) => it)
+    expect(error).to.be.instanceOf(NoNextSeries)
+    expect((error as Error).message).to.equal(
+      'the chain at http://127.0.0.1:1 does not answer: is the venue running?',
+    )
+  })
 
   it('cannot be made without a series before it, or without a date', () => {
     expect(() => rowOfNextSeries(rows.slice(0, 1), DEC_SEC)).to.throw(NoNextSeries, 'no series')

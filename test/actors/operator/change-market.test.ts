@@ -75,9 +75,9 @@ describe('./venue market', () => {
       ...{ by: 'ada', reason: 'tariff' },
     })
     expect(rows()).to.deep.equal([{ ...spot, taker_fee_bps: 30 }])
-    expect((await run(`disable ${NAME}`))[0]).to.match(/: disabled, open/)
+    expect((await run(`disable ${NAME}`))[0]).to.match(/: disabled, taker_fee_bps=/)
     expect(rows()[0]).to.include({ enabled: false })
-    expect((await run('list'))[0]).to.match(/: disabled, open/)
+    expect((await run('list'))[0]).to.match(/: disabled, taker_fee_bps=/)
   })
 
   it('refuses a change that no key of the market signed, and tells a question', async () => {
