@@ -16,6 +16,7 @@ export type {
   LeaseAnswer,
 } from '../interface/cancels.js'
 export type { MarketEntry } from '../interface/market.js'
+export type { VenueFacts } from '../interface/signing.js'
 export type {
   ActionJson,
   BookRecord,

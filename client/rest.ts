@@ -32,6 +32,7 @@ import type {
   TradesPage,
 } from '../interface/trade.js'
 import type { FundingPage, MarksPage } from '../interface/prices.js'
+import type { VenueFacts } from '../interface/signing.js'
 import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
 import { jsonBody, OutcomeUnknown, request, urlOf, VenueRefused, type Query } from './request.js'
@@ -114,6 +115,8 @@ export interface RestClient {
    */
   explainOrder(orderId: string, frame?: SignedFrame): Promise<Explanation>
   health(): Promise<Health>
+  /** Chain, contracts and domains: what a signature is over. */
+  venue(): Promise<VenueFacts>
 }
 
 const TIMEOUT_MS = 10_000
@@ -181,6 +184,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       return frame === undefined ? get(path) : getOwn(path, frame)
     },
     health: () => get('/v1/health'),
+    venue: () => get('/v1/venue'),
   }
 }
 

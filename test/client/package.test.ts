@@ -111,8 +111,12 @@ describe('the package of the client', function () {
     expect(messages.map((message) => formatMessage(message, pkg))).to.deep.equal([])
   })
 
-  it('compiles an example in an empty strict project, however modules are found, and its own declarations', async () => {
+  it('compiles an example and that of its page in an empty strict project, however modules are found, and its own declarations', async () => {
     const tsc = join(modules, 'typescript-7/bin/tsc')
+    const page = readFileSync(join(root, 'client/README.md'), 'utf8')
+    const [, ofPage = ''] = /```ts\n([^]*?)```/.exec(page) ?? []
+    expect(ofPage).to.include('placeOrder')
+    await writeFile(join(project, 'of-page.ts'), ofPage)
     await writeFile(join(project, 'example.ts'), EXAMPLE)
     await writeFile(
       join(project, 'page.ts'),
@@ -120,7 +124,7 @@ describe('the package of the client', function () {
     )
     for (const resolution of RESOLUTIONS) {
       const compilerOptions = { ...STRICT.compilerOptions, ...resolution }
-      const config = { compilerOptions, files: ['example.ts', 'page.ts'] }
+      const config = { compilerOptions, files: ['example.ts', 'page.ts', 'of-page.ts'] }
       await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
       await run(process.execPath, [tsc, '-p', project])
     }

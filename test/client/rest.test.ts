@@ -30,12 +30,13 @@ describe('rest client', () => {
 
   it('asks each endpoint in its own words', async () => {
     const venue = createRestClient(baseUrl)
-    server.answers = Array.from({ length: 9 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 10 }, () => ({ status: 200, body: { order } }))
     await venue.markets()
     await venue.book('cNGN-USDC', { depth: 3 })
     await venue.trades('cNGN-USDC', { limit: 2, beforeTradeId: 9 })
     await venue.order('a/b c')
     await venue.health()
+    await venue.venue()
     await venue.positions('7')
     expect(await venue.placeOrder(body)).to.deep.equal(order)
     await venue.validateOrder(body)
@@ -46,6 +47,7 @@ describe('rest client', () => {
       'GET /v1/trades?symbol=cNGN-USDC&limit=2&before_trade_id=9',
       'GET /v1/orders/a%2Fb%20c',
       'GET /v1/health',
+      'GET /v1/venue',
       'GET /v1/positions?subaccount_id=7',
       'POST /v1/orders',
       'POST /v1/orders/validate',
