@@ -246,7 +246,9 @@ function addReplicas(program: Command, given: (replicas: number) => void): void 
     .addArgument(new Argument('<count>', 'servers').choices(['1', '3', '5']))
     .addHelpText(
       'after',
-      examples('NATS_URL=nats://a:4222,nats://b:4222,nats://c:4222 ./venue bus-replicas 3'),
+      examples(
+        'NATS_URL=tls://a:4322,tls://b:4322,tls://c:4322 NATS_CREDENTIALS=/etc/venue/bus ./venue bus-replicas 3',
+      ),
     )
     .action((count: string) => given(parseInt(count, 10)))
 }
