@@ -67,6 +67,9 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
   const wallets = walletsOf(processes)
   const troubles = [
     ...silences(deps.dataDir, processes, health !== undefined),
+    ...[...silentServers(processes)].map(
+      (server) => `the message server ${server} does not answer`,
+    ),
     ...Object.entries(missing?.missing ?? {}).map(([part, why]) => `${part}: ${why}`),
     ...markets
       .filter(({ status }) => /^held|^unknown/.test(status))
@@ -109,6 +112,14 @@ function silences(
     ...(gatewayAnswers ? [] : ['the gateway does not answer']),
   ]
 }
+
+/** Servers of the bus that a process does not reach. */
+const silentServers = (processes: readonly ProcessMetrics[]): ReadonlySet<string> =>
+  new Set(
+    samplesOf(processes, 'venue_bus_server_up')
+      .filter(({ value }) => value === 0)
+      .map(({ labels }) => labels.server ?? ''),
+  )
 
 const isShort = ({ balanceWei = Infinity, reserveWei = 0, isPaused }: WalletStatus): boolean =>
   isPaused || balanceWei < reserveWei

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
-import { readStreamSizes } from '../../runtime/bus/nats-monitor.js'
+import { isReporting, readStreamSizes } from '../../runtime/bus/nats-monitor.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 
 export interface MeasuredDisk {
@@ -32,6 +32,14 @@ export function sampleDisk(metrics: Metrics, deps: MeasuredDisk): void {
       { stream: name, ...roleOf(markets, name) },
       lastSeq,
     ]),
+  )
+  metrics.sample('venue_bus_server_up', () =>
+    Promise.all(
+      monitorUrls.map(async (url) => {
+        const server = new URL(url).host
+        return [{ server }, (await isReporting(url)) ? 1 : 0] as const
+      }),
+    ),
   )
   metrics.sample('venue_bus_used_bytes', async () => [[{}, (await sizes()).usedBytes]])
   metrics.sample('venue_bus_max_bytes', async () => [[{}, (await sizes()).maxBytes]])

@@ -4,6 +4,8 @@ import { BusUnavailable } from './bus.js'
 /** What the monitoring port of nats-server reports. */
 
 const MONITOR_TIMEOUT_MS = 5_000
+/** For a metric: it is left out after a second, and a silent server must not take away what the others report. */
+const MEASURE_TIMEOUT_MS = 800
 
 const jszAnswer = z.object({
   server_id: z.string(),
@@ -65,8 +67,11 @@ export async function readStoreDir(monitorUrls: readonly string[]): Promise<stri
 }
 
 /** The reports of the servers that answer; at least one. Throws BusUnavailable. */
-async function readAnswering(monitorUrls: readonly string[], query?: string): Promise<JszAnswer[]> {
-  const looks = await Promise.allSettled(monitorUrls.map((url) => readJsz(url, query)))
+async function readAnswering(
+  monitorUrls: readonly string[],
+  look: MonitorLook = {},
+): Promise<JszAnswer[]> {
+  const looks = await Promise.allSettled(monitorUrls.map((url) => readJsz(url, look)))
   const answers = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   if (answers.length > 0) return answers
   const [first] = looks
@@ -94,7 +99,8 @@ export interface StreamSizes {
 
 /** Throws BusUnavailable when no server reports it, or none has a monitoring port. */
 export async function readStreamSizes(monitorUrls: readonly string[]): Promise<StreamSizes> {
-  const answers = await readAnswering(monitorUrls, 'config=1&streams=1')
+  const look = { query: 'config=1&streams=1', withinMs: MEASURE_TIMEOUT_MS }
+  const answers = await readAnswering(monitorUrls, look)
   const { storage, config } = fullest(answers)
   const streams = new Map<string, StreamSizes['streams'][number]>()
   for (const { account_details: accounts = [] } of answers)
@@ -108,11 +114,26 @@ export async function readStreamSizes(monitorUrls: readonly string[]): Promise<S
   }
 }
 
+/** Whether the server at this monitoring address reports anything. */
+export const isReporting = (monitorUrl: string): Promise<boolean> =>
+  readJsz(monitorUrl, { withinMs: MEASURE_TIMEOUT_MS }).then(
+    () => true,
+    () => false,
+  )
+
+interface MonitorLook {
+  readonly query?: string
+  readonly withinMs?: number
+}
+
 /** Its report on JetStream; throws BusUnavailable when it gives none. */
-export async function readJsz(monitorUrl: string, query = 'config=1'): Promise<JszAnswer> {
+export async function readJsz(
+  monitorUrl: string,
+  { query = 'config=1', withinMs = MONITOR_TIMEOUT_MS }: MonitorLook = {},
+): Promise<JszAnswer> {
   try {
     const answer = await fetch(new URL(`/jsz?${query}`, monitorUrl), {
-      signal: AbortSignal.timeout(MONITOR_TIMEOUT_MS),
+      signal: AbortSignal.timeout(withinMs),
     })
     return jszAnswer.parse(await answer.json())
   } catch (cause) {

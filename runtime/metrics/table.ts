@@ -107,6 +107,11 @@ export const METRICS = {
     ['stream', 'market', 'role'],
     'Newest message of a stream; role is commands, feed or other.',
   ),
+  venue_bus_server_up: gauge(
+    'projector',
+    ['server'],
+    '1 while the server of NATS_MONITOR_URL reports to this process, else 0.',
+  ),
   venue_bus_used_bytes: gauge('projector', [], 'Storage of the bus in use.'),
   venue_bus_max_bytes: gauge('projector', [], 'Storage that the bus may use.'),
   venue_database_bytes: gauge(

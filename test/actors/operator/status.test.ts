@@ -20,6 +20,7 @@ describe('readStatus', () => {
     response.end(JSON.stringify(request.url === '/readyz' ? { status: 'ready' } : { markets }))
   })
   let gatewayUrl = ''
+  let isServerUp = 1
   before(async () => {
     gateway.listen(0, '127.0.0.1')
     await once(gateway, 'listening')
@@ -28,6 +29,7 @@ describe('readStatus', () => {
     metrics.sample('venue_market_seq', () =>
       ['cNGN-USDC', 'cNGN-PERP'].map((market) => [{ market }, 3]),
     )
+    metrics.sample('venue_bus_server_up', () => [[{ server: 'host-b:4323' }, isServerUp]])
     const wallet = { wallet: 'executor', address: ADDRESS }
     metrics.sample('venue_gas_balance_wei', () => [[wallet, 5e18]])
     metrics.sample('venue_gas_reserve_wei', () => [[wallet, 1e16]])
@@ -58,6 +60,12 @@ describe('readStatus', () => {
     const status = await readStatus({ dataDir: running, gatewayUrl: undefined, nowMs: 0 })
     expect(status.markets.map(({ status }) => status)).to.deep.equal(['unknown', 'unknown'])
     expect(status.isWell).to.equal(false)
+  })
+
+  it('names a server of the bus that is not reached', async () => {
+    isServerUp = 0
+    const status = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+    expect(status.troubles).to.deep.equal(['the message server host-b:4323 does not answer'])
   })
 
   it('shows where to send funds for gas', async () => {
