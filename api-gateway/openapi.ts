@@ -42,7 +42,7 @@ export function openApiDocument(
     info: {
       title: 'Order-book venue',
       version: INTERFACE_VERSION,
-      summary: 'Spot trading of cNGN against USDC, settled on chain',
+      summary: 'Spot, perpetual and dated futures markets of cNGN and USDC, settled on chain',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
