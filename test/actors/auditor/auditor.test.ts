@@ -151,17 +151,6 @@ describe('the auditor', function () {
     expect(await once(child, 'exit')).to.deep.equal([0, null])
   })
 
-  for (const [what, env, why] of [
-    ['bus', { NATS_URL: 'nats://127.0.0.1:1' }, 'the bus at nats://127.0.0.1:1 does not answer'],
-    ['chain', { RPC_URL: 'http://127.0.0.1:1' }, 'no answer from the chain: newest block'],
-  ] as const)
-    it(`says in one line, with exit code 2, that the ${what} does not answer`, async () => {
-      const { code, output } = await runAudit({ ...venue.env, ...env, DATA_DIR: venue.dataDir })
-      expect(output).to.match(/^venue: the audit was not made: .*\n$/)
-      expect(output).to.include(why)
-      expect(code).to.equal(2)
-    })
-
   for (const { what, plant, seenBy } of ROWS) {
     it(`sees ${what}`, async () => {
       const planted = await plant(venue)

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ChainUnreachable } from '../../chain/reads/client.js'
+import { MarketFileError } from '../../data/markets.js'
+import { BusUnavailable } from '../../runtime/bus/bus.js'
+import { exitIfCannotStart } from '../../runtime/process/cannot-start.js'
+import { audit, ChainMoved, type AuditOptions } from './audit.js'
+import { wordVerdicts } from './verdicts.js'
+
+/** A cluster that has lost a server has elected its leaders by then. */
+const OPEN_WITHIN_MS = 10_000
+/** Exit code of an audit that was not made; a difference is 1. */
+const NOT_MADE_CODE = 2
+/** What keeps an audit from being made while the program is right. */
+const NOT_MADE = [BusUnavailable, ChainUnreachable, ChainMoved, MarketFileError] as const
+
+/** One audit for a person: prints its verdicts, or in one line why there are none, and sets the exit code. */
+export async function auditOnce(open: () => Promise<AuditOptions>, natsUrl: string): Promise<void> {
+  try {
+    const options = await withinTime(open(), natsUrl)
+    const verdicts = await audit(options)
+    process.stdout.write(`${wordVerdicts(verdicts)}\n`)
+    if (verdicts.some(({ result }) => result === 'failed')) process.exitCode = 1
+    await options.bus.close()
+  } catch (error) {
+    exitNotMade(error)
+  }
+}
+
+/** A process waits for its bus for ever; a person does not. */
+const withinTime = <Opened>(opened: Promise<Opened>, natsUrl: string): Promise<Opened> =>
+  Promise.race([
+    opened,
+    delay(OPEN_WITHIN_MS, undefined, { ref: false }).then(() => {
+      throw new BusUnavailable(`the bus at ${natsUrl} does not answer: is the venue running?`)
+    }),
+  ])
+
+function exitNotMade(error: unknown): never {
+  if (!NOT_MADE.some((kind) => error instanceof kind)) exitIfCannotStart(error)
+  const { message, cause } = error as Error
+  const deeper = cause instanceof Error ? ` (${cause.message})` : ''
+  process.stderr.write(`venue: the audit was not made: ${message}${deeper}\n`)
+  process.exit(NOT_MADE_CODE)
+}
