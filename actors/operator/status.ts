@@ -155,7 +155,10 @@ function marketsOf(
         ({ labels }) =>
           labels.market === market && (follower === undefined || labels.follower === follower),
       )
-      return found.length === 0 ? undefined : Math.max(...found.map(({ value }) => value))
+      if (found.length === 0) return undefined
+      const values = found.map(({ value }) => value)
+      // Of the copies of a reader the slowest counts, of matchers the one that leads.
+      return follower === undefined ? Math.max(...values) : Math.min(...values)
     }
     const seq = of('venue_market_seq')
     const behind = (reached: number | undefined) =>

@@ -35,6 +35,14 @@ describe('readStatus', () => {
     metrics.sample('venue_gas_reserve_wei', () => [[wallet, 1e16]])
     const place = { dir: join(running, 'metrics'), host: '127.0.0.1', port: 0 }
     await serveMetrics(metrics, { ...place, process: 'matchers' })
+    for (const [worker, seq] of [
+      [1, 3],
+      [2, 1],
+    ] as const) {
+      const own = createMetrics()
+      own.sample('venue_follower_seq', () => [[{ follower: 'sockets', market: 'cNGN-USDC' }, seq]])
+      await serveMetrics(own, { ...place, process: `ws-fanout-${worker}` })
+    }
     mkdirSync(join(stopped, 'metrics'), { recursive: true })
     // The port of no service.
     const targets = JSON.stringify([{ targets: ['127.0.0.1:1'], labels: {} }])
@@ -54,6 +62,11 @@ describe('readStatus', () => {
       ['cNGN-USDC', 'open'],
     ])
     expect([status.isWell, status.troubles]).to.deep.equal([true, []])
+  })
+
+  it('shows how far the slowest copy of a reader is behind', async () => {
+    const { markets } = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+    expect(markets.find(({ market }) => market === 'cNGN-USDC')?.socketsLag).to.equal(2)
   })
 
   it('does not know of any market whether it is enabled while the gateway does not answer', async () => {
