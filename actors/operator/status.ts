@@ -58,11 +58,13 @@ const ANSWER_WITHIN_MS = 3_000
 
 /** Asks every process for its metrics and the gateway for the venue's health; never rejects. */
 export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
-  const [processes, health, missing] = await Promise.all([
+  const [processes, answered, missing] = await Promise.all([
     readMetrics(join(deps.dataDir, 'metrics')),
-    ask<Health>(deps.gatewayUrl, '/v1/health'),
+    ask<Partial<Health>>(deps.gatewayUrl, '/v1/health'),
     ask<{ readonly missing?: Readonly<Record<string, string>> }>(deps.gatewayUrl, '/readyz'),
   ])
+  // Another program may answer at that port.
+  const health = answered?.markets === undefined ? undefined : { markets: answered.markets }
   const markets = marketsOf(processes, health, deps.nowMs)
   const wallets = walletsOf(processes)
   const troubles = [
@@ -141,7 +143,7 @@ const lagOf = (reportedSec: number | undefined): number | undefined =>
 
 function marketsOf(
   processes: readonly ProcessMetrics[],
-  health: Health | undefined,
+  health: Pick<Health, 'markets'> | undefined,
   nowMs: number,
 ): MarketStatus[] {
   const seqs = samplesOf(processes, 'venue_market_seq')

@@ -111,13 +111,20 @@ export interface Ports {
 
 /**
  * Chooses the venue's ports and writes them to `DATA_DIR/ports.json`. Throws LauncherError with a line for each port that
- * another process uses, naming its variable.
+ * another process uses or another setting has, naming its variable.
  */
 export async function settlePorts(config: LauncherConfig): Promise<Ports> {
   const { ports, natsUrl, existing, dataDir } = config
   const taken: string[] = []
+  const given = new Map<number, string>()
   const settle = async (variable: string, port: number): Promise<number> => {
     if (port === 0) return freePort()
+    const other = given.get(port)
+    if (other !== undefined) {
+      taken.push(`${variable} and ${other} are both ${port}: change one`)
+      return port
+    }
+    given.set(port, variable)
     const why = await probe(port).catch((error: Error) => error.message)
     if (why !== undefined) taken.push(`port ${port} cannot be used (${why}); set ${variable}`)
     return port

@@ -27,19 +27,25 @@ describe('devnet/config', () => {
     expect(() => readLauncherConfig({ EXECUTOR_PRIVATE_KEY: 'abc' })).to.throw('64 hex digits')
   })
 
-  it('gives one line for each port that is taken', async () => {
+  it('gives one line for each port that is taken, or is that of two settings', async () => {
     const dir = tempDir()
     const server = createServer().listen(0, '127.0.0.1')
+    const other = createServer().listen(0, '127.0.0.1')
     try {
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const ports = { GATEWAY_PORT: `${port}`, EXECUTOR_PORT: '0', NATS_PORT: '0' }
-      const given = { ...ports, CHAIN_PORT: `${port}`, DATA_DIR: dir.path }
+      await Promise.all([server, other].map((each) => once(each, 'listening')))
+      const [port, chain] = [server, other].map((each) => (each.address() as AddressInfo).port)
+      const ports = { GATEWAY_PORT: `${port}`, EXECUTOR_PORT: `${port}`, NATS_PORT: '0' }
+      const given = { ...ports, CHAIN_PORT: `${chain}`, DATA_DIR: dir.path }
       const refusal = await settlePorts(readLauncherConfig(given)).catch(String)
-      const line = (name: string) => `port ${port} cannot be used \\(.*\\); set ${name}_PORT`
-      expect(refusal).to.match(new RegExp(`: ${line('GATEWAY')}\\n${line('CHAIN')}$`))
+      const line = (of: number | undefined, name: string) =>
+        `port ${of} cannot be used \\(.*\\); set ${name}_PORT`
+      const both = `EXECUTOR_PORT and GATEWAY_PORT are both ${port}: change one`
+      expect(refusal).to.match(
+        new RegExp(`: ${line(port, 'GATEWAY')}\\n${both}\\n${line(chain, 'CHAIN')}$`),
+      )
     } finally {
       server.close()
+      other.close()
       dir.remove()
     }
   })

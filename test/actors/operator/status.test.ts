@@ -75,6 +75,17 @@ describe('readStatus', () => {
     expect(status.isWell).to.equal(false)
   })
 
+  it('takes a gateway that answers something else for none', async () => {
+    const elsewhere = createServer((_, response) => response.end('{"error":"not found"}'))
+    elsewhere.listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+    const status = await readStatus({ dataDir: running, gatewayUrl: url, nowMs: 0 })
+    elsewhere.closeAllConnections()
+    elsewhere.close()
+    expect(status.troubles).to.include('the gateway does not answer')
+  })
+
   it('names a server of the bus that is not reached', async () => {
     isServerUp = 0
     const status = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
