@@ -41,15 +41,15 @@ describe('a start that cannot succeed', function () {
   })
 
   it('names each port that is taken, with its variable', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const port = `${(server.address() as AddressInfo).port}`
-    const taken = { GATEWAY_PORT: port, CHAIN_PORT: port }
+    const servers = [createServer(), createServer()].map((each) => each.listen(0, '127.0.0.1'))
+    await Promise.all(servers.map((each) => once(each, 'listening')))
+    const [port, chain] = servers.map((each) => `${(each.address() as AddressInfo).port}`)
+    const taken = { GATEWAY_PORT: port ?? '', CHAIN_PORT: chain ?? '' }
     const { status, stderr } = up({ DATA_DIR: join(dir.path, 'venue'), ...taken })
-    server.close()
+    for (const server of servers) server.close()
     expect(stderr).to.match(
       new RegExp(
-        `^venue: port ${port} cannot be used .+; set GATEWAY_PORT\nport ${port} cannot be used .+; set CHAIN_PORT\n$`,
+        `^venue: port ${port} cannot be used .+; set GATEWAY_PORT\nport ${chain} cannot be used .+; set CHAIN_PORT\n$`,
       ),
     )
     expect(status).to.equal(1)
