@@ -149,7 +149,7 @@ export interface LanePolicy {
   readonly stuckMs: number
   /** Pause between two checks that the node is still on the right chain. */
   readonly verifyEveryMs: number
-  /** Fees are raised to at most this multiple of the suggested ones. */
+  /** The highest fee is raised to at most this multiple of the suggested one. */
   readonly feeMultiple: bigint
 }
 

@@ -68,7 +68,8 @@ const RAISE = { numerator: 9n, denominator: 8n }
 
 /**
  * Fees for a transaction that replaces another one at its nonce: each at least an eighth higher, rounded up, and at
- * least the suggested fee. Undefined when one of them would exceed `multiple` times the suggested fee.
+ * least the suggested fee. Undefined when the whole would exceed `multiple` times the suggested one. The tip is a part of
+ * it: held to its own suggestion, a tip that fell since would keep the transaction below a base fee that rose.
  */
 export function raiseFees(
   before: FeeCaps,
@@ -76,11 +77,9 @@ export function raiseFees(
   multiple: bigint,
 ): FeeCaps | undefined {
   const maxFeePerGas = raised(before.maxFeePerGas, suggested.maxFeePerGas)
+  if (maxFeePerGas > multiple * suggested.maxFeePerGas) return undefined
   const tip = raised(before.maxPriorityFeePerGas, suggested.maxPriorityFeePerGas)
-  const tooHigh =
-    maxFeePerGas > multiple * suggested.maxFeePerGas ||
-    tip > multiple * suggested.maxPriorityFeePerGas
-  return tooHigh ? undefined : { maxFeePerGas, maxPriorityFeePerGas: tip }
+  return { maxFeePerGas, maxPriorityFeePerGas: tip }
 }
 
 function raised(before: bigint, suggested: bigint): bigint {

@@ -16,10 +16,17 @@ describe('fees of a replacement', () => {
     expect(raiseFees(caps(100n, 10n), caps(400n, 10n), 5n)).to.deep.equal(caps(400n, 12n))
   })
 
-  it('stop at five times the suggested, for either cap', () => {
+  it('stop at five times the suggested', () => {
     expect(raiseFees(caps(4_400n, 8n), caps(1_000n, 8n), 5n)).to.deep.equal(caps(4_950n, 9n))
     expect(raiseFees(caps(4_445n, 8n), caps(1_000n, 8n), 5n)).to.equal(undefined)
-    expect(raiseFees(caps(1_000n, 36n), caps(1_000n, 8n), 5n)).to.equal(undefined)
+  })
+
+  it('follow the base fee of a spike, however far the suggested tip has fallen', () => {
+    expect(raiseFees(caps(1_000n, 600n), caps(9_000n, 1n), 5n)).to.deep.equal(caps(9_000n, 675n))
+    let tip = 1n
+    for (let raised = 0; raised < 6; raised += 1)
+      tip = raiseFees(caps(100n, tip), caps(100n, 1n), 5n)?.maxPriorityFeePerGas ?? 0n
+    expect(tip, 'of a chain that suggests none').to.equal(7n)
   })
 
   it('would be taken by a node in place of the others, and never bid a tip above the whole', () => {
