@@ -157,13 +157,20 @@ async function fetchReceipt(client: ChainClient, hash: Hex): Promise<Receipt | u
   const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (receipt === null) return undefined
   return {
-    status: receipt.status === '0x1' ? 'success' : 'reverted',
+    status: statusOf(receipt.status),
     hash,
     blockNumber: BigInt(receipt.blockNumber),
     blockHash: receipt.blockHash,
     to: receipt.to,
     logs: receipt.logs.map(({ address, topics, data }) => ({ address, topics, data })),
   }
+}
+
+/** Throws for anything else: what counts as reverted may be sent again. */
+function statusOf(status: unknown): Receipt['status'] {
+  if (status === '0x1') return 'success'
+  if (status === '0x0') return 'reverted'
+  throw new Error(`a receipt has the status ${String(status)}`)
 }
 
 /** An event that a successful transaction emits once for each of its intents. */
@@ -199,18 +206,25 @@ interface EventLog extends ReceiptLog {
 /**
  * Receipts built from these events alone, by one call: full receipts have the events of all contracts, many times as
  * much data. A transaction is included only with all of its events, so never a reverted one; none is when the node does
- * not answer. The caller compares block hashes, which finds events of lost blocks.
+ * not answer, or not with events. The caller compares block hashes, which finds events of lost blocks.
  */
 export async function readEventReceipts(
   client: ChainClient,
-  { span, mined, event }: EventQuestion,
+  question: EventQuestion,
 ): Promise<EventReceipts> {
+  const { span, event } = question
   const [fromBlock, toBlock] = [numberToHex(span.from), numberToHex(span.to)]
   const filter = { address: event.address, topics: [event.topic], fromBlock, toBlock }
-  const logs: readonly EventLog[] = await client
-    .request({ method: 'eth_getLogs', params: [filter] })
+  try {
+    const logs = await client.request({ method: 'eth_getLogs', params: [filter] })
+    return receiptsOf(logs, question)
+  } catch {
     // The caller reads the receipts instead; those reads fail when the node does not answer.
-    .catch(() => [])
+    return new Map()
+  }
+}
+
+function receiptsOf(logs: readonly EventLog[], { mined, event }: EventQuestion): EventReceipts {
   const byHash = byTransaction(logs.filter((log) => isOf(event, log)))
   const receipts = new Map<number, Receipt>()
   for (const transaction of mined) {

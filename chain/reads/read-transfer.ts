@@ -1,4 +1,4 @@
-import { parseEventLogs } from 'viem'
+import { parseEventLogs, type RpcTransactionReceipt } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { amountE18, tokenUnits6, type AmountE18, type TokenUnits6 } from '../../core/money.js'
 import { cashAssetAbi, depositModuleAbi, erc20Abi, matchingAbi } from '../abi/contracts.js'
@@ -103,12 +103,21 @@ interface RollupFee {
  */
 export async function readTransferReceipt(
   client: ChainClient,
-  { matching, asset }: ReceiptSources,
+  sources: ReceiptSources,
   hash: Hex,
 ): Promise<TransferReceipt | undefined> {
   const asked = client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
-  const receipt = await orUnreachable('receipt', asked)
-  if (receipt === null) return undefined
+  return orUnreachable(
+    'receipt',
+    asked.then((receipt) => (receipt === null ? undefined : factsOf(receipt, sources))),
+  )
+}
+
+/** Throws for what is no receipt. */
+function factsOf(
+  receipt: RpcTransactionReceipt,
+  { matching, asset }: ReceiptSources,
+): TransferReceipt {
   const { l1Fee } = receipt as RollupFee
   const execution = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
   const logsOf = (source: Address | undefined) =>

@@ -57,20 +57,25 @@ export async function readTouches(
   const modules = markets.map(({ tradeModuleAddress }) => tradeModuleAddress)
   const others = events.map(({ address }) => address)
   const named = new Set([BALANCE_ADJUSTED, ...CUSTODY, ...events.flatMap((each) => each.events)])
-  const logs = await orUnreachable(
+  const logs = client.request({
+    method: 'eth_getLogs',
+    params: [
+      {
+        address: [deployment.subAccounts, deployment.matching, ...modules, ...others],
+        topics: [[...named, ...MATCHED]],
+        fromBlock: `0x${first.toString(16)}`,
+        toBlock: `0x${last.toString(16)}`,
+      },
+    ],
+  })
+  return orUnreachable(
     `events of blocks ${first} to ${last}`,
-    client.request({
-      method: 'eth_getLogs',
-      params: [
-        {
-          address: [deployment.subAccounts, deployment.matching, ...modules, ...others],
-          topics: [[...named, ...MATCHED]],
-          fromBlock: `0x${first.toString(16)}`,
-          toBlock: `0x${last.toString(16)}`,
-        },
-      ],
-    }),
+    logs.then((found) => touchesIn(found, named)),
   )
+}
+
+/** Throws for what is no list of events. */
+function touchesIn(logs: readonly RpcLog[], named: ReadonlySet<Hex>): Touch[] {
   const modulesOf = new Map<Hex | null, Address[]>()
   for (const { topics, transactionHash: hash, address } of logs) {
     const [event] = topics

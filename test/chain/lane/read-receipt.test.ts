@@ -51,6 +51,15 @@ describe('the receipt of a transaction', () => {
     expect(receipt?.status).to.equal('reverted')
   })
 
+  it('is no outcome without a status that the chain defines', async () => {
+    for (const status of ['0x01', '0x2', '', null]) {
+      const error: unknown = await read(1, { [hashOf(1)]: { ...mined(''), status } }).catch(
+        (failure: unknown) => failure,
+      )
+      expect(error, String(status)).to.be.instanceOf(ChainUnreachable)
+    }
+  })
+
   it('is absent while no form is mined', async () => {
     expect((await read(2, {})).receipt).to.equal(undefined)
   })
