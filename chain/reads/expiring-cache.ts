@@ -1,3 +1,5 @@
+import { crc32 } from '../../core/crc32.js'
+
 export interface ExpiringCacheOptions<Value> {
   /** How long a value is kept; 0 keeps none, but concurrent callers still share a load. */
   readonly ttlMs: number
@@ -5,7 +7,7 @@ export interface ExpiringCacheOptions<Value> {
   readonly keep?: {
     /** Whether a value still holds; it was asked for at `askedAtMs`. */
     readonly stillHolds: (value: Value, askedAtMs: number, key: string) => boolean
-    /** No value is kept for longer. */
+    /** No value is kept for longer; each for its own share of it, by its key (`keptMs`). */
     readonly mostMs: number
   }
   /** Beyond it the least recently loaded entry is dropped. */
@@ -28,7 +30,14 @@ interface Entry<Value> {
   /** Undefined before the answer. */
   value: Value | undefined
   readonly askedAtMs: number
+  /** How old it may become where something keeps it beyond its time. */
+  readonly keptMs: number
 }
+
+/** The last fifth of the longest time is spread over the keys: what was read together would else be read again together. */
+const SPREAD = 1 / 5
+const keptMs = (mostMs: number, key: string): number =>
+  mostMs * (1 - (SPREAD * crc32(key)) / 2 ** 32)
 
 export function createExpiringCache<Value>(
   options: ExpiringCacheOptions<Value>,
@@ -44,7 +53,10 @@ export function createExpiringCache<Value>(
     // The age counts from the call: a slow answer is old when it arrives.
     const askedAtMs = nowMs()
     const asking = read()
-    const entry: Entry<Value> = { asking, value: undefined, askedAtMs }
+    const entry: Entry<Value> = {
+      ...{ asking, value: undefined, askedAtMs },
+      keptMs: keep === undefined ? 0 : keptMs(keep.mostMs, key),
+    }
     entries.delete(key)
     entries.set(key, entry)
     evictOldest(entries, maxEntries)
@@ -59,11 +71,11 @@ export function createExpiringCache<Value>(
   }
 
   /** A value that is still asked for counts as good. */
-  function isGood({ value, askedAtMs }: Entry<Value>, key: string): boolean {
+  function isGood({ value, askedAtMs, keptMs: mostMs }: Entry<Value>, key: string): boolean {
     if (value === undefined) return true
     const ageMs = nowMs() - askedAtMs
     if (ageMs < ttlMs) return true
-    return keep !== undefined && ageMs < keep.mostMs && keep.stillHolds(value, askedAtMs, key)
+    return keep !== undefined && ageMs < mostMs && keep.stillHolds(value, askedAtMs, key)
   }
 
   return {

@@ -74,6 +74,31 @@ describe('expiring cache', () => {
     expect(await cache.get('a', load), 'within its time').to.equal(4)
   })
 
+  it('keeps values that were loaded together for times of their own, the last fifth apart', async () => {
+    let nowMs = 0
+    const cache = createExpiringCache<string>({
+      ...{ ttlMs: 100, maxEntries: 1_000, nowMs: () => nowMs },
+      keep: { stillHolds: () => true, mostMs: 500 },
+    })
+    const keys = Array.from({ length: 1_000 }, (_, i) => `${i}`)
+    const keptAt = async (ms: number): Promise<number> => {
+      nowMs = ms
+      const loaded: string[] = []
+      for (const key of keys) {
+        await cache.get(key, () => {
+          loaded.push(key)
+          return Promise.resolve(undefined)
+        })
+      }
+      return keys.length - loaded.length
+    }
+    for (const key of keys) await cache.get(key, () => Promise.resolve(key))
+    expect(await keptAt(400)).to.equal(1_000)
+    expect(await keptAt(425)).to.be.within(700, 800)
+    expect(await keptAt(475)).to.be.within(200, 300)
+    expect(await keptAt(500)).to.equal(0)
+  })
+
   it('makes room by forgetting what was loaded longest ago', async () => {
     const { cache, load } = counted(2)
     for (const key of ['a', 'b', 'c']) await cache.get(key, load)
