@@ -7,6 +7,7 @@ import type { JournalOwner, TransactionJournal } from '../../core/transaction-jo
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
+import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { isPublishedIn, openPublication, type Publication } from './publication.js'
 import { createPublisher } from './publisher.js'
@@ -66,21 +67,10 @@ export interface PublishedJournal {
 export async function openPublishedJournal(
   options: PublishedJournalOptions,
 ): Promise<PublishedJournal> {
-  const { db, bus, owner, facts } = options
+  const { bus, owner, facts } = options
   const stream = journalStream(owner)
-  await bus.declareStream({
-    stream,
-    subject: journalSubject(owner),
-    description: `Transactions of ${owner}: what was signed, and what became of it`,
-  })
-  const { lastSeq } = await bus.streamState(stream)
-  const opening: Opening = {
-    ...{ options, stream, writer: randomUUID(), rebuilt: 0 },
-    publication: openPublication(db, {
-      ...{ stream, streamEnd: lastSeq },
-      holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream)),
-    }),
-  }
+  const publication = await whileUnavailable(() => findPublication(options, stream))
+  const opening: Opening = { options, stream, writer: randomUUID(), rebuilt: 0, publication }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
   for (;;) {
     await untilUnled(opening)
@@ -88,6 +78,23 @@ export async function openPublishedJournal(
     if (leading !== undefined) return leading
     await delay(ASK_EVERY_MS)
   }
+}
+
+/** The publication of the file in the stream, which is created when absent. Rejects with BusUnavailable. */
+async function findPublication(
+  { db, bus, owner }: PublishedJournalOptions,
+  stream: string,
+): Promise<Publication> {
+  await bus.declareStream({
+    stream,
+    subject: journalSubject(owner),
+    description: `Transactions of ${owner}: what was signed, and what became of it`,
+  })
+  const { lastSeq } = await bus.streamState(stream)
+  return openPublication(db, {
+    ...{ stream, streamEnd: lastSeq },
+    holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream)),
+  })
 }
 
 /** Takeovers alone are nothing that was sent. */

@@ -16,15 +16,13 @@ import {
 } from './nats-server-check.js'
 import { createNatsStreams, MAX_STORED_BYTES } from './nats-streams.js'
 import { leaveSilentServer } from './nats-watch.js'
+import { whileUnavailable } from './while-unavailable.js'
 
 const PING_EVERY_MS = 5_000
 const RECONNECT_WAIT_MS = 250
 const DEFAULT_TIMEOUT_MS = 2_000
 const CLOSE_WITHIN_MS = 2_000
 const WATCH_EVERY_MS = 2_000
-/** A server that has just started needs time to load its streams, and a cluster that lost one to elect their leaders. */
-const DECLARE_WITHIN_MS = 30_000
-const DECLARE_EVERY_MS = 200
 
 export interface NatsBusOptions extends BusPlace {
   /** The process's name, shown by the server's monitoring. */
@@ -286,19 +284,6 @@ async function claimOnce(appender: Appender, bucket: string, key: string): Promi
   } catch (error) {
     if (error instanceof WrongLastSequence) return false
     throw error
-  }
-}
-
-/** Repeats an idempotent request while the server is not available, at most for DECLARE_WITHIN_MS. */
-async function whileUnavailable<T>(request: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + DECLARE_WITHIN_MS
-  for (;;) {
-    try {
-      return await request()
-    } catch (error) {
-      if (!(error instanceof BusUnavailable) || performance.now() > deadline) throw error
-    }
-    await delay(DECLARE_EVERY_MS)
   }
 }
 

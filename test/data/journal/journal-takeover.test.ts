@@ -140,6 +140,31 @@ describe('the takeover of a journal on the bus', () => {
     expect(await failureOf(open('b'))).to.have.property('name', 'MalformedMessage')
   })
 
+  it('waits while the bus does not answer a process that knows nothing of the stream', async () => {
+    const refused = new Set<string>()
+    const once = (what: string): void => {
+      if (refused.has(what)) return
+      refused.add(what)
+      throw new BusUnavailable('its stream has no leader')
+    }
+    const line: Partial<MemoryBus> = {
+      async declareStream(spec) {
+        once('declare')
+        await bus.declareStream(spec)
+      },
+      async streamState(stream) {
+        once('state')
+        return bus.streamState(stream)
+      },
+      async read(...args) {
+        once('read')
+        return bus.read(...args)
+      },
+    }
+    expect((await open('a', line)).term).to.equal(1)
+    expect([...refused]).to.deep.equal(['declare', 'state', 'read'])
+  })
+
   it('waits while the bus does not answer a process that stands by', async () => {
     const first = await open('a')
     let refused = 0
