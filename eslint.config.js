@@ -18,6 +18,15 @@ export default tseslint.config(
     rules: {
       eqeqeq: 'error',
       'max-params': ['error', 4],
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'AbortSignal',
+          property: 'any',
+          message:
+            'Node 20 keeps a trace of each such signal for as long as one of its sources lives.',
+        },
+      ],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [
         'error',

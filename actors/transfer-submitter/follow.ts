@@ -161,9 +161,9 @@ export interface Follower {
 
 export function createFollower(deps: FollowerDeps): Follower {
   const { follow, unsettled, onPass, everyMs, onFatal } = deps
-  const stopping = new AbortController()
   /** Bounded by the transactions that are open. */
   const touched = new Set<Hex>()
+  let stopped = false
   let wake = (): void => undefined
   let running: Promise<void> = Promise.resolve()
 
@@ -172,26 +172,25 @@ export function createFollower(deps: FollowerDeps): Follower {
     const hashes = new Set([...touched, ...unsettled()])
     touched.clear()
     for (const hash of hashes) {
-      if (stopping.signal.aborted) return
+      if (stopped) return
       await follow(hash)
     }
   }
 
   async function loop(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!stopped) {
       await pass().catch((error: unknown) => {
         // The next pass asks again.
         if (!(error instanceof ChainUnreachable)) throw error
       })
-      if (touched.size === 0) await pause()
+      if (touched.size === 0 && !stopped) await pause()
     }
   }
 
   async function pause(): Promise<void> {
     const woken = new AbortController()
     wake = () => woken.abort()
-    const signal = AbortSignal.any([woken.signal, stopping.signal])
-    await delay(everyMs, undefined, { signal }).catch(() => undefined)
+    await delay(everyMs, undefined, { signal: woken.signal }).catch(() => undefined)
   }
 
   return {
@@ -203,7 +202,8 @@ export function createFollower(deps: FollowerDeps): Follower {
       running = loop().catch(onFatal)
     },
     async stop() {
-      stopping.abort()
+      stopped = true
+      wake()
       await running
     },
   }
