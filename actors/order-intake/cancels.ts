@@ -7,7 +7,6 @@ import {
 } from '../../bus-schemas/cancels.js'
 import { askCancels, cancelProofs } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
-import { InvariantBroken } from '../../core/assert.js'
 import type { Command } from '../../core/engine/command.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import {
@@ -25,7 +24,7 @@ import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../ru
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { judgeSigned, refuseFrame, type CancelProofDeps } from './cancel-order.js'
-import type { CommandLog } from './command-log.js'
+import { isFinal, type CommandLog } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
 import { createKnownLeases, type KnownLeases } from './known-leases.js'
 import type { MarketGate } from './market-gate.js'
@@ -40,7 +39,7 @@ export interface CancelsDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findOrder'>
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, Pick<CommandLog, 'submit'>>
-  readonly gate: Pick<MarketGate, 'cancelRefusalOf'>
+  readonly gate: Pick<MarketGate, 'cancelRefusalOf' | 'stop'>
   readonly log: Logger
 }
 
@@ -86,7 +85,8 @@ function createCancels(deps: CancelsDeps): (data: Uint8Array, replyTo: string) =
       const refusal = await submit(deps, leases, { request, replyTo, command: decided.command })
       if (refusal !== undefined) refuse(refusal)
     } catch (error) {
-      if (error instanceof InvariantBroken || error instanceof LogMismatch) throw error
+      if (error instanceof LogMismatch) deps.gate.stop(error.market, error.message)
+      else if (isFinal(error)) throw error
       deps.log.error({ err: error, request_id: request.request_id }, 'request failed')
       refuse(refusals.cancelTarget)
     } finally {

@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
 import type { CancelsAnswer, CancelsKind } from '../../../bus-schemas/cancels.js'
+import { isCommandsStream } from '../../../bus-schemas/subjects.js'
 import { createSignatureVerifier } from '../../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { askOneMarket } from '../../../runtime/bus/ask-intake.js'
+import { AppendUnknown } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
 import { codeAnswer } from '../../support/actions.js'
@@ -282,5 +284,25 @@ describe('cancels of many orders at the intake', () => {
     expect(await place({ lease_id: LEASE })).to.contain(' cancelled')
     const frame = await serviceAuth(testPrivateKey, nowSec())
     expect(await outcomeOf({ frame })).to.equal(`${kept} cancelled`)
+  })
+
+  it('stops the market alone when its log turns out to be rolled back', async () => {
+    await intake.stop()
+    const [line, inner] = [bus.connect(), bus.connect()]
+    let isRolledBack = false
+    const append: MemoryBus['append'] = (subject, ...rest) =>
+      isRolledBack && subject.startsWith('commands.')
+        ? Promise.reject(new AppendUnknown('lost'))
+        : inner.append(subject, ...rest)
+    const streamState: MemoryBus['streamState'] = (stream) =>
+      isRolledBack && isCommandsStream(stream)
+        ? Promise.resolve({ firstSeq: 1, lastSeq: 0 })
+        : inner.streamState(stream)
+    intake = await stage.start(Object.assign(line, { append, streamState }), { verifier })
+    await place()
+    isRolledBack = true
+    const frame = await serviceAuth(testPrivateKey, nowSec())
+    expect(await outcomeOf({ frame })).to.equal('500 failed to resolve cancel target')
+    expect(await outcomeOf({ frame })).to.equal('400 trading_paused')
   })
 })
