@@ -43,6 +43,8 @@ export interface LogPosition {
 export interface IntakeRegistry {
   findOrder(orderId: string): TakenOrder | undefined
   findNonce(owner: Address, nonce: bigint): TakenOrder | undefined
+  /** Whether the owner has ever placed an order. */
+  hasOrderOf(owner: Address): boolean
   /** Takes the claim of an order on its way into a log, in memory; undefined when it was free in every market. */
   take(market: string, claim: Claim): ClaimTaken | undefined
   /** Releases a claim whose order enters no log. */
@@ -100,6 +102,7 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
   return {
     findOrder: (orderId) => recent.findOrder(orderId),
     findNonce: (owner, nonce) => recent.findNonce(owner, nonce),
+    hasOrderOf: (owner) => recent.hasOrderOf(owner),
     take: (market, claim) => recent.take(market, claim),
     giveBack: (claim) => recent.giveBack(claim),
     fold(market, claims, position) {
@@ -157,7 +160,9 @@ function prepareTable(db: Database): ClaimTable {
   const byNonce = db.prepare<[string, string], TakenRow>(
     'SELECT order_id, market, fingerprint FROM taken_order WHERE owner = ? AND nonce = ?',
   )
+  const byOwner = db.prepare<[string]>('SELECT 1 FROM taken_order WHERE owner = ? LIMIT 1')
   return {
+    hasOrderOf: (owner) => byOwner.get(owner) !== undefined,
     findOrder: (orderId) => takenOrder(byId.get(orderId)),
     findNonce: (owner, nonce) => takenOrder(byNonce.get(owner, nonce.toString())),
   }

@@ -38,6 +38,8 @@ export interface ClaimTaken {
 export interface ClaimTable {
   findOrder(orderId: string): TakenOrder | undefined
   findNonce(owner: Address, nonce: bigint): TakenOrder | undefined
+  /** Whether it holds any claim of the owner. */
+  hasOrderOf(owner: Address): boolean
 }
 
 /** Every claim: first those of orders on their way into a log or not yet in the table, then the table. */
@@ -102,6 +104,11 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
   return {
     findOrder,
     findNonce: (owner, nonce) => findBy(nonceKey({ owner, nonce }), { owner, nonce }),
+    hasOrderOf(owner) {
+      if (table.hasOrderOf(owner)) return true
+      for (const { claim } of orders.values()) if (claim.owner === owner) return true
+      return false
+    },
     take,
     giveBack,
     land(market, claim) {

@@ -36,7 +36,7 @@ const KEEP_PROOFS_MS = 5 * 60_000
 
 export interface CancelsDeps extends CancelProofDeps {
   readonly bus: Pick<Bus, 'reply' | 'claimOnce'>
-  readonly registry: Pick<IntakeRegistry, 'findOrder'>
+  readonly registry: Pick<IntakeRegistry, 'findOrder' | 'hasOrderOf'>
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, Pick<CommandLog, 'submit'>>
   readonly gate: Pick<MarketGate, 'cancelRefusalOf' | 'stop'>
@@ -67,7 +67,9 @@ const NOTHING: Decided = { answer: { kind: 'cancels', feed_seq: 0, outcomes: [],
  * Handles cancels of many orders and leases, one market in each request. What enters the log is answered by the market's
  * matcher. Every request proves its owner, also where the single cancel of an order needs no proof.
  */
-function createCancels(deps: CancelsDeps): (data: Uint8Array, replyTo: string) => Promise<void> {
+export function createCancels(
+  deps: CancelsDeps,
+): (data: Uint8Array, replyTo: string) => Promise<void> {
   const leases = createKnownLeases(deps.nowMs)
   let inFlight = 0
   return async (data, replyTo) => {
@@ -186,13 +188,16 @@ type LeaseOfAll = Pick<CancelsRequest, 'market'> & Pick<CancelsBody<unknown>, 'o
 
 /** A lease that is less than half spent is not written again. */
 function leaseOfAll(
-  { nowMs }: CancelsDeps,
+  { nowMs, registry }: CancelsDeps,
   leases: KnownLeases,
   { market, owner, seconds }: LeaseOfAll & { readonly seconds: number },
 ): Decided {
   if (seconds === 0) return { command: { kind: 'EndLease', owner, cancels: false } }
   const endsAtMs = leases.unspent(market, { owner, seconds, nowMs: nowMs() })
   if (endsAtMs !== undefined) return { answer: { kind: 'lease', ends_at_ms: endsAtMs } }
+  if (!registry.hasOrderOf(owner) && !leases.admitsNewcomer(market, owner)) {
+    return { answer: { kind: 'refused', refusal: cancelsRefusals.tooManyLeases } }
+  }
   return { command: { kind: 'SetLease', owner, seconds, opens: true } }
 }
 

@@ -1,5 +1,7 @@
 import type { Address } from '../../core/action.js'
 import type { Command } from '../../core/engine/command.js'
+import { LEASES_MAX } from '../../core/engine/limits.js'
+import { LEASE_MAX_SEC } from '../../core/limits.js'
 
 /** Most leases that are known; of one that was forgotten the next renewal is written, which is harmless. */
 const MAX_KNOWN = 100_000
@@ -10,12 +12,25 @@ export interface KnownLeases {
   logged(market: string, command: Command): void
   /** When the lease that is in the log ends, while less than half of it is spent and it is as long as this one. */
   unspent(market: string, renewal: Renewal): number | undefined
+  /**
+   * Whether an owner who has never placed an order may set one in the market: anyone can make keys, and a market has a bounded
+   * number of leases. Of such owners NEWCOMERS_MAX are admitted in a day, the longest that a lease lasts.
+   */
+  admitsNewcomer(market: string, owner: Address): boolean
 }
+
+export const NEWCOMERS_MAX = LEASES_MAX / 4
 
 interface Renewal {
   readonly owner: Address
   readonly seconds: number
   readonly nowMs: number
+}
+
+/** Owners without an order that were admitted in a market until a time in unix milliseconds. */
+interface Newcomers {
+  readonly untilMs: number
+  readonly owners: Set<Address>
 }
 
 interface Known {
@@ -26,7 +41,18 @@ interface Known {
 export function createKnownLeases(nowMs: () => number): KnownLeases {
   const known = new Map<string, Known>()
   const keyOf = (market: string, owner: Address): string => `${owner} ${market}`
+  const newcomers = new Map<string, Newcomers>()
   return {
+    admitsNewcomer(market, owner) {
+      const before = newcomers.get(market)
+      const isOver = before === undefined || nowMs() >= before.untilMs
+      const { untilMs, owners } = isOver
+        ? { untilMs: nowMs() + LEASE_MAX_SEC * 1_000, owners: new Set<Address>() }
+        : before
+      newcomers.set(market, { untilMs, owners })
+      if (owners.size < NEWCOMERS_MAX) owners.add(owner)
+      return owners.has(owner)
+    },
     logged(market, command) {
       if (command.kind !== 'SetLease' && command.kind !== 'EndLease') return
       if (command.leaseId !== undefined) return

@@ -69,7 +69,10 @@ describe('the registry of order intake', () => {
       const holder = { orderId: 'order-1', market, fingerprint: Buffer.alloc(32, 1) }
       expect(registry.findOrder('order-1')).to.deep.equal(holder)
       expect(registry.findNonce(owner, claim.nonce)).to.deep.equal(holder)
+      expect(registry.hasOrderOf(owner)).to.equal(true)
+      expect(registry.hasOrderOf(`0x${'0f'.repeat(20)}`)).to.equal(false)
     }
+    expect(registry.hasOrderOf(owner)).to.equal(false)
     expect(registry.findOrder('order-1')).to.equal(undefined)
     expect(registry.findNonce(owner, claim.nonce)).to.equal(undefined)
     expect(take(claim)).to.equal('free')

@@ -27,6 +27,7 @@ describe('claims that the table does not hold yet', () => {
       looks.push(`nonce ${nonce}`)
       return stored
     },
+    hasOrderOf: () => stored !== undefined,
   }
   beforeEach(() => {
     looks = []
