@@ -9,7 +9,9 @@ import {
   isLoopback,
   peerOf,
 } from '../../runtime/http/connections.js'
-import type { SessionLimits } from './limits.js'
+import { AUTH_ADDRESSES_MAX, type SessionLimits } from './limits.js'
+import { setBounded } from './owner-claims.js'
+import type { Authenticate } from './session.js'
 
 /** What decides about an upgrade. */
 export interface AdmissionParts {
@@ -19,7 +21,10 @@ export interface AdmissionParts {
   readonly isReady: () => boolean
   /** Number of trusted proxies in front that append to `X-Forwarded-For`; the gateway's relay is not counted. */
   readonly trustedProxies: number
-  readonly limits: Pick<SessionLimits, 'maxSockets' | 'maxSocketsPerAddress'>
+  readonly limits: Pick<
+    SessionLimits,
+    'maxSockets' | 'maxSocketsPerAddress' | 'authsAtOnce' | 'authEveryMs'
+  >
 }
 
 /** The answer to a refused upgrade. */
@@ -33,6 +38,8 @@ export interface Admission {
   refuse(request: IncomingMessage): UpgradeRefusal | undefined
   /** Counts a connection until the returned function is called. */
   enter(request: IncomingMessage): () => void
+  /** The same check of a connection's auth frames, as far as its address may send any. */
+  boundAuth(request: IncomingMessage, authenticate: Authenticate): Authenticate
 }
 
 const upgradeRefusals = {
@@ -53,6 +60,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const socketsOf = new Map<string, number>()
   let sockets = 0
   const addressOf = (request: IncomingMessage) => socketAddress(request, trustedProxies)
+  const mayAuthenticate = createAuthRate(limits)
 
   return {
     refuse(request) {
@@ -82,6 +90,31 @@ export function createAdmission(parts: AdmissionParts): Admission {
         decrease(socketsOf, client)
       }
     },
+    boundAuth(request, authenticate) {
+      const address = addressOf(request)
+      if (isLoopback(address)) return authenticate
+      const client = clientKey(address)
+      return async (fields, bound) =>
+        mayAuthenticate(client) ? authenticate(fields, bound) : TOO_MANY_AUTHS
+    },
+  }
+}
+
+const TOO_MANY_AUTHS = { reason: 'too many auth frames from this address: wait a second' }
+
+/** Whether a client may send one more auth frame now. */
+function createAuthRate({
+  authsAtOnce,
+  authEveryMs,
+}: AdmissionParts['limits']): (client: string) => boolean {
+  /** When as many may be sent at once again, in milliseconds of the monotonic clock. */
+  const fullAtMs = new Map<string, number>()
+  return (client) => {
+    const nowMs = performance.now()
+    const fullAt = Math.max(fullAtMs.get(client) ?? 0, nowMs) + authEveryMs
+    if (fullAt - nowMs > authsAtOnce * authEveryMs) return false
+    setBounded(fullAtMs, client, fullAt, AUTH_ADDRESSES_MAX)
+    return true
   }
 }
 

@@ -10,6 +10,8 @@ export const MAX_HEADER_BYTES = 8 * 1024
 /** How long a claimed nonce is kept: longer than any frame that holds it can be valid. */
 export const KEEP_NONCES_MS = 15 * 60_000
 
+/** Client addresses that have sent auth frames lately; beyond it the one that sent least lately is forgotten. */
+export const AUTH_ADDRESSES_MAX = 100_000
 /** Most leases of the sockets of one process; each is written into every market's log twice in its time. */
 export const MAX_LEASES = 2_000
 /** Changes of a market whose frames stay in memory; older ones are read from the stream. */
@@ -40,6 +42,12 @@ export interface SessionLimits {
   readonly maxSockets: number
   /** Open connections of one client address, refused with 429; loopback is exempt. */
   readonly maxSocketsPerAddress: number
+  /**
+   * Auth frames of one client address at once, and how often one more; loopback is exempt. A valid one, for which anyone can
+   * make keys, costs a durable write on the bus.
+   */
+  readonly authsAtOnce: number
+  readonly authEveryMs: number
   /** Time limit for the head of an upgrade request. */
   readonly handshakeWithinMs: number
   /** Messages, pings and pongs of a client within messageWindowMs; one more closes it with 1008. */
@@ -74,6 +82,8 @@ export interface SessionLimits {
 export const SESSION_LIMITS: SessionLimits = {
   maxSockets: 10_000,
   maxSocketsPerAddress: 20,
+  authsAtOnce: 100,
+  authEveryMs: 200,
   handshakeWithinMs: 10_000,
   maxMessages: 2_000,
   messageWindowMs: 10_000,

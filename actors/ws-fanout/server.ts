@@ -89,7 +89,8 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
       ws.once('close', () => connections.delete(connection))
       // The gateway half-closes its connections when it stops; `ws` would answer that without a close frame.
       socket.prependOnceListener('end', () => connection.close(1001, 'going away'))
-      const session = createSession({ ...options, connection, limits })
+      const authenticate = admission.boundAuth(request, options.authenticate)
+      const session = createSession({ ...options, connection, limits, authenticate })
       sessions.add(session)
       ws.once('close', () => sessions.delete(session))
       attach(ws, { connection, session, limits })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import {
   addressOf,
   alicesKey,
@@ -172,5 +173,28 @@ describe('ws-fanout auth', () => {
     const terms = { ...words, issuedAt: 1_000_000_000, expiry: 1_000_000_010 }
     expect(await answer(client, await signedAuth(terms))).to.include({ type: 'ack' })
     expect(await answer(client, await signedAuth(words))).to.include({ code: 'auth_failed' })
+  })
+
+  it('takes so many frames of an address at once, of whichever sockets and owners', async () => {
+    await rig.restart({ limits: { ...SESSION_LIMITS, authsAtOnce: 2, authEveryMs: 3_600_000 } })
+    const from = (address?: string) =>
+      rig.connect(address === undefined ? {} : { headers: { 'X-Forwarded-For': address } })
+    const send = async (client: SocketClient, terms?: FrameTerms): Promise<unknown> => {
+      const { type, message } = await answer(client, await signedAuth(terms))
+      return type === 'ack' ? type : message
+    }
+    const first = await from('10.0.0.1')
+    expect(await send(first)).to.equal('ack')
+    expect(await send(first, { domain: 'evil.example' })).to.match(/does not match/)
+    const tooMany = 'too many auth frames from this address: wait a second'
+    expect(await send(first)).to.equal(tooMany)
+    expect(await send(await from('10.0.0.1'), { privateKey: bobsKey })).to.equal(tooMany)
+    expect(await send(await from('10.0.0.2'))).to.equal('ack')
+    const local = await from()
+    for (let n = 0; n < 3; n += 1) expect(await send(local)).to.equal('ack')
+    await rig.restart({ limits: { ...SESSION_LIMITS, authsAtOnce: 1, authEveryMs: 20 } })
+    const later = await from('10.0.0.1')
+    expect(await send(later)).to.equal('ack')
+    while ((await send(later)) !== 'ack');
   })
 })

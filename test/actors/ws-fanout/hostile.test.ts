@@ -187,7 +187,7 @@ describe('ws-fanout against hostile clients', () => {
   })
 
   it('does not believe what a client from elsewhere writes, and counts its network', () => {
-    const limits = { maxSockets: 10, maxSocketsPerAddress: 1 }
+    const limits = { ...SESSION_LIMITS, maxSockets: 10, maxSocketsPerAddress: 1 }
     const parts = { isAllowedOrigin: () => false, isReady: () => true, trustedProxies: 0, limits }
     const admission = createAdmission(parts)
     const from = (remoteAddress: string, forwarded: string) =>
