@@ -224,14 +224,17 @@ export function createLimits(deps: LimitsDeps): Limits {
   }
 }
 
-/** Time until fewer than `limit` of the moments lie within the window; undefined when that is so now. */
+/**
+ * Time until fewer than `limit` of the moments lie within the window; undefined when that is so now. A moment to come is of a
+ * clock that was set back since, and would count for as long as that was ahead.
+ */
 function waitMs(
   moments: readonly number[],
   limit: number,
   windowMs: number,
   nowMs: number,
 ): number | undefined {
-  const freedBy = moments.at(-limit)
+  const freedBy = moments.filter((atMs) => atMs <= nowMs).at(-limit)
   return freedBy === undefined ? undefined : freedBy + windowMs - nowMs
 }
 

@@ -5,7 +5,11 @@ import {
   dueHashes,
   type UnsettledDeps,
 } from '../../../actors/transfer-submitter/follow.js'
-import type { IncomingRequest, Judged } from '../../../actors/transfer-submitter/judge.js'
+import {
+  createLimits,
+  type IncomingRequest,
+  type Judged,
+} from '../../../actors/transfer-submitter/judge.js'
 import type { SignedTransfer } from '../../../actors/transfer-submitter/rules.js'
 import {
   createSubmitter,
@@ -62,6 +66,30 @@ describe('a pending transfer after a crash, whose action has expired meanwhile',
   it('is not called rejected when its transaction is signed, which the chain may still take', () => {
     expect(resumed('open')).to.deep.equal([])
     expect(resumed('mined')).to.deep.equal([])
+  })
+})
+
+describe('the limits of requests by a clock that was set back', () => {
+  const OWNER = `0x${'aa'.repeat(20)}` as const
+  const SET_BACK_MS = 3_600_000
+  const nowMs = 1_760_000_000_000
+
+  function refusalWith(moments: { readonly requests: number[]; readonly submitted: number[] }) {
+    const counts = { within: () => moments.requests, count: () => undefined }
+    const limits = createLimits({
+      ...{ kind: 'deposit', perMinute: 1, perHour: 1, nowMs: () => nowMs },
+      store: { othersInProgress: () => false, submittedAfter: () => moments.submitted },
+      ...{ owners: counts, clients: counts },
+    })
+    return limits.refuse(OWNER, hash('00'))?.status
+  }
+
+  it('do not count what was counted by the clock of before', () => {
+    expect(refusalWith({ requests: [nowMs], submitted: [] })).to.equal(429)
+    expect(refusalWith({ requests: [], submitted: [nowMs] })).to.equal(429)
+    const later = [nowMs + SET_BACK_MS]
+    expect(refusalWith({ requests: later, submitted: later })).to.equal(undefined)
+    expect(refusalWith({ requests: [nowMs - 1, ...later], submitted: [] })).to.equal(429)
   })
 })
 
