@@ -238,7 +238,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '400 | lease_id is none that cancel_on_disconnect names. | Send the lease_id of the open socket.',
     lease_ended:
       '409 | The lease has ended, and the orders under it are cancelled. | Ask for another one.',
-    too_many_leases: '500 | The market has too many leases. | Retry later; nothing was set.',
+    too_many_leases:
+      '500 | The market has too many leases, or too many of owners who have never placed an order. | Retry later, or after the first order; nothing was set.',
     protected_namespace:
       "403 | The order's id begins with a prefix that only its service may cancel. | Cancel it as that service.",
   },
