@@ -178,16 +178,12 @@ export const orderId = z
   })
 
 /** That of a new order. */
-export const newOrderId = z
-  .string()
-  .max(MAX_ORDER_ID_LENGTH)
-  .regex(/\S/, 'must not be blank')
-  .meta({
-    id: 'NewOrderId',
-    description:
-      'Chosen by the client, taken once for ever. No control characters, and not blanks alone.',
-    examples: ['order-1'],
-  })
+export const newOrderId = orderId.regex(/\S/, 'must not be blank').meta({
+  id: 'NewOrderId',
+  description:
+    'Chosen by the client, taken once for ever. No control characters, and not blanks alone.',
+  examples: ['order-1'],
+})
 
 /** Of a socket: what its orders end with. */
 export const leaseId = z

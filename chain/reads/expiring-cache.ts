@@ -7,7 +7,7 @@ export interface ExpiringCacheOptions<Value> {
   readonly keep?: {
     /** Whether a value still holds; it was asked for at `askedAtMs`. */
     readonly stillHolds: (value: Value, askedAtMs: number, key: string) => boolean
-    /** No value is kept for longer; each for its own share of it, by its key (`keptMs`). */
+    /** No value is kept for longer; its key decides how much of the last fifth of this time it is kept. */
     readonly mostMs: number
   }
   /** Beyond it the least recently loaded entry is dropped. */
@@ -34,9 +34,9 @@ interface Entry<Value> {
   readonly keptMs: number
 }
 
-/** The last fifth of the longest time is spread over the keys: what was read together would else be read again together. */
+/** Ends are spread over the last fifth of the longest time, by key: values that were read together would else end together. */
 const SPREAD = 1 / 5
-const keptMs = (mostMs: number, key: string): number =>
+const spreadMs = (mostMs: number, key: string): number =>
   mostMs * (1 - (SPREAD * crc32(key)) / 2 ** 32)
 
 export function createExpiringCache<Value>(
@@ -55,7 +55,7 @@ export function createExpiringCache<Value>(
     const asking = read()
     const entry: Entry<Value> = {
       ...{ asking, value: undefined, askedAtMs },
-      keptMs: keep === undefined ? 0 : keptMs(keep.mostMs, key),
+      keptMs: keep === undefined ? 0 : spreadMs(keep.mostMs, key),
     }
     entries.delete(key)
     entries.set(key, entry)
@@ -71,11 +71,11 @@ export function createExpiringCache<Value>(
   }
 
   /** A value that is still asked for counts as good. */
-  function isGood({ value, askedAtMs, keptMs: mostMs }: Entry<Value>, key: string): boolean {
+  function isGood({ value, askedAtMs, keptMs }: Entry<Value>, key: string): boolean {
     if (value === undefined) return true
     const ageMs = nowMs() - askedAtMs
     if (ageMs < ttlMs) return true
-    return keep !== undefined && ageMs < mostMs && keep.stillHolds(value, askedAtMs, key)
+    return keep !== undefined && ageMs < keptMs && keep.stillHolds(value, askedAtMs, key)
   }
 
   return {
