@@ -118,7 +118,7 @@ function probesOf({
 const withoutRow = (readModel: Pick<ReadModel, 'allTerms'>, named: readonly string[]): string[] =>
   readModel.allTerms().flatMap(({ identity: { market }, enabled }) => {
     if (!enabled || named.includes(market)) return []
-    const cure = `put its row back; ./venue market disable ${market} takes it off the list`
+    const cure = `put its row back; then ./venue market disable ${market} if it is to end`
     return [`${market} has a log and no row in the market file: ${cure}`]
   })
 

@@ -92,7 +92,7 @@ describe('readiness', () => {
     const missing = await readiness({ ...aFakeReadModel(), allTerms }).missing()
     expect(missing).to.deep.equal({
       markets:
-        'LOST has a log and no row in the market file: put its row back; ./venue market disable LOST takes it off the list',
+        'LOST has a log and no row in the market file: put its row back; then ./venue market disable LOST if it is to end',
     })
   })
 
