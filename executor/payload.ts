@@ -137,7 +137,7 @@ function assetOf(data: Hex): Address | undefined {
 export interface Objection {
   readonly field: string
   readonly message: string
-  /** What is at fault where no order can be: this process knows another market than the log of the market states. */
+  /** Present where no order can be at fault: the row of this process differs from the log of the market. */
   readonly guilty?: 'venue'
 }
 

@@ -82,7 +82,7 @@ export type ExecuteReceipt = Shape<typeof ExecuteReceipt>
 
 /**
  * Every other answer. 400 with `details`: nothing was sent, unless it names the field `Idempotency-Key`, which belongs
- * to another call; with `guilty`, the executor knows another market than the one that was asked for. 422: the simulation reverted. 502 and 503: ask again.
+ * to another call; with `guilty`, the market file of the executor differs from the log of the market. 422: the simulation reverted. 502 and 503: ask again.
  */
 export const ExecuteFailure = z.object({
   error: z.string(),

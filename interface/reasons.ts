@@ -190,13 +190,13 @@ export const marketReasons = {
   },
   executor_refused: {
     means:
-      'The executor knows another market than the log of the market states, or does not know it, so that no match can be settled.',
-    ends: 'It trades once the market file of the executor says what the log says, and the executor is started again.',
+      'The market file of the executor has no row of the market, or one that differs from the log of the market, so no match can be settled.',
+    ends: 'It trades once the row of the executor agrees with the log and the executor was started again.',
   },
   wrong_wiring: {
     means:
-      'A contract of the market is not there, or is wired to others than the addresses of the market.',
-    ends: 'It trades once the market file has the addresses of the log again. Where the log has the same, only another market can have others.',
+      'A contract of the market has no code, or refers to other contracts than the market file names.',
+    ends: 'It trades once the market file has the addresses of the log again. If the log has the wrong addresses, a new market has to be added.',
   },
   index_stale: {
     means: 'The index of the series on the chain is too old.',

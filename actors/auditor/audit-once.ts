@@ -26,7 +26,7 @@ export async function auditOnce(open: () => Promise<AuditOptions>, natsUrl: stri
   }
 }
 
-/** A process waits for its bus for ever; a person does not. */
+/** Opening the bus waits without a bound; a command must end. */
 const withinTime = <Opened>(opened: Promise<Opened>, natsUrl: string): Promise<Opened> =>
   Promise.race([
     opened,

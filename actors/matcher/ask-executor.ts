@@ -63,8 +63,8 @@ export type ExecutorAnswer =
   | { readonly kind: 'undecided'; readonly why: string }
   /**
    * The payload itself is wrong, which only a defect of the venue can cause; nothing was sent. `guilty` is `venue` where the
-   * executor knows another market than the log states, so that every match of it is wrong; else the two orders are not
-   * tried for ever.
+   * row of the executor differs from the log, so that it refuses every match of the market; otherwise `both`, so that two
+   * orders are not tried for ever.
    */
   | { readonly kind: 'malformed'; readonly why: string; readonly guilty: 'venue' | 'both' }
   /** The key belongs to another call, which may have been sent: the outcome of this one is not known. */

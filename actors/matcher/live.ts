@@ -109,7 +109,9 @@ export function goLive(leading: Leading, restored: Restored): Live {
 }
 
 const refuserOf = (fault: string): string =>
-  fault === EXECUTOR_REFUSED ? 'the executor knows another market and refuses' : 'the chain refuses'
+  fault === EXECUTOR_REFUSED
+    ? 'the executor has another row of the market and refuses'
+    : 'the chain refuses'
 
 function openSettler(
   { settings, log: { state } }: Leading,

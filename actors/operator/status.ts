@@ -97,7 +97,7 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
   }
 }
 
-/** Who does not answer; in one line when it is all of them. */
+/** Processes that do not answer, a line each; one line when none does. */
 function silences(
   dataDir: string,
   processes: readonly ProcessMetrics[],

@@ -225,8 +225,8 @@ export function createLimits(deps: LimitsDeps): Limits {
 }
 
 /**
- * Time until fewer than `limit` of the moments lie within the window; undefined when that is so now. A moment to come is of a
- * clock that was set back since, and would count for as long as that was ahead.
+ * Time until fewer than `limit` of the moments lie within the window; undefined when that is so now. Moments in the
+ * future were counted before the clock was set back, and do not count: they would for as long as the clock was ahead.
  */
 function waitMs(
   moments: readonly number[],

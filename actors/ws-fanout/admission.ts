@@ -38,7 +38,7 @@ export interface Admission {
   refuse(request: IncomingMessage): UpgradeRefusal | undefined
   /** Counts a connection until the returned function is called. */
   enter(request: IncomingMessage): () => void
-  /** The same check of a connection's auth frames, as far as its address may send any. */
+  /** The same check, which also refuses the auth frames of a connection beyond the rate of its address. */
   boundAuth(request: IncomingMessage, authenticate: Authenticate): Authenticate
 }
 

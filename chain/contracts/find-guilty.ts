@@ -49,7 +49,7 @@ export function createGuiltyFinder({ markets, ...reads }: GuiltyDeps): FindGuilt
     try {
       return await judge({ reads, read, legs }, revert)
     } catch {
-      // Blame needs proof: a failed read proves nothing against a side. Unless it is one's, such a revert is the venue's.
+      // Blame needs proof, and a failed read proves nothing against a side. These reverts are the venue's without such proof.
       return OF_ACCOUNTS.has(revert) ? 'venue' : undefined
     }
   }
@@ -82,7 +82,8 @@ const ofManager = (revert: string): SideCheck =>
   revert === 'BM_AdjustmentsPaused' ? isUnderOpenManager : isUnderManagerOf
 
 async function judge(judged: Judged, revert: string): Promise<Blame | undefined> {
-  // A mined batch that was refused as a whole: the right to send it was taken away after its simulation.
+  // A mined batch that was refused as a whole: the right to send it was taken away after its simulation. The name is not in
+  // core/contracts/faults.ts, because matchers judge by that table, and a new name there would change replay.
   if (revert === 'BE_OnlyOperator') return 'venue'
   const scope = venueFaultOf(tradingOf(judged.read.market), revert)
   if (scope === 'deployment' || scope === 'price') return 'venue'

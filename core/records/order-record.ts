@@ -133,8 +133,8 @@ function presentedTerms(market: Market, order: Order): Members {
 }
 
 /**
- * The intent as it was sent, as far as it says what stands: of an order that was reduced the price, of one that is booked at
- * another price nothing. A book that is read by intents would else show what cannot be hit.
+ * The sent intent of an order as it stands now: with the present size if the order was reduced, and undefined if it is booked at
+ * another price. Otherwise a book that is read by intents would show prices and sizes that cannot be hit.
  */
 function standingIntent(market: Market, order: Order): UiIntent | undefined {
   const { uiIntent, signedLimitPrice, signedDesiredAmount } = order

@@ -178,7 +178,7 @@ describe('matcher', () => {
     }
   })
 
-  it('an executor that knows another market holds the market and neither order', async () => {
+  it('an executor with another row of the market holds the market and neither order', async () => {
     const { matcher } = await startOn(() =>
       Promise.resolve({ kind: 'malformed', why: 'bad', guilty: 'venue' }),
     )
@@ -192,7 +192,7 @@ describe('matcher', () => {
       expect(change).to.not.have.property('hold')
     }
     expect(matcher.standing().detail).to.equal(
-      'held: the executor knows another market and refuses every match, executor_refused',
+      'held: the executor has another row of the market and refuses every match, executor_refused',
     )
   })
 
