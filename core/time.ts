@@ -1,4 +1,13 @@
 const MS_PER_SEC = 1_000
+
+/** The last second that a date can hold, in the year 275760. Its milliseconds are exact as a number. */
+export const LAST_DATE_SEC = 8_640_000_000_000
+
+/**
+ * A time in unix seconds as unix milliseconds, for deadlines: a later second than the last of a date counts as that. Exact
+ * for every whole number of seconds.
+ */
+export const deadlineMs = (sec: number): number => Math.min(sec, LAST_DATE_SEC) * MS_PER_SEC
 /** The last formatted second and its text up to the point. */
 let written = NaN
 let text = ''

@@ -133,7 +133,7 @@ const signedFields = {
     .array(z.string())
     .optional()
     .describe(
-      '`worst_fee_below_taker_schedule`: it will not take liquidity. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
+      '`worst_fee_below_taker_schedule`: it will not take liquidity. `expiry_far_ahead:<unit>`: `expiry` is more than ten years ahead; as `milliseconds` or `microseconds` it would be near, `never` is beyond every date, `seconds` is only far. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
     ),
 }
 

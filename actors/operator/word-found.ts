@@ -1,7 +1,7 @@
 import { wordAmount, wordPrice, wordQuote } from '../../core/contracts/amount-words.js'
 import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
-import { isoTime } from '../../core/time.js'
+import { deadlineMs, isoTime, LAST_DATE_SEC } from '../../core/time.js'
 import type { StoredOrder } from '../../data/history/read-model.js'
 import type { TradeTrail } from '../../data/inspect-stores.js'
 import type { Found } from './inspect.js'
@@ -47,12 +47,9 @@ const wordsIn = (market: Market): Words => ({
   uiSize: ` ${market.presentation.uiSizeUnit}`,
 })
 
-const MS_PER_SEC = 1_000
-/** The last second that a date can hold; a signed expiry may be any uint256. */
-const LAST_SEC = 8_640_000_000_000n
-
+/** A signed expiry may be any uint256. */
 const secTime = (sec: bigint): string =>
-  sec > LAST_SEC ? String(sec) : isoTime(Number(sec) * MS_PER_SEC)
+  sec > LAST_DATE_SEC ? String(sec) : isoTime(deadlineMs(Number(sec)))
 
 /** Without a field that is undefined. */
 const when = <T>(name: string, value: T | undefined, word: (value: T) => unknown) =>

@@ -1,4 +1,5 @@
 import { priceE18, type PriceE18 } from '../money.js'
+import { deadlineMs } from '../time.js'
 import { bestOf } from './book.js'
 import { cancelOrder, markCancelled, type Step } from './emit-change.js'
 import { EXPIRY_MARGIN_MS, LIVE_ORDERS_MAX } from './limits.js'
@@ -30,7 +31,7 @@ function mayMatch(state: MatcherState, order: Order): boolean {
   const { enabled, nowMs, orders } = state
   const isChecked = order.signatureStatus === 'checked'
   const isOpen = order.initialFilled < order.desiredAmount
-  const isInTime = nowMs < order.goodUntilSec * 1000 - EXPIRY_MARGIN_MS
+  const isInTime = nowMs < deadlineMs(order.goodUntilSec) - EXPIRY_MARGIN_MS
   const hasRoom = orders.size < LIVE_ORDERS_MAX || order.replaces !== undefined
   return enabled && isChecked && isOpen && isInTime && hasRoom
 }

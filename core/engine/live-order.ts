@@ -1,5 +1,6 @@
 import type { Address } from '../action.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import { deadlineMs } from '../time.js'
 import type { Account } from './accounts.js'
 import type { Level } from './book.js'
 import { isLiving, type EndReason, type HoldReason } from './change.js'
@@ -96,7 +97,7 @@ export function newLiveOrder(order: Order, { account, own, rank, nowMs }: Placed
     cancelOnReturn: undefined,
     refusals: 0,
     firstRefusedAtMs: 0,
-    endsAtMs: order.goodUntilSec * 1000,
+    endsAtMs: deadlineMs(order.goodUntilSec),
     account,
     own,
     level: undefined,
@@ -144,12 +145,12 @@ export function statusOf(live: LiveOrder): OrderStatus {
 
 /** Notes when the session key that signed the order ends, unix seconds. */
 export function endWithKey(live: LiveOrder, keyEndsSec: number): void {
-  live.endsAtMs = Math.min(keyEndsSec, live.order.goodUntilSec) * 1000
+  live.endsAtMs = deadlineMs(Math.min(keyEndsSec, live.order.goodUntilSec))
 }
 
 /** Whether the session key that signed the order ends before the order does. */
 export const endsWithKey = ({ order, endsAtMs }: LiveOrder): boolean =>
-  endsAtMs < order.goodUntilSec * 1000
+  endsAtMs < deadlineMs(order.goodUntilSec)
 
 /** Whether the order is in its last seconds, in which it is no longer matched (decision B8). */
 export function isExpiring(live: LiveOrder, nowMs: number): boolean {

@@ -55,7 +55,8 @@ export function readOrderTerms(
   if ('refusal' in desired) return desired
   const filled = readFilled(market, body.filledAmount, desired.value)
   if ('refusal' in filled) return filled
-  if (prices.value.some((price) => !fitsChain(price, signedAmount(market, desired.value)))) {
+  const amounts = [desired.value, signedAmount(market, desired.value)]
+  if (prices.value.some((price) => amounts.some((amount) => !fitsChain(price, amount)))) {
     return { refusal: refusals.notionalRange }
   }
   const terms = {
@@ -77,7 +78,7 @@ export const sizeOfSigned = (
   amount: bigint,
 ): AmountE18 => amountE18((amount * E18) / amountScale)
 
-/** The trade module multiplies the two words before it divides by 1e18. */
+/** The trade module multiplies the two words before it divides by 1e18, and the engine stores the product. */
 const fitsChain = (price: PriceE18, amount: bigint): boolean => price * amount <= INT256_MAX
 
 type DerivedPrices = {

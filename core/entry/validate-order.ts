@@ -4,7 +4,8 @@ import { tradingOf } from '../contracts/registry.js'
 import { exactNumber, formatDecimal } from '../decimal.js'
 import type { Order, Side, UiIntent } from '../engine/order.js'
 import { parseAddress } from '../json.js'
-import { amountE18, feePerUnitE18, type AmountE18, type PriceE18 } from '../money.js'
+import { amountE18, feePerUnitE18, type PriceE18 } from '../money.js'
+import { LAST_DATE_SEC } from '../time.js'
 import { belowMinNotional } from './order-refusals.js'
 import { type Checked, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
 import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
@@ -109,7 +110,9 @@ export function judgeOrder(
 
   const limitPrice = decoded.data.limitPrice as PriceE18
   const expirySec = expiry.value
-  const order = buildOrder(market, fields, { terms, signed, controls, limitPrice, expirySec })
+  const { nowMs } = context
+  const checked = { terms, signed, controls, limitPrice, expirySec, nowMs }
+  const order = buildOrder(market, fields, checked)
   return { order, market, action }
 }
 
@@ -209,6 +212,7 @@ interface CheckedTerms {
   readonly controls: OrderControls
   readonly limitPrice: PriceE18
   readonly expirySec: number
+  readonly nowMs: number
 }
 
 /** The earliest of both expiries and the market's last trade time (decisions B8, F8). */
@@ -241,7 +245,7 @@ function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): U
     signature: fields.signature,
   }
   const ownTexts = ownTextsOf(checked.signed)
-  const warnings = warningsOf(market, fields, checked.limitPrice, terms.desired)
+  const warnings = warningsOf(market, fields, checked)
   const { controls } = checked
   if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
   if (ownTexts !== undefined) order.ownTexts = ownTexts
@@ -260,17 +264,33 @@ interface Seldom extends OrderControls {
 }
 
 /**
- * An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). A field that looks
- * like a trading instruction and is none did nothing.
+ * An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). An expiry that is
+ * more than ten years ahead is taken as it was sent, and is rarely meant (decision C16). A field that looks like a trading
+ * instruction and is none did nothing.
  */
 function warningsOf(
   market: Market,
   fields: OrderBody,
-  price: PriceE18,
-  amount: AmountE18,
+  { terms, limitPrice, expirySec, nowMs }: CheckedTerms,
 ): readonly string[] {
   const { takerFee, feePerUnit } = tradingOf(market)
-  const schedule = feePerUnit(takerFee(market, price, amount), amount)
-  const ignored = fields.ignored.map((name) => `ignored_field:${name}`)
-  return fields.worstFee < schedule ? ['worst_fee_below_taker_schedule', ...ignored] : ignored
+  const { desired } = terms
+  const schedule = feePerUnit(takerFee(market, limitPrice, desired), desired)
+  const warnings = fields.ignored.map((name) => `ignored_field:${name}`)
+  const unit = farExpiryUnit(expirySec, nowMs / MS_PER_SEC)
+  if (unit !== undefined) warnings.unshift(`expiry_far_ahead:${unit}`)
+  if (fields.worstFee < schedule) warnings.unshift('worst_fee_below_taker_schedule')
+  return warnings
+}
+
+const MS_PER_SEC = 1_000
+const TEN_YEARS_SEC = 315_576_000
+
+/** What an expiry more than ten years ahead is likely to be: another unit of a time within ten years, or no time at all. */
+function farExpiryUnit(expirySec: number, nowSec: number): string | undefined {
+  if (expirySec - nowSec <= TEN_YEARS_SEC) return undefined
+  const isNear = (sec: number): boolean => Math.abs(sec - nowSec) <= TEN_YEARS_SEC
+  if (isNear(expirySec / 1e3)) return 'milliseconds'
+  if (isNear(expirySec / 1e6)) return 'microseconds'
+  return expirySec > LAST_DATE_SEC ? 'never' : 'seconds'
 }

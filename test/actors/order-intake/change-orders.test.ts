@@ -41,8 +41,10 @@ describe('replacements and reductions at the intake', () => {
   const reduce = (body: object) => ask(bus, 'reduce', body)
   const inPlaceOf = (nonce: unknown, body: OrderBody) => ({ ...body, replaces_nonce: nonce })
 
+  const soonSec = () => Math.floor(Date.now() / 1_000) + 3_600
+
   it('logs one placement that names the order that leaves', async () => {
-    const second = await signedBody()
+    const second = await signedBody({ expirySec: soonSec() })
     const answer = await replace(inPlaceOf(first.nonce, second))
     if (answer.kind !== 'order') throw new Error(answer.refusal.message)
     expect(answer.order.orderId).to.equal(second.order_id)
@@ -78,7 +80,8 @@ describe('replacements and reductions at the intake', () => {
   })
 
   it('does not replace by an order that is placed the usual way, and warns of it', async () => {
-    await ask(bus, 'place', inPlaceOf(first.nonce, await signedBody()))
+    const usual = await signedBody({ expirySec: soonSec() })
+    await ask(bus, 'place', inPlaceOf(first.nonce, usual))
     const { command } = matcher.taken.at(-1)!
     if (command.kind !== 'PlaceOrder') throw new Error(command.kind)
     expect(command).not.to.have.property('replaces')

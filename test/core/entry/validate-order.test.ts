@@ -167,9 +167,10 @@ describe('validateOrder accepts', () => {
   })
 
   it('a fee bound below the schedule, with a warning', async () => {
-    const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n }))
+    const expirySec = nowSec + 3_600
+    const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n, expirySec }))
     expect(enough).not.to.have.property('warnings')
-    const short = accepted(await signedOrderBody({ worstFee: 1_624_999_999_999n }))
+    const short = accepted(await signedOrderBody({ worstFee: 1_624_999_999_999n, expirySec }))
     expect(short.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
   })
 
@@ -290,7 +291,8 @@ describe('readSubmittedOrder', () => {
 })
 
 describe('controls of an order', () => {
-  const orderOf = (fields: object): Order => accepted({ ...goodOrder, ...fields })
+  const expiry = nowSec + 3_600
+  const orderOf = (fields: object): Order => accepted({ ...goodOrder, expiry, ...fields })
 
   it('keeps the controls on the order, and only where they are not as usual', () => {
     expect(orderOf({ time_in_force: 'IOC' })).to.have.property('timeInForce', 'IOC')
@@ -327,5 +329,37 @@ describe('controls of an order', () => {
       'ignored_field:stop_price',
     ])
     expect(orderOf({ type: 'LIMIT' })).not.to.have.property('warnings')
+  })
+
+  it('takes an expiry as it was sent, and warns of one more than ten years ahead', () => {
+    const tenYears = nowSec + 315_576_000
+    const soonMs = NOW_MS + 60_000
+    const units: [expiry: number, unit?: string][] = [
+      [tenYears],
+      [tenYears + 1, 'seconds'],
+      [2 ** 32, 'seconds'],
+      [soonMs, 'milliseconds'],
+      [soonMs * 1_000, 'microseconds'],
+      [8_640_000_000_000, 'seconds'],
+      [8_640_000_000_001, 'never'],
+      [9_007_199_254_751, 'never'],
+      [10 ** 15, 'never'],
+      [Number.MAX_SAFE_INTEGER, 'never'],
+    ]
+    for (const [expiry, unit] of units) {
+      const order = orderOf({ expiry })
+      expect(order.expirySec).to.equal(expiry)
+      const warnings = unit === undefined ? undefined : [`expiry_far_ahead:${unit}`]
+      expect(order.warnings, String(expiry)).to.deep.equal(warnings)
+    }
+    expect(refused({ ...goodOrder, expiry: 2 ** 53 }).code).to.equal('invalid_expiry')
+  })
+
+  it('takes any uint256 as the signed expiry, and ends the order with the earlier of both', () => {
+    const never = 2n ** 256n - 1n
+    const expiry = Number.MAX_SAFE_INTEGER
+    const order = accepted({ ...withAction(goodOrder, { expiry: String(never) }), expiry })
+    expect(order.actionExpirySec).to.equal(never)
+    expect(order.goodUntilSec).to.equal(expiry)
   })
 })
