@@ -23,11 +23,14 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
   }
 }
 
-function run(tests: Readonly<Record<string, string>>): { code: number | null; lines: string[] } {
+function run(
+  tests: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): { code: number | null; lines: string[] } {
   const dir = tempDir()
   try {
     fillProject(dir.path, tests)
-    const { status, stdout } = spawnSync('sh', ['venue', 'test'], {
+    const { status, stdout } = spawnSync('sh', ['venue', 'test', ...args], {
       cwd: dir.path,
       encoding: 'utf8',
     })
@@ -61,6 +64,19 @@ describe('./venue test', function () {
     const { code, lines } = run({ one: PASSES, 'e2e/two': PASSES })
     expect(lines.at(-1)).to.equal('2 passed, 0 failed')
     expect(code).to.equal(0)
+  })
+
+  it('runs the pure rooms and a trade alone when it is to be quick', () => {
+    const tests = { 'core/one': PASSES, 'sim/two': PASSES, tidy: PASSES, 'e2e/trading': PASSES }
+    const { code, lines } = run({ ...tests, other: FAILS, 'e2e/other': FAILS }, '--quick')
+    expect(lines.at(-1)).to.equal('4 passed, 0 failed')
+    expect(code).to.equal(0)
+  })
+
+  it('fails when it is to be quick and no trade is tried', () => {
+    const { code, lines } = run({ 'core/one': PASSES }, '--quick')
+    expect(lines.at(-1)).to.equal('1 passed, 1 failed')
+    expect(code).to.equal(1)
   })
 
   it('shows a failure once more before the last line, and runs nothing again for it', () => {
