@@ -1,6 +1,5 @@
 import { Router } from '@koa/router'
 import type Koa from 'koa'
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Server } from 'node:http'
 import {
   createHttpApp,
@@ -12,6 +11,7 @@ import {
 } from '../runtime/http/server.js'
 import type { Logger } from '../runtime/process/log.js'
 import { CONNECTION_LIMITS, type ExecutorConfig } from './config.js'
+import { guardDoor, type DoorRules } from './door.js'
 import type { ReadDurableReversals } from './open-executor.js'
 import { executorRefusals, refuse, unavailable } from './refusals.js'
 import { getFaults } from './routes/get-faults.js'
@@ -24,19 +24,20 @@ interface AppDeps extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match could be settled now; undefined when one could. */
   readonly trouble: () => string | undefined
-  /** Secret that callers of `/execute`, `/faults` and `/reversals` must send; undefined accepts every caller, for loopback only. */
-  readonly secret: string | undefined
+  /** Who may call `/execute`, `/faults` and `/reversals`. */
+  readonly door: DoorRules
 }
 
 /** The executor as a Koa application that does not listen yet. */
 export function createApp(deps: AppDeps): Koa<HttpState> {
-  const { readReversals, faults, trouble, secret } = deps
+  const { readReversals, faults, trouble } = deps
+  const guard = guardDoor(deps.door)
   const router = new Router<HttpState>({ sensitive: true })
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(trouble))
-  router.post('/execute', authorize(secret), postExecute(deps))
-  router.get('/faults', authorize(secret), getFaults(faults))
-  router.get('/reversals', authorize(secret), getReversals(readReversals))
+  router.post('/execute', guard, postExecute(deps))
+  router.get('/faults', guard, getFaults(faults))
+  router.get('/reversals', guard, getReversals(readReversals))
   return createHttpApp({ ...deps, router, refuse, pathNotFound: executorRefusals.pathNotFound })
 }
 
@@ -53,23 +54,6 @@ const getReadyz =
     if (reason !== undefined) refuse(ctx, unavailable(reason))
     else ctx.body = { status: 'ready' }
   }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-/** Requires the secret as `Authorization: Bearer …`; accepts every request when there is none. */
-function authorize(secret: string | undefined): Koa.Middleware<HttpState> {
-  // Digests have one length, so the comparison takes the same time whatever was sent.
-  const expected = secret === undefined ? undefined : digest(`Bearer ${secret}`)
-  return async (ctx, next) => {
-    if (expected === undefined || timingSafeEqual(digest(ctx.get('authorization')), expected)) {
-      await next()
-      return
-    }
-    ctx.set('WWW-Authenticate', 'Bearer')
-    ctx.set('Connection', 'close')
-    refuse(ctx, executorRefusals.secretRequired)
-  }
-}
 
 /** Listens where the settings say; rejects when it cannot. */
 export async function serveApp(

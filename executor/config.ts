@@ -4,57 +4,56 @@ import { parseDecimal } from '../core/decimal.js'
 import { quoteE18 } from '../core/money.js'
 import { busEnv } from '../runtime/bus/nats-access.js'
 import { BadConfiguration, parseEnv } from '../runtime/process/config.js'
-
-/** 32 random bytes as hex are 64. */
-const MIN_SECRET_CHARACTERS = 32
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
+import { executorSecretEnv, executorSecretOf } from '../runtime/process/shared-secret.js'
+import type { DoorRules } from './door.js'
 
 /** Settings of the executor, by the names of its environment. */
-export const executorEnv = z
-  .object({
-    EXECUTOR_PORT: z.coerce.number().int().min(0).max(65_535).default(8081),
-    EXECUTOR_HOST: z.string().default('127.0.0.1'),
-    /** File with the key of an account that matching accepts as trade executor, or of the batch executor's operator; it pays the gas. */
-    EXECUTOR_KEY_FILE: z.string().min(1).optional(),
-    /** The same key in the environment, which more eyes see than a file. */
-    EXECUTOR_PRIVATE_KEY: keyText.optional(),
-    LOCAL_CHAIN: localChain,
-    /** Shared secret that callers send as `Authorization: Bearer …`. */
-    EXECUTOR_SECRET: z.string().min(MIN_SECRET_CHARACTERS).optional(),
-    ...busEnv.shape,
-    RPC_URL: z.url(),
-    DEPLOYMENT_FILE: z.string().min(1),
-    /** The market file; absent: the one that ships with the venue. */
-    MARKETS_FILE: z.string().min(1).optional(),
-    DATA_DIR: z.string().min(1),
-    /** Longest wait of a request for its receipt. */
-    EXECUTE_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
-    /** How long a batch waits for more settlements, beyond the simulation of the previous batch. */
-    EXECUTOR_BATCH_WINDOW_MS: z.coerce.number().int().min(0).max(1_000).default(0),
-    /** Matches whose fee in USDC is less wait at most a block to share a transaction; 0: none waits. */
-    EXECUTOR_SHARE_BELOW_FEE: z
-      .string()
-      .default('0')
-      .transform((text) => parseDecimal(text, 18))
-      .refine((fee) => fee !== undefined, 'must be a number of USDC')
-      .transform((fee) => quoteE18(fee ?? 0n)),
-    /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
-    EXECUTOR_GAS_RESERVE_WEI: z
-      .string()
-      .regex(/^[0-9]{1,30}$/, 'must be a whole number of wei')
-      .transform((text) => BigInt(text))
-      .default(10n ** 16n),
-    /** Nonces of the key that may have been used on chain without being in the journal. */
-    EXECUTOR_ACCEPT_NONCES: z.coerce.number().int().min(0).default(0),
-    LOG_LEVEL: z.string().default('info'),
-  })
-  .refine((env) => env.EXECUTOR_SECRET !== undefined || LOOPBACK.has(env.EXECUTOR_HOST), {
-    path: ['EXECUTOR_SECRET'],
-    message: 'is required unless EXECUTOR_HOST is a loopback address',
-  })
+export const executorEnv = z.object({
+  EXECUTOR_PORT: z.coerce.number().int().min(0).max(65_535).default(8081),
+  EXECUTOR_HOST: z.string().default('127.0.0.1'),
+  /** File with the key of an account that matching accepts as trade executor, or of the batch executor's operator; it pays the gas. */
+  EXECUTOR_KEY_FILE: z.string().min(1).optional(),
+  /** The same key in the environment, which more eyes see than a file. */
+  EXECUTOR_PRIVATE_KEY: keyText.optional(),
+  LOCAL_CHAIN: localChain,
+  ...executorSecretEnv,
+  /** Further names by which callers reach the executor, separated by commas. */
+  EXECUTOR_HOST_NAMES: z
+    .string()
+    .default('')
+    .transform((list) => list.split(',').map((name) => name.trim()))
+    .transform((names): readonly string[] => names.filter((name) => name !== '')),
+  ...busEnv.shape,
+  RPC_URL: z.url(),
+  DEPLOYMENT_FILE: z.string().min(1),
+  /** The market file; absent: the one that ships with the venue. */
+  MARKETS_FILE: z.string().min(1).optional(),
+  DATA_DIR: z.string().min(1),
+  /** Longest wait of a request for its receipt. */
+  EXECUTE_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),
+  /** How long a batch waits for more settlements, beyond the simulation of the previous batch. */
+  EXECUTOR_BATCH_WINDOW_MS: z.coerce.number().int().min(0).max(1_000).default(0),
+  /** Matches whose fee in USDC is less wait at most a block to share a transaction; 0: none waits. */
+  EXECUTOR_SHARE_BELOW_FEE: z
+    .string()
+    .default('0')
+    .transform((text) => parseDecimal(text, 18))
+    .refine((fee) => fee !== undefined, 'must be a number of USDC')
+    .transform((fee) => quoteE18(fee ?? 0n)),
+  /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
+  EXECUTOR_GAS_RESERVE_WEI: z
+    .string()
+    .regex(/^[0-9]{1,30}$/, 'must be a whole number of wei')
+    .transform((text) => BigInt(text))
+    .default(10n ** 16n),
+  /** Nonces of the key that may have been used on chain without being in the journal. */
+  EXECUTOR_ACCEPT_NONCES: z.coerce.number().int().min(0).default(0),
+  LOG_LEVEL: z.string().default('info'),
+})
 
 export interface ExecutorConfig extends Readonly<z.infer<typeof executorEnv>> {
   readonly key: KeySource
+  readonly door: DoorRules
 }
 
 /** Throws BadConfiguration and CannotStart. */
@@ -64,7 +63,8 @@ export function readExecutorConfig(): ExecutorConfig {
   const key = keySourceOf({ name: 'EXECUTOR', file, privateKey, localChain: LOCAL_CHAIN })
   if (key === undefined)
     throw new BadConfiguration('there is no key: set EXECUTOR_KEY_FILE (see .env.example)')
-  return { ...env, key }
+  const hosts = [env.EXECUTOR_HOST, ...env.EXECUTOR_HOST_NAMES]
+  return { ...env, key, door: { secret: executorSecretOf(env), hosts } }
 }
 
 /** Shorter than the deadline of a stop; requests in flight are answered as soon as the executor stops. */

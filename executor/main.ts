@@ -40,7 +40,7 @@ runProcess({
     )
     sampleExecutor(metrics, executor, config.EXECUTOR_GAS_RESERVE_WEI)
     const parts = { ...executor, checkTerms, log, onFatal, onAnswer: measureHttp(metrics) }
-    const app = createApp({ ...parts, secret: config.EXECUTOR_SECRET })
+    const app = createApp({ ...parts, door: config.door })
     const server = await serveApp(app, config, log)
     return {
       stop: async () => {

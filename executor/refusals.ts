@@ -16,6 +16,9 @@ export const executorRefusals = {
     ...refusals.bodyTooLarge,
     message: `request body exceeds ${MAX_BODY_BYTES} bytes`,
   },
+  /** A page of a browser whose name was moved to this address asks by its own name. */
+  foreignHost: refusal(403)('foreign_host', 'Host is not a name of this executor'),
+  notJson: refusal(415)('not_json', 'content-type must be application/json'),
   secretRequired: refusal(401)('secret_required', 'the shared secret is required'),
   keyForm: badRequest(
     'invalid_idempotency_key',

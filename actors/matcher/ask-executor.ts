@@ -81,7 +81,7 @@ export const SETTLEMENTS_MAX_IN_FLIGHT = 2_048
 
 export interface ExecutorAddress {
   readonly executors: Executors
-  readonly secret: string | undefined
+  readonly secret: string
   /** Longer than the executor itself waits for a receipt. */
   readonly timeoutMs: number
 }
@@ -100,7 +100,7 @@ export function askExecutorAt(
     opened.left.abort(new Error(`${url} is not asked any more`))
     opened = open()
   })
-  const authorization = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+  const authorization = { authorization: `Bearer ${secret}` }
   return async (settlementId, payload, signal) => {
     try {
       const headers = { 'idempotency-key': settlementId, ...authorization }

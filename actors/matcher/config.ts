@@ -5,6 +5,7 @@ import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv, standby, urlList } from '../../runtime/process/config.js'
+import { executorSecretEnv, executorSecretOf } from '../../runtime/process/shared-secret.js'
 import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
 import { checkOperator, type CheckOperator } from './check-operator.js'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
@@ -46,7 +47,7 @@ export const matcherEnv = z.object({
   MARKETS_FILE: z.string().min(1).optional(),
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
-  EXECUTOR_SECRET: z.string().min(1).optional(),
+  ...executorSecretEnv,
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
   EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
   /** A settlement without an outcome for so long is reported in the log and on the health page. */
@@ -67,11 +68,14 @@ export const matcherEnv = z.object({
   LOG_LEVEL: z.string().default('info'),
 })
 
-export type MatcherConfig = Readonly<z.infer<typeof matcherEnv>>
+export interface MatcherConfig extends Readonly<z.infer<typeof matcherEnv>> {
+  readonly executorSecret: string
+}
 
-/** Throws BadConfiguration. */
+/** Throws BadConfiguration and CannotStart. */
 export function readMatcherConfig(): MatcherConfig {
-  return parseEnv(matcherEnv, process.env)
+  const env = parseEnv(matcherEnv, process.env)
+  return { ...env, executorSecret: executorSecretOf(env) }
 }
 
 /** The environment of the process that runs one of the markets: that of this process and the market's name. */
@@ -83,7 +87,7 @@ export function environmentOf(market: string): NodeJS.ProcessEnv {
 export function executorOf(config: MatcherConfig): ExecutorAddress {
   return {
     executors: createExecutors(config.EXECUTOR_URL.map(({ href }) => href)),
-    secret: config.EXECUTOR_SECRET,
+    secret: config.executorSecret,
     timeoutMs: config.EXECUTOR_TIMEOUT_MS,
   }
 }

@@ -27,7 +27,7 @@ export function createExecutors(urls: readonly string[]): Executors {
 /** One executor. */
 interface OneExecutor {
   readonly url: string
-  readonly secret: string | undefined
+  readonly secret: string
   readonly timeoutMs: number
 }
 
@@ -43,7 +43,7 @@ export async function fetchFromExecutor(
   signal.addEventListener('abort', abort)
   try {
     const response = await fetch(new URL(path, url), {
-      headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` },
+      headers: { authorization: `Bearer ${secret}` },
       signal: giveUp.signal,
     })
     if (response.status !== 200) throw new Error(`the executor answers ${response.status}`)

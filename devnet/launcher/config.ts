@@ -8,7 +8,7 @@ const HIGHEST_PORT = 65_535
 const LONGEST_BLOCK_TIME_S = 60
 
 /** Keys and shared secrets; a process receives only the ones it needs, never by inheritance. */
-const SECRET_NAME = /_(PRIVATE_KEY|KEY_FILE|SECRET|PASSWORD)$/
+const SECRET_NAME = /_(PRIVATE_KEY|KEY_FILE|SECRET|SECRET_FILE|PASSWORD)$/
 
 const integer = (what: string, min: number, max: number) =>
   z
@@ -59,6 +59,7 @@ export const launcherEnv = z.object({
   RPC_URL: z.url('must be an address such as http://127.0.0.1:8645').optional(),
   DEPLOYMENT_FILE: z.string().optional(),
   MARKETS_FILE: z.string().optional(),
+  EXECUTOR_SECRET_FILE: z.string().optional(),
   EXECUTOR_SECRET: z.string().optional(),
   INDEX_STATUS_SECRET: z.string().optional(),
   EXECUTOR_KEY_FILE: z.string().optional(),
@@ -111,6 +112,8 @@ export interface LauncherConfig {
   readonly natsServerBin: string | undefined
   readonly natsMaxStoredBytes: number | undefined
   readonly path: string | undefined
+  /** Absolute; without a setting one in DATA_DIR, made at the first start. Undefined when the secret itself is set. */
+  readonly executorSecretFile: string | undefined
   readonly executorSecret: string | undefined
   readonly indexStatusSecret: string | undefined
   /** Files with the keys of these processes; they come before keys from elsewhere. */
@@ -159,6 +162,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     natsServerBin: values.NATS_SERVER_BIN,
     natsMaxStoredBytes: values.NATS_MAX_STORED_BYTES,
     path: values.PATH,
+    executorSecretFile: executorSecretFile(values),
     executorSecret: values.EXECUTOR_SECRET,
     indexStatusSecret: values.INDEX_STATUS_SECRET,
     keyFiles: Object.freeze({
@@ -171,6 +175,12 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
       Object.fromEntries(Object.entries(given).filter(([name]) => !SECRET_NAME.test(name))),
     ),
   })
+}
+
+function executorSecretFile(values: z.infer<typeof launcherEnv>): string | undefined {
+  const { EXECUTOR_SECRET: secret, EXECUTOR_SECRET_FILE: file, DATA_DIR: dataDir } = values
+  if (secret !== undefined && file === undefined) return undefined
+  return resolve(file ?? join(dataDir, 'executor.secret'))
 }
 
 function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeployment | undefined {

@@ -9,7 +9,9 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { writeFileDurably } from '../../data/durable-file.js'
 import { LauncherError } from './wait-for.js'
 
 /** It also marks a directory as a venue's: `./venue reset` deletes only marked directories. */
@@ -26,6 +28,12 @@ export function provideDataDir(dataDir: string): void {
     const why = isFile ? 'a file is in its place' : message
     throw new LauncherError(`DATA_DIR ${dataDir} cannot be written (${why}); set DATA_DIR`)
   }
+}
+
+/** Makes the secret that matchers and executor share, 32 random bytes as hex in a file of the venue's user, unless it is there. */
+export async function provideExecutorSecret(file: string): Promise<void> {
+  if (existsSync(file)) return
+  await writeFileDurably(file, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 })
 }
 
 /** Where the processes of a venue write the addresses of their metrics. */

@@ -39,8 +39,7 @@ type Env = Record<string, string | undefined>
 
 /**
  * The environment of a process by its Procfile name. All get the same paths and ports; a key or the executor's secret
- * goes only to the processes that use it. Without EXECUTOR_SECRET the executor, which listens on loopback, requires
- * none.
+ * goes only to the processes that use it.
  */
 export function workerEnvironments(
   config: LauncherConfig,
@@ -48,7 +47,10 @@ export function workerEnvironments(
 ): (process: string) => Env {
   const { ports, keys } = wiring
   const { keyFiles, existing } = config
-  const secret: Env = { EXECUTOR_SECRET: config.executorSecret }
+  const secret: Env = {
+    EXECUTOR_SECRET_FILE: config.executorSecretFile,
+    EXECUTOR_SECRET: config.executorSecret,
+  }
   const operators: Env =
     wiring.operatorKey === undefined ? {} : { OPERATOR_KEYS: `operator=${wiring.operatorKey}` }
   const common: Env = {

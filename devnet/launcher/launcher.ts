@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile, watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
@@ -15,7 +15,7 @@ import { authorizationBlock, provideSeeds } from '../../runtime/bus/nats-users.j
 import { busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
-import { forgetMetrics, lockDataDir, provideDataDir } from './data-dir.js'
+import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
@@ -103,6 +103,10 @@ async function prepare(config: LauncherConfig, console: Console): Promise<Ports>
   forgetMetrics(config.dataDir)
   if (config.existing === undefined) await assertChainBelongs(config.dataDir)
   else assertNoDevnet(config.dataDir)
+  const { executorSecretFile: secretFile } = config
+  // A file of the operator's is not made here: without it the executor says so.
+  if (secretFile !== undefined && dirname(secretFile) === config.dataDir)
+    await provideExecutorSecret(secretFile)
   return settlePorts(config)
 }
 

@@ -6,6 +6,7 @@ import type { Hex } from '../../core/action.js'
 import type { ExecuteFailure, ExecuteReceipt } from '../../interface/execute.js'
 import type { Answering, HttpState } from '../../runtime/http/server.js'
 import { parseJson, readBody, type BodyLimits } from '../../runtime/http/read-body.js'
+import { isJsonType } from '../door.js'
 import type { ExecuteAnswer, Executions } from '../execute.js'
 import { executePayload, type CheckTerms, type ExecutePayload, type Objection } from '../payload.js'
 import {
@@ -36,6 +37,7 @@ export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
   return async (ctx) => {
     const key = ctx.get('idempotency-key')
     if (key !== '' && !KEY.test(key)) return refuse(ctx, executorRefusals.keyForm)
+    if (!isJsonType(ctx.get('content-type'))) return refuse(ctx, executorRefusals.notJson)
     const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
     const body = parseJson(read.body.toString())

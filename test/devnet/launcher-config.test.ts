@@ -1,8 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { readLauncherConfig, readyLines } from '../../devnet/launcher/config.js'
+import { provideExecutorSecret } from '../../devnet/launcher/data-dir.js'
+import { executorSecretOf } from '../../runtime/process/shared-secret.js'
 import { settlePorts, workerEnvironments } from '../../devnet/launcher/environment.js'
 import { tempDir } from '../support/temp-dir.js'
 
@@ -124,10 +128,26 @@ describe('devnet/launcher-env', () => {
     expect(inFile('gateway')).to.not.have.property('EXECUTOR_KEY_FILE')
   })
 
-  it('asks for no secret on loopback unless the operator set one, which both sides then get', () => {
-    expect(environment('executor').EXECUTOR_SECRET).to.equal(undefined)
+  it('makes the secret once, for the user of the venue alone', async () => {
+    const file = join(tempDir().path, 'executor.secret')
+    await provideExecutorSecret(file)
+    const secret = executorSecretOf({ EXECUTOR_SECRET_FILE: file })
+    expect(secret).to.match(/^[0-9a-f]{64}$/)
+    expect(statSync(file).mode & 0o777).to.equal(0o600)
+    await provideExecutorSecret(file)
+    expect(executorSecretOf({ EXECUTOR_SECRET_FILE: file })).to.equal(secret)
+  })
+
+  it('gives executor and matchers the secret: a file of the venue, or what the operator set', () => {
+    const { EXECUTOR_SECRET_FILE: file } = environment('executor')
+    expect(file).to.match(/\/var\/executor\.secret$/)
+    expect(environment('matcher-x').EXECUTOR_SECRET_FILE).to.equal(file)
+    expect(environment('gateway')).to.not.have.property('EXECUTOR_SECRET_FILE')
+    const placed = environmentsOf({ EXECUTOR_SECRET_FILE: '/s' })
+    expect(placed('executor')).to.include({ EXECUTOR_SECRET_FILE: '/s' })
     const told = environmentsOf({ EXECUTOR_SECRET: 'hush' })
-    expect(told('executor').EXECUTOR_SECRET).to.equal('hush')
+    expect(told('executor')).to.include({ EXECUTOR_SECRET: 'hush' })
+    expect(told('executor').EXECUTOR_SECRET_FILE).to.equal(undefined)
     expect(told('matcher-x').EXECUTOR_SECRET).to.equal('hush')
     expect(told('gateway').EXECUTOR_SECRET).to.equal(undefined)
   })

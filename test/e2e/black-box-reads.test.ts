@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Devnet } from '../support/venue.js'
 import {
   ALIAS,
@@ -27,12 +29,13 @@ const UNUSED = `0x${'ab'.repeat(20)}`
 describe('a trader reads', function () {
   this.timeout(120_000)
   let devnet: Devnet
+  let dataDir: string
   let visitor: Visitor
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
     this.timeout(120_000)
-    ;({ devnet } = await sharedVenue())
+    ;({ devnet, dataDir } = await sharedVenue())
     visitor = createVisitor(devnet)
     ann = traderOf(devnet, 2)
     bob = traderOf(devnet, 3)
@@ -213,10 +216,11 @@ describe('a trader reads', function () {
   })
 
   it('the executor’s refusals of payloads that are none', async () => {
+    const secret = readFileSync(join(dataDir, 'executor.secret'), 'utf8').trim()
     const execute = async (body: unknown) => {
       const response = await fetch(new URL('/execute', devnet.executor_url), {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
         body: JSON.stringify(body),
       })
       return { status: response.status, body: (await response.json()) as Json }

@@ -27,9 +27,10 @@ describe('the samples of docs/operating, without the launcher', function () {
   let gatewayUrl: string
   let settings: Record<string, string>
   const keyFile = join(dir.path, 'keys', 'executor')
+  const secretFile = join(dir.path, 'keys', 'executor-secret')
   /** The secrets of one process, as in its file of /etc/venue. */
   const own: Record<string, Readonly<Record<string, string>>> = {
-    executor: { EXECUTOR_KEY_FILE: keyFile, EXECUTOR_SECRET: SECRET },
+    executor: { EXECUTOR_KEY_FILE: keyFile, EXECUTOR_SECRET_FILE: secretFile },
   }
 
   function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv): void {
@@ -44,6 +45,7 @@ describe('the samples of docs/operating, without the launcher', function () {
     mkdirSync(join(dir.path, 'nats'))
     mkdirSync(join(dir.path, 'keys'), { mode: 0o700 })
     writeFileSync(keyFile, `${EXECUTOR_KEY}\n`, { mode: 0o600 })
+    writeFileSync(secretFile, `${SECRET}\n`, { mode: 0o600 })
     const [nats, monitor, gateway, executor, sockets] = await Promise.all(
       Array.from({ length: 5 }, freePort),
     )
@@ -61,7 +63,7 @@ describe('the samples of docs/operating, without the launcher', function () {
         .replace('TRUSTED_PROXIES=1\nWS', 'TRUSTED_PROXIES=0\nWS')
     writeFileSync(join(dir.path, 'nats-server.conf'), placed('nats-server.conf'))
     const { keys } = await provideUsers(join(dir.path, 'bus'))
-    own.matchers = { EXECUTOR_SECRET: SECRET, OPERATOR_KEYS: `operator=${keys.operator}` }
+    own.matchers = { EXECUTOR_SECRET_FILE: secretFile, OPERATOR_KEYS: `operator=${keys.operator}` }
     const lines = placed('production.env').matchAll(/^([A-Z_]+)=(.*)$/gm)
     settings = Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]))
     start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})

@@ -20,6 +20,7 @@ describe('the settings of the executor', () => {
   it('are complete with a key, a bus, a node, a deployment and a directory', () => {
     expect(executorEnv.parse(LEAST)).to.deep.equal({
       ...LEAST,
+      EXECUTOR_HOST_NAMES: [],
       ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
       ...{ LOCAL_CHAIN: '0', NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
       ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
@@ -53,21 +54,15 @@ describe('the settings of the executor', () => {
     }
   })
 
-  it('have a secret unless the executor listens on this machine alone', () => {
-    for (const EXECUTOR_HOST of ['127.0.0.1', '::1', 'localhost']) {
-      expect(wrong({ EXECUTOR_HOST })).to.deep.equal([])
-    }
-    expect(wrong({ EXECUTOR_HOST: '0.0.0.0' })).to.deep.equal(['EXECUTOR_SECRET'])
-    expect(wrong({ EXECUTOR_HOST: '0.0.0.0', EXECUTOR_SECRET: 's'.repeat(32) })).to.deep.equal([])
-  })
-
   it('are those of the executor itself by its own names', () => {
     const parsed = executorEnv.parse({
       ...{ ...LEAST, EXECUTE_TIMEOUT_MS: '500', EXECUTOR_BATCH_WINDOW_MS: '20' },
       ...{ EXECUTOR_SHARE_BELOW_FEE: '0.5', EXECUTOR_GAS_RESERVE_WEI: '7' },
       EXECUTOR_ACCEPT_NONCES: '3',
     })
-    expect(settingsOf({ ...parsed, key: { file: 'key' } })).to.deep.equal({
+    expect(
+      settingsOf({ ...parsed, key: { file: 'key' }, door: { secret: 'word', hosts: [] } }),
+    ).to.deep.equal({
       ...{ rpcUrl: LEAST.RPC_URL, dataDir: 'var', timeoutMs: 500, windowMs: 20 },
       ...{ gasReserveWei: 7n, acceptNonces: 3, shareBelowFee: 5n * 10n ** 17n },
     })
@@ -84,12 +79,22 @@ describe('the settings of the executor', () => {
         process.env = before
       }
     }
-    const inFile = { ...others, EXECUTOR_KEY_FILE: 'key' }
+    const EXECUTOR_SECRET = 's'.repeat(32)
+    const inFile = { ...others, EXECUTOR_SECRET, EXECUTOR_KEY_FILE: 'key' }
     expect(readFrom(inFile)).to.deep.include({ key: { file: 'key' }, DATA_DIR: 'var' })
-    expect(readFrom({ ...LEAST, LOCAL_CHAIN: '1' }).key).to.deep.equal({
+    expect(readFrom({ ...LEAST, EXECUTOR_SECRET, LOCAL_CHAIN: '1' }).key).to.deep.equal({
       ...{ privateKey: EXECUTOR_PRIVATE_KEY, isWorthless: true },
     })
-    expect(() => readFrom(others)).to.throw(BadConfiguration, 'EXECUTOR_KEY_FILE')
+    const named = { ...inFile, EXECUTOR_HOST_NAMES: ' a.internal ,, b.internal' }
+    expect(readFrom(named).door).to.deep.equal({
+      ...{ secret: EXECUTOR_SECRET, hosts: ['127.0.0.1', 'a.internal', 'b.internal'] },
+    })
+    expect(() => readFrom({ ...others, EXECUTOR_KEY_FILE: 'key' })).to.throw(
+      BadConfiguration,
+      'EXECUTOR_SECRET_FILE',
+    )
+    const withoutKey = { ...others, EXECUTOR_SECRET }
+    expect(() => readFrom(withoutKey)).to.throw(BadConfiguration, 'EXECUTOR_KEY_FILE')
     expect(() => readFrom({ ...inFile, EXECUTOR_PRIVATE_KEY })).to.throw(
       'EXECUTOR_KEY_FILE and EXECUTOR_PRIVATE_KEY are both set',
     )

@@ -46,7 +46,12 @@ describe('POST /execute', () => {
       Promise.resolve([aReversal(after + limit, outcome)])
     const faults = { standing: () => standing }
     const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble, faults }
-    const app = createApp({ ...deps, secret: SECRET, log, onFatal })
+    const app = createApp({
+      ...deps,
+      door: { secret: SECRET, hosts: [] },
+      log,
+      onFatal,
+    })
     served = await serveApp(app)
   })
   beforeEach(() => {
@@ -63,7 +68,10 @@ describe('POST /execute', () => {
   async function post(body: unknown, headers: Record<string, string> = {}) {
     const response = await fetch(`${served.url}/execute`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${SECRET}`, ...headers },
+      headers: {
+        ...{ authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
+        ...headers,
+      },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
     return { status: response.status, body: await readBody(response) }

@@ -21,6 +21,7 @@ import {
 } from '../support/devnet-world.js'
 import { eventually } from '../support/eventually.js'
 import {
+  EXECUTOR_SECRET,
   executeBody,
   marketsOf,
   removeDir,
@@ -47,7 +48,9 @@ describe('executor watching what it needs beside the orders', () => {
   })
 
   const get = async (path: string, { url } = executor): Promise<[number, unknown]> => {
-    const response = await fetch(`${url}${path}`)
+    const response = await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${EXECUTOR_SECRET}` },
+    })
     return [response.status, await readBody(response)]
   }
   const faultIs = (revert: string | undefined): Promise<void> =>

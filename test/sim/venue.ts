@@ -116,7 +116,7 @@ const postByFetch =
 
 const executorAddress = () => ({
   executors: createExecutors([EXECUTOR_URL]),
-  secret: undefined,
+  secret: 'secret of the simulator, longer than it has to be',
   timeoutMs: ASK_TIMEOUT_MS,
 })
 
@@ -305,6 +305,7 @@ function contextOf(url: URL, body: string, key: string): SimContext {
   const headers: Readonly<Record<string, string>> = {
     'idempotency-key': key,
     'content-length': String(Buffer.byteLength(body)),
+    'content-type': 'application/json',
   }
   const ctx = {
     req: Object.assign(Readable.from([Buffer.from(body)]), { headers }),

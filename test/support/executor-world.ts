@@ -26,6 +26,9 @@ import { serveApp } from './serve-app.js'
 /** The key that the test deployment allows to settle trades. */
 export const EXECUTOR_KEY = testKey(1002)
 
+/** The secret that every executor of the tests asks for. */
+export const EXECUTOR_SECRET = 'secret of the tests'.repeat(2)
+
 /** How long a request waits by default: more than a settlement takes on a loaded machine. */
 const PATIENT_MS = 40_000
 
@@ -54,7 +57,6 @@ export interface ExecutorSetup {
   readonly signers?: Signers
   readonly chainId?: number
   readonly matching?: Address
-  readonly secret?: string
   /** false: each match in a transaction of its own, as where there is no batch executor. */
   readonly batches?: boolean
   readonly batchExecutor?: Address
@@ -118,8 +120,8 @@ export async function startExecutor(
     onFatal,
   })
   const checkTerms = createTermsCheck(markets)
-  const { secret } = setup
-  const app = createApp({ ...executor, checkTerms, secret, log, onFatal })
+  const door = { secret: EXECUTOR_SECRET, hosts: [] }
+  const app = createApp({ ...executor, checkTerms, door, log, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,
@@ -146,7 +148,10 @@ const idempotency = (key: string | undefined): Record<string, string> =>
 async function post(url: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', connection: 'close', ...headers },
+    headers: {
+      ...{ 'content-type': 'application/json', connection: 'close' },
+      ...{ authorization: `Bearer ${EXECUTOR_SECRET}`, ...headers },
+    },
     body: JSON.stringify(body),
   })
   return { status: response.status, body: await readBody(response) }

@@ -16,7 +16,7 @@ import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import { openWorld, type Trader, type World } from './devnet-world.js'
 import { eventually } from './eventually.js'
-import { EXECUTOR_KEY } from './executor-world.js'
+import { EXECUTOR_KEY, EXECUTOR_SECRET } from './executor-world.js'
 import { freePort } from './free-port.js'
 import { ask } from './intake-stage.js'
 import { startNatsServer, type TestNatsServer } from './nats-server.js'
@@ -150,6 +150,7 @@ async function environment(dataDir: string, world: World, server: TestNatsServer
     DEPLOYMENT_FILE: deploymentFile,
     DATA_DIR: dataDir,
     EXECUTOR_PRIVATE_KEY: EXECUTOR_KEY,
+    EXECUTOR_SECRET,
     EXECUTOR_PORT: `${port}`,
     EXECUTOR_URL: `http://127.0.0.1:${port}`,
     LOG_LEVEL: 'info',

@@ -24,14 +24,17 @@ const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
 const [ada, bob] = [newKey(), newKey()]
 
 describe('the settings of a matcher', () => {
-  const read = (env: Record<string, string> = {}) => matcherEnv.parse({ ...LEAST, ...env })
+  const read = (env: Record<string, string> = {}) => ({
+    ...matcherEnv.parse({ ...LEAST, ...env }),
+    executorSecret: 'word',
+  })
   const wrong = (env: Record<string, string>): string[] => {
     const parsed = matcherEnv.safeParse({ ...LEAST, ...env })
     return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join())
   }
 
   it('are complete with a bus, a deployment and an executor', () => {
-    const { EXECUTOR_URL, ...others } = read()
+    const { EXECUTOR_URL, ...others } = matcherEnv.parse(LEAST)
     expect(EXECUTOR_URL.map(({ href }) => href)).to.deep.equal(['http://127.0.0.1:8081/'])
     expect(others).to.deep.equal({
       ...{ NATS_URL: LEAST.NATS_URL, NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
@@ -50,7 +53,7 @@ describe('the settings of a matcher', () => {
       ['ENGINE_VERSION', ['1', `${ENGINE_VERSION}`], ['0', `${ENGINE_VERSION + 1}`]],
       ['MARKET', ['m'], ['']],
       ['DEPLOYMENT_FILE', ['d'], ['']],
-      ['EXECUTOR_SECRET', ['s'], ['']],
+      ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
       ['OPERATOR_KEYS', ['', ' ', ',', `ada=${key}`, `a.b_c-9=${key}`], ['ada', `=${key}`]],
       ['OPERATOR_KEYS', [], [`ada=${key}A`, `xada =${key}`, `ada=${key.slice(1)}`, `ada=${key};`]],
       ['OPERATOR_KEYS', [`${'a'.repeat(32)}=${key}`], [`${'a'.repeat(33)}=${key}`]],
@@ -80,8 +83,7 @@ describe('the settings of a matcher', () => {
 
   it('say where the executors are, and how long to wait for an answer', () => {
     const config = read({
-      ...{ EXECUTOR_URL: 'http://a:1, http://b:2', EXECUTOR_SECRET: 'word' },
-      EXECUTOR_TIMEOUT_MS: '7',
+      ...{ EXECUTOR_URL: 'http://a:1, http://b:2', EXECUTOR_TIMEOUT_MS: '7' },
     })
     const { executors, ...rest } = executorOf(config)
     expect(executors.inOrder()).to.deep.equal(['http://a:1/', 'http://b:2/'])

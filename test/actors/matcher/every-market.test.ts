@@ -46,6 +46,7 @@ describe('the matchers of the market data as processes', function () {
         NATS_URL: server.url,
         DEPLOYMENT_FILE: join(dir.path, 'deployment.json'),
         EXECUTOR_URL: 'http://127.0.0.1:9',
+        EXECUTOR_SECRET: 's'.repeat(32),
       },
     })
     running.push(child)

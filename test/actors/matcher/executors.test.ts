@@ -27,7 +27,7 @@ describe('the executors of a venue', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`
   }
   const serve = async (answer: RequestListener) => `http://${await listen(createServer(answer))}`
-  const address = (url: string, secret: string | undefined = undefined) => ({
+  const address = (url: string, secret = 'word') => ({
     ...{ executors: createExecutors([url]), secret, timeoutMs: 10_000 },
   })
 
@@ -44,7 +44,7 @@ describe('the executors of a venue', () => {
     expect(left).to.deep.equal(['a', 'a too'])
   })
 
-  it('are read with the secret, or without where there is none', async () => {
+  it('are read with the secret', async () => {
     const seen: (string | undefined)[] = []
     const url = await serve(({ headers }, response) => {
       seen.push(headers.authorization)
@@ -52,8 +52,7 @@ describe('the executors of a venue', () => {
     })
     const one = { url, timeoutMs: 10_000 }
     expect(await fetchFromExecutor({ ...one, secret: 'word' }, '/x', never)).to.deep.equal({ a: 1 })
-    await fetchFromExecutor({ ...one, secret: undefined }, '/x', never)
-    expect(seen).to.deep.equal(['Bearer word', undefined])
+    expect(seen).to.deep.equal(['Bearer word'])
   })
 
   it('are given up when one answers something else, in too long a time, or the caller stops', async () => {
@@ -62,7 +61,7 @@ describe('the executors of a venue', () => {
       if (request.url === '/x') response.writeHead(status).end('{}')
     })
     const read = (path: string, signal: AbortSignal, timeoutMs = 10_000) =>
-      fetchFromExecutor({ url, secret: undefined, timeoutMs }, path, signal)
+      fetchFromExecutor({ url, secret: 'word', timeoutMs }, path, signal)
     expect(String(await rejectionOf(read('/x', never)))).to.contain('503')
     status = 201
     await rejectionOf(read('/x', never))
@@ -73,7 +72,7 @@ describe('the executors of a venue', () => {
     await waiting
   })
 
-  it('are asked for a settlement without a secret where there is none', async () => {
+  it('are asked for a settlement with the secret', async () => {
     const seen: IncomingHttpHeaders[] = []
     const places: string[] = []
     const url = await serve(({ headers, method, url }, response) => {
@@ -83,7 +82,7 @@ describe('the executors of a venue', () => {
     })
     const { kind } = await askExecutorAt(address(url))('a:1', payload, never)
     expect(kind).to.equal('success')
-    expect(seen[0]).not.to.have.property('authorization')
+    expect(seen[0]).to.include({ authorization: 'Bearer word' })
     expect(places).to.deep.equal(['POST /execute'])
   })
 

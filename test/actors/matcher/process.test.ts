@@ -56,6 +56,7 @@ describe('matchers as processes on a real bus', function () {
         NATS_URL: server.url,
         DEPLOYMENT_FILE: deployment,
         EXECUTOR_URL: 'http://127.0.0.1:9',
+        EXECUTOR_SECRET: 's'.repeat(32),
         CHECKPOINT_COMMANDS: '20',
         ...env,
       },
