@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { createApp } from '../../executor/app.js'
 import { createLog } from '../../runtime/process/log.js'
+import { readBody } from '../support/answer-body.js'
 import { serveApp, type ServedApp } from '../support/serve-app.js'
 import { aBody } from './execute-body.js'
 
@@ -67,6 +68,11 @@ describe('the door of the executor', () => {
       expect(await raw({ origin: 'https://evil.example' }, 'GET', path), path).to.equal(403)
       expect(await raw({ authorization: '' }, 'GET', path), path).to.equal(401)
     }
+  })
+
+  it('answers /healthz without the secret', async () => {
+    const response = await fetch(`${served.url}/healthz`)
+    expect([response.status, await readBody(response)]).to.deep.equal([200, { status: 'ok' }])
   })
 
   /** The status of the answer; `fetch` does not let a caller say its own Host. */
