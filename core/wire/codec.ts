@@ -8,15 +8,19 @@ import type { AmountE18, FeePerUnitE18, PriceE18, QuoteE18, TokenUnits6 } from '
  * One declaration gives the writer and the reader, and the reader takes nothing but what the writer writes.
  */
 export interface Codec<T> {
-  /** The value as JSON text. The value must be of its type: a writer checks nothing that the compiler has checked. */
-  readonly write: (value: T) => string
+  /**
+   * The value as JSON text. The value must be of its type: a writer checks nothing that the compiler has checked. Numbers are
+   * checked, because arithmetic makes them: what `read` would refuse of a number or an integer throws MalformedMessage, which
+   * names the field if it is given.
+   */
+  readonly write: (value: T, field?: string) => string
   /** The inverse of `write`, for parsed JSON. Throws MalformedMessage, which names the field, on any other value. */
   readonly read: (json: unknown, field: string) => T
   /** What `write` gives when that is only the value itself, or the value in quotes: an object then writes it without a call. */
   readonly form?: 'bare' | 'quoted'
 }
 
-/** What was to be read does not have the form that was declared. */
+/** What was to be read, or a number that was to be written, does not have the form that was declared. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 }
@@ -44,22 +48,28 @@ export const never: Codec<never> = {
   read: (_, field) => malformed(field, 'possible here'),
 }
 
+const WHOLE = 'a whole number, zero or more'
+const POSITION = 'a number from 1 on'
+
 /** A count, a position or a time: a number that is exact, zero or more. */
 export const whole: Codec<number> = {
-  form: 'bare',
-  write: String,
+  write: (value, field) =>
+    Number.isSafeInteger(value) && value >= 0 ? String(value) : unwritable(value, WHOLE, field),
   read: (json, field) =>
     Number.isSafeInteger(json) && (json as number) >= 0
       ? (json as number)
-      : malformed(field, 'a whole number, zero or more'),
+      : malformed(field, WHOLE),
 }
 
 /** The same from 1 on. */
 export const position: Codec<number> = {
-  form: 'bare',
-  write: String,
-  read: (json, field) => whole.read(json, field) || malformed(field, 'a number from 1 on'),
+  write: (value, field) =>
+    Number.isSafeInteger(value) && value > 0 ? String(value) : unwritable(value, POSITION, field),
+  read: (json, field) => whole.read(json, field) || malformed(field, POSITION),
 }
+
+const unwritable = (value: number | bigint, what: string, field = 'a value'): never =>
+  malformed(`${field} ${value}`, what)
 
 const ZERO = 0x30
 const CANONICAL = 'an integer in canonical decimal text'
@@ -82,10 +92,17 @@ export function bigintOf(number: number): bigint {
   return made
 }
 
+/** The longest text of a uint, with its quotes. */
+const MAX_UINT_TEXT = MAX_NUMBER_DIGITS + 2
+
 /** A non-negative integer of any size up to uint256, as decimal text without leading zeros. */
 export const uint: Codec<bigint> = {
-  form: 'quoted',
-  write: (value) => `"${value}"`,
+  write(value, field) {
+    const digits = `"${value}"`
+    return value >= 0n && digits.length <= MAX_UINT_TEXT
+      ? digits
+      : unwritable(value, CANONICAL, field)
+  },
   read(json, field) {
     if (typeof json !== 'string') return malformed(field, 'text of an integer')
     if (json === '0') return 0n
@@ -95,8 +112,8 @@ export const uint: Codec<bigint> = {
 
 /** The same with a minus sign allowed. */
 export const int: Codec<bigint> = {
-  form: 'quoted',
-  write: uint.write,
+  write: (value, field) =>
+    value >= 0n ? uint.write(value, field) : `"-${uint.write(-value, field).slice(1)}`,
   read(json, field) {
     if (typeof json !== 'string' || !json.startsWith('-')) return uint.read(json, field)
     return -(readDigits(json, 1) ?? malformed(field, CANONICAL))

@@ -5,7 +5,7 @@ import { malformed, type Codec } from './codec.js'
 export function list<T>(item: Codec<T>, min = 0, max = Infinity): Codec<readonly T[]> {
   const { write, read } = item
   return {
-    write: (items) => `[${items.map(write).join(',')}]`,
+    write: (items, field) => `[${items.map((item) => write(item, field)).join(',')}]`,
     read(json, field) {
       if (!Array.isArray(json)) return malformed(field, 'a list')
       if (json.length < min || json.length > max) {
@@ -20,7 +20,7 @@ export function list<T>(item: Codec<T>, min = 0, max = Infinity): Codec<readonly
 export const dictionary = <T>(value: Codec<T>): Codec<Readonly<Record<string, T>>> => ({
   write: (values) =>
     `{${Object.entries(values)
-      .map(([name, each]) => `${JSON.stringify(name)}:${value.write(each)}`)
+      .map(([name, each]) => `${JSON.stringify(name)}:${value.write(each, name)}`)
       .join(',')}}`,
   read(json, field) {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -37,7 +37,7 @@ export const mapped = <T, Form>(
   to: (value: T) => Form,
   from: (form: Form) => T,
 ): Codec<T> => ({
-  write: (value) => form.write(to(value)),
+  write: (value, field) => form.write(to(value), field),
   read: (json, field) => from(form.read(json, field)),
 })
 
@@ -232,7 +232,7 @@ function addField(code: Code, name: string, field: AnyField): void {
   const codec = field.optional ?? field.appended ?? field.codec ?? field
   const [write, read] = [use('write', codec.write), use('read', codec.read)]
   const [given, taken] = [`value[${key}]`, `${read}(${at}, ${key})`]
-  const written = `${write}(${given})`
+  const written = `${write}(${given}, ${key})`
   if (field.appended !== undefined) {
     // The last of a list is there, so that each object has one form.
     const isRead = `json.length === ${place + 1} || (json.length > ${place + 1} && ${at} !== null)`

@@ -320,7 +320,7 @@ const VERSION = checkpointVersion(LOG_MARKET)
 const FIRST_VERSION = checkpointVersions(LOG_MARKET).first
 /** The place of the engine version among the scalars of the head. */
 const ENGINE_VERSION_AT = 4
-const anyJson: Codec<unknown> = { write: JSON.stringify, read: (json) => json }
+const anyJson: Codec<unknown> = { write: (value) => JSON.stringify(value), read: (json) => json }
 
 /** The messages as the version before would have written them. */
 function olderOf(messages: readonly Uint8Array[]): Uint8Array[] {

@@ -258,9 +258,46 @@ function changed(json: Json, path: readonly (string | number)[], how: string, ot
   return json.with(at, other)
 }
 
+/** Numbers that arithmetic may leave behind, beside those that are exact. */
+const NUMBERS = [0, 1, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, 10 ** 18, 1.5, -1, NaN, Infinity]
+const INTEGERS = [0n, 1n, -1n, 2n ** 256n - 1n, 10n ** 78n, 10n ** 120n, -(10n ** 78n)]
+
+/** The value with other numbers in some places, those of plain JSON apart; `next` gives the choice for each place. */
+function renumbered(value: unknown, next: () => number, name = ''): unknown {
+  if (typeof value === 'number') return next() % 8 === 0 ? pick(NUMBERS, next()) : value
+  if (typeof value === 'bigint') return next() % 8 === 0 ? pick(INTEGERS, next()) : value
+  if (Array.isArray(value)) return value.map((each) => renumbered(each, next))
+  if (typeof value !== 'object' || value === null || ['detail', 'extra'].includes(name))
+    return value
+  const entries = Object.entries(value)
+  return Object.fromEntries(entries.map(([key, inner]) => [key, renumbered(inner, next, key)]))
+}
+
+const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
+
 describe('declared messages', () => {
   for (const { name, any, write, read } of declared) {
     describe(name, () => {
+      it('is not written with a number that its reader would refuse', () => {
+        const choices = fc.infiniteStream(fc.nat())
+        fc.assert(
+          fc.property(any, choices, (value, stream) => {
+            const other = renumbered(value, () => stream.next().value as number)
+            let text: string
+            try {
+              text = write(other as never)
+            } catch (error) {
+              const isRefused =
+                error instanceof MalformedMessage || error instanceof InvariantBroken
+              expect(isRefused, String(error)).to.equal(true)
+              return
+            }
+            expect(read(text)).to.deep.equal(other)
+          }),
+          { numRuns: 500 },
+        )
+      })
+
       it('comes back as it was written', () => {
         fc.assert(
           fc.property(any, (value) => {
