@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Market } from '../core/contracts/market.js'
 import { writeJsonDurably } from './durable-file.js'
+import { rowOfNextSeries } from './series-row.js'
 import {
   defaultMarketFile,
   loadDeployedMarkets,
@@ -42,12 +43,21 @@ export async function updateRow(
   )
 }
 
-/** Writes the rows that ship with the venue, of these markets alone if any are named, unless the file exists. */
-export async function provideMarketFile(file: string, markets?: readonly string[]): Promise<void> {
+/**
+ * Writes the rows that ship with the venue, of these markets alone if any are named, and one for each series with such an
+ * expiry (unix seconds), unless the file exists.
+ */
+export async function provideMarketFile(
+  file: string,
+  markets?: readonly string[],
+  series: readonly number[] = [],
+): Promise<void> {
   if (existsSync(file)) return
   const shipped = readRows(defaultMarketFile)
   const isNamed = (row: unknown) => markets?.some((market) => isRow(row, market)) ?? true
-  await writeJsonDurably(file, shipped.filter(isNamed))
+  const rows = shipped.filter(isNamed)
+  for (const expirySec of series) rows.push(rowOfNextSeries(rows, expirySec))
+  await writeJsonDurably(file, rows)
 }
 
 /** Adds rows at the end of a market file. */

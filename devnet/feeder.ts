@@ -1,16 +1,23 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import type { Address } from '../core/action.js'
 import type { Logger } from '../runtime/process/log.js'
 import { runProcess, type Running } from '../runtime/process/process.js'
-import { readFeederConfig, type FeederConfig } from './feeder/config.js'
+import { commandEnvironment, readFeederConfig, type FeederConfig } from './feeder/config.js'
 import { createFeeder } from './feeder/feeder.js'
 import { createFuturesKeeper } from './feeder/futures.js'
 import { pricesFile, readPrices } from './feeder/prices.js'
 import { createPublisher } from './feeder/publish.js'
+import { createCalendarKeeper } from './series/keep-calendar.js'
+import { venueCommands } from './series/operate.js'
 
 /** How often the prices file is read, and how long an error waits to be tried again. */
 const ROUND_EVERY_MS = 500
+/** How often the calendar of the futures is looked at, and how long a failure waits. */
+const CALENDAR_EVERY_MS = 5_000
+const CALENDAR_AGAIN_MS = 30_000
 /** A publication in flight may be left unfinished: the next start publishes again. */
 const STOP_WITHIN_MS = 1_000
 
@@ -29,7 +36,10 @@ const deploymentSchema = z.object({
   futures_manager: address,
 })
 
-/** Keeps the devnet's prices fresh, its funding accrued and its futures marked and settled. Its prices come from `DATA_DIR/prices.json`. */
+/**
+ * Keeps the devnet's prices fresh, its funding accrued, its futures marked and settled, and the next series opened and listed.
+ * Its prices come from `DATA_DIR/prices.json`.
+ */
 async function start(config: FeederConfig, log: Logger): Promise<Running> {
   const text = await readFile(config.DEPLOYMENT_FILE, 'utf8')
   const { perp_asset, perp_fee_subaccount_id, ...feeds } = deploymentSchema.parse(JSON.parse(text))
@@ -52,21 +62,47 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
     nowMs: () => performance.now(),
   })
   const stopping = new AbortController()
-  const run = async () => {
-    while (!stopping.signal.aborted) {
+  const { signal } = stopping
+  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined)
+  const publish = async () => {
+    while (!signal.aborted) {
       await feeder.round().catch((error: unknown) => {
         log.warn({ err: error }, 'prices not published; trying again')
       })
-      await delay(ROUND_EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await pause(ROUND_EVERY_MS)
     }
   }
-  const running = run()
+  const { keeper, commands } = calendarOf(config, feeds.future_asset)
+  const follow = async () => {
+    while (!signal.aborted) {
+      const done = await keeper?.keep().then(
+        () => true,
+        (error: unknown) => {
+          log.warn({ err: error }, 'the calendar of the futures is not followed; trying again')
+          return false
+        },
+      )
+      await pause(done === false ? CALENDAR_AGAIN_MS : CALENDAR_EVERY_MS)
+    }
+  }
+  const running = Promise.all([publish(), follow()])
   return {
     async stop() {
       stopping.abort()
+      commands.stop()
       await Promise.race([running, delay(STOP_WITHIN_MS)])
     },
   }
+}
+
+/** What a feeder follows the calendar with; no keeper without the key that opens series. */
+function calendarOf(config: FeederConfig, futureAsset: Address) {
+  const { DATA_DIR: dataDir, MARKETS_FILE: marketsFile = join(dataDir, 'markets.json') } = config
+  const { RPC_URL: rpcUrl, SERIES_OWNER_PRIVATE_KEY: ownerKey } = config
+  const commands = venueCommands({ dataDir, marketsFile, env: commandEnvironment() })
+  const options = { rpcUrl, futureAsset, calendar: config.FUTURES_CALENDAR, venue: commands }
+  const keeper = ownerKey === undefined ? undefined : createCalendarKeeper({ ...options, ownerKey })
+  return { keeper, commands }
 }
 
 const config = readFeederConfig()

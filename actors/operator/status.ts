@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { MarketReason } from '../../interface/reasons.js'
 import type { Health } from '../../interface/venue.js'
 import { LAG_EVERY_MS } from '../../runtime/metrics/metrics.js'
 import { readMetrics, samplesOf, type ProcessMetrics } from './read-metrics.js'
@@ -27,7 +28,10 @@ export interface ProcessStatus {
 
 export interface MarketStatus {
   readonly market: string
-  /** `open`, `held` or `paused`, with the reason; `disabled`; `unknown` while the gateway does not answer. */
+  /**
+   * `open`, `held` or `paused`, with the reason; `ended` of a series whose time is over, which is no trouble; `disabled`;
+   * `unknown` while the gateway does not answer.
+   */
   readonly status: string
   readonly seq?: number
   /** Changes that the history, and the sockets, are behind. */
@@ -55,6 +59,8 @@ export interface StatusDeps {
 }
 
 const ANSWER_WITHIN_MS = 3_000
+/** The hold that no one lifts: it comes with the calendar, and ends when the market is disabled. */
+const ENDED: MarketReason = 'trading_ended'
 
 /** Asks every process for its metrics and the gateway for the venue's health; never rejects. */
 export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
@@ -183,7 +189,8 @@ function marketsOf(
 
 function tradingOf(health: Health['markets'][string] | undefined): string {
   if (health === undefined) return 'disabled'
-  const { trading_status: status = 'open', trading_status_reason: reason, trouble } = health
+  const { trading_status: shown = 'open', trading_status_reason: reason, trouble } = health
+  const status = shown === 'held' && reason === ENDED ? 'ended' : shown
   const why = [reason, trouble].filter((text) => text !== undefined).join('; ')
   return why === '' ? status : `${status} (${why})`
 }

@@ -27,6 +27,7 @@ import {
   type PriceRange,
   type RefusalReason,
 } from './contract.js'
+import type { Market } from './market.js'
 import type { FaultOf, VenueFaults } from './faults.js'
 import { futureEntry, futureFill, futurePrices, lastTradeSecOf } from './future-entry.js'
 import {
@@ -194,6 +195,10 @@ export function dateCodeOf(expirySec: bigint): string | undefined {
   const two = (value: number): string => `${value}`.padStart(2, '0')
   return `${two(date.getUTCDate())}${MONTHS[date.getUTCMonth()]}${two(date.getUTCFullYear() % 100)}`
 }
+
+/** Whether a market is a series of cash-settled dated futures: the kind that a calendar names. */
+export const isSeries = ({ contractType }: Pick<Market, 'contractType'>): boolean =>
+  contractType === future.type
 
 /** Why an identifier does not name this series (decision F20); undefined when it spells the date of its expiry. */
 export function seriesProblem(row: { readonly market: string; readonly subId: bigint }) {

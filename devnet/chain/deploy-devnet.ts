@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
@@ -35,6 +36,7 @@ export async function deployDevnet(
   rpcUrl: string,
   roles: RoleAccounts,
   traders: readonly KeyedAccount[],
+  calendar: FuturesCalendar,
 ): Promise<DevnetFacts> {
   const balance = `0x${DEPLOYER_WEI.toString(16)}`
   await callChain(rpcUrl, 'anvil_setBalance', [roles.deployer.address, balance])
@@ -49,6 +51,7 @@ export async function deployDevnet(
     batchOperators: [roles.executor.address],
     feeOwnerKey: roles.fee_owner.privateKey,
     feederKey: roles.feeder.privateKey,
+    calendar,
   })
   // The demo maker trades with itself, from two accounts.
   const holders = [...traders, roles.demo_maker, roles.demo_maker]

@@ -1,6 +1,8 @@
 import type { Address, Hex } from '../../core/action.js'
+import { expiriesFrom, type FuturesCalendar } from '../../core/contracts/future-calendar.js'
+import { exactNumber } from '../../core/decimal.js'
 import type { ContractBatch } from './deploy-perp.js'
-import { FUTURES_PARAMETERS, ONE, SERIES_EXPIRY_SEC, START_INDEX } from './futures-parameters.js'
+import { FUTURES_PARAMETERS, ONE, START_INDEX } from './futures-parameters.js'
 import { signSpotPrice } from './sign-prices.js'
 import type { TransactionBatch } from './transaction-batch.js'
 
@@ -10,8 +12,6 @@ const FUTURE = 4
 /** Cap of each wrapped asset per manager, 1e18: far above what the devnet mints. */
 const TOKEN_CAP = 10n ** 36n
 const INDEX_GAS = 400_000n
-/** A series of which trading would not begin is refused; a minute more for the block that creates it. */
-const LAST_HOUR_SEC = 3_660n
 
 /** The contracts that spot and futures share. */
 type Shared = Readonly<
@@ -98,17 +98,25 @@ export async function wireFutures(
     await call('Matching', at.matching, 'setAllowedModule', module, true)
 }
 
-/** Gives the index its first price and opens the series; leaves it out from an hour before its expiry on. */
+export interface FirstSeries {
+  /** Signs the index. */
+  readonly signerKey: Hex
+  /** Unix seconds of the newest block. */
+  readonly timeSec: bigint
+  readonly calendar: FuturesCalendar
+}
+
+/** Gives the index its first price and opens the series that the calendar names from this moment on. */
 export async function openSeries(
   batch: TransactionBatch,
   { call }: ContractBatch,
   at: FuturesAddresses,
-  { signerKey, timeSec }: { readonly signerKey: Hex; readonly timeSec: bigint },
+  { signerKey, timeSec, calendar }: FirstSeries,
 ): Promise<void> {
   const update = { chainId: batch.chainId, signerKey, timestampSec: timeSec }
   const price = { price: START_INDEX, confidence: ONE }
   const index = await signSpotPrice(update, at.futures_index_feed, price)
   await batch.send({ ...index, gas: INDEX_GAS })
-  if (timeSec + LAST_HOUR_SEC >= SERIES_EXPIRY_SEC) return
-  await call('FutureAsset', at.future_asset, 'createSeries', SERIES_EXPIRY_SEC)
+  for (const expirySec of expiriesFrom(calendar, exactNumber(timeSec)))
+    await call('FutureAsset', at.future_asset, 'createSeries', BigInt(expirySec))
 }

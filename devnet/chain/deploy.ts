@@ -10,6 +10,7 @@ import {
 import type { DeploymentFile } from '../../chain/reads/deployment.js'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { compileContracts } from './compile-contracts.js'
 import {
   createFuturesContracts,
@@ -47,6 +48,8 @@ export interface DeployOptions extends SenderOptions {
   readonly feeOwnerKey: Hex
   /** Signs and sends the feeds' prices. */
   readonly feederKey: Hex
+  /** Names the series of futures that are opened. */
+  readonly calendar: FuturesCalendar
 }
 
 type Addresses = Readonly<
@@ -73,8 +76,8 @@ export interface DevnetDeployment extends Addresses {
 /**
  * Deploys and wires all contracts: modules and executors allowed (executors, fee owner and feeder also receive gas
  * money), the futures manager knows both wrapped assets and the futures and is the spot manager too, the perp manager
- * knows cash, the perpetual and wrapped cNGN; the feeds have prices, the security module is endowed, and the series of
- * futures is open unless its last trade time has passed. An earlier spot manager knows both wrapped assets alone: its
+ * knows cash, the perpetual and wrapped cNGN; the feeds have prices, the security module is endowed, and the next series of
+ * futures by the calendar are open. An earlier spot manager knows both wrapped assets alone: its
  * accounts trade spot as well. Throws when a step fails.
  */
 export async function deploy(options: DeployOptions): Promise<DevnetDeployment> {
@@ -91,7 +94,8 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
   await wireAccounts(contracts, at, accounts)
   const timeSec = await batch.newestBlockTimeSec()
   await startPrices(batch, at, options.feederKey, timeSec)
-  await openSeries(batch, contracts, at, { signerKey: options.feederKey, timeSec })
+  const { feederKey: signerKey, calendar } = options
+  await openSeries(batch, contracts, at, { signerKey, timeSec, calendar })
   await batch.flush()
   const { spotFees, perpFees, futureFees, security } = accounts
   await allowFees({ ...options, privateKey: options.feeOwnerKey }, at, accounts)

@@ -2,9 +2,6 @@
 
 export const ONE = 10n ** 18n
 
-/** 2026-11-30 14:00 UTC: sub id and expiry of the series USDC-cNGN-30NOV26. */
-export const SERIES_EXPIRY_SEC = 1_796_047_200n
-
 /** The index when the devnet starts, in cNGN per USDC: the inverse of the spot price 1 / 0.00065, rounded. */
 export const START_INDEX = 1_538n * ONE
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Supervised } from '../../runtime/process/supervisor.js'
 import { findAnvil } from '../launcher/binaries.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
@@ -21,6 +22,7 @@ export interface LocalChainOptions {
     rpcUrl: string,
     roles: RoleAccounts,
     traders: readonly KeyedAccount[],
+    calendar: FuturesCalendar,
   ) => Promise<DevnetFacts>
 }
 
@@ -90,8 +92,8 @@ export async function settleDeployment(options: LocalChainOptions): Promise<Loca
 
 /** The state is written last: a chain state on disk implies that its deployment was complete. */
 async function deployAndSave(options: LocalChainOptions, rpcUrl: string): Promise<DevnetFacts> {
-  const { dataDir, savesChain } = options.keeping.config
-  const facts = await options.deploy(rpcUrl, options.roles, options.traders)
+  const { dataDir, savesChain, calendar } = options.keeping.config
+  const facts = await options.deploy(rpcUrl, options.roles, options.traders, calendar)
   await writeJsonDurably(factsFile(dataDir), facts)
   if (savesChain) await saveChainState(rpcUrl, chainStateFile(dataDir))
   return facts

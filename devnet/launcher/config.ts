@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
+import { futuresCalendar } from '../../runtime/process/config.js'
 import type { DemoMakerKeys } from './environment.js'
 import type { LogBounds } from './output.js'
 import { LauncherError } from './wait-for.js'
@@ -72,6 +74,7 @@ export const launcherEnv = z.object({
   DEMO_MAKER_SUBACCOUNT_ID: subaccounts.optional(),
   DEMO_MAKER_PERP_SUBACCOUNT_ID: subaccounts.optional(),
   DEMO_FLOW: flag.default(true),
+  FUTURES_CALENDAR: futuresCalendar,
 })
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -98,6 +101,8 @@ export interface LauncherConfig {
   readonly demoMaker: boolean
   /** Prices on the local chain stay fresh. */
   readonly feeder: boolean
+  /** The series of futures on the local chain. */
+  readonly calendar: FuturesCalendar
   readonly authDomain: string
   readonly logLevel: string
   /** Every line of every process on standard output, not only warnings. */
@@ -151,6 +156,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     savesChain: values.DEVNET_SAVE_CHAIN,
     demoMaker: values.DEMO_MAKER,
     feeder: values.DEVNET_FEEDER,
+    calendar: values.FUTURES_CALENDAR,
     authDomain: values.AUTH_DOMAIN,
     logLevel: values.LOG_LEVEL,
     logStdout: values.LOG_STDOUT,

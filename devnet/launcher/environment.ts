@@ -22,6 +22,8 @@ export interface Wiring {
     readonly withdrawalSubmitter: string | undefined
     readonly demoMaker: DemoMakerKeys | undefined
     readonly feeder: string | undefined
+    /** Of the futures' owner, for the feeder. */
+    readonly seriesOwner: string | undefined
   }
 }
 
@@ -86,7 +88,8 @@ export function workerEnvironments(
       return keyOf('DEPOSIT_SUBMITTER', keyFiles.depositSubmitter, keys.depositSubmitter)
     if (process === 'withdrawal-submitter')
       return keyOf('WITHDRAWAL_SUBMITTER', keyFiles.withdrawalSubmitter, keys.withdrawalSubmitter)
-    if (process === 'feeder') return { FEEDER_PRIVATE_KEY: keys.feeder }
+    if (process === 'feeder')
+      return { FEEDER_PRIVATE_KEY: keys.feeder, SERIES_OWNER_PRIVATE_KEY: keys.seriesOwner }
     if (process === 'demo-maker')
       return {
         DEMO_MAKER_PRIVATE_KEY: keys.demoMaker?.privateKey,

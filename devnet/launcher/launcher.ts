@@ -5,6 +5,7 @@ import { provideMarketFile, watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
 import { developmentAccounts, roleAccounts } from '../chain/accounts.js'
 import { deployDevnet, writeDevnetFile } from '../chain/deploy-devnet.js'
+import { readOpenSeries } from '../series/next-series.js'
 import {
   assertChainBelongs,
   chainStateFile,
@@ -54,7 +55,10 @@ export interface LauncherOptions {
 }
 
 type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKey'>
-type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile'>
+type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile'> & {
+  /** Expiries of the series of futures that are open on a local chain, rising, in unix seconds. */
+  readonly series: readonly number[]
+}
 
 /** Starts and stops a whole venue on this machine. */
 export function createLauncher(options: LauncherOptions): Launcher {
@@ -123,7 +127,7 @@ async function startAll(start: Start): Promise<string> {
   const { config, console } = keeping
   const [busSide, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
   const { marketsFile } = config
-  await provideMarketFile(marketsFile)
+  await provideMarketFile(marketsFile, undefined, chainSide.series)
   const marketData = { MARKETS_FILE: marketsFile, DEPLOYMENT_FILE: chainSide.deploymentFile }
   const markets = tradedMarketNames(marketData)
   for (const row of loadDeployedMarkets(marketData).absent) console.say(`  ${describeAbsent(row)}`)
@@ -201,6 +205,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
   await console.step(`start the local chain on 127.0.0.1:${port}`, () => chain.ready)
   const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
   if (keeper !== undefined) running.keeper = keeper
+  const rpcUrl = `http://127.0.0.1:${port}`
   const { privateKey } = roles.demo_maker
   const demoMaker = {
     privateKey,
@@ -208,7 +213,8 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
     perpSubaccountId: facts.demo_maker_perp_subaccount_id,
   }
   return {
-    rpcUrl: `http://127.0.0.1:${port}`,
+    rpcUrl,
+    series: await readOpenSeries(rpcUrl, facts.deployment),
     deploymentFile: await writeDevnetFile(config, ports, facts, traders),
     keys: {
       executor: roles.executor.privateKey,
@@ -216,6 +222,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       withdrawalSubmitter: roles.withdrawal_submitter.privateKey,
       demoMaker: config.demoMaker ? demoMaker : undefined,
       feeder: config.feeder ? roles.feeder.privateKey : undefined,
+      seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
     },
   }
 }
@@ -250,6 +257,7 @@ async function untilReady(gatewayUrl: string, say: (line: string) => void): Prom
 function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSide {
   return {
     rpcUrl: existing.rpcUrl,
+    series: [],
     deploymentFile: existing.file,
     keys: {
       executor: existing.executorPrivateKey,
@@ -257,6 +265,7 @@ function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSi
       withdrawalSubmitter: existing.withdrawalSubmitterPrivateKey,
       demoMaker: demoMaker ? existing.demoMaker : undefined,
       feeder: undefined,
+      seriesOwner: undefined,
     },
   }
 }

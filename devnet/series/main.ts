@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Address } from '../../core/action.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
-import { readRows } from '../../data/markets.js'
+import { MarketFileError, readRows } from '../../data/markets.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
 import { roleAccounts } from '../chain/accounts.js'
 import { devnetFile } from '../chain/deploy-devnet.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { readLauncherConfig } from '../launcher/config.js'
-import { createSeries, NoNextSeries, rowOfNextSeries } from './next-series.js'
+import { createSeries, NoNextSeries } from './next-series.js'
 
 const USAGE = `usage: ./venue series <expiry>
 
@@ -41,8 +42,8 @@ endAtHelp(USAGE)
 try {
   await openNextSeries(process.argv[2])
 } catch (error) {
-  const text =
-    error instanceof NoNextSeries ? error.message : String((error as Error).stack ?? error)
+  const isPlain = error instanceof NoNextSeries || error instanceof MarketFileError
+  const text = isPlain ? error.message : String((error as Error).stack ?? error)
   process.stderr.write(`venue: ${text}\n`)
   process.exit(1)
 }

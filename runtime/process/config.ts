@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readCalendar, type FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { CannotStart, faultsOf } from '../../core/cannot-start.js'
 import { CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
 
@@ -27,6 +28,17 @@ export const trustedProxies = z.coerce.number().int().min(0).max(MAX_PROXIES).de
 
 /** Setting of a process that takes orders: those a second of one owner, ten seconds' worth at once; 0: any number. */
 export const ordersPerSecond = z.coerce.number().int().min(0).max(100_000).default(0)
+
+/** Setting of the rule by which series of dated futures follow each other. */
+export const futuresCalendar = z
+  .string()
+  .default('month-end')
+  .transform((text, context): FuturesCalendar => {
+    const read = readCalendar(text)
+    if (typeof read === 'string' || !('problem' in read)) return read
+    context.addIssue({ code: 'custom', message: read.problem })
+    return z.NEVER
+  })
 
 /** Setting with the addresses of several copies of a process, separated by commas; at least one. */
 export const urlList = z

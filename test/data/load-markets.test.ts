@@ -9,6 +9,7 @@ import {
   MarketFileError,
   tradedMarketNames,
 } from '../../data/markets.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
 import { futureAddresses, perpAddresses, testAddresses } from '../support/builders.js'
 
 type Row = Record<string, unknown>
@@ -147,7 +148,7 @@ describe('loadMarkets', () => {
     const all = { ...testAddresses, ...perpAddresses, ...futureAddresses }
     const { markets, refused, absent } = loadMarkets(all)
     expect([refused, absent]).to.deep.equal([[], []])
-    const names = ['cNGN-USDC', 'cNGN-PERP', 'USDC-cNGN-30NOV26']
+    const names = ['cNGN-USDC', 'cNGN-PERP']
     expect(markets.map(({ market }) => market)).to.deep.equal(names)
     expect(markets[1]).to.deep.include({
       ordinal: 1,
@@ -166,10 +167,12 @@ describe('loadMarkets', () => {
     })
   })
 
-  it('joins the shipped future, whose contracts are 1,000 of its sizes', () => {
-    const { markets } = loadMarkets({ ...testAddresses, ...futureAddresses })
+  it('joins the row of a series, whose contracts are 1,000 of its sizes', () => {
+    const rows = [...shipped, rowOfNextSeries(shipped, 1_796_047_200)]
+    const { markets } = loadMarkets({ ...testAddresses, ...futureAddresses }, written(rows))
     expect(markets[1]).to.deep.include({
-      ...{ ordinal: 2, contractType: 'future', settlementType: 'cash_settled_future' },
+      ...{ market: 'USDC-cNGN-30NOV26', ordinal: 2, aliases: [], enabled: true },
+      ...{ contractType: 'future', settlementType: 'cash_settled_future' },
       ...{ minSize: 10n ** 18n, amountStep: 10n ** 18n, tickSize: 1n, takerFeeBps: 25 },
       ...{ contractMultiplier: 1_000n, amountScale: 10n ** 15n, subId: 1_796_047_200n },
       assetAddress: futureAddresses.future_asset,

@@ -164,6 +164,15 @@ describe('a market file that a venue begins with', () => {
     const other = join(dir.path, 'one.json')
     await provideMarketFile(other, [String(spot['market']), 'unknown'])
     expect(JSON.parse(readFileSync(other, 'utf8'))).to.deep.equal([spot])
+    const dated = join(dir.path, 'dated.json')
+    const expiries = [Date.UTC(2028, 1, 29, 14) / 1_000, Date.UTC(2028, 2, 31, 14) / 1_000]
+    await provideMarketFile(dated, ['cNGN-PERP'], expiries)
+    const written = JSON.parse(readFileSync(dated, 'utf8')) as Row[]
+    expect(written.map(({ market, ordinal, sub_id }) => [market, ordinal, sub_id])).to.deep.equal([
+      ['cNGN-PERP', 1, '0'],
+      ['USDC-cNGN-29FEB28', 2, `${expiries[0]}`],
+      ['USDC-cNGN-31MAR28', 3, `${expiries[1]}`],
+    ])
   })
 
   it('stays as it is where there is one', async () => {

@@ -6,11 +6,13 @@ import { privateKeyToAccount } from 'viem/accounts'
 import {
   batchExecutorAbi,
   erc20Abi,
+  futureAssetAbi,
   matchingAbi,
   subAccountsAbi,
   tradeModuleAbi,
 } from '../../chain/abi/contracts.js'
 import { DeploymentFileError, loadDeployment } from '../../chain/reads/deployment.js'
+import { expiriesFrom } from '../../core/contracts/future-calendar.js'
 import { deploy, type DevnetDeployment } from '../../devnet/chain/deploy.js'
 import { seedAccounts, type SeededAccount } from '../../devnet/chain/seed-accounts.js'
 import { ANVIL_CHAIN_ID, ANVIL_KEY, startAnvil, type Anvil } from '../support/anvil.js'
@@ -37,12 +39,22 @@ describe('deploying and seeding a chain with a block every second', () => {
       batchOperators: EXECUTORS.slice(0, 1),
       feeOwnerKey: testKey(1001),
       feederKey: testKey(1004),
+      calendar: 'month-end',
     })
     seeded = await seedAccounts({ ...sender, deployment: at, owners: OWNERS, mineNow: true })
   })
   after(async () => {
     await anvil.stop()
     await rm(directory, { recursive: true })
+  })
+
+  it('opens the series of the next two month ends', async () => {
+    const { client } = anvil
+    const asset = { address: at.future_asset, abi: futureAssetAbi } as const
+    const open = await client.readContract({ ...asset, functionName: 'openSeries' })
+    const { timestamp } = await client.getBlock()
+    expect(open.map(Number)).to.deep.equal(expiriesFrom('month-end', Number(timestamp)))
+    expect(open).to.have.length(2)
   })
 
   it('allows the executors and the modules, and gives the executors gas money', async () => {

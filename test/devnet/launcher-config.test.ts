@@ -92,6 +92,7 @@ describe('devnet/launcher-env', () => {
       withdrawalSubmitter: 'withdrawal-key',
       demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9,10' },
       feeder: 'feeder-key',
+      seriesOwner: 'owner-key',
     },
   }
   const environmentsOf = (told: Record<string, string>) =>
@@ -120,7 +121,7 @@ describe('devnet/launcher-env', () => {
     expect(secretsOf('executor')).to.deep.equal(['EXECUTOR_PRIVATE_KEY', 'EXECUTOR_SECRET'])
     expect(secretsOf('deposit-submitter')).to.deep.equal(['DEPOSIT_SUBMITTER_PRIVATE_KEY'])
     expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
-    expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY'])
+    expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY', 'SERIES_OWNER_PRIVATE_KEY'])
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
     const inFile = environmentsOf({ EXECUTOR_KEY_FILE: '/k' })
     expect(inFile('executor')).to.include({ EXECUTOR_KEY_FILE: '/k' })

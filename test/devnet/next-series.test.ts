@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { inProject } from '../../devnet/launcher/binaries.js'
-import { createSeries, NoNextSeries, rowOfNextSeries } from '../../devnet/series/next-series.js'
+import { MarketFileError, parseRow } from '../../data/market-row.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
+import { createSeries, NoNextSeries } from '../../devnet/series/next-series.js'
 import { testPrivateKey } from '../support/builders.js'
 import { seriesRow } from '../support/series-rows.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -52,8 +54,11 @@ describe('the row of the next series', () => {
     )
   })
 
-  it('cannot be made without a series before it, or without a date', () => {
-    expect(() => rowOfNextSeries(rows.slice(0, 1), DEC_SEC)).to.throw(NoNextSeries, 'no series')
-    expect(() => rowOfNextSeries(rows, 0)).to.throw(NoNextSeries, '0 is no expiry')
+  it('is like the one that ships without a series before it, and none without a date', () => {
+    const first = rowOfNextSeries(rows.slice(0, 1), DEC_SEC)
+    expect(first).to.deep.equal(seriesRow('USDC-cNGN-31DEC26', 8, BigInt(DEC_SEC)))
+    expect(JSON.stringify(first)).to.not.include('DATE')
+    expect(parseRow(first)).to.include({ market: 'USDC-cNGN-31DEC26', enabled: true })
+    expect(() => rowOfNextSeries(rows, 0)).to.throw(MarketFileError, '0 is no expiry')
   })
 })

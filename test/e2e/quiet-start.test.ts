@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { memoryKibOf } from '../../bench/process-usage.js'
-import { inProject } from '../../devnet/launcher/binaries.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 
 const IDLE_MS = 12_000
@@ -39,13 +38,9 @@ describe('a venue that is left alone', function () {
   after(() => venue?.stop())
 
   const start = (dataDir?: string) => {
-    const rows = JSON.parse(readFileSync(inProject('data/markets.json'), 'utf8')) as {
-      readonly market: string
-    }[]
-    const markets = rows.map(({ market }) => market)
     const env = { DEMO_FLOW: '1' }
     const kept = dataDir === undefined ? {} : { dataDir }
-    return startVenue({ blockTime: 2, demoMaker: true, feeder: true, markets, env, ...kept })
+    return startVenue({ blockTime: 2, demoMaker: true, feeder: true, markets: 'all', env, ...kept })
   }
 
   it('logs no warning from its start to the end of 12 idle seconds', async () => {

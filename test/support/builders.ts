@@ -9,7 +9,9 @@ import type { Order, OrderProgress, Side } from '../../core/engine/order.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { amountE18, E18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
+import { joinMarket, parseRow } from '../../data/market-row.js'
 import { loadMarkets } from '../../data/markets.js'
+import { seriesRow } from './series-rows.js'
 
 const repeated = (pair: string): Address => `0x${pair.repeat(20)}`
 
@@ -50,11 +52,10 @@ export function aMarket(overrides: MarketFields = {}): Market {
 export const openedState = (overrides: MarketFields = {}): MatcherState =>
   emptyMatcherState(openingOf(aMarket(overrides)))
 
-/** The dated future of the shipped market file on made-up addresses, with the overrides. */
+/** The series USDC-cNGN-30NOV26 on made-up addresses, with the overrides. */
 export function aFuture(overrides: MarketFields = {}): Market {
-  const [, future] = loadMarkets({ ...testAddresses, ...futureAddresses }).markets
-  if (future === undefined) throw new Error('the market file has no future')
-  return { ...future, ...overrides } as Market
+  const row = parseRow(seriesRow('USDC-cNGN-30NOV26', 2, 1_796_047_200n))
+  return { ...joinMarket(row, { ...testAddresses, ...futureAddresses }), ...overrides } as Market
 }
 
 /** The perpetual of the shipped market file on made-up addresses, with the overrides. */

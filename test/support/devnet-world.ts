@@ -10,6 +10,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { matchingAbi, subAccountsAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { compileContracts, type ContractName } from '../../devnet/chain/compile-contracts.js'
 import { deploy, type DevnetDeployment } from '../../devnet/chain/deploy.js'
 import { seedAccounts, seedTradingAccounts } from '../../devnet/chain/seed-accounts.js'
@@ -61,7 +62,11 @@ export function testKey(n: number): Hex {
 export const FEEDER_KEY: Hex = testKey(1004)
 
 /** Starts a chain and deploys and seeds it; every address may send without a key. */
-export async function openWorld(options: AnvilOptions = {}): Promise<World> {
+/** A chain with the contracts; it has no series of futures unless a calendar is given. */
+export async function openWorld(
+  options: AnvilOptions = {},
+  calendar: FuturesCalendar = 'none',
+): Promise<World> {
   const anvil = await startAnvil(options)
   const feeOwner = privateKeyToAccount(testKey(1001))
   const executor = lower(privateKeyToAccount(testKey(1002)).address)
@@ -72,6 +77,7 @@ export async function openWorld(options: AnvilOptions = {}): Promise<World> {
     batchOperators: [executor],
     feeOwnerKey: testKey(1001),
     feederKey: FEEDER_KEY,
+    calendar,
   })
   const accounts = [1, 2, 3].map((n) => privateKeyToAccount(testKey(n)))
   const owners = accounts.map((account) => lower(account.address))

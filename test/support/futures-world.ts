@@ -2,8 +2,8 @@ import { encodeFunctionData, type Abi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { matchingAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { compileContracts, type Artifacts } from '../../devnet/chain/compile-contracts.js'
-import { SERIES_EXPIRY_SEC } from '../../devnet/chain/futures-parameters.js'
 import { seedTradingAccounts } from '../../devnet/chain/seed-accounts.js'
 import { signSpotPrice } from '../../devnet/chain/sign-prices.js'
 import { ANVIL_CHAIN_ID, ANVIL_KEY } from './anvil.js'
@@ -62,14 +62,20 @@ export async function withSeries(world: World): Promise<FuturesWorld> {
   return built
 }
 
+/** The expiry of the series of a world with a time of its own: 2026-11-30 14:00 UTC. */
+export const SERIES_EXPIRY_SEC = 1_796_047_200
+
 /**
- * A world at a time of its own choice, on the series of the deployment, where a block is one second after the one before
- * unless a test says otherwise.
+ * A world at a time of its own choice, by default on one series, where a block is one second after the one before unless a test
+ * says otherwise.
  */
-export async function openDatedWorld(startSec: number): Promise<FuturesWorld> {
-  const world = await openWorld({ startSec })
+export async function openDatedWorld(
+  startSec: number,
+  calendar: FuturesCalendar = [SERIES_EXPIRY_SEC],
+): Promise<FuturesWorld> {
+  const world = await openWorld({ startSec }, calendar)
   await world.client.setBlockTimestampInterval({ interval: 1 })
-  return { ...world, artifacts: await compileContracts(), subId: SERIES_EXPIRY_SEC }
+  return { ...world, artifacts: await compileContracts(), subId: BigInt(SERIES_EXPIRY_SEC) }
 }
 
 export async function timeOf(world: Pick<World, 'client'>): Promise<number> {

@@ -221,6 +221,7 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
   await readClock()
   readFile()
   return {
+    marketsFile,
     nowSec: () => Math.floor(nowMs / 1_000),
     marketOf,
     /**

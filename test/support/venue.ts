@@ -51,8 +51,11 @@ export interface StartVenueOptions {
   /** Off by default: prices of the deployment are fresh for three minutes. */
   readonly feeder?: boolean
   readonly env?: Readonly<Record<string, string>>
-  /** Names of its markets; the spot market alone by default, because each further matcher costs time. */
-  readonly markets?: readonly string[]
+  /**
+   * Names of its markets, or those that every venue begins with, two series of futures among them; the spot market alone by
+   * default, because each further matcher costs time.
+   */
+  readonly markets?: readonly string[] | 'all'
   /** The directory of an earlier venue to continue from; a new temporary one by default. */
   readonly dataDir?: string
   /** How long the start may take; 90 seconds by default. */
@@ -91,10 +94,9 @@ export class VenueNotReady extends Error {
 export async function startVenue(options: StartVenueOptions = {}): Promise<TestVenue> {
   await provideBundles()
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'venue-')))
-  const { beside, env = {} } = options
-  if (beside === undefined) {
-    await provideMarketFile(join(dataDir, 'markets.json'), options.markets ?? SPOT_ALONE)
-  }
+  const { beside, env = {}, markets = SPOT_ALONE } = options
+  if (beside === undefined && markets !== 'all')
+    await provideMarketFile(join(dataDir, 'markets.json'), markets)
   const launcher = spawn(process.execPath, ['--optimize-for-size', 'bundle/devnet/up.js'], {
     cwd: inProject('.'),
     env: {
@@ -181,6 +183,7 @@ function launcherEnvironment(options: StartVenueOptions, dataDir: string): Recor
     DEMO_MAKER: options.demoMaker === true ? '1' : '0',
     DEMO_FLOW: '0',
     DEVNET_FEEDER: options.feeder === true ? '1' : '0',
+    FUTURES_CALENDAR: options.markets === 'all' ? 'month-end' : 'none',
   }
 }
 

@@ -16,11 +16,12 @@ describe('readStatus', () => {
   const dir = tempDir()
   const [running, stopped] = [join(dir.path, 'running'), join(dir.path, 'stopped')]
   const gateway = createServer((request, response) => {
-    const markets = { 'cNGN-USDC': { trading_status: 'open', projected_seq: 3 } }
+    const markets = { 'cNGN-USDC': { projected_seq: 3, ...trading } }
     response.end(JSON.stringify(request.url === '/readyz' ? { status: 'ready' } : { markets }))
   })
   let gatewayUrl = ''
   let isServerUp = 1
+  let trading: object = { trading_status: 'open' }
   before(async () => {
     gateway.listen(0, '127.0.0.1')
     await once(gateway, 'listening')
@@ -62,6 +63,18 @@ describe('readStatus', () => {
       ['cNGN-USDC', 'open'],
     ])
     expect([status.isWell, status.troubles]).to.deep.equal([true, []])
+  })
+
+  it('calls a series ended whose time is over, which is no trouble, and any other hold one', async () => {
+    const read = async (reason: string) => {
+      trading = { trading_status: 'held', trading_status_reason: reason }
+      const { markets, troubles } = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+      trading = { trading_status: 'open' }
+      return [markets[1]?.status, troubles]
+    }
+    expect(await read('trading_ended')).to.deep.equal(['ended (trading_ended)', []])
+    const held = 'held (index_stale)'
+    expect(await read('index_stale')).to.deep.equal([held, [`cNGN-USDC: ${held}`]])
   })
 
   it('shows how far the slowest copy of a reader is behind', async () => {
