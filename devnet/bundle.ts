@@ -1,5 +1,5 @@
 import { build, type OutputFile, type Plugin } from 'esbuild'
-import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { inProject } from './launcher/binaries.js'
 
@@ -50,7 +50,10 @@ const OTHER_ROOMS: ReadonlySet<string> = new Set(['bench', 'examples', 'test', '
 
 /** Bundles every program; names stay as they are. The bundles have source maps, which lead to the TypeScript sources. */
 export async function bundlePrograms(): Promise<void> {
-  const begun = new Date()
+  // The time is that of the file system, as the times are that it is compared with.
+  const begun = `${made}.${process.pid}`
+  await mkdir(bundle, { recursive: true })
+  await writeFile(begun, '')
   const { outputFiles } = await build({
     ...{ entryPoints: PROGRAMS.map((program) => join(dist, program)), outbase: dist },
     ...{ outdir: bundle, write: false, external: NOT_BUNDLED, plugins: [usedParts, ownModules] },
@@ -60,8 +63,7 @@ export async function bundlePrograms(): Promise<void> {
     ...{ sourcemap: true, sourcesContent: false, logLevel: 'warning' },
   })
   await Promise.all(outputFiles.map(writeWhole))
-  await writeFile(made, '')
-  await utimes(made, begun, begun)
+  await rename(begun, made)
 }
 
 /** The same, unless the bundles are newer than the compiled code and the packages. */
