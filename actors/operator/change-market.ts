@@ -19,7 +19,7 @@ import {
   type MarketData,
 } from '../../data/markets.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
-import type { OperatorKey } from '../../runtime/bus/nkeys.js'
+import type { OperatorKey } from '../../runtime/bus/operator-key.js'
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
 

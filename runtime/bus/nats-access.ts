@@ -1,10 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { nkeyAuthenticator, type ConnectionOptions } from 'nats'
+import type { ConnectionOptions } from 'nats'
 import { z } from 'zod'
 import { inboxPrefix } from '../../bus-schemas/subjects.js'
 import type { BusUser } from '../../bus-schemas/permissions.js'
 import { CannotStart } from '../../core/cannot-start.js'
+import { NotAKey, signingKeyOf, type SigningKey } from './nkeys.js'
 
 /** Addresses separated by commas. */
 const addresses = z
@@ -81,7 +82,7 @@ interface Access extends Pick<ConnectionOptions, 'authenticator' | 'inboxPrefix'
 
 /**
  * How the client connects as this user. Throws BusAccessRefused for an address beyond this machine without TLS or without
- * credentials, and for a seed that other users of the machine can read.
+ * credentials, and for a seed that other users of the machine can read, or that is none.
  */
 export function readAccess(place: BusPlace, user: BusUser | undefined): Access {
   const servers = place.url.split(',').map((url) => url.trim())
@@ -90,15 +91,22 @@ export function readAccess(place: BusPlace, user: BusUser | undefined): Access {
   if (encrypted.length > 0 && encrypted.length < servers.length) {
     throw new BusAccessRefused('NATS_URL names servers with TLS and others without')
   }
-  const seed = place.credentials === undefined ? undefined : readSeed(place.credentials, user)
+  const { credentials } = place
+  const key = credentials === undefined ? undefined : readSigningKey(credentials, user)
   return {
     servers,
     ...(user !== undefined && { inboxPrefix: inboxPrefix(user) }),
-    ...(seed !== undefined && { authenticator: nkeyAuthenticator(seed) }),
+    ...(key !== undefined && { authenticator: (nonce) => answerTo(key, nonce) }),
     // Present, so that a server without TLS is refused.
     ...(encrypted.length > 0 && { tls: tlsOf(place.tls ?? {}) }),
   }
 }
+
+/** What proves to the server who connects: the signature of its challenge, in base64. */
+const answerTo = ({ publicKey, sign }: SigningKey, nonce = '') => ({
+  nkey: publicKey,
+  sig: Buffer.from(sign(Buffer.from(nonce, 'utf8'))).toString('base64'),
+})
 
 function assertSafe(url: string, credentials: string | undefined): void {
   if (isLoopback(url)) return
@@ -133,14 +141,19 @@ export const seedFile = (user: string): string => `${user}.nk`
 
 const OTHERS = 0o077
 
-/** The seed in a file, or in a user's file of a directory. Throws BusAccessRefused. */
-export function readSeed(path: string, user: string | undefined): Uint8Array {
+/** The key of the seed in a file, or in a user's file of a directory. Throws BusAccessRefused. */
+export function readSigningKey(path: string, user: string | undefined): SigningKey {
   const file = isDirectory(path) && user !== undefined ? join(path, seedFile(user)) : path
   const [mode, text] = readText(file)
   if ((mode & OTHERS) !== 0) {
     throw new BusAccessRefused(`${file} can be read by others: chmod 600 ${file}`)
   }
-  return new TextEncoder().encode(text.trim())
+  try {
+    return signingKeyOf(new TextEncoder().encode(text.trim()))
+  } catch (cause) {
+    if (!(cause instanceof NotAKey)) throw cause
+    throw new BusAccessRefused(`${file} holds no seed: ${cause.message}`, { cause })
+  }
 }
 
 const isDirectory = (path: string): boolean =>

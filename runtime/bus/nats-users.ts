@@ -2,8 +2,8 @@ import { mkdir, open, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { BUS_USERS, permissionsOf, type BusUser } from '../../bus-schemas/permissions.js'
-import { readSeed, seedFile } from './nats-access.js'
-import { newSeed, publicKeyOf } from './nkeys.js'
+import { readSigningKey, seedFile } from './nats-access.js'
+import { newSeed } from './nkeys.js'
 
 /** The public keys of the bus's users. */
 export type PublicKeys = Readonly<Record<BusUser, string>>
@@ -21,7 +21,7 @@ export async function provideSeeds(dir: string): Promise<PublicKeys> {
   for (const user of BUS_USERS) {
     const file = join(dir, seedFile(user))
     if (!existsSync(file)) await writeSeed(file)
-    keys.push([user, publicKeyOf(readSeed(file, user))])
+    keys.push([user, readSigningKey(file, user).publicKey])
   }
   return Object.fromEntries(keys) as PublicKeys
 }
@@ -47,10 +47,13 @@ export async function provideUsers(
   return { file, keys }
 }
 
-/** The users as the configuration of nats-server states them: `authorization { users: [ ... ] }`. */
+/** A machine that is busy may take long to start a client; the server's own limit is two seconds. */
+const SIGNED_WITHIN_S = 30
+
+/** The users as the configuration of nats-server states them: `authorization { timeout, users: [ ... ] }`. */
 export function authorizationBlock(keys: PublicKeys): string {
   const users = BUS_USERS.map((user) => userBlock(user, keys[user]))
-  return `authorization {\n  users: [\n${users.join('')}  ]\n}\n`
+  return `authorization {\n  timeout: ${SIGNED_WITHIN_S}\n  users: [\n${users.join('')}  ]\n}\n`
 }
 
 function userBlock(user: BusUser, key: string): string {

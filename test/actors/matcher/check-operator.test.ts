@@ -8,7 +8,8 @@ import type { MarketRequest } from '../../../bus-schemas/markets.js'
 import { operatorNonces } from '../../../bus-schemas/subjects.js'
 import { AppendRefused, BusUnavailable, type ClaimsSpec } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { newSeed, operatorKeyOf } from '../../../runtime/bus/nkeys.js'
+import { newSeed } from '../../../runtime/bus/nkeys.js'
+import { operatorKeyOf } from '../../../runtime/bus/operator-key.js'
 import { rejectionOf } from '../../runtime/bus/probes.js'
 
 const NOW = 1_700_000_000_000

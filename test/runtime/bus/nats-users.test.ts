@@ -87,6 +87,11 @@ describe('the users of the bus', function () {
     )
   })
 
+  it('have longer to sign than the server gives by itself', async () => {
+    const answer = await fetch(`${server.monitorUrl}/varz`)
+    expect(await answer.json()).to.include({ auth_timeout: 30 })
+  })
+
   it('append what is theirs; what is another’s is refused, and nothing is stored', async () => {
     const before = await lengths()
     const allowed: string[] = []
@@ -164,6 +169,12 @@ describe('the users of the bus', function () {
     expect(() => readAccess({ url: server.url, credentials: '/nowhere' }, 'gateway')).to.throw(
       BusAccessRefused,
       '/nowhere cannot be read',
+    )
+    const blank = join(dir.path, 'blank.nk')
+    writeFileSync(blank, '\n', { mode: 0o600 })
+    expect(() => readAccess({ url: server.url, credentials: blank }, 'gateway')).to.throw(
+      BusAccessRefused,
+      `${blank} holds no seed`,
     )
   })
 })

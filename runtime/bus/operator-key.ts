@@ -1,0 +1,37 @@
+import { operatorText, type MarketRequest } from '../../bus-schemas/markets.js'
+import { readSigningKey } from './nats-access.js'
+import { signingKeyOf, type SigningKey } from './nkeys.js'
+
+/** Signs an operator's commands. */
+export interface OperatorKey {
+  readonly publicKey: string
+  /** The request with the proof of who gives it. */
+  sign(market: string, request: MarketRequest, issued: Issued): MarketRequest
+}
+
+/** What makes one command differ from every other with the same words. */
+interface Issued {
+  /** Unix milliseconds. */
+  readonly issuedAtMs: number
+  /** 32 hex digits, never used before. */
+  readonly nonce: string
+}
+
+/** Throws NotAKey. */
+export const operatorKeyOf = (seed: Uint8Array): OperatorKey => signsCommands(signingKeyOf(seed))
+
+/** The key in a file, or the operator's in a directory of seeds. Throws BusAccessRefused. */
+export const readOperatorKey = (path: string): OperatorKey =>
+  signsCommands(readSigningKey(path, 'operator'))
+
+const signsCommands = (key: SigningKey): OperatorKey => ({
+  publicKey: key.publicKey,
+  sign: (market, request, { issuedAtMs, nonce }) => {
+    const unsigned = { key: key.publicKey, issued_at_ms: issuedAtMs, nonce }
+    const signature = key.sign(operatorText(market, request, unsigned))
+    return {
+      ...request,
+      proof: { ...unsigned, signature: Buffer.from(signature).toString('base64') },
+    }
+  },
+})
