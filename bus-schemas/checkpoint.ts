@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { assert } from '../core/assert.js'
 import type { MatcherSnapshot } from '../core/engine/snapshot.js'
-import { MalformedMessage, position, text, whole, type Codec } from '../core/wire/codec.js'
+import { MalformedMessage, never, position, text, whole, type Codec } from '../core/wire/codec.js'
 import { struct } from '../core/wire/compound.js'
 import {
   checkpointVersions,
@@ -47,7 +47,7 @@ interface PartHead {
 
 const partLine = struct<PartHead>({ no: whole, list: text })
 
-/** The bytes are no whole checkpoint of this market and version. */
+/** The bytes are no whole checkpoint of this market and version, or nothing that can be decoded. */
 export class CheckpointUnusable extends Error {
   override readonly name = 'CheckpointUnusable'
 }
@@ -165,11 +165,56 @@ export function decodeCheckpoint(
   if (seal.market !== market.market) {
     throw new CheckpointUnusable(`of ${seal.market}, not ${market.market}`)
   }
-  const { head, lists } = versions.read(seal.version, readParts(parts), 'checkpoint')
+  const read = () => versions.read(seal.version, readParts(parts), 'checkpoint')
+  const { head, lists } = orUnusable(read)
   const { commandSeq, feed, term, scalars } = head
   const state = { observed: undefined, fault: undefined, ...scalars, ...lists }
   return { market: market.market, commandSeq, feed, term, state }
 }
+
+/** Whatever decoding fails with, another checkpoint or the log still holds the state. Nothing in it asks the bus. */
+export function orUnusable<T>(decode: () => T): T {
+  try {
+    return decode()
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CheckpointUnusable(`it cannot be decoded: ${why}`, { cause })
+  }
+}
+
+/** Checks the messages of a checkpoint one after the other, each in a millisecond or two. */
+export interface CheckpointCheck {
+  /** Takes the next part. Throws CheckpointUnusable when a start could not decode it. */
+  take(part: Uint8Array): void
+  /** Throws CheckpointUnusable unless this is the seal of all that was taken. */
+  close(seal: Uint8Array): void
+}
+
+/** For a checkpoint that this build has written. */
+export function checkCheckpoint(market: LogMarket): CheckpointCheck {
+  const { head, lists } = checkpointVersions(market).form
+  const codecs = new Map<string, Pick<Codec<unknown>, 'read'>>(Object.entries({ head, ...lists }))
+  const hash = createHash('sha256')
+  return {
+    take(part) {
+      hash.update(part)
+      orUnusable(() => {
+        for (const { list, rows } of readParts([part]))
+          for (const row of rows) (codecs.get(list) ?? never).read(row, list)
+      })
+    },
+    close(message) {
+      const seal = readSeal(message)
+      if (seal === undefined) throw new CheckpointUnusable('no seal at its end')
+      if (!isSealOf(seal, hash, message)) throw new CheckpointUnusable(OTHER_BYTES)
+    },
+  }
+}
+
+const OTHER_BYTES = 'its bytes are not what was written'
+
+const isSealOf = (seal: Seal, hash: Hash, message: Uint8Array): boolean =>
+  Buffer.from(sealed(seal, hash)).equals(message)
 
 function* readParts(parts: readonly Uint8Array[]): Generator<ReadPart> {
   for (const part of parts) {
@@ -184,8 +229,6 @@ function assertSealed(parts: readonly Uint8Array[], last: Uint8Array): Seal {
   if (seal === undefined) throw new CheckpointUnusable('no seal at its end')
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
-  if (!Buffer.from(sealed(seal, hash)).equals(last)) {
-    throw new CheckpointUnusable('its bytes are not what was written')
-  }
+  if (!isSealOf(seal, hash, last)) throw new CheckpointUnusable(OTHER_BYTES)
   return seal
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeBlock, holdsBlock } from '../../bus-schemas/blocks.js'
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import { checkpointState } from '../../bus-schemas/checkpoint-state.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
@@ -8,7 +9,6 @@ import { wordAmount, wordQuote } from '../../core/contracts/amount-words.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import { forgetAlike, type Block } from '../../core/engine/change.js'
-import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import { stateOrEmpty, StreamMissing, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
@@ -178,20 +178,26 @@ export async function openReplay(
   const checkpoint = await oldestCheckpoint(bus, market, firstSeq - 1)
   if (checkpoint === undefined) return undefined
   const { state, commandSeq, feed } = checkpoint
-  const start = { state: restoreSnapshot(state), fromSeq: commandSeq + 1, onCommand }
+  const start = { state, fromSeq: commandSeq + 1, onCommand }
   const { messageSeq: afterMessage, sha256 } = feed
   return { replay: replayLog(bus, name, start), afterMessage, sha256 }
+}
+
+interface OldestCheckpoint extends Pick<Checkpoint, 'commandSeq' | 'feed'> {
+  readonly state: MatcherState
 }
 
 async function oldestCheckpoint(
   bus: Bus,
   market: Market,
   leastCommandSeq: number,
-): Promise<Checkpoint | undefined> {
+): Promise<OldestCheckpoint | undefined> {
   for (const stored of (await storedCheckpoints(bus, market.market)).reverse()) {
     if (stored.commandSeq < leastCommandSeq) continue
     try {
-      return await loadCheckpoint(bus, market, stored)
+      const checkpoint = await loadCheckpoint(bus, market, stored)
+      const { commandSeq, feed } = checkpoint
+      return { state: checkpointState(checkpoint), commandSeq, feed }
     } catch (error) {
       // Try the next checkpoint, as the matcher does.
       if (!(error instanceof CheckpointUnusable)) throw error

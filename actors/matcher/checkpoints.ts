@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import { checkpointState } from '../../bus-schemas/checkpoint-state.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'
-import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
 import { MessagesGone, type Bus, type BusMessage, type StreamState } from '../../runtime/bus/bus.js'
 import {
@@ -52,7 +52,7 @@ export interface Restored {
   readonly feed: FeedStart
   /** The term of the checkpoint, 0 without one. */
   readonly term: number
-  /** Newest first. */
+  /** Newest first, from the newest that can be used on: what is older is as good, what is newer is not counted. */
   readonly checkpoints: readonly StoredCheckpoint[]
   /** Where the command log ended, at least as far as the feed reaches. */
   readonly logEnd: number
@@ -84,13 +84,14 @@ async function restoreState({ bus, market, facts }: RestoreOptions): Promise<Res
   const checkpoints = await listCheckpoints(bus, market.market)
   // Read afterwards, so that the log covers them: a leader may write one meanwhile.
   const commands = await bus.streamState(commandsStream(market.market))
-  for (const stored of checkpoints) {
+  for (const [place, stored] of checkpoints.entries()) {
     try {
       const checkpoint = await loadCheckpoint(bus, market, stored)
       assertCovered(checkpoint, commands, market.market)
       const block = await lastBlockOf(bus, checkpoint)
-      const { state, commandSeq, term } = checkpoint
-      return { state: restoreSnapshot(state), commandSeq, block, term, checkpoints }
+      const { commandSeq, term } = checkpoint
+      const state = checkpointState(checkpoint)
+      return { state, commandSeq, block, term, checkpoints: checkpoints.slice(place) }
     } catch (error) {
       if (!(error instanceof CheckpointUnusable)) throw error
       facts.checkpointUnusable(stored, error.message)
@@ -104,7 +105,7 @@ async function restoreState({ bus, market, facts }: RestoreOptions): Promise<Res
   const opening = await readOpening(bus, market)
   assert(opening !== undefined, `${commandsStream(market.market)} is empty`)
   const block = { messageSeq: 0, data: new Uint8Array() }
-  return { state: emptyMatcherState(opening), commandSeq: 0, block, term: 0, checkpoints }
+  return { state: emptyMatcherState(opening), commandSeq: 0, block, term: 0, checkpoints: [] }
 }
 
 /** Throws StreamsDisagree when the feed holds nothing from which its place could be read. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  checkCheckpoint,
   CheckpointUnusable,
   decodeCheckpoint,
   encodeCheckpoint,
@@ -90,8 +91,9 @@ export async function loadCheckpoint(
 
 /**
  * Writes the messages of a checkpoint in succession and resolves once its seal is durable; stops when `isOver` returns
- * true before a message. After an error, a lost acknowledgement or a message of another writer in between, the messages
- * have no seal and are ignored.
+ * true before a message. What is stored is read back before it is sealed: throws CheckpointUnusable when a start could not
+ * decode it. After an error, a lost acknowledgement or a message of another writer in between, the messages have no seal
+ * and are ignored.
  */
 export async function writeCheckpoint(
   bus: Bus,
@@ -101,17 +103,49 @@ export async function writeCheckpoint(
   const { market, commandSeq } = checkpoint
   const stream = checkpointsStream(market)
   const { lastSeq } = await bus.streamState(stream)
+  const firstSeq = lastSeq + 1
   let sealSeq = lastSeq
   let startedAt = performance.now()
   const buffer = Buffer.allocUnsafeSlow(MAX_MESSAGE_BYTES)
   for (const text of encodeCheckpoint(checkpoint)) {
     if (isOver()) return undefined
     const data = buffer.subarray(0, buffer.write(text))
+    if (readSeal(data) !== undefined) {
+      const isRead = await readBack(bus, checkpoint, { firstSeq, seal: data, isOver })
+      if (!isRead) return undefined
+    }
     sealSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: sealSeq })
     await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
     startedAt = performance.now()
   }
   const [seal] = await bus.read(stream, sealSeq, 1)
   if (seal === undefined) return undefined
-  return { firstSeq: lastSeq + 1, sealSeq, commandSeq, storedAtMs: seal.storedAtMs }
+  return { firstSeq, sealSeq, commandSeq, storedAtMs: seal.storedAtMs }
+}
+
+interface Unsealed {
+  readonly firstSeq: number
+  /** The seal that is to be written behind its parts. */
+  readonly seal: Uint8Array
+  readonly isOver: () => boolean
+}
+
+/** Decodes the stored parts one by one, as a start would, and then their seal; false when it is over before. */
+async function readBack(
+  bus: Bus,
+  { market, state }: Checkpoint,
+  { firstSeq, seal, isOver }: Unsealed,
+): Promise<boolean> {
+  const check = checkCheckpoint(state.identity)
+  const endSeq = firstSeq + (readSeal(seal)?.parts ?? 0)
+  for (let seq = firstSeq; seq < endSeq; seq += 1) {
+    if (isOver()) return false
+    const [message] = await readKept(bus, checkpointsStream(market), { seq, count: 1 })
+    if (message === undefined) throw new CheckpointUnusable('its messages are gone')
+    const startedAt = performance.now()
+    check.take(message.data)
+    await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
+  }
+  check.close(seal)
+  return true
 }

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { CheckpointUnusable } from '../../../bus-schemas/checkpoint.js'
+import { checkpointState } from '../../../bus-schemas/checkpoint-state.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
@@ -8,7 +10,6 @@ import type { ChainFill } from '../../../core/chain-fill.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
 import type { Match } from '../../../core/engine/change.js'
-import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../../core/engine/state.js'
 import { signedAmount } from '../../../core/entry/order-terms.js'
 import {
@@ -185,8 +186,13 @@ async function foldLog(
 
 async function startingState(bus: Bus, market: Market) {
   for (const stored of await listCheckpoints(bus, market.market)) {
-    const { state, commandSeq } = await loadCheckpoint(bus, market, stored)
-    return { state: restoreSnapshot(state), commandSeq }
+    try {
+      const checkpoint = await loadCheckpoint(bus, market, stored)
+      return { state: checkpointState(checkpoint), commandSeq: checkpoint.commandSeq }
+    } catch (error) {
+      // The next one or the log still holds the state.
+      if (!(error instanceof CheckpointUnusable)) throw error
+    }
   }
   const opening = await readOpening(bus, market)
   if (opening === undefined)

@@ -11,6 +11,7 @@ import {
   commandsSubject,
 } from '../../../bus-schemas/subjects.js'
 import { captureState } from '../../../core/engine/capture.js'
+import { addDeadline } from '../../../core/engine/deadlines.js'
 import type { MatcherState } from '../../../core/engine/state.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import {
@@ -147,6 +148,36 @@ describe('the writer of checkpoints', () => {
     checkpointer.applied(9, capture)
     expect(captures).to.equal(1)
     await write(checkpointer, 3)
+  })
+
+  it('seals none that cannot be read back, and keeps those before it', async () => {
+    const checkpointer = writer()
+    await write(checkpointer, 3)
+    const [before] = written
+    const damaging: Bus['read'] = async (...given) => {
+      const read = await bus.read(...given)
+      return read.map((message) => ({ ...message, data: message.data.slice(1) }))
+    }
+    let isDamaging = true
+    const read: Bus['read'] = (...given) => (isDamaging ? damaging(...given) : bus.read(...given))
+    const other = writer({ bus: { ...bus, read }, stored: [...written] })
+    other.applied(10, capture)
+    await eventually(() => failures.length === 1 && isFree())
+    expect(String(failures[0])).to.match(/CheckpointUnusable: it cannot be decoded/)
+    expect(await listCheckpoints(bus, market)).to.deep.equal([before])
+    isDamaging = false
+    await write(other, 5)
+    expect(await listCheckpoints(bus, market)).to.deep.equal([written[1], before])
+  })
+
+  it('writes no number that no start could read', async () => {
+    const checkpointer = writer()
+    const far = { atMs: Number.MAX_SAFE_INTEGER + 1, rank: 1, orderId: 'o1' }
+    addDeadline(state.deadlines, far)
+    checkpointer.applied(10, capture)
+    await eventually(() => failures.length === 1 && isFree())
+    expect(String(failures[0])).to.include('atMs 9007199254740992 is not a whole number')
+    expect(await listCheckpoints(bus, market)).to.deep.equal([])
   })
 
   it('says how long the writing took, in whole milliseconds', async () => {

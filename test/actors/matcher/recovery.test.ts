@@ -11,6 +11,7 @@ import {
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
+import { resealed } from '../../support/resealed.js'
 import {
   appendCommands,
   changesOf,
@@ -154,6 +155,68 @@ describe('recovery of a matcher', () => {
       expect((await changesOf(torn)).map(({ orderId }) => orderId)).to.include(`o${placed}`)
     })
     await expectSameFeed(torn)
+  })
+
+  describe('takes the older checkpoint, then the log, where one is sealed and', () => {
+    /** A copy in which the newest checkpoints hold something else, with the seals of their writer. */
+    async function spoilt(newest: number, change: (part: string) => string): Promise<MemoryBus> {
+      const other = new Map<number, Uint8Array>()
+      for (const { firstSeq, sealSeq } of (await checkpoints()).slice(0, newest)) {
+        const stored = await bus.read(checkpointsStream(market), firstSeq, sealSeq - firstSeq + 1)
+        const data = resealed(
+          stored.map((message) => message.data),
+          change,
+        )
+        for (const [at, bytes] of data.entries()) other.set(firstSeq + at, bytes)
+      }
+      return copyOf(bus, (stream, seq, data) =>
+        stream === checkpointsStream(market) ? (other.get(seq) ?? data) : data,
+      )
+    }
+    const spoils: Record<string, [change: (part: string) => string, why: string]> = {
+      'has a deadline that no number holds': [
+        (part) => part.replace(/("deadlines"\]\n\[\[)\d+/, '$19007199254751000'),
+        'atMs is not a whole number, zero or more',
+      ],
+      'is no JSON': [(part) => part.replace('"accounts"]\n[', '"accounts"]\n'), 'JSON'],
+      'has no rows': [(part) => part.replace(/("accounts"\]\n).*/, '$1null'), 'iterable'],
+      'lacks an account': [(part) => part.replace(/("accounts"\]\n).*/, '$1[]'), 'is not known'],
+    }
+    for (const [what, [change, why]] of Object.entries(spoils)) {
+      it(what, async () => {
+        await history(2)
+        for (const [newest, places] of [
+          [1, 1],
+          [2, 2],
+        ] as const) {
+          const on = await spoilt(newest, change)
+          const { matcher, unusable } = await start(on)
+          expect(unusable).to.have.length(places)
+          for (const each of unusable)
+            expect(each)
+              .to.match(/^it cannot be decoded: /)
+              .and.include(why)
+          await eventually(() => expect(matcher.isLive()).to.equal(true))
+          await expectSameFeed(on)
+        }
+      })
+    }
+
+    it('counts only what it could use when it trims the log', async () => {
+      await history(3)
+      const on = await spoilt(2, (part) => part.replace(/("accounts"\]\n).*/, '$1null'))
+      const { matcher } = await start(on, TRIMMING)
+      const before = (await listCheckpoints(on, market))[0]?.commandSeq ?? 0
+      await eventually(() => expect(matcher.isLive()).to.equal(true))
+      for (let n = 0; n < 10; n += 1) await appendCommands(on, [{ kind: 'Tick' }])
+      await eventually(async () => {
+        const [newest] = await listCheckpoints(on, market)
+        expect(newest?.commandSeq).to.be.greaterThan(before)
+      })
+      await matcher.stop()
+      // With the new one it has two.
+      expect((await on.streamState(commandsStream(market))).firstSeq).to.equal(1)
+    })
   })
 
   const failureOn = (on: MemoryBus) =>
