@@ -7,6 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { futureAssetAbi } from '../../../chain/abi/contracts.js'
 import { createRestClient, type OrderRecord } from '../../../client/index.js'
 import type { Address, Hex } from '../../../core/action.js'
+import { dateCodeOf } from '../../../core/contracts/future.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { loadMarkets } from '../../../data/markets.js'
 import { roleAccounts } from '../../../devnet/chain/accounts.js'
@@ -37,36 +38,34 @@ export async function openSeries(venue: TestVenue, ordinal: number): Promise<Mar
   await batch.send({ to: venue.devnet.future_asset, data, gas: CALL_GAS })
   await batch.flush()
 
-  const name = nameOf(expirySec)
+  const name = `USDC-cNGN-${dateCodeOf(BigInt(expirySec))}`
   const file = join(venue.dataDir, 'series.json')
   await writeFile(file, JSON.stringify([seriesRow(name, ordinal, BigInt(expirySec))]))
-  const output = await operate(venue, 'add', file)
+  const { output } = await runCommand(venue, 'market', 'add', file)
   if (!output.includes(`${name}: enabled`)) throw new Error(`not added: ${output}`)
   const rest = createRestClient(venue.gatewayUrl)
   await eventually(async () => (await rest.markets()).some(({ market }) => market === name), 60_000)
   await venue.untilReady()
-  const { markets } = loadMarkets(venue.devnet as never, join(venue.dataDir, 'markets.json'))
+  return listedMarket(venue, name)
+}
+
+/** A market of the venue's market file. */
+export function listedMarket({ devnet, dataDir }: TestVenue, name: string): Market {
+  const { markets } = loadMarkets(devnet as never, join(dataDir, 'markets.json'))
   const market = markets.find((each) => each.market === name)
   if (market === undefined) throw new Error(`${name} is not in the file`)
   return market
 }
 
-/** `USDC-cNGN-30NOV26`. */
-function nameOf(expirySec: number): string {
-  const [, day = '', month = '', year = ''] =
-    /^\w+, (\d\d) (\w+) \d\d(\d\d) /.exec(new Date(expirySec * 1_000).toUTCString()) ?? []
-  return `USDC-cNGN-${day}${month.toUpperCase()}${year}`
-}
-
-/** Runs `./venue market`. */
-async function operate({ dataDir }: TestVenue, ...words: string[]): Promise<string> {
+/** Runs a command of the operator, such as `./venue market list`. */
+export async function runCommand({ dataDir }: TestVenue, ...words: string[]) {
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir }
-  const child = spawn('./venue', ['market', ...words], { cwd: inProject('.'), env })
+  const child = spawn('./venue', words, { cwd: inProject('.'), env })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  await once(child, 'close')
-  return output
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, output }
 }
 
 type Wish = Pick<OrderTerms, 'side' | 'price' | 'amount'>
