@@ -7,6 +7,7 @@ import { readAccess, type BusPlace } from './nats-access.js'
 import { createAppender, type Appender } from './nats-append.js'
 import { createAsker, questionsIn } from './nats-ask.js'
 import { startFollower, type FollowDeps } from './nats-follow.js'
+import { backOff, createDialer, type Dialer } from './nats-dial.js'
 import { readRange } from './nats-range.js'
 import {
   assertDurable,
@@ -19,9 +20,13 @@ import { leaveSilentServer } from './nats-watch.js'
 import { whileUnavailable } from './while-unavailable.js'
 
 const PING_EVERY_MS = 5_000
-const RECONNECT_WAIT_MS = 250
 const DEFAULT_TIMEOUT_MS = 2_000
 const CLOSE_WITHIN_MS = 2_000
+/** How long a server may take to take this client; each attempt of a start gives it twice as long as the one before. */
+const OPEN_WITHIN_MS = 5_000
+const OPEN_WITHIN_AT_MOST_MS = 20_000
+/** The client's own time limit is not reached: see createDialer. */
+const CLIENT_LIMIT_AFTER_MS = 1_000
 const WATCH_EVERY_MS = 2_000
 
 export interface NatsBusOptions extends BusPlace {
@@ -46,13 +51,12 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   if (options.credentials === undefined) {
     onWarning('no NATS_CREDENTIALS: every program of this machine may read and write the bus')
   }
-  const connection = await connectPatiently(onWarning, {
+  const { connection, dialer } = await connectPatiently(onWarning, {
     ...access,
     noRandomize: true,
     ignoreClusterUpdates: true,
     name: options.name,
     maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_EVERY_MS,
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
@@ -68,7 +72,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     const isCreator = (stream: string): boolean => !isLimited || mayCreate(user, stream)
     const streams = await createNatsStreams(connection, timeoutMs, isCreator)
     const refusals: Refusals = { onRefused: () => undefined, onWarning }
-    const link = watchLink(connection, refusals)
+    const link = watchLink({ connection, dialer }, refusals)
     if (access.servers.length > 1) {
       leaveSilentServer({ connection, streams, onWarning })
       link.onReconnect(() => void check().catch((error: unknown) => onWarning(String(error))))
@@ -85,15 +89,29 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   }
 }
 
+interface Connected {
+  readonly connection: NatsConnection
+  readonly dialer: Dialer
+}
+
 /** Tries until a server takes this client; says why one does not, once while it is the same. */
 function connectPatiently(
   onWarning: (message: string) => void,
   options: ConnectionOptions,
-): Promise<NatsConnection> {
-  return patiently(
-    () => connect(options),
-    (error) => onWarning(`no connection to the bus: ${messageOf(error)}`),
-  )
+): Promise<Connected> {
+  let openWithinMs = OPEN_WITHIN_MS / 2
+  const attempt = async (): Promise<Connected> => {
+    openWithinMs = Math.min(openWithinMs * 2, OPEN_WITHIN_AT_MOST_MS)
+    const dialer = createDialer(openWithinMs)
+    const timeout = openWithinMs + CLIENT_LIMIT_AFTER_MS
+    const reconnectDelayHandler = () => dialer.waitMs()
+    const connection = await dialer.run(() =>
+      connect({ ...options, timeout, reconnectDelayHandler }),
+    )
+    dialer.connected()
+    return { connection, dialer }
+  }
+  return patiently(attempt, (error) => onWarning(`no connection to the bus: ${messageOf(error)}`))
 }
 
 /** Tries until it succeeds. Hands on each error that differs from the one before; throws what `onError` throws. */
@@ -101,6 +119,7 @@ async function patiently<T>(
   attempt: () => Promise<T>,
   onError: (error: unknown) => void,
 ): Promise<T> {
+  const since = performance.now()
   let said: string | undefined
   for (;;) {
     try {
@@ -108,7 +127,7 @@ async function patiently<T>(
     } catch (error) {
       if (messageOf(error) !== said) onError(error)
       said = messageOf(error)
-      await delay(RECONNECT_WAIT_MS)
+      await delay(backOff(performance.now() - since))
     }
   }
 }
@@ -150,7 +169,7 @@ interface Refusals {
 
 /** Tracks whether the connection is up, and what the server refuses. */
 function watchLink(
-  connection: NatsConnection,
+  { connection, dialer }: Connected,
   refusals: Refusals,
 ): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
   let connected = true
@@ -165,6 +184,7 @@ function watchLink(
       if (type === Events.Disconnect) connected = false
       if (type !== Events.Reconnect) continue
       connected = true
+      dialer.connected()
       for (const callback of callbacks) callback()
     }
   }
