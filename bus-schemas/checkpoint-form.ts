@@ -1,10 +1,13 @@
+import type { Address } from '../core/action.js'
 import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
 import type { RefusedByMarket } from '../core/engine/command-answer.js'
 import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
 import type { ChainFault, HoldCause } from '../core/engine/holds.js'
+import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
 import {
+  address,
   amountE18,
   flag,
   malformed,
@@ -92,8 +95,25 @@ const refusedOrder = mapped(
   ({ orderId, code }) => [orderId, code] as const,
 )
 
+const failedPair = mapped(
+  struct<{
+    readonly first: Address
+    readonly second: Address
+    readonly failedAtMs: number
+    readonly waitMs: number
+  }>({ first: address, second: address, failedAtMs: whole, waitMs: whole }),
+  ({ signers: [first, second], failedAtMs, waitMs }: FailedPair) => ({
+    ...{ first, second, failedAtMs, waitMs },
+  }),
+  ({ first, second, failedAtMs, waitMs }): FailedPair => ({
+    ...{ signers: [first, second], failedAtMs, waitMs },
+  }),
+)
+
 /** The lists that every version has. */
-const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders'> => ({
+const sameLists = (
+  wire: ContractWire,
+): Omit<Lists, 'refusedOrders' | 'failedPairs' | 'codeSigners'> => ({
   holds: marketHold,
   orders: keptOrder,
   matches: match,
@@ -125,6 +145,13 @@ const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders'> => ({
 })
 
 const listsOf = (wire: ContractWire): Lists => ({
+  ...listsOfVersion8(wire),
+  failedPairs: failedPair,
+  codeSigners: address,
+})
+
+/** No pair of signers waited. */
+const listsOfVersion8 = (wire: ContractWire) => ({
   ...sameLists(wire),
   refusedOrders: refusedOrder,
 })
@@ -213,16 +240,21 @@ export function checkpointForm<H, L extends object>(
  * and lists, and an upcast of the content.
  */
 export const checkpointVersions = perContract((wire) =>
-  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOfVersion7(wire))).next(
-    checkpointForm(headOf(wire), listsOf(wire)),
-    ({ head, lists: { refusedOrderIds, ...lists } }) => ({
+  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOfVersion7(wire)))
+    .next(
+      checkpointForm(headOf(wire), listsOfVersion8(wire)),
+      ({ head, lists: { refusedOrderIds, ...lists } }) => ({
+        head,
+        lists: {
+          ...lists,
+          refusedOrders: refusedOrderIds.map((id) => [id, POST_ONLY_WOULD_CROSS] as const),
+        },
+      }),
+    )
+    .next(checkpointForm(headOf(wire), listsOf(wire)), ({ head, lists }) => ({
       head,
-      lists: {
-        ...lists,
-        refusedOrders: refusedOrderIds.map((id) => [id, POST_ONLY_WOULD_CROSS] as const),
-      },
-    }),
-  ),
+      lists: { ...lists, failedPairs: [], codeSigners: [] },
+    })),
 )
 
 /** The version of checkpoints that is written. */

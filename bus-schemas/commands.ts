@@ -140,6 +140,7 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       MarketObserved: { observation: marketObservation(wire) },
       SettlementReported: { settlementId: text, outcome },
       ChainFaultObserved: { revert: optional(text) },
+      SignerCodeObserved: { signer: address },
       SettlementReversed: { reversal },
       ReversalsRead: { upTo: whole },
       EngineVersionSet: { version: position },

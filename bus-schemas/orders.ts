@@ -59,6 +59,7 @@ export const holdReason = oneOf<HoldReason>({
   open_interest_cap: true,
   reduce_only: true,
   under_liquidation: true,
+  pair_waits: true,
 })
 
 export const refusedByMarket = oneOf<RefusedByMarket>({

@@ -147,6 +147,7 @@ const WRITERS: Readonly<Record<Command['kind'], readonly CommandWriter[]>> = {
   MarketObserved: CHAIN_READER,
   SettlementReported: MATCHER,
   ChainFaultObserved: MATCHER,
+  SignerCodeObserved: MATCHER,
   SettlementReversed: MATCHER,
   ReversalsRead: MATCHER,
   EngineVersionSet: MATCHER,

@@ -20,6 +20,11 @@ export const holdReasons = {
     means: 'The chain refused a match of the order.',
     ends: 'It returns after 30 seconds. The third refusal, a minute or more after the first, cancels it.',
   },
+  pair_waits: {
+    means:
+      'A match with an order that it crosses has failed, and the chain did not show which of the two was at fault.',
+    ends: 'It looks again every ten seconds: it returns when the other order has left, or when the wait of the two signers is over, 30 seconds at first and at most an hour. No refusal is counted, and it is not cancelled for this.',
+  },
   expiring: {
     means:
       'The order, or the key that signed it, is in its last ten seconds, in which nothing is matched.',

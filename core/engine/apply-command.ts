@@ -24,6 +24,7 @@ import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './l
 import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
 import { continueReviews, observeAccount, observeMarket } from './review-account.js'
+import { forgetOldPairs, noteCodeSigner } from './signer-pairs.js'
 import { nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
 
 export interface AppliedCommand {
@@ -50,6 +51,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   // Before anything that may emit a change: all of them stand behind the gap.
   if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
   const step = beginStep(state)
+  forgetOldPairs(state)
   // What time releases may not cross while the newest facts hold the market.
   refreshHolds(step)
   // Before anything that time or the command does: a matcher may start long after a lease has ended.
@@ -94,9 +96,6 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
     case 'SettlementReported':
       applySettlement(step, command.settlementId, command.outcome)
       return undefined
-    case 'ChainFaultObserved':
-      observeFault(step, command.revert)
-      return undefined
     case 'SettlementReversed':
       applyReversal(step, command.reversal)
       return undefined
@@ -113,16 +112,12 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       applyContinuation(step, command.orderId)
       return undefined
     case 'SignatureChecked':
-      applySignatureCheck(step, command.orderId, command.valid)
-      return undefined
     case 'SessionKeyObserved':
-      observeSessionKey(step, command.orderId, command.endsSec)
-      return undefined
     case 'AccountObserved':
-      observeAccount(step, command.account)
-      return undefined
     case 'MarketObserved':
-      observeMarket(step, command.observation)
+    case 'ChainFaultObserved':
+    case 'SignerCodeObserved':
+      applyObservation(step, command)
       return undefined
     case 'MarketOpened':
       openMarket(step, command)
@@ -138,6 +133,31 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       return { kind: 'market', terms: termsOf(step.state) }
     case 'Tick':
       return undefined
+    default:
+      return unreachable(command)
+  }
+}
+
+type Observation = Extract<Command, { kind: `${string}Observed` | 'SignatureChecked' }>
+
+/** Takes what was read of the chain. */
+function applyObservation(
+  step: Step,
+  command: Exclude<Observation, { kind: 'GapObserved' }>,
+): void {
+  switch (command.kind) {
+    case 'SignatureChecked':
+      return applySignatureCheck(step, command.orderId, command.valid)
+    case 'SessionKeyObserved':
+      return observeSessionKey(step, command.orderId, command.endsSec)
+    case 'AccountObserved':
+      return observeAccount(step, command.account)
+    case 'MarketObserved':
+      return observeMarket(step, command.observation)
+    case 'ChainFaultObserved':
+      return observeFault(step, command.revert)
+    case 'SignerCodeObserved':
+      return noteCodeSigner(step.state, command.signer)
     default:
       return unreachable(command)
   }

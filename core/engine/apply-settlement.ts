@@ -14,6 +14,7 @@ import {
 } from './live-order.js'
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
+import { forgetFailedPair, noteFailedPair } from './signer-pairs.js'
 import { knownOrder, scheduleOrder } from './state.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
@@ -65,6 +66,7 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
   const settled = { match, blockNumber: outcome.blockNumber }
   means.settle(maker.account.purse, maker, settled)
   means.settle(taker.account.purse, taker, settled)
+  forgetFailedPair(state, maker, taker)
   const [ofMaker, ofTaker] = fillsOf(match, published, takerSide)
   emitChange(step, maker, { kind: 'OrderFilled', fill: ofMaker })
   emitChange(step, taker, { kind: 'OrderFilled', fill: ofTaker })
@@ -72,18 +74,20 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
 
 /**
  * Holds the guilty order first, so that the innocent one does not match it again at once (decision B6). A fault of the
- * venue holds the market and neither order (decision P9).
+ * venue holds the market and neither order (decision P9). Where nothing shows which side is at fault both return, and their
+ * signers do not match for a while: the taker comes first, so that it has met others before it may have to be hidden.
  */
 function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
   const { revert: name } = outcome
   const blame = blameFor(step, outcome, [maker, taker])
   if (blame === 'venue') holdForFault(step, name, match.price)
-  const legs = blame === 'taker' ? [taker, maker] : [maker, taker]
+  if (blame === 'neither') noteFailedPair(step.state, maker, taker)
+  const legs = blame === 'taker' || blame === 'neither' ? [taker, maker] : [maker, taker]
   returnPending(maker, match.amount)
   returnPending(taker, match.amount)
   for (const live of legs) {
-    const innocent = blame === 'venue' || blame === (live === maker ? 'taker' : 'maker')
-    if (live.gone === undefined) returnOrder(step, live, innocent ? undefined : outcome)
+    const guilty = blame === 'both' || blame === (live === maker ? 'maker' : 'taker')
+    if (live.gone === undefined) returnOrder(step, live, guilty ? outcome : undefined)
     const { settlementId } = match
     emitChange(step, live, { kind: 'MatchReverted', settlementId, revert: name, ...standing(live) })
     scheduleOrder(step.state, live)

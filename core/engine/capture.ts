@@ -99,6 +99,8 @@ function restOf(state: MatcherState) {
     closed: state.closed,
     fault: state.fault,
     refusedPrices: [...state.refusedPrices],
+    failedPairs: [...state.failedPairs.byKey.values()],
+    codeSigners: [...state.codeSigners],
     matches: [...state.matches.values()],
     deadlines: listDeadlines(state.deadlines),
     idleAccounts: [...state.idleAccounts],

@@ -97,6 +97,8 @@ export type Command =
    * when nothing does any more.
    */
   | { readonly kind: 'ChainFaultObserved'; readonly revert?: string }
+  /** A failed match has shown that the signer is code: a contract, or a key that delegates to one. */
+  | { readonly kind: 'SignerCodeObserved'; readonly signer: Address }
   /** The published outcome of a settlement is wrong, and finally so. */
   | { readonly kind: 'SettlementReversed'; readonly reversal: SettlementReversal }
   /** All of the executor's reversals up to this number were applied. */

@@ -5,7 +5,10 @@ import { assert } from '../assert.js'
  * is one more version. The step then asks `state.engineVersion` and does as before until the log holds EngineVersionSet, so
  * that every fold of the log, whichever release makes it, gives the blocks that were published.
  */
-export const ENGINE_VERSION = 1
+export const ENGINE_VERSION = 2
+
+/** The version from which a failed match without proof against either side counts against no order (signer-pairs.ts). */
+export const UNCLEAR_BLAMES_NEITHER = 2
 
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1

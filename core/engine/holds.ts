@@ -7,6 +7,7 @@ import { isUnnamed } from '../revert.js'
 import { holdForAccount } from './accounts.js'
 import type { SettlementOutcome } from './command.js'
 import { markCancelled, type Step } from './emit-change.js'
+import { UNCLEAR_BLAMES_NEITHER } from './engine-version.js'
 import {
   FAULT_HOLD_MAX_MS,
   FAULT_HOLD_MS,
@@ -87,17 +88,19 @@ type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
 type Pair = readonly [LiveOrder, LiveOrder]
 
 /**
- * What bears a reverted match (decisions B6, P9). An unclear one is judged by the revert's name. A revert without a name
- * is the venue's once it has hit two pairs without a common account, so that one hostile order cannot hold a market.
+ * What bears a reverted match (decisions B6, P9). An unclear one is judged by the revert's name; where that says nothing
+ * either, no order bears it. A revert without a name is the venue's once it has hit two pairs without a common account, so
+ * that one hostile order cannot hold a market.
  */
-export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame {
-  const { trading } = step.state
+export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame | 'neither' {
+  const { trading, engineVersion } = step.state
   if (guilty !== 'unclear') return guilty
+  const unproven = engineVersion < UNCLEAR_BLAMES_NEITHER ? 'both' : 'neither'
   const fault = venueFaultOf(trading, revert)
-  if (fault !== undefined) return fault === 'holdings' ? 'both' : 'venue'
+  if (fault !== undefined) return fault === 'holdings' ? unproven : 'venue'
   // Only the taker pays a fee, so only the taker can have signed one too low.
   if (revert === 'TM_FeeTooHigh') return 'taker'
-  return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : 'both'
+  return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : unproven
 }
 
 /**
@@ -110,6 +113,8 @@ export const isRefusal = (
 ): boolean => spentElsewhere !== true && venueFaultOf(trading, revert) === undefined
 
 function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
+  // Code at a signer may end in any way: its matches say nothing of the venue.
+  if (pair.some(({ order }) => state.codeSigners.has(order.signer))) return false
   const accounts = pair.map(({ account }) => account.subaccountId)
   const { fault } = state
   if (fault?.revert !== revert) {

@@ -20,6 +20,19 @@ export const REFUSAL_HOLD_MS = 30_000
 /** Refusals after which an order is cancelled, if the last is far enough from the first (decision B6). */
 export const REFUSALS_MAX = 3
 export const REFUSALS_SPAN_MS = 60_000
+/**
+ * How long two signers do not match after a match of theirs failed without proof against either, at first and at most
+ * (decision B6); after how long without another failure they begin anew.
+ */
+export const PAIR_WAIT_MS = 30_000
+export const PAIR_WAIT_MAX_MS = 3_600_000
+export const PAIR_FORGOTTEN_MS = 2 * PAIR_WAIT_MAX_MS
+/** After so long an order that is hidden for such a pair looks whether it still crosses the other. */
+export const PAIR_HIDDEN_MS = 10_000
+/** Such pairs at once; the one that failed longest ago is forgotten first. */
+export const FAILED_PAIRS_MAX = 65_536
+/** Signers that are known to be code. */
+export const CODE_SIGNERS_MAX = 65_536
 /** How long a market is first held for a fault of the chain, and at most (decision P9). */
 export const FAULT_HOLD_MS = 5_000
 export const FAULT_HOLD_MAX_MS = 60_000

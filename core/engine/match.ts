@@ -25,8 +25,9 @@ import {
 } from './emit-change.js'
 import { holdUnfit, refreshHolds } from './holds.js'
 import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
-import { addPending, isExpiring, openAmount, type LiveOrder } from './live-order.js'
+import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from './live-order.js'
 import type { Side } from './order.js'
+import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 
 /**
@@ -52,6 +53,7 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
       if (isImmediate(incoming)) return
       const unfit = whyNotOpen(state, incoming)
       if (unfit !== undefined) holdUnfit(step, incoming, unfit)
+      else hideBarred(step, incoming)
       return
     }
     // An own order that is about to expire is held below: no self-trade.
@@ -94,6 +96,40 @@ function nextResting(
   incoming: LiveOrder,
   opposite: Side,
 ): LiveOrder | undefined {
+  if (!mayBeBarred(state, incoming)) return firstCrossing(state, incoming, opposite)
+  for (const resting of crossingOrders(state, incoming)) {
+    if (!passesOver(state, incoming, resting)) return resting
+  }
+  return undefined
+}
+
+/**
+ * Whether the incoming order is to be hidden from this one: it meets others meanwhile (decision B6). One that is about to
+ * expire leaves instead.
+ */
+export const passesOver = (state: MatcherState, incoming: LiveOrder, resting: LiveOrder): boolean =>
+  barredOf(state, incoming, resting)?.live === incoming && !isExpiring(resting, state.nowMs)
+
+/** Hides what is left of an order that has met all others, and still crosses one that its signer may not match now. */
+function hideBarred(step: Step, incoming: LiveOrder): void {
+  const { state } = step
+  if (state.closed || !mayBeBarred(state, incoming)) return
+  for (const resting of crossingOrders(state, incoming)) {
+    const barred = barredOf(state, incoming, resting)
+    if (barred?.live !== incoming) continue
+    incoming.hold = barred.hold
+    // Counts as a pair tried, so that one step does not hide a whole book.
+    step.met = Math.min(step.met + 1, SWEEP_MAX_MATCHES)
+    return
+  }
+}
+
+/** The order that the incoming one crosses first, whether they may match or not. */
+function firstCrossing(
+  state: MatcherState,
+  incoming: LiveOrder,
+  opposite: Side,
+): LiveOrder | undefined {
   if (state.trading.fillRange === undefined) {
     const best = bestOf(state.book, opposite)
     return best !== undefined && crosses(incoming, best) ? best : undefined
@@ -123,13 +159,13 @@ export function* crossingOrders(state: MatcherState, incoming: LiveOrder): Gener
 const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>
   price >= low && price <= high
 
-/** The later order of the best pair that crosses and may be filled. */
+/** The later order of the best pair that crosses within reach; one of the two may have to be hidden instead. */
 export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
   const ask = bestOf(state.book, 'sell')
   if (ask === undefined) return undefined
   for (const bid of ordersOf(state.book, 'buy')) {
     if (!crosses(bid, ask)) return undefined
-    const resting = nextResting(state, bid, 'sell')
+    const resting = firstCrossing(state, bid, 'sell')
     if (resting !== undefined) return bid.rank > resting.rank ? bid : resting
   }
   return undefined
@@ -170,6 +206,8 @@ export function proposeMatch(
   const { trading } = state
   const cancelReason = whyCancelled(state, resting)
   if (cancelReason !== undefined) return { aside: resting, cancelReason }
+  const barred = barredOf(state, incoming, resting)
+  if (barred !== undefined) return { aside: barred.live, hold: barred.hold }
   // The later placement is the taker, whichever of the two comes back from a hold.
   const later = resting.rank > incoming.rank ? resting : incoming
   if (later.order.postOnly !== undefined) {
@@ -224,8 +262,16 @@ function stepAside(step: Step, incoming: LiveOrder, reason: Aside): void {
     else cancelOrder(step, aside, reason.cancelReason)
     return
   }
-  holdUnfit(step, aside, reason.hold)
+  if (reason.hold.reason === 'pair_waits') holdUntil(step, aside, reason.hold)
+  else holdUnfit(step, aside, reason.hold)
   if (aside !== incoming) emitAside(step, aside)
+}
+
+/** Holds an order until time ends that. Emits nothing. */
+function holdUntil({ state }: Step, live: LiveOrder, hold: Hold): void {
+  state.capture?.keep(live)
+  live.hold = hold
+  scheduleOrder(state, live)
 }
 
 /** States that an open order is held, or has ended, because it could not be matched. */

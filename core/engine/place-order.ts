@@ -37,6 +37,7 @@ import {
 import {
   crossingOrders,
   matchIncoming,
+  passesOver,
   proposeMatch,
   reserveMatch,
   type Proposal,
@@ -171,6 +172,7 @@ function tryWhole(step: Step, incoming: LiveOrder, tried: Tried[]): EndReason | 
   if (state.closed) return FOK_UNFILLABLE
   let { met } = step
   for (const resting of crossingOrders(state, incoming)) {
+    if (passesOver(state, incoming, resting)) continue
     while (openAmount(resting) > 0n) {
       const isLate = isExpiring(resting, state.nowMs)
       const isOwn = !isLate && areOwn(incoming, resting)

@@ -1,3 +1,4 @@
+import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import { amountE18, type PriceE18 } from '../money.js'
 import type { MarketHold, MarketObservation, PurseSnapshot } from '../contracts/contract.js'
@@ -13,6 +14,7 @@ import { assertEngineVersion } from './engine-version.js'
 import { standingOf, type ChainFault, type HoldCause } from './holds.js'
 import { leasesOf, type Lease } from './leases.js'
 import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
+import { failedPairsOf, type FailedPair } from './signer-pairs.js'
 import { joinOwner, knownOrder, type MatcherState } from './state.js'
 
 /** What follows of an order from the rest: copies, its place in the book, its account, and what is left. */
@@ -67,6 +69,9 @@ export interface MatcherSnapshot {
   readonly closed: boolean
   readonly fault: ChainFault | undefined
   readonly refusedPrices: Iterable<PriceE18>
+  /** The pair that failed longest ago first. */
+  readonly failedPairs: Iterable<FailedPair>
+  readonly codeSigners: Iterable<Address>
   /** In the order of placement. */
   readonly orders: Iterable<OrderSnapshot>
   /** In the order in which they were proposed. */
@@ -139,6 +144,8 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     closed: snapshot.closed,
     fault: snapshot.fault,
     refusedPrices: new Set(snapshot.refusedPrices),
+    failedPairs: failedPairsOf(snapshot.failedPairs),
+    codeSigners: new Set(snapshot.codeSigners),
     seq: snapshot.seq,
     rank: snapshot.rank,
     nowMs: snapshot.nowMs,

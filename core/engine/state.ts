@@ -22,6 +22,7 @@ import type { ChainFault, MarketHolds } from './holds.js'
 import { leasesOf, type Leases } from './leases.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
 import type { LiveOrder, OwnerOrders } from './live-order.js'
+import { failedPairsOf, type FailedPairs } from './signer-pairs.js'
 
 /** The whole state of one market's matcher: a fold over that market's command log. */
 export interface MatcherState {
@@ -62,6 +63,10 @@ export interface MatcherState {
   fault: ChainFault | undefined
   /** Prices of fills that the chain refused as out of range since the newest observation of the market; at most the matches. */
   readonly refusedPrices: Set<PriceE18>
+  /** Signers whose matches have failed without proof against either. */
+  readonly failedPairs: FailedPairs
+  /** Signers that a failed match has shown to be code, the longest known first. */
+  readonly codeSigners: Set<Address>
   /** Subaccounts of live orders, and some that lately had one, by id. */
   readonly accounts: Map<bigint, Account>
   /** Accounts without a live order, the longest idle first. */
@@ -111,6 +116,8 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     closed: false,
     fault: undefined,
     refusedPrices: new Set(),
+    failedPairs: failedPairsOf([]),
+    codeSigners: new Set(),
     accounts: new Map(),
     idleAccounts: new Set(),
     reviews: new Set(),

@@ -21,6 +21,7 @@ import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Change } from '../../core/engine/change.js'
 import { checkBook } from '../../core/engine/check-state.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
+import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
@@ -289,9 +290,19 @@ describe('checkpoints', () => {
     expect(lists).not.to.have.property('refusedOrderIds')
   })
 
+  it('of version 8 know of no signers that wait', () => {
+    const { state } = logOf([], [])
+    const [head] = encoded(state)
+    const rows = JSON.parse(String(Buffer.from(head ?? [])).split('\n')[1] ?? '') as unknown[]
+    const { lists } = checkpointVersions(LOG_MARKET).read(8, [{ list: 'head', rows }], 'checkpoint')
+    expect(lists).to.include.keys('refusedOrders')
+    expect(lists.failedPairs).to.deep.equal([])
+    expect(lists.codeSigners).to.deep.equal([])
+  })
+
   it('of an older version are read by the upcast of their content', () => {
     const { form } = checkpointVersions(LOG_MARKET)
-    // Before, a checkpoint did not say the engine version, which was 1.
+    // Before, a checkpoint did not say the engine version, which was always this one.
     const older = checkpointForm(anyJson, form.lists)
     const versions = since(VERSION - 1, older).next(form, ({ head, lists }) => {
       const [commandSeq, feed, term, scalars] = head as readonly [
@@ -300,7 +311,7 @@ describe('checkpoints', () => {
         unknown,
         unknown[],
       ]
-      const scalarsNow = scalars.toSpliced(ENGINE_VERSION_AT, 0, 1)
+      const scalarsNow = scalars.toSpliced(ENGINE_VERSION_AT, 0, ENGINE_VERSION)
       return { head: form.head.read([commandSeq, feed, term, scalarsNow], 'head'), lists }
     })
     fc.assert(

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { Address } from '../../core/action.js'
 import { balanceFacts } from '../../core/contracts/balances.js'
 import type { Blame } from '../../core/contracts/claims.js'
 import type { AccountFacts, MarketFacts } from '../../core/contracts/contract.js'
@@ -184,6 +185,11 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
     }),
   fault: (run, [revert = '']) =>
     apply(run, { kind: 'ChainFaultObserved', ...(revert !== 'none' && { revert }) }),
+  code: (run, [trader = '']) =>
+    apply(run, { kind: 'SignerCodeObserved', signer: signerOf(run, trader) }),
+  engine: (run, [version = '']) => {
+    run.matcher.state.engineVersion = Number(version)
+  },
   held: (run, [reason = '']) =>
     expect(run.matcher.state.holds.get('chain')?.reason ?? 'none').to.equal(reason),
   set: (run, words) => apply(run, { kind: 'MarketRulesSet', rules: readChange(run, words), ...BY }),
@@ -247,6 +253,7 @@ function readOrder(run: Run, words: string[]) {
     side: side as Side,
     owner: OWNER,
     subaccountId: subaccount(run, trader),
+    signer: signerOf(run, trader),
     nonce: nonceOf(name),
     desiredAmount: amountE18(e18(amount)),
     limitPrice: priceE18(e18(price)),
@@ -273,6 +280,10 @@ function subaccount(run: Run, trader: string): bigint {
   if (!run.traders.has(trader)) run.traders.set(trader, BigInt(run.traders.size + 1))
   return run.traders.get(trader) ?? 0n
 }
+
+/** Each trader signs with a key of its own. */
+const signerOf = (run: Run, trader: string): Address =>
+  `0x${subaccount(run, trader).toString(16).padStart(40, '0')}`
 
 /** `base 10 quote 20`: what is not said is plenty. */
 function balancesOfWords(words: readonly string[]): AccountFacts {

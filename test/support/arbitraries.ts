@@ -193,6 +193,7 @@ const commandOfKind: {
     { kind: fc.constant('ChainFaultObserved'), revert: anyText },
     ['revert'],
   ),
+  SignerCodeObserved: fc.record({ kind: fc.constant('SignerCodeObserved'), signer: anyAddress }),
   SessionKeyObserved: fc.record({
     kind: fc.constant('SessionKeyObserved'),
     orderId: anyText,

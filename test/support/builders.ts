@@ -6,6 +6,7 @@ import { intentToEngine } from '../../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../../core/decimal.js'
 import type { Fill } from '../../core/engine/change.js'
 import type { Order, OrderProgress, Side } from '../../core/engine/order.js'
+import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { amountE18, E18, feePerUnitE18, priceE18, quoteE18 } from '../../core/money.js'
@@ -48,9 +49,11 @@ export function aMarket(overrides: MarketFields = {}): Market {
   return { ...spot, ...overrides } as Market
 }
 
-/** The state of that market, just opened. */
-export const openedState = (overrides: MarketFields = {}): MatcherState =>
-  emptyMatcherState(openingOf(aMarket(overrides)))
+/** The state of that market, just opened, of the newest step. */
+export const openedState = (overrides: MarketFields = {}): MatcherState => ({
+  ...emptyMatcherState(openingOf(aMarket(overrides))),
+  engineVersion: ENGINE_VERSION,
+})
 
 /** The series USDC-cNGN-30NOV26 on made-up addresses, with the overrides. */
 export function aFuture(overrides: MarketFields = {}): Market {

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import type { Address } from '../../core/action.js'
 import type { Change } from '../../core/engine/change.js'
 import type { Command, MarketCommand } from '../../core/engine/command.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
@@ -40,8 +41,10 @@ export type MarketAct =
   | {
       readonly act: 'settle'
       readonly pick: number
-      readonly outcome: 'success' | 'maker' | 'taker' | 'both'
+      readonly outcome: 'success' | 'maker' | 'taker' | 'both' | 'unclear'
     }
+  /** The trader's signer turns out to be code. */
+  | { readonly act: 'code'; readonly trader: number }
   /** The chain says the opposite of what was told about a settlement. */
   | { readonly act: 'reverse'; readonly pick: number }
   | { readonly act: 'wait'; readonly sec: number }
@@ -162,7 +165,16 @@ const actsOf = (
         arbitrary: fc.record({
           act: fc.constant('settle' as const),
           pick: fc.nat(500),
-          outcome: fc.constantFrom('success' as const, 'success', 'maker', 'taker', 'both'),
+          outcome: fc.constantFrom(
+            ...(['success', 'success', 'maker', 'taker', 'both', 'unclear', 'unclear'] as const),
+          ),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          act: fc.constant('code' as const),
+          trader: fc.integer({ min: 1, max: 5 }),
         }),
       },
       {
@@ -197,6 +209,7 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
         kind: 'PlaceOrder',
         order: matcherOrder({
           orderId: `o${context.placed + 1}`,
+          signer: signerOf(act.trader),
           side: act.buy ? 'buy' : 'sell',
           nonce: BigInt(context.placed + 1),
           subaccountId: BigInt(act.trader),
@@ -246,6 +259,8 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
             : { kind: 'reverted', revert: 'TM_PriceTooLow', guilty: act.outcome },
       }
     }
+    case 'code':
+      return { kind: 'SignerCodeObserved', signer: signerOf(act.trader) }
     case 'reverse':
       return reversalOf(act.pick, context) ?? { kind: 'Tick' }
     case 'wait':
@@ -260,6 +275,9 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
       return operatorCommand(act)
   }
 }
+
+/** Each trader signs with a key of its own. */
+export const signerOf = (trader: number): Address => `0x${String(trader).padStart(40, '0')}`
 
 const leaseOf = (lease = 0) => (lease === 1 || lease === 2 ? { leaseId: `lease-${lease}` } : {})
 

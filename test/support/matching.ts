@@ -36,7 +36,10 @@ export function matcherOrder(fields: OrderFields): Order {
   }
 }
 
-/** A market's matcher for tests: numbers the commands, keeps the clock, checks every invariant after each step. */
+/**
+ * A market's matcher for tests, of the newest step: numbers the commands, keeps the clock, checks every invariant after each
+ * step.
+ */
 export function testMatcher(takerFeeBps = 25, contractType: ContractType = 'spot') {
   const state = openedState({ ordinal: 1, contractType, takerFeeBps })
   let sourceNo = 0

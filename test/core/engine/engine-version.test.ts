@@ -1,14 +1,17 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
+import { openingOf } from '../../../core/contracts/market-terms.js'
 import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
+import { emptyMatcherState } from '../../../core/engine/state.js'
+import { aMarket } from '../../support/builders.js'
 import { testMatcher } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
 
 describe('the engine version of a log', () => {
   it('begins with 1, changes nothing by itself and never goes back', () => {
+    expect(emptyMatcherState(openingOf(aMarket())).engineVersion).to.equal(1)
     const market = testMatcher(25)
-    expect(market.state.engineVersion).to.equal(1)
     // A later build reads a state that this one's step would not make.
     market.state.engineVersion = ENGINE_VERSION + 1
     const { changes, answer } = market.apply({ kind: 'EngineVersionSet', version: 1 })

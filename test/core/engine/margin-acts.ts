@@ -35,8 +35,9 @@ export type MarginAct =
   | {
       readonly act: 'settle'
       readonly pick: number
-      readonly outcome: 'success' | 'maker' | 'taker' | 'both' | 'price'
+      readonly outcome: 'success' | 'maker' | 'taker' | 'both' | 'unclear' | 'price'
     }
+  | { readonly act: 'code'; readonly trader: number }
   | ({ readonly act: 'account'; readonly trader: number } & AccountAct)
   | ({ readonly act: 'facts' } & FactsAct)
   /** Time goes by; a silent chain shows nothing meanwhile. */
@@ -129,7 +130,17 @@ const anyAct: fc.Arbitrary<MarginAct> = fc.oneof<fc.WeightedArbitrary<MarginAct>
     arbitrary: fc.record({
       act: fc.constant('settle'),
       pick: fc.nat(500),
-      outcome: fc.constantFrom('success', 'success', 'success', 'maker', 'taker', 'both', 'price'),
+      outcome: fc.constantFrom(
+        ...(['success', 'success', 'success', 'success', 'maker', 'taker', 'both'] as const),
+        ...(['unclear', 'unclear', 'price'] as const),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant('code'),
+      trader: fc.integer({ min: 1, max: 5 }),
     }),
   },
   {

@@ -4,6 +4,7 @@ import type { AccountObservation } from '../../../core/engine/accounts.js'
 import type { Command } from '../../../core/engine/command.js'
 import { openAmount, statusOf, type LiveOrder } from '../../../core/engine/live-order.js'
 import { amountE18, priceE18 } from '../../../core/money.js'
+import { signerOf } from '../../support/market-commands.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
 import {
   FUTURE,
@@ -103,6 +104,8 @@ class Both {
       }
       case 'settle':
         return this.report(act)
+      case 'code':
+        return { kind: 'SignerCodeObserved', signer: signerOf(act.trader) }
       case 'account':
         return { kind: 'AccountObserved', account: this.accountOf(act.trader, act) }
       case 'facts':
@@ -116,6 +119,7 @@ class Both {
     const order = matcherOrder({
       orderId: `o${this.placed}`,
       owner: OWNER,
+      signer: signerOf(act.trader),
       side: act.buy ? 'buy' : 'sell',
       nonce: BigInt(this.placed),
       subaccountId: BigInt(act.trader),
@@ -251,6 +255,7 @@ describe('a market with margin', function () {
     agrees('perpetual', [
       ...['open', 'chain_stale', 'trading_paused', 'prices_stale', 'insufficient_margin'],
       ...['open_interest_cap', 'reduce_only_no_position', 'under_liquidation', 'not_in_custody'],
+      'pair_waits',
       ...IMMEDIATE,
     ])
   })
@@ -258,7 +263,7 @@ describe('a market with margin', function () {
   it('agrees with a deliberately naive future after every command of random days', () => {
     agrees('future', [
       ...['open', 'band_stale', 'trading_paused', 'index_stale', 'trading_ended'],
-      ...['insufficient_margin', 'open_interest_cap', 'reduce_only_no_position'],
+      ...['insufficient_margin', 'open_interest_cap', 'reduce_only_no_position', 'pair_waits'],
       ...IMMEDIATE,
     ])
   })

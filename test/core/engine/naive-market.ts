@@ -7,7 +7,9 @@ import { isTooLate, naiveCancels, naiveLeases } from './naive-cancels.js'
 import { findReplaced, isOneTooMany, isOwn, reduce } from './naive-changes.js'
 import { whyShort, isSpent, mayReturn, reducible, exceedsCap } from './naive-means.js'
 import { asBooked } from './naive-post-only.js'
+import { hiddenOf, type NaivePair } from './naive-pairs.js'
 import type { NaiveRules } from './naive-rules.js'
+import { settle } from './naive-settlements.js'
 
 /**
  * The market's rules once more, written without any structure: lists that are filtered and sorted afresh for every
@@ -24,6 +26,8 @@ export interface NaiveOrder {
   /** Cancelled while it settled: nothing of it comes back. */
   cancelled?: string
   refusals: number[]
+  /** Its match has failed, and it is not back in the book yet. */
+  away?: boolean
 }
 
 export interface NaiveHold {
@@ -51,22 +55,26 @@ export interface NaiveMarket {
   nowMs: number
   /** When each lease ends, by its id, or by \`all\`. */
   leases: Record<string, number>
+  failed: NaivePair[]
+  /** Signers that are code. */
+  readonly code: string[]
 }
 
 export const naiveMarket = (rules: NaiveRules, tick: bigint): NaiveMarket => ({
   ...{ rules, tick, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
   ...{ toReview: [], refusedPrices: [], held: undefined, closed: false, leases: {} },
+  ...{ failed: [], code: [] },
   openOrderLimit: Infinity,
 })
 
 export const rest = (it: NaiveOrder): bigint => it.order.desiredAmount - it.filled - it.pending
 
-const expiringAt = (it: NaiveOrder): number => it.order.goodUntilSec * 1000 - 10_000
+export const expiringAt = (it: NaiveOrder): number => it.order.goodUntilSec * 1000 - 10_000
 
 /** What can be hit of an order at the market's time. */
 export function naiveOpen(market: NaiveMarket, it: NaiveOrder): bigint {
   const held = it.hold !== undefined || market.nowMs >= expiringAt(it)
-  return it.gone !== undefined || held ? 0n : rest(it)
+  return it.gone !== undefined || it.away === true || held ? 0n : rest(it)
 }
 
 export function naiveStatus(it: NaiveOrder): string {
@@ -97,6 +105,7 @@ export function naiveApply(market: NaiveMarket, command: Command, nowMs: number)
   else if (command.kind === 'SettlementReported') settle(market, command)
   else if (command.kind === 'AccountObserved') observeAccount(market, command.account)
   else if (command.kind === 'MarketObserved') observeMarket(market, command.observation)
+  else if (command.kind === 'SignerCodeObserved') market.code.push(command.signer)
   else if (command.kind === 'MarketRulesSet') {
     const { openOrderLimit = 0 } = command.rules
     market.openOrderLimit = openOrderLimit === 0 ? Infinity : openOrderLimit
@@ -136,7 +145,7 @@ export function release(market: NaiveMarket, it: NaiveOrder): void {
 function reopen(market: NaiveMarket): void {
   market.closed = false
   for (;;) {
-    const pairs = open(market, 'buy').map((bid) => [bid, bestFor(market, bid)] as const)
+    const pairs = open(market, 'buy').map((bid) => [bid, crossing(market, bid)[0]] as const)
     const [bid, ask] = pairs.find(([, best]) => best !== undefined) ?? []
     if (bid === undefined || ask === undefined) return
     enter(market, bid.rank > ask.rank ? bid : ask)
@@ -194,7 +203,7 @@ function fillOrKill(market: NaiveMarket, it: NaiveOrder): void {
   else naiveCancel(it, tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable')
 }
 
-function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
+export function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
   if (naiveStatus(it) !== 'filled') it.hold = { reason, untilMs }
 }
 
@@ -238,7 +247,7 @@ function review(market: NaiveMarket, id: bigint): void {
   endAndReturn(market, id)
 }
 
-function endAndReturn(market: NaiveMarket, id: bigint): void {
+export function endAndReturn(market: NaiveMarket, id: bigint): void {
   for (const it of ofAccount(market, id))
     if (naiveStatus(it) === 'active' && isSpent(market, it))
       naiveCancel(it, 'reduce_only_no_position')
@@ -265,12 +274,12 @@ export const open = (market: NaiveMarket, side: string): NaiveOrder[] =>
       return (side === 'buy' ? -dearer : dearer) || a.rank - b.rank
     })
 
-/** The best order of the other side that crosses at a price within reach; the price is that of the earlier order. */
-function bestFor(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder | undefined {
+/** The orders of the other side that cross at a price within reach, best first; the price is that of the earlier order. */
+function crossing(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder[] {
   const { rules, observed, nowMs } = market
   const isBuyer = incoming.order.side === 'buy'
   const range = rules.range?.(observed, nowMs)
-  return open(market, isBuyer ? 'sell' : 'buy').find((it) => {
+  return open(market, isBuyer ? 'sell' : 'buy').filter((it) => {
     const [bid, ask] = isBuyer ? [incoming, it] : [it, incoming]
     const { limitPrice: price } = (it.rank < incoming.rank ? it : incoming).order
     if (bid.order.limitPrice < ask.order.limitPrice) return false
@@ -279,13 +288,16 @@ function bestFor(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder | undefi
   })
 }
 
-function enter(market: NaiveMarket, incoming: NaiveOrder): void {
+export function enter(market: NaiveMarket, incoming: NaiveOrder): void {
   while (rest(incoming) > 0n) {
-    const best = market.closed ? undefined : bestFor(market, incoming)
+    const all = market.closed ? [] : crossing(market, incoming)
+    const best = all.find((it) => hiddenOf(market, incoming, it)?.it !== incoming)
     if (best === undefined) {
       if (incoming.order.timeInForce !== undefined) return
       const why = whyShort(market, incoming, { counted: 'with_flight' })
+      const [barring] = all
       if (why !== undefined) stepAside(market, incoming, why)
+      else if (barring !== undefined) hide(market, incoming, barring)
       return
     }
     if (isOwn(best.order, incoming.order)) {
@@ -299,7 +311,14 @@ function enter(market: NaiveMarket, incoming: NaiveOrder): void {
   }
 }
 
+/** Hides one of two orders that may not match now. */
+function hide(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): void {
+  const hidden = hiddenOf(market, a, b)
+  if (hidden !== undefined) hold(hidden.it, 'pair_waits', hidden.untilMs)
+}
+
 function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void {
+  if (hiddenOf(market, incoming, best) !== undefined) return hide(market, incoming, best)
   const later = best.rank > incoming.rank ? best : incoming
   if (later.order.postOnly !== undefined) return naiveCancel(later, 'post_only_would_cross')
   const offered = naiveOpen(market, best)
@@ -342,45 +361,8 @@ function stepAside(market: NaiveMarket, it: NaiveOrder, why: Omit<NaiveHold, 'un
   else it.hold = { ...why, untilMs: isRefusal ? market.nowMs + 30_000 : Infinity }
 }
 
-function isRefusedForGood({ nowMs }: NaiveMarket, it: NaiveOrder): boolean {
+export function isRefusedForGood({ nowMs }: NaiveMarket, it: NaiveOrder): boolean {
   it.refusals.push(nowMs)
   const [first = nowMs] = it.refusals
   return it.refusals.length >= 3 && nowMs - first >= 60_000
-}
-
-function settle(
-  market: NaiveMarket,
-  { settlementId, outcome }: Extract<Command, { kind: 'SettlementReported' }>,
-): void {
-  const it = market.matches[Number(settlementId)]
-  if (it === undefined || it.done) return
-  it.done = true
-  const [maker, taker] = [it.makerOrderId, it.takerOrderId].map((id) =>
-    market.orders.find((one) => one.order.orderId === id),
-  ) as [NaiveOrder, NaiveOrder]
-  for (const leg of [maker, taker]) leg.pending -= it.amount
-  if (outcome.kind === 'success') {
-    it.block = outcome.blockNumber
-    for (const leg of [maker, taker]) leg.filled += it.amount
-  } else {
-    const { guilty } = outcome
-    if (guilty === 'venue') market.refusedPrices.push(it.price)
-    for (const leg of guilty === 'taker' ? [taker, maker] : [maker, taker]) {
-      const innocent = guilty === 'venue' || guilty === (leg === maker ? 'taker' : 'maker')
-      if (leg.gone === undefined) comeBack(market, leg, innocent)
-    }
-  }
-  for (const leg of [maker, taker])
-    if (market.rules.margin !== undefined) endAndReturn(market, leg.order.subaccountId)
-}
-
-function comeBack(market: NaiveMarket, it: NaiveOrder, innocent: boolean): void {
-  const { nowMs } = market
-  if (it.cancelled !== undefined) naiveCancel(it, it.cancelled)
-  else if (it.order.timeInForce !== undefined) naiveCancel(it, 'settlement_failed')
-  else if (!innocent && isRefusedForGood(market, it)) naiveCancel(it, 'insufficient_margin')
-  else if (nowMs >= it.order.goodUntilSec * 1000) it.gone = 'expired'
-  else if (nowMs >= expiringAt(it)) return
-  else if (!innocent) hold(it, 'settlement_refused', nowMs + 30_000)
-  else if (it.hold === undefined) enter(market, it)
 }

@@ -1,0 +1,112 @@
+import { expect } from 'chai'
+import type { Address } from '../../../core/action.js'
+import { knownOrder } from '../../../core/engine/state.js'
+import {
+  CODE_SIGNERS_MAX,
+  FAILED_PAIRS_MAX,
+  PAIR_FORGOTTEN_MS,
+  PAIR_WAIT_MAX_MS,
+  PAIR_WAIT_MS,
+} from '../../../core/engine/limits.js'
+import { barredOf, failedPairsOf, noteFailedPair } from '../../../core/engine/signer-pairs.js'
+import { restoreSnapshot } from '../../../core/engine/snapshot.js'
+import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
+import { takeSnapshot } from '../../support/snapshots.js'
+
+const signer = (no: number): Address => `0x${no.toString(16).padStart(40, '0')}`
+
+/** A market with an ask and a bid that do not cross, of two signers. */
+function twoOrders() {
+  const market = testMatcher()
+  const place = (orderId: string, side: 'buy' | 'sell', no: number, limitPrice: bigint) =>
+    market.apply({
+      kind: 'PlaceOrder',
+      order: matcherOrder({
+        ...{ orderId, side, subaccountId: BigInt(no), signer: signer(no) },
+        limitPrice: limitPrice as never,
+        goodUntilSec: market.nowMs() / 1000 + 86_400,
+      }),
+    })
+  place('ask', 'sell', 1, 20n ** 18n)
+  place('bid', 'buy', 2, 10n ** 18n)
+  return market
+}
+
+const both = ({ state }: TestMatcher) =>
+  [knownOrder(state, 'ask'), knownOrder(state, 'bid')] as const
+
+/** For how long the two are barred from now on, by seconds that are tried. */
+function waitOf(market: TestMatcher): number {
+  const [ask, bid] = both(market)
+  for (let waited = 0; ; waited += 1_000) {
+    const then = { ...market.state, nowMs: market.state.nowMs + waited }
+    if (barredOf(then, ask, bid) === undefined) return waited
+  }
+}
+
+function advance(market: TestMatcher, ms: number): void {
+  market.advance(ms)
+  market.apply({ kind: 'Tick' })
+}
+
+describe('two signers whose match failed without proof', () => {
+  it('wait for half a minute, doubling to an hour, and begin anew after two quiet hours', () => {
+    const market = twoOrders()
+    const waits: number[] = []
+    for (let times = 0; times < 9; times += 1) {
+      noteFailedPair(market.state, ...both(market))
+      waits.push(waitOf(market))
+      advance(market, waits.at(-1) ?? 0)
+    }
+    const minutes = [0.5, 1, 2, 4, 8, 16, 32, 60, 60]
+    expect(waits).to.deep.equal(minutes.map((each) => each * 60_000))
+    expect(waits.at(-1)).to.equal(PAIR_WAIT_MAX_MS)
+    advance(market, PAIR_FORGOTTEN_MS - PAIR_WAIT_MAX_MS - 1)
+    expect(market.state.failedPairs.byKey.size).to.equal(1)
+    advance(market, 1)
+    expect(market.state.failedPairs.byKey.size).to.equal(0)
+    noteFailedPair(market.state, ...both(market))
+    expect(waitOf(market)).to.equal(PAIR_WAIT_MS)
+  })
+
+  it('are kept in a snapshot, with the signers that are code', () => {
+    const market = twoOrders()
+    market.apply({ kind: 'SignerCodeObserved', signer: signer(1) })
+    noteFailedPair(market.state, ...both(market))
+    const restored = restoreSnapshot(takeSnapshot(market.state))
+    expect(restored.failedPairs).to.deep.equal(market.state.failedPairs)
+    expect([...restored.codeSigners]).to.deep.equal([signer(1)])
+    const barred = barredOf(restored, knownOrder(restored, 'ask'), knownOrder(restored, 'bid'))
+    expect(barred?.live.orderId, 'the one whose signer is code').to.equal('ask')
+  })
+
+  it('are as many as the table holds: the pair that failed longest ago goes first', () => {
+    const market = twoOrders()
+    const { state } = market
+    const kept = failedPairsOf(
+      Array.from({ length: FAILED_PAIRS_MAX }, (_, i) => ({
+        signers: [signer(1_000 + i), signer(900_000)] as const,
+        failedAtMs: state.nowMs + i,
+        waitMs: PAIR_WAIT_MS,
+      })),
+    )
+    Object.assign(state, { failedPairs: kept })
+    noteFailedPair(state, ...both(market))
+    expect(kept.byKey.size).to.equal(FAILED_PAIRS_MAX)
+    expect(kept.bySigner.get(signer(900_000))).to.equal(FAILED_PAIRS_MAX - 1)
+    expect(kept.bySigner.has(signer(1_000))).to.equal(false)
+    expect(kept.bySigner.has(signer(1))).to.equal(true)
+  })
+})
+
+describe('the signers that are known to be code', () => {
+  it('are so many at most: the longest known goes first', () => {
+    const market = testMatcher()
+    const { codeSigners } = market.state
+    for (let no = 0; no < CODE_SIGNERS_MAX; no += 1) codeSigners.add(signer(no))
+    market.apply({ kind: 'SignerCodeObserved', signer: signer(CODE_SIGNERS_MAX) })
+    expect(codeSigners.size).to.equal(CODE_SIGNERS_MAX)
+    expect(codeSigners.has(signer(0))).to.equal(false)
+    expect(codeSigners.has(signer(CODE_SIGNERS_MAX))).to.equal(true)
+  })
+})
