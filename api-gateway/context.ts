@@ -4,7 +4,8 @@ import type { Deployment } from '../chain/reads/deployment.js'
 import type { PermitNonceReader } from '../chain/reads/read-transfer.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
-import { refusalBody, refusals, type Refusal } from '../core/entry/refusals.js'
+import { refusalBody, type Refusal } from '../core/entry/refusals.js'
+import { mayBeSentAgain, RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { refuseWith, type Answered, type HttpContext } from '../runtime/http/server.js'
@@ -90,17 +91,9 @@ export type Handler = (ctx: GatewayContext) => void | Promise<void>
 /** Bounds of a request body; an order needs two levels. */
 export const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024, maxDepth: 8 }
 
-/** Refusals of a venue that is too busy or too full; the same request may be sent again after RETRY_AFTER_SEC. */
-const BUSY: ReadonlySet<string> = new Set([
-  refusals.overloaded.code,
-  refusals.tooManyUnchecked.code,
-  refusals.readBehind.code,
-])
-const RETRY_AFTER_SEC = 1
-
-/** Sets `Retry-After` on the answer of a request that was refused only because the venue is busy. */
-export function advise(ctx: Pick<GatewayContext, 'set'>, { code }: Refusal): void {
-  if (BUSY.has(code)) ctx.set('Retry-After', `${RETRY_AFTER_SEC}`)
+/** Sets `Retry-After` on the answer of a request that was refused only because the venue is busy, or a process silent. */
+export function advise(ctx: Pick<GatewayContext, 'set'>, refusal: Refusal): void {
+  if (mayBeSentAgain(refusal)) ctx.set('Retry-After', `${RETRY_AFTER_SEC}`)
 }
 
 const answerRefusal = refuseWith(refusalBody)

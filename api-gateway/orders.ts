@@ -3,6 +3,7 @@ import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/contracts/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
+import { heldBy } from '../core/entry/repeated-order.js'
 import { parseAddress, type JsonFields } from '../core/json.js'
 import { orderRecordJson } from '../core/records/order-record.js'
 import { askIntake } from '../runtime/bus/ask-intake.js'
@@ -11,7 +12,7 @@ import { answerJson } from '../runtime/http/server.js'
 import { admitOrderOf, type OrderRate, type RateLeft } from '../runtime/process/order-rate.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
 
-/** Longest wait of a duplicate's answer for the stored order. */
+/** Longest wait of a repeat's answer for the stored order. */
 const REPEAT_WAIT_MS = 500
 const REPEAT_POLL_MS = 50
 
@@ -95,29 +96,36 @@ export async function changeByProof(
 }
 
 /** Answers the refusal; an identical resubmission is answered with the stored order beside it. */
-async function refuseOrder(
-  ctx: GatewayContext,
+async function refuseOrder(ctx: GatewayContext, deps: GatewayDeps, given: Refusal): Promise<void> {
+  const { refusal, beside } = await refusalOfRepeat(deps, given)
+  refuse(ctx, refusal, beside)
+}
+
+/** A refusal and what stands beside it. */
+interface AnsweredRefusal {
+  readonly refusal: Refusal
+  readonly beside: { readonly order?: object }
+}
+
+/**
+ * What the sender of a repeat is told: the refusal with the stored order, or, while the market may not have decided that order,
+ * that nothing is known (decision B15). The first submission may still be in flight, so this waits for its projection.
+ */
+export async function refusalOfRepeat(
   deps: GatewayDeps,
   refusal: Refusal,
-): Promise<void> {
-  refuse(ctx, refusal, await storedBeside(deps, refusal))
-}
-
-/** What stands beside a refusal: the stored order, if it is one of a repeat. */
-export async function storedBeside(
-  deps: GatewayDeps,
-  { existingOrderId }: Refusal,
-): Promise<{ readonly order?: object }> {
-  const order = existingOrderId && (await waitForStored(deps, existingOrderId))
-  return order ? { order } : {}
-}
-
-/** The stored order of a duplicate. The first submission may still be in flight, so this waits for its projection. */
-async function waitForStored(deps: GatewayDeps, orderId: string): Promise<object | undefined> {
+): Promise<AnsweredRefusal> {
+  const { existingOrderId, decided } = refusal
+  if (existingOrderId === undefined) return { refusal, beside: {} }
   const deadline = performance.now() + REPEAT_WAIT_MS
   for (;;) {
-    const record = storedRecord(deps, orderId)
-    if (record !== undefined || performance.now() >= deadline) return record
+    // Read first: what is projected meanwhile is no reason to say that the order is gone.
+    const isShown =
+      decided !== undefined && deps.readModel.projectedSeq(decided.market) >= decided.seq
+    const order = storedRecord(deps, existingOrderId)
+    if (order !== undefined) return { refusal, beside: { order } }
+    if (isShown) return { refusal: heldBy(refusal, 'an_order_no_longer_stored'), beside: {} }
+    if (performance.now() >= deadline) return { refusal: refusals.outcomeUnknown, beside: {} }
     await delay(REPEAT_POLL_MS)
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../bus-schemas/transfers.js'
 import type { Hex } from '../core/action.js'
 import { refusals } from '../core/entry/refusals.js'
+import { RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import {
   transferRecordUnreadable,
   transferRefusals,
@@ -47,7 +48,10 @@ export const requestRefusals = {
     headers: ['Retry-After'],
   },
   500: broken,
-  503: refusedTransfer('Paused, or something it needs does not answer; `error` says which.'),
+  503: {
+    ...refusedTransfer('Paused, or something it needs does not answer; `error` says which.'),
+    headers: ['Retry-After'],
+  },
 } as const satisfies Readonly<Record<number, Answer>>
 
 /** What looking up a transfer takes and answers. */
@@ -62,7 +66,7 @@ export const lookupOperation = (kind: TransferKind, record: z.ZodType): Operatio
     400: refusedTransfer('No action hash.'),
     404: refusedTransfer(`No such ${kind}.`),
     500: broken,
-    503: refusedTransfer('The record cannot be read now.'),
+    503: { ...refusedTransfer('The record cannot be read now.'), headers: ['Retry-After'] },
   },
 })
 
@@ -108,9 +112,9 @@ export async function askToSubmit(
   kind: TransferKind,
   request: TransferRequest,
 ): Promise<TransferAnswer> {
-  if (!bus.isConnected()) return { kind: 'refused', refusal: transfersUnavailable(kind) }
+  if (!bus.isConnected()) return silent(transfersUnavailable(kind))
   const answer = await ask(bus, askTransfer(kind), encodeTransferRequest(request))
-  return answer ?? { kind: 'refused', refusal: transferUnknown(kind) }
+  return answer ?? silent(transferUnknown(kind))
 }
 
 /** Asks the submitter for a record. */
@@ -122,8 +126,14 @@ export async function askForRecord(
   const answer = bus.isConnected()
     ? await ask(bus, askTransferRecord(kind), encodeTransferLookup(lookup))
     : undefined
-  return answer ?? { kind: 'refused', refusal: transferRecordUnreadable(kind) }
+  return answer ?? silent(transferRecordUnreadable(kind))
 }
+
+/** The answer while the submitter, or the bus, is silent. */
+const silent = (refusal: TransferRefusal): TransferAnswer => ({
+  kind: 'refused',
+  refusal: { ...refusal, retryAfterSec: RETRY_AFTER_SEC },
+})
 
 /** Returns undefined when no answer came in time. */
 async function ask(

@@ -12,6 +12,7 @@ import type { Logger } from '../runtime/process/log.js'
 /** Bound of the connections relayed at once. */
 export const MAX_RELAYED = 10_000
 const CONNECT_TIMEOUT_MS = 2_000
+const HANDSHAKE_TIMEOUT_MS = 5_000
 const CLOSE_TIMEOUT_MS = 5_000
 const STOP_TIMEOUT_MS = 1_000
 
@@ -40,15 +41,18 @@ export interface UpgradeRelayOptions {
   /** Number of trusted proxies in front that append to `X-Forwarded-For`. */
   readonly trustedProxies: number
   readonly log: Logger
+  /** How long a fan-out that is connected may take to answer the upgrade. */
+  readonly handshakeMs?: number
 }
 
 /**
  * Relays upgrades of `/v1/ws` to the fan-out as plain connections: the request's head, then bytes in both directions,
  * each side paused while the other cannot accept more. Workers are chosen in turn, skipping those that cannot be
- * reached. Answers 503 when none can, and 404 to another path.
+ * reached. Answers 503 when none can or the chosen one stays silent, and 404 to another path.
  */
 export function relayUpgrades(options: UpgradeRelayOptions): UpgradeRelay {
   const { server, fanoutUrls, trustedProxies, log } = options
+  const { handshakeMs = HANDSHAKE_TIMEOUT_MS } = options
   /** Clients, each with its connection to a worker; undefined while that is being opened. */
   const relayed = new Map<Socket, Socket | undefined>()
   let turn = 0
@@ -70,7 +74,7 @@ export function relayUpgrades(options: UpgradeRelayOptions): UpgradeRelay {
     const workers = [...fanoutUrls.slice(turn), ...fanoutUrls.slice(0, turn)]
     const onJoined = (upstream: Socket): void => void relayed.set(client, upstream)
     const address = clientAddress(request, trustedProxies)
-    void joinFirst(workers, { request, client, head, address, log, onJoined })
+    void joinFirst(workers, { request, client, head, address, log, handshakeMs, onJoined })
   })
 
   async function stop(): Promise<void> {
@@ -98,6 +102,7 @@ interface Upgrade {
   /** The client's address. */
   readonly address: string
   readonly log: Logger
+  readonly handshakeMs: number
   readonly onJoined: (upstream: Socket) => void
 }
 
@@ -141,6 +146,15 @@ function connectTo(worker: URL): Promise<Socket> {
 function join(upgrade: Upgrade, upstream: Socket): void {
   const { client, head, onJoined } = upgrade
   onJoined(upstream)
+  const late = setTimeout(() => {
+    // It accepts connections as long as its process is there, also while that stands still.
+    upstream.unpipe(client)
+    client.unpipe(upstream)
+    refuseUpgrade(upgrade, upgradeRefusals.unavailable)
+    upstream.destroy()
+  }, upgrade.handshakeMs)
+  upstream.once('data', () => clearTimeout(late))
+  upstream.once('close', () => clearTimeout(late))
   upstream.on('error', () => client.destroy())
   upstream.on('close', () => closeAfterFlush(client))
   client.on('close', () => upstream.destroy())

@@ -13,6 +13,7 @@ import type {
   UiIntent,
 } from '../core/engine/order.js'
 import type { Refusal } from '../core/entry/refusals.js'
+import type { DecidedBy } from '../core/entry/repeated-order.js'
 import {
   address,
   amountE18,
@@ -208,6 +209,7 @@ export const refusal = struct<Refusal>({
   detail: optional(jsonObject),
   extra: optional(jsonObject),
   existingOrderId: optional(text),
+  decided: optional(struct<DecidedBy>({ market: text, seq: whole })),
 })
 
 export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(

@@ -15,7 +15,36 @@ export class VenueRefused extends Error {
 /** No answer, or an answer without an outcome: the request may or may not have been carried out. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
+  /** `Retry-After` of the answer; undefined when it named none, and without an answer. */
+  readonly retryAfterSec: number | undefined
+
+  constructor(message: string, { retryAfterSec, ...options }: OpenAnswer = {}) {
+    super(message, options)
+    this.retryAfterSec = retryAfterSec
+  }
 }
+
+interface OpenAnswer extends ErrorOptions {
+  readonly retryAfterSec?: number | undefined
+}
+
+/** The longest `Retry-After` that a resend waits for. */
+const MAX_PAUSE_MS = 5_000
+
+/** Waits until a request without an outcome may be sent again. */
+export const pauseAfter = ({ retryAfterSec = 0 }: OutcomeUnknown): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(retryAfterSec * 1_000, MAX_PAUSE_MS)))
+
+/**
+ * Whether a refusal leaves open what became of an order: a 409 without `order` that does not say which order holds the id or the
+ * nonce. A venue may give it while its market has not decided the same order, which may fill later.
+ */
+export const isOpenDuplicate = (error: unknown): error is VenueRefused =>
+  error instanceof VenueRefused &&
+  error.status === 409 &&
+  error.code.startsWith('duplicate') &&
+  error.body.order === undefined &&
+  (error.body.detail as { readonly held_by?: unknown } | undefined)?.held_by === undefined
 
 /** Parameters of a request; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -45,11 +74,11 @@ export async function request<T>(
   init: RequestInit,
   leavesOpen = (status: number): boolean => status >= 500,
 ): Promise<T> {
-  const { status, body } = await exchange(url, init)
+  const { status, body, retryAfterSec } = await exchange(url, init)
   if (status >= 200 && status < 300) return body as T
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const error = typeof fields.error === 'string' ? fields.error : `status ${status}`
-  if (leavesOpen(status)) throw new OutcomeUnknown(error)
+  if (leavesOpen(status)) throw new OutcomeUnknown(error, { retryAfterSec })
   const message = typeof fields.message === 'string' ? fields.message : error
   const code = typeof fields.code === 'string' ? fields.code : error
   throw new VenueRefused(status, code, message, fields)
@@ -58,10 +87,11 @@ export async function request<T>(
 async function exchange(
   url: string,
   init: RequestInit,
-): Promise<{ status: number; body: unknown }> {
+): Promise<{ status: number; body: unknown; retryAfterSec: number }> {
   try {
     const response = await fetch(url, init)
-    return { status: response.status, body: await response.json() }
+    const retryAfterSec = Number(response.headers.get('retry-after') ?? 0) || 0
+    return { status: response.status, body: await response.json(), retryAfterSec }
   } catch (cause) {
     throw new OutcomeUnknown(`no answer from ${new URL(url).pathname}`, { cause })
   }

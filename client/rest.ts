@@ -35,7 +35,8 @@ import type { FundingPage, MarksPage } from '../interface/prices.js'
 import type { VenueFacts } from '../interface/signing.js'
 import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
-import { jsonBody, OutcomeUnknown, request, urlOf, VenueRefused, type Query } from './request.js'
+import { createPlacing } from './place-orders.js'
+import { jsonBody, request, urlOf, type Query } from './request.js'
 import { frameHeader, type SignedFrame } from './sign-frame.js'
 
 export interface RestClientOptions {
@@ -83,7 +84,8 @@ export interface RestClient {
   fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
   /**
    * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe because
-   * an order id is accepted once. If the order exists already, its record is returned.
+   * an order id is accepted once, then looks it up. If the order exists already, its record is returned. Throws OutcomeUnknown while
+   * the market has not decided: the order may still fill, so send the same body again rather than another order.
    */
   placeOrder(body: NewOrder): Promise<OrderRecord>
   /** What would become of an order; nothing is placed. Names the likely mistake of a refused signature. */
@@ -92,12 +94,15 @@ export interface RestClient {
   cancelOrder(body: CancelOrder): Promise<OrderRecord>
   /**
    * Replaces an active order by a signed one, in one step of the market; returns both. The body is that of a new order with
-   * `replaces_nonce`. Where it throws VenueRefused the other order stays.
+   * `replaces_nonce`. If it was replaced before, both are looked up. Where it throws VenueRefused the other order stays.
    */
   replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer>
   /** Shrinks an active order to `desired_amount` and returns it; the body is that of a cancel beside. */
   reduceOrder(body: ReduceOrder): Promise<OrderRecord>
-  /** Places up to 20 signed orders, each by itself; the results have their order. Sends none again. */
+  /**
+   * Places up to 20 signed orders, each by itself; the results have their order. Sends none again: one with a status from 500 on
+   * may still be placed.
+   */
   placeOrders(bodies: readonly NewOrder[]): Promise<BatchAnswer['results']>
   /**
    * Cancels all orders of an owner, or those of one market, side or subaccount. Proven by the signature in the body, or by a
@@ -141,17 +146,9 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     return request<T>(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own }, signal })
   }
 
-  async function placeOrder(body: NewOrder): Promise<OrderRecord> {
-    for (let left = resends; ; left--) {
-      try {
-        return (await post<OrderAnswer>('/v1/orders', body)).order
-      } catch (error) {
-        const known = storedOrder(error)
-        if (known !== undefined) return known
-        if (!(error instanceof OutcomeUnknown) || left === 0) throw error
-      }
-    }
-  }
+  const order = (orderId: string) => get<OrderLookup>(`/v1/orders/${encodeURIComponent(orderId)}`)
+
+  const { placeOrder, replaceOrder } = createPlacing({ post, order, resends })
 
   return {
     markets: () => get('/v1/markets'),
@@ -171,14 +168,14 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     placeOrder,
     validateOrder: (body) => post('/v1/orders/validate', body),
     cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,
-    replaceOrder: (body) => post('/v1/orders/replace', body),
+    replaceOrder,
     reduceOrder: async (body) => (await post<OrderAnswer>('/v1/orders/reduce', body)).order,
     placeOrders: async (orders) =>
       (await post<BatchAnswer>('/v1/orders/batch', { orders })).results,
     cancelAll: (body, frame) => postOwn('/v1/orders/cancel-all', body, frame),
     cancelList: (body, frame) => postOwn('/v1/orders/cancel-list', body, frame),
     cancelAllAfter: (body, frame) => postOwn('/v1/orders/cancel-all-after', body, frame),
-    order: (orderId) => get(`/v1/orders/${encodeURIComponent(orderId)}`),
+    order,
     explainOrder: (orderId, frame) => {
       const path = `/v1/orders/${encodeURIComponent(orderId)}/explain`
       return frame === undefined ? get(path) : getOwn(path, frame)
@@ -186,10 +183,4 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     health: () => get('/v1/health'),
     venue: () => get('/v1/venue'),
   }
-}
-
-/** The order that the refusal of a repeated submission carries. */
-function storedOrder(error: unknown): OrderRecord | undefined {
-  if (!(error instanceof VenueRefused) || error.status !== 409) return undefined
-  return error.body.order as OrderRecord | undefined
 }

@@ -1,5 +1,5 @@
 import type { CancelOrder, NewOrder, OrderRecord } from '../interface/order.js'
-import { OutcomeUnknown, VenueRefused } from './request.js'
+import { isOpenDuplicate, OutcomeUnknown, VenueRefused } from './request.js'
 
 /** A frame with the outcome of an order or a cancel. */
 export interface ResultFrame {
@@ -10,13 +10,15 @@ export interface ResultFrame {
   readonly code?: string
   readonly error?: string
   readonly message?: string
+  readonly retry_after_seconds?: number
 }
 
 /** Order entry by the socket. Several requests may be under way; each resolves when it is decided. */
 export interface SocketOrders {
   /**
-   * Places a signed order and returns it. Throws VenueRefused, or OutcomeUnknown when there is no connection, when it breaks
-   * or when no answer comes in time: the same body may then be sent again, because an order id is accepted once.
+   * Places a signed order and returns it. Throws VenueRefused, or OutcomeUnknown when there is no connection, when it breaks,
+   * when no answer comes in time or the market has not decided: the same body may then be sent again, because an order id is
+   * accepted once. Also OutcomeUnknown for the repeat of a decided order, which a socket does not show: look it up over REST.
    */
   placeOrder(body: NewOrder): Promise<OrderRecord>
   /** Cancels an active order and returns it. Throws as placeOrder does. */
@@ -86,6 +88,8 @@ export function createPendingOrders({
 function outcomeOf(frame: ResultFrame): OrderRecord | Error {
   const { order, status = 400, code = 'unknown', error = code, message = error } = frame
   if (order !== undefined && status === 200) return order
-  if (status >= 500) return new OutcomeUnknown(message)
-  return new VenueRefused(status, code, message, { ...frame })
+  const refused = new VenueRefused(status, code, message, { ...frame })
+  const isOpen = status >= 500 || isOpenDuplicate(refused)
+  if (!isOpen) return refused
+  return new OutcomeUnknown(message, { cause: refused, retryAfterSec: frame.retry_after_seconds })
 }

@@ -8,7 +8,7 @@ import type {
   WithdrawalReceipt,
   WithdrawalRecord,
 } from '../interface/transfer.js'
-import { jsonBody, OutcomeUnknown, request, urlOf, type Query } from './request.js'
+import { jsonBody, OutcomeUnknown, pauseAfter, request, urlOf, type Query } from './request.js'
 
 export interface TransferClientOptions {
   /** How long to wait for one answer; the venue waits for a receipt before it answers. */
@@ -71,6 +71,7 @@ export function createTransferClient(
         )
       } catch (error) {
         if (!(error instanceof OutcomeUnknown) || sent === resends) throw error
+        await pauseAfter(error)
       }
     }
   }

@@ -173,14 +173,14 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     post_only_would_cross:
       '422 | A post-only order would take liquidity. | Place it behind the best price of the other side, or with slide, with a new id and nonce.',
     duplicate_order_id:
-      '409 | order_id is taken. Of a repeat of the same signed order, order has the first. | Read the order; choose another id for another order.',
+      '409 | order_id is taken. Of a repeat of the same signed order, order has the first; otherwise detail.held_by says which order has the id. | Read the order; choose another id for another order.',
     duplicate_nonce:
       '409 | The owner has used the nonce. | Read the order; choose another nonce for another order.',
     too_many_orders:
       '500 | The owner sends more orders than the operator allows. | Wait for Retry-After; RateLimit-Remaining of every answer says what is left. Cancels are never limited.',
     overloaded: '500 | Too much waits; nothing was placed. | Retry the same order.',
     outcome_unknown:
-      '500, 502 | No answer came in time; the order may have been placed. | Send the same order again: an order_id is taken once.',
+      '500, 502 | No answer came in time, or the market has not decided the same order yet; it may have been placed, and may still fill. | Send the same order again after Retry-After: an order_id is taken once.',
   },
   'Cancels and look-ups': {
     active_order_not_found:
@@ -201,7 +201,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     reduction_not_smaller:
       '422 | desired_amount is above what the order asks for. | Replace the order by a larger one.',
     order_not_found:
-      '404 | No such order was ever accepted, or it ended without a fill more than 30 days ago. | Check the id.',
+      '404 | No such order was ever accepted, its market has not decided it yet, or it ended without a fill more than 30 days ago. | Check the id; after a placement without an answer, send that again.',
     invalid_cancel_reason:
       '400 | reason is longer than 128 characters or has control characters. | Send a short text, or leave it out.',
     cancel_target_unresolved:

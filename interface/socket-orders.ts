@@ -57,11 +57,14 @@ export const OrderRefused = z
       .int()
       .min(0)
       .optional()
-      .describe('With `too_many_orders`: when one more is left.'),
+      .describe(
+        'When it may be sent again: with `too_many_orders` when one more is left, with any other status from 500 on the `Retry-After` of REST.',
+      ),
   })
   .meta({
     id: 'OrderRefused',
     description:
-      'The refusal that the same request gets over REST, with the same code. With `outcome_unknown` the same order may be sent again.',
+      'The refusal that the same request gets over REST, with the same code. With `outcome_unknown` the same order may be sent again. ' +
+      'A 409 of a repeat says that its market has decided the first, and has no `order`: look it up at `GET /v1/orders/{order_id}`. With `detail.held_by` the id or the nonce is that of another order.',
   })
 export type OrderRefused = Shape<typeof OrderRefused>

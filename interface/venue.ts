@@ -28,10 +28,14 @@ export const DuplicateError = z
   .object({
     ...errorFields,
     order: OrderRecord.optional().describe(
-      'The stored order, when the same signed order is sent again.',
+      'The stored order, when the same signed order is sent again. Without it, `detail.held_by` says why: `another_order` has the id or the nonce, or `an_order_no_longer_stored`, the same one, ended without a fill more than 30 days ago or was refused.',
     ),
   })
-  .meta({ id: 'DuplicateError', description: 'The id or the nonce is taken.' })
+  .meta({
+    id: 'DuplicateError',
+    description:
+      'The id or the nonce is taken, and the market has decided the order that has it. While it has not, a repeat is answered 500 `outcome_unknown`.',
+  })
 export type DuplicateError = Shape<typeof DuplicateError>
 
 /** The body of a refused deposit or withdrawal. */

@@ -22,6 +22,7 @@ import {
   reductionTooSmall,
 } from '../../core/entry/order-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import type { DecidedBy } from '../../core/entry/repeated-order.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { pass } from '../../runtime/process/stations.js'
@@ -199,17 +200,18 @@ const REFUSED_REDUCTION = {
 } as const
 
 /** The words of a refusal. */
-function refusalOf(answer: RefusedCommand): Refusal {
+function refusalOf(answer: RefusedCommand, decided: DecidedBy): Refusal {
   if ('amount' in answer) return REFUSED_REDUCTION[answer.code](answer.amount)
   const refusal = REFUSAL_OF[answer.code]
   const { repeated } = answer
-  return repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated }
+  return repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated, decided }
 }
 
 /** The step's answer to a caller; `feedSeq` is the last seq that the caller may wait for. */
 function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: number): Uint8Array {
   if (answer.kind === 'refused') {
-    return encodeOrderAnswer({ kind: 'refused', refusal: refusalOf(answer) })
+    const decided = { market, seq: feedSeq }
+    return encodeOrderAnswer({ kind: 'refused', refusal: refusalOf(answer, decided) })
   }
   if (answer.kind === 'market') {
     return encodeMarketAnswer({ kind: 'terms', feed_seq: feedSeq, terms: answer.terms })

@@ -19,6 +19,8 @@ export interface CancelOrderDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findNonce'>
   /** Prefixes of order ids that a service-tagged cancel may not touch (decision B13). */
   readonly protectedPrefixes: readonly string[]
+  /** Settles when the order with this nonce, which is on its way, is in a log or refused; undefined without one. */
+  readonly underWay?: (owner: Address, nonce: bigint) => Promise<unknown> | undefined
 }
 
 /** A cancel that may enter the log of its market. */
@@ -44,12 +46,24 @@ export function checkCancel(
     : findTarget(deps, read, refusal)
 }
 
+/** An order that is on its way is waited for: there is none yet, but its caller may have given up and think so. */
 function findTarget(
   deps: CancelOrderDeps,
-  { owner, nonce, reason, serviceTagged }: CancelRequest,
+  request: CancelRequest,
   refusal: Refusal | undefined,
-): Checked<Cancellable> {
+): Answer<Checked<Cancellable>> {
   if (refusal !== undefined) return { refusal }
+  const { owner, nonce } = request
+  const isKnown = deps.registry.findNonce(owner, nonce) !== undefined
+  const placed = isKnown ? undefined : deps.underWay?.(owner, nonce)
+  const find = (): Checked<Cancellable> => findLogged(deps, request)
+  return placed === undefined ? find() : placed.then(find, find)
+}
+
+function findLogged(
+  deps: CancelOrderDeps,
+  { owner, nonce, reason, serviceTagged }: CancelRequest,
+): Checked<Cancellable> {
   const target = deps.registry.findNonce(owner, nonce)
   if (target === undefined) return { refusal: refusals.activeOrderNotFound }
   const prefix = deps.protectedPrefixes.find((each) => target.orderId.startsWith(each))

@@ -9,7 +9,7 @@ import {
   type LoggedCommand,
   type Numbering,
 } from '../../core/engine/command.js'
-import type { Claim, ClaimTaken, LogPosition } from '../../data/intake-registry.js'
+import type { Claim, ClaimTaken, LogPosition, TakenOrder } from '../../data/intake-registry.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'
 import { Fenced, foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
@@ -68,13 +68,20 @@ export interface CommandLog {
   /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
   settled(): Promise<void>
   /** What the market's matcher has taken. Throws Fenced when it is of a newer term. */
-  heard(taken: LogPosition): void
+  heard(taken: TakenLog): void
+  /** The change of the market by which it had decided the order that holds a claim; undefined while that is not known. */
+  decidedBy(holder: TakenOrder): number | undefined
   /** Entries that wait for a message. */
   waiting(): number
   /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
   /** Accepts nothing new; what cannot be appended is given up. */
   stop(): Promise<void>
+}
+
+/** How far the market's matcher has taken its log, and the last change that it has made of it. */
+export interface TakenLog extends LogPosition {
+  readonly feedSeq: number
 }
 
 export interface CommandLogOptions extends FoldOptions {
@@ -115,6 +122,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     ...{ term: undefined, trouble: undefined, isOver: false },
   }
   let flushing = Promise.resolve()
+  let heard: TakenLog | undefined
   const committer = createGroupCommit<Pending>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
@@ -126,8 +134,11 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     recover: () => recover(writing),
     begin: (term) => begin(writing, term),
     settled: () => flushing,
-    heard({ streamSeq, lastNo }) {
+    heard(taken) {
+      const { streamSeq, lastNo } = taken
       const { term } = writing
+      // Of a matcher that starts again the feed holds more than it has taken.
+      if (streamSeq > (heard?.streamSeq ?? 0)) heard = taken
       if (term !== undefined && termOf(lastNo) > term.numbers.term) {
         throw new Fenced(`${market} takes commands of term ${termOf(lastNo)} of another intake`)
       }
@@ -136,6 +147,11 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
         registry.fold(market, [], { streamSeq, lastNo })
       }
+    },
+    decidedBy(holder) {
+      const heldAt = registry.heldAt(holder)
+      if (heard === undefined || heldAt === undefined) return undefined
+      return heard.streamSeq >= heldAt ? heard.feedSeq : undefined
     },
     waiting: () => committer.waiting(),
     trouble: () => writing.trouble,

@@ -48,6 +48,7 @@ import {
   type Refused,
   repeatOf,
 } from './place-order.js'
+import { createUnderWay } from './under-way.js'
 import { createValidation } from './validate.js'
 import { watchSignatures } from './watch-signatures.js'
 
@@ -110,17 +111,22 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const failed = refusals.outcomeUnknown
-  const place: Kind = { decide: placeDecision(deps, (body) => checkPlacement(deps, body)), failed }
-  const replace: Kind = {
-    decide: placeDecision(deps, (body) => checkReplacement(deps, body)),
+  const { during, underWay } = createUnderWay()
+  const place: Kind = {
+    decide: during(placeDecision(deps, (body) => checkPlacement(deps, body))),
     failed,
   }
+  const replace: Kind = {
+    decide: during(placeDecision(deps, (body) => checkReplacement(deps, body))),
+    failed,
+  }
+  const cancels = { ...deps, underWay }
   const cancel: Kind = {
-    decide: cancelDecision(deps, (body, auth) => checkCancel(deps, body, auth)),
+    decide: cancelDecision(deps, (body, auth) => checkCancel(cancels, body, auth)),
     failed: refusals.cancelTarget,
   }
   const reduce: Kind = {
-    decide: cancelDecision(deps, (body, auth) => checkReduction(deps, body, auth)),
+    decide: cancelDecision(deps, (body, auth) => checkReduction(cancels, body, auth)),
     failed: refusals.cancelTarget,
   }
   return {
@@ -198,17 +204,22 @@ function placementOf(
 /** Refuses a placement, or asks its market what it answered before. */
 async function passRepeat(
   deps: IntakeDeps,
-  { refusal, holdingMarket, repeat }: Refused,
+  { refusal, holder, repeat }: Refused,
   { replyTo, requestId }: Origin,
 ): Promise<Refusal | undefined> {
-  // Until the log holds it, the first placement may still be lost.
-  if (holdingMarket !== undefined) await deps.commandLogs.get(holdingMarket)?.settled()
+  if (holder !== undefined) {
+    const commandLog = deps.commandLogs.get(holder.market)
+    // Until the log holds it, the first placement may still be lost.
+    await commandLog?.settled()
+    const seq = refusal.existingOrderId === undefined ? undefined : commandLog?.decidedBy(holder)
+    return seq === undefined ? refusal : { ...refusal, decided: { market: holder.market, seq } }
+  }
   if (repeat === undefined) return refusal
   const { market, command } = repeat
-  const stopped = deps.gate.cancelRefusalOf(market)
-  if (stopped !== undefined) return stopped
+  // The first may be in the log already, so no refusal may say that nothing was placed.
+  if (deps.gate.cancelRefusalOf(market) !== undefined) return refusals.outcomeUnknown
   const outcome = await logOf(deps, market).submit({ command, replyTo, requestId })
-  return outcome.kind === 'busy' ? refusals.overloaded : undefined
+  return outcome.kind === 'busy' ? refusals.outcomeUnknown : undefined
 }
 
 const keyEndOf = ({ orderId }: Order, endsSec: number): Command => ({

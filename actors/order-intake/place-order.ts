@@ -21,6 +21,7 @@ import {
   refusals,
   type Refusal,
 } from '../../core/entry/refusals.js'
+import { heldBy } from '../../core/entry/repeated-order.js'
 import {
   judgeOrder,
   readSubmittedOrder,
@@ -64,8 +65,8 @@ export interface Placeable {
 /** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
 export interface Refused {
   readonly refusal: Refusal
-  /** The market whose order holds its id or nonce: it is refused once the log holds that order. */
-  readonly holdingMarket?: string
+  /** The order that holds its id or nonce: it is refused once the log holds that order. */
+  readonly holder?: TakenOrder
   readonly repeat?: {
     readonly market: string
     readonly command: Extract<Command, { kind: 'RepeatOrder' }>
@@ -240,7 +241,7 @@ export function repeatOf(
   const { market, orderId } = holder
   const limit = markets.find((each) => each.market === market)?.openOrderLimit
   const mayBeRefused = isRefusable || limit !== undefined
-  if (!mayBeRefused || !isRepeat(fingerprint, holder)) return { refusal, holdingMarket: market }
+  if (!mayBeRefused || !isRepeat(fingerprint, holder)) return { refusal, holder }
   return { refusal, repeat: { market, command: { kind: 'RepeatOrder', orderId, by } } }
 }
 
@@ -250,7 +251,9 @@ const isRepeat = (fingerprint: Uint8Array, holder: TakenOrder): boolean =>
 /** The refusal of an order whose id or nonce is taken; it names the stored order only to a repeat of that order. */
 export function duplicate(by: RepeatedBy, holder: TakenOrder, fingerprint: Uint8Array): Refusal {
   const refusal = by === 'order_id' ? refusals.duplicateOrderId : refusals.duplicateNonce
-  return isRepeat(fingerprint, holder) ? { ...refusal, existingOrderId: holder.orderId } : refusal
+  return isRepeat(fingerprint, holder)
+    ? { ...refusal, existingOrderId: holder.orderId }
+    : heldBy(refusal, 'another_order')
 }
 
 function invalidSignature(

@@ -5,6 +5,8 @@ import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
+import { isUndecided } from '../../core/entry/repeated-order.js'
+import { mayBeSentAgain, RETRY_AFTER_SEC } from '../../core/entry/sent-again.js'
 import { jsonText, parseAddress } from '../../core/json.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { RateLimit } from '../../interface/socket-orders.js'
@@ -56,7 +58,7 @@ export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) =>
       const answer = await askIntake(bus, subject, request)
       const left = admitted.end(answer)
       if (answer?.kind === 'order') connection.send(takenFrame(frame, parts, answer, left))
-      else refuse(frame, requestId, answer?.refusal ?? unknown, left)
+      else refuse(frame, requestId, knownTo(answer, unknown), left)
     } catch (error) {
       admitted.end(undefined)
       log.error({ err: error, request_id: requestId }, 'request failed')
@@ -70,6 +72,14 @@ export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) =>
     inFlight += 1
     void ask(frame, requestId).finally(() => (inFlight -= 1))
   }
+}
+
+/** The refusal of an answer. There is no history here: a repeat is refused as one once its market has decided the first. */
+function knownTo(
+  answer: Extract<OrderAnswer, { readonly kind: 'refused' }> | undefined,
+  unknown: Refusal,
+): Refusal {
+  return answer === undefined || isUndecided(answer.refusal) ? unknown : answer.refusal
 }
 
 /** An order or a cancel that was admitted; `end` is told its answer once, or that there is none. */
@@ -134,6 +144,7 @@ function refusedFrame(
     ...{ type: 'result', op, req_id: reqId, status },
     ...refusalBody(refusal, requestId),
     ...(left !== undefined && { rate_limit: rateFields(left) }),
+    ...(mayBeSentAgain(refusal) && { retry_after_seconds: RETRY_AFTER_SEC }),
     ...(refusal === refusals.tooManyOrders && { retry_after_seconds: left?.nextSec }),
   })
 }

@@ -19,7 +19,9 @@ export const getOrder: Route = {
     path: z.object({ order_id: orderId }),
     responses: {
       200: { description: 'The order wherever it stands.', body: OrderLookup },
-      404: refused('No such order was ever taken.'),
+      404: refused(
+        'No such order is stored: none was taken, its market has not decided it yet, or it ended without a fill more than 30 days ago. After a 500 of its placement, send that again rather than another order.',
+      ),
       ...readRefusals,
     },
   },

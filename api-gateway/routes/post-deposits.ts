@@ -21,9 +21,12 @@ export const postDeposits: Route = {
         'Malformed, or refused by what the chain says; `error` says what to do.',
       ),
       ...requestRefusals,
-      502: refusedTransfer(
-        'Not known whether it was submitted: look it up or send the same request again.',
-      ),
+      502: {
+        ...refusedTransfer(
+          'Not known whether it was submitted: look it up or send the same request again.',
+        ),
+        headers: ['Retry-After'],
+      },
     },
   },
   handler: (deps) => submitTransfer(deps, 'deposit'),

@@ -8,7 +8,7 @@ import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { advise, BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
-import { admitOrder, orderMembers, storedBeside } from '../orders.js'
+import { admitOrder, orderMembers, refusalOfRepeat } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
 /** `POST /v1/orders/batch`: 200 `{results}`, one for each order in the order of the request; each order stands alone. */
@@ -68,9 +68,9 @@ async function placeOne(
   { body, ahead }: OneOrder,
 ): Promise<string> {
   const { requestId: request_id } = ctx.state
-  const refuseOne = async (refusal: Refusal): Promise<string> => {
+  const refuseOne = async (given: Refusal): Promise<string> => {
+    const { refusal, beside } = await refusalOfRepeat(deps, given)
     advise(ctx, refusal)
-    const beside = await storedBeside(deps, refusal)
     const { status } = refusal
     return JSON.stringify({ status, ...refusalBody(refusal, request_id), ...beside })
   }

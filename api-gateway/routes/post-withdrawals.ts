@@ -25,9 +25,12 @@ export const postWithdrawals: Route = {
         'Malformed, a spent nonce, or an account that the matching contract does not hold.',
       ),
       403: refusedTransfer('The account is another owner’s, or the page’s origin is not allowed.'),
-      502: refusedTransfer(
-        'Not known whether it was submitted: send the same request again or check the balance.',
-      ),
+      502: {
+        ...refusedTransfer(
+          'Not known whether it was submitted: send the same request again or check the balance.',
+        ),
+        headers: ['Retry-After'],
+      },
     },
   },
   handler: (deps) => submitTransfer(deps, 'withdrawal'),

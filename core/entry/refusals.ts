@@ -17,6 +17,8 @@ export interface Refusal {
   readonly extra?: Readonly<Record<string, unknown>>
   /** The stored order that an identical resubmission repeats (decision B9). */
   readonly existingOrderId?: string
+  /** With `existingOrderId`: the change of its market by which that order was decided; absent while that is not known. */
+  readonly decided?: { readonly market: string; readonly seq: number }
 }
 
 type Details = Omit<Refusal, 'code' | 'status' | 'message'>

@@ -5,7 +5,7 @@ import type { GasPause, TransferKind } from '../transfer.js'
 import { badRequest, notInCustody, refusals, refuse, type Refusal } from './refusals.js'
 
 /** A refusal of a deposit or withdrawal. Nothing was submitted, except where the text states that the outcome is unknown. */
-export interface TransferRefusal extends Refusal {
+export interface TransferRefusal extends Omit<Refusal, 'decided'> {
   /** The revert as the chain or its simulation gave it; revertFields presents it. */
   readonly revert?: string
   /** The `Retry-After` header. */

@@ -56,13 +56,31 @@ describe('order routes of the gateway', () => {
   it('shows the stored order to a client that repeats it, once it can be read', async () => {
     const refusal = { ...refusals.duplicateOrderId, existingOrderId: 'order-1' }
     gateway.answerWith({ kind: 'refused', refusal })
-    const before = await post()
-    expect(before.status).to.equal(409)
-    expect(before.json).not.to.have.property('order')
     setTimeout(() => gateway.readModel.orders.set('order-1', { order, progress }), 60)
     const after = await post()
     expect(after.json).to.include({ error: 'duplicate order: order_id already used' })
     expect(after.json.order).to.include({ order_id: 'order-1' })
+  })
+
+  it('says that nothing is known to a client that repeats what its market may not have decided', async () => {
+    const repeated = { ...refusals.duplicateOrderId, existingOrderId: 'order-1' }
+    const decided = { market: order.market, seq: 7 }
+    gateway.readModel.projected = 6
+    for (const refusal of [repeated, { ...repeated, decided }]) {
+      gateway.answerWith({ kind: 'refused', refusal })
+      const answer = await post()
+      expect(answer.status).to.equal(500)
+      expect(answer.json).to.include({ code: 'outcome_unknown' })
+      expect(answer.headers['retry-after']).to.equal('1')
+      const batch = { orders: [{ order_id: 'order-1' }] }
+      const { headers, json } = await gateway.send('POST', '/v1/orders/batch', { body: batch })
+      expect(json).to.have.nested.property('results[0].code', 'outcome_unknown')
+      expect(headers['retry-after']).to.equal('1')
+    }
+    gateway.readModel.projected = 7
+    const gone = await post()
+    expect(gone.status).to.equal(409)
+    expect(gone.json).to.deep.include({ detail: { held_by: 'an_order_no_longer_stored' } })
   })
 
   it('answers 500 within three seconds when there is no answer', async function () {
@@ -72,6 +90,7 @@ describe('order routes of the gateway', () => {
     expect([placing.status, cancelling.status]).to.deep.equal([500, 500])
     expect(placing.json.error).to.equal('outcome not known: safe to retry with the same order_id')
     expect(cancelling.json.error).to.equal('failed to resolve cancel target')
+    for (const { headers } of [placing, cancelling]) expect(headers['retry-after']).to.equal('1')
   })
 
   it('answers 500 at once and sends nothing while the bus is away', async () => {

@@ -52,10 +52,10 @@ describe('the relay of /v1/ws', () => {
   const closed = (client: WebSocket): Promise<number> =>
     new Promise((resolve) => client.on('close', resolve))
   /** Sends an upgrade by hand and returns what comes back until the connection closes. */
-  const rawUpgrade = (path: string): Promise<string> =>
+  const rawUpgrade = (path: string, at = port): Promise<string> =>
     new Promise((resolve) => {
       let text = ''
-      const socket = connect(port, '127.0.0.1')
+      const socket = connect(at, '127.0.0.1')
       socket.on('data', (chunk) => (text += chunk.toString()))
       socket.on('close', () => resolve(text))
       socket.write(
@@ -71,6 +71,22 @@ describe('the relay of /v1/ws', () => {
     expect(String(await echo)).to.equal('{"op":"ping"}')
     expect(heads[0]).to.include({ url: '/v1/ws?x=1', 'x-forwarded-for': '127.0.0.1' })
     client.terminate()
+  })
+
+  it('answers 503 when a fan-out accepts the connection and then stays silent', async () => {
+    const silent = createNetServer((socket) => socket.on('error', () => undefined))
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port: silentPort } = silent.address() as AddressInfo
+    const server = createHttpServer((_request, response) => void response.end())
+    const fanoutUrls = [new URL(`ws://127.0.0.1:${silentPort}`)]
+    const options = { server, fanoutUrls, trustedProxies: 0, log: silentLog, handshakeMs: 50 }
+    const other = relayUpgrades(options)
+    const answer = await rawUpgrade('/v1/ws', await listen(server, 0, '127.0.0.1'))
+    expect(answer).to.match(/^HTTP\/1\.1 503 /)
+    expect(answer).to.include('fanout_unavailable')
+    await other.stop()
+    await closeServer(server, 0)
+    silent.close()
   })
 
   it('passes on how the fan-out closes, and that the client is gone', async () => {

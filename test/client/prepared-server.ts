@@ -2,7 +2,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** What is answered next; `drop` cuts the connection. */
-export type PreparedAnswer = { readonly status: number; readonly body: unknown } | 'drop'
+export type PreparedAnswer =
+  | {
+      readonly status: number
+      readonly body: unknown
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | 'drop'
 
 export interface PreparedServer {
   readonly baseUrl: string
@@ -30,7 +36,8 @@ export async function aPreparedServer(): Promise<PreparedServer> {
         request.socket.destroy()
         return
       }
-      response.writeHead(answer.status, { 'content-type': 'application/json' })
+      const { headers } = 'headers' in answer ? answer : {}
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...headers })
       response.end(JSON.stringify(answer.body))
     })
   })

@@ -102,14 +102,69 @@ describe('rest client', () => {
 
   it('says that the outcome is unknown when no resend brings an answer', async () => {
     const venue = createRestClient(baseUrl, { resends: 1 })
-    server.answers = ['drop', 'drop', { status: 200, body: { order } }]
+    server.answers = ['drop', 'drop', { status: 404, body: { error: 'order not found' } }]
     expect(await failure(venue.placeOrder(body))).to.be.instanceOf(OutcomeUnknown)
-    expect(asked).to.have.length(2)
+    expect(asked.map(({ line }) => line)).to.deep.equal([
+      ...['POST /v1/orders', 'POST /v1/orders', 'GET /v1/orders/order-1'],
+    ])
+  })
+
+  it('looks the order up when no resend has brought an outcome', async () => {
+    const venue = createRestClient(baseUrl, { resends: 0 })
+    server.answers = ['drop', { status: 200, body: { ...order, order } }]
+    expect(await venue.placeOrder(body)).to.deep.equal(order)
+  })
+
+  it('waits as long as the venue asks before it sends again', async () => {
+    const venue = createRestClient(baseUrl)
+    const headers = { 'retry-after': '1' }
+    server.answers = [
+      { status: 500, body: { error: 'x', code: 'outcome_unknown' }, headers },
+      { status: 200, body: { order } },
+    ]
+    const begun = performance.now()
+    expect(await venue.placeOrder(body)).to.deep.equal(order)
+    expect(performance.now() - begun).to.be.greaterThan(990)
+  })
+
+  it('never takes a 409 without the order for an outcome', async () => {
+    const venue = createRestClient(baseUrl, { resends: 1 })
+    const signed = { order_id: 'order-1', signature: '0x01' } as OrderBody
+    const bare = { status: 409, body: { error: taken, code: 'duplicate_order_id' } }
+    const missing = { status: 404, body: { error: 'order not found', code: 'order_not_found' } }
+    const stored = { ...order, signature: '0x01' }
+    server.answers = [bare, { status: 200, body: { ...stored, order: stored } }]
+    expect(await venue.placeOrder(signed)).to.deep.equal(stored)
+    server.answers = [bare, missing, bare, missing]
+    expect(await failure(venue.placeOrder(signed))).to.be.instanceOf(OutcomeUnknown)
+    expect(server.answers).to.have.length(0)
+    const foreign = { ...order, signature: '0x02' }
+    server.answers = [bare, { status: 200, body: { ...foreign, order: foreign } }]
+    expect(await failure(venue.placeOrder(signed))).to.be.instanceOf(VenueRefused)
+  }).timeout(10_000)
+
+  it('shows both orders of a replacement that was carried out before', async () => {
+    const venue = createRestClient(baseUrl)
+    const stored = { ...order, replaces_order_id: 'order-0' }
+    const replaced = { order_id: 'order-0', status: 'cancelled' }
+    const code = 'duplicate_order_id'
+    server.answers = [
+      { status: 409, body: { error: taken, code, order: stored } },
+      { status: 200, body: { ...replaced, order: replaced } },
+    ]
+    const asks = { ...body, replaces_nonce: '1' }
+    expect(await venue.replaceOrder(asks)).to.deep.equal({ order: stored, replaced })
+    server.answers = [
+      { status: 409, body: { error: taken, code } },
+      { status: 404, body: { error: 'order not found' } },
+    ]
+    expect(await failure(venue.replaceOrder(asks))).to.be.instanceOf(OutcomeUnknown)
   })
 
   it('does not take a foreign order with the same id for its own', async () => {
     const venue = createRestClient(baseUrl)
-    server.answers = [{ status: 409, body: { error: taken } }]
+    const detail = { held_by: 'another_order' }
+    server.answers = [{ status: 409, body: { error: taken, code: 'duplicate_order_id', detail } }]
     expect(await failure(venue.placeOrder(body))).to.be.instanceOf(VenueRefused)
     expect(asked).to.have.length(1)
   })

@@ -62,6 +62,23 @@ describe('orders by the socket client', () => {
     expect(refused).to.include({ status: 400, code: 'invalid_signature' })
   })
 
+  it('are of unknown outcome when the venue says so, and as a repeat that it does not show', async () => {
+    await eventually(() => client.isOpen())
+    const repeat = { ...refusals.duplicateOrderId, existingOrderId: 'o' }
+    const decided = { market: order.market, seq: 1 }
+    const held = { ...refusals.duplicateOrderId, detail: { held_by: 'another_order' } }
+    const requests = [0, 1, 2].map(() => failureOf(client.placeOrder(body)))
+    await eventually(() => answers.length === 3)
+    answers[0]?.({ kind: 'refused', refusal: repeat })
+    answers[1]?.({ kind: 'refused', refusal: { ...repeat, decided } })
+    answers[2]?.({ kind: 'refused', refusal: held })
+    const [undecided, stored, another] = await Promise.all(requests)
+    expect(undecided).to.be.instanceOf(OutcomeUnknown)
+    expect(undecided).to.include({ retryAfterSec: 1 })
+    expect(stored).to.be.instanceOf(OutcomeUnknown)
+    expect(another).to.be.instanceOf(VenueRefused)
+  })
+
   it('are of unknown outcome without a connection, and when it is lost', async () => {
     await eventually(() => client.isOpen())
     const lost = failureOf(client.placeOrder(body))

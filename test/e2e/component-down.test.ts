@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import { access, chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { OrderBody } from '../../client/index.js'
+import { createRestClient, OutcomeUnknown, type OrderBody } from '../../client/index.js'
 import type { Hex } from '../../core/action.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { parseProcfile } from '../../devnet/launcher/procfile.js'
 import { natsServerBinary } from '../support/config.js'
 import { eventually } from '../support/eventually.js'
+import { connectSocket } from '../support/socket-client.js'
 import { tempDir } from '../support/temp-dir.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { createChainUser } from './black-box/chain.js'
@@ -87,7 +88,9 @@ describe('a component that is down', function () {
     await venue?.stop()
   })
   afterEach(async () => {
-    for (const process of ['chain', 'nats-server']) await venue.kill(process, 'SIGCONT')
+    for (const process of ['chain', 'nats-server', 'matcher-cngn-usdc']) {
+      await venue.kill(process, 'SIGCONT')
+    }
     await venue.untilReady()
   })
 
@@ -97,12 +100,13 @@ describe('a component that is down', function () {
     const body = (await response.json()) as Answer['body']
     return { status: response.status, ms: performance.now() - begun, body }
   }
-  const post = (body: OrderBody): Promise<Answer> =>
-    ask('/v1/orders', {
+  const postTo = (path: string, body: object): Promise<Answer> =>
+    ask(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
+  const post = (body: OrderBody): Promise<Answer> => postTo('/v1/orders', body)
   const resting = () => maker.sign({ side: 'buy', amount: '10', price: '0.0001' })
 
   function expectUnknown({ status, ms, body }: Answer): void {
@@ -147,12 +151,52 @@ describe('a component that is down', function () {
     const body = await resting()
     expectUnknown(await post(body))
     await untilMissing(`matcher-${SPOT}`)
-    expect((await post(body)).status).to.equal(409)
+    expectUnknown(await post(body))
     await venue.letUp('matcher-cngn-usdc')
     await untilStored(body, 'active')
     const repeat = await post(body)
     expect(repeat.status).to.equal(409)
     expect(repeat.body.order).to.include({ order_id: body.order_id, status: 'active' })
+    await maker.cancel(body)
+  })
+
+  it('matcher that hangs: no answer and no client takes an order for refused that fills later', async () => {
+    const rest = createRestClient(venue.gatewayUrl, { resends: 1 })
+    const standing = await resting()
+    expect((await post(standing)).status).to.equal(200)
+    await venue.kill('matcher-cngn-usdc', 'SIGSTOP')
+    const body = await resting()
+    // The first, and repeats of it.
+    for (let n = 0; n < 3; n += 1) expectUnknown(await post(body))
+    const failure = await rest.placeOrder(body).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(OutcomeUnknown)
+    const socket = await connectSocket(new URL('/v1/ws', venue.gatewayUrl).href)
+    socket.send({ op: 'place', req_id: 'again', order: body })
+    const result = await socket.next(({ req_id }) => req_id === 'again')
+    expect(result).to.include({ status: 500, code: 'outcome_unknown' })
+    socket.ws.close()
+    const { owner_address, nonce } = standing
+    const asks: [string, object, object][] = [
+      ['cancel', { owner_address, nonce }, { code: 'cancel_target_unresolved' }],
+      [
+        'reduce',
+        { owner_address, nonce, desired_amount: '5' },
+        { code: 'cancel_target_unresolved' },
+      ],
+      ['batch', { orders: [body] }, { 'results[0].code': 'outcome_unknown' }],
+    ]
+    for (const [path, sent, expected] of asks) {
+      const { body: answered } = await postTo(`/v1/orders/${path}`, sent)
+      for (const [key, value] of Object.entries(expected)) {
+        expect(answered, path).to.have.nested.property(key, value)
+      }
+    }
+    await venue.kill('matcher-cngn-usdc', 'SIGCONT')
+    await untilStored(body, 'active')
+    const known = await createRestClient(venue.gatewayUrl).placeOrder(body)
+    expect(known).to.include({ order_id: body.order_id, status: 'active' })
+    // The cancel that was not known to be carried out was.
+    await untilStored(standing, 'cancelled')
     await maker.cancel(body)
   })
 

@@ -2,6 +2,7 @@ import { balanceFacts } from '../../../core/contracts/balances.js'
 import { expect } from 'chai'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
+import type { Admission } from '../../../actors/order-intake/admission.js'
 import { repeatOf } from '../../../actors/order-intake/place-order.js'
 import type { Market } from '../../../core/contracts/market.js'
 import type { Refusal } from '../../../core/entry/refusals.js'
@@ -15,6 +16,8 @@ import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/
 
 const otherKey = `0x${'02'.repeat(32)}` as const
 const otherOwner = `0x${'99'.repeat(20)}` as const
+
+type OnTaken = Parameters<Admission['listen']>[0]
 
 describe('order intake', () => {
   let stage: IntakeStage
@@ -183,6 +186,37 @@ describe('order intake', () => {
     expect(matcher.taken).to.have.length(1)
   })
 
+  it('says of a repeat by when its market had decided the first, once the matcher has told', async () => {
+    await intake.stop()
+    let tell: OnTaken = () => undefined
+    const admission = {
+      trouble: () => undefined,
+      listen: (listener: OnTaken) => void (tell = listener),
+    }
+    intake = await stage.start(bus, { admission })
+    const { market } = stage.market
+    const body = await signedBody()
+    await place(body)
+    const { lastSeq: streamSeq } = await bus.streamState(commandsStream(market))
+    const lastNo = matcher.taken.at(-1)?.sourceNo ?? 0
+    const repeat = async () => refusalOf(await place(body))
+    expect(await repeat()).not.to.have.property('decided')
+    tell(market, { streamSeq: streamSeq - 1, lastNo: lastNo - 1, feedSeq: 4 })
+    expect(await repeat()).not.to.have.property('decided')
+    tell(market, { streamSeq, lastNo, feedSeq: 5 })
+    expect(await repeat()).to.deep.include({ status: 409, decided: { market, seq: 5 } })
+    // A matcher that starts again has taken less than its feed holds.
+    tell(market, { streamSeq: streamSeq - 1, lastNo: lastNo - 1, feedSeq: 4 })
+    expect(await repeat()).to.deep.include({ decided: { market, seq: 5 } })
+    const second = await signedBody()
+    await place(second)
+    expect(refusalOf(await place(second))).not.to.have.property('decided')
+    expect(await repeat()).to.deep.include({ decided: { market, seq: 5 } })
+    expect(
+      refusalOf(await place(await signedBody({ orderId: body.order_id }))),
+    ).not.to.have.any.keys('decided', 'existingOrderId')
+  })
+
   it('lets the market answer the repeat of a post-only order, behind the first', async () => {
     const body = { ...(await signedBody()), post_only: 'reject' }
     await place(body)
@@ -225,6 +259,7 @@ describe('order intake', () => {
       status: 409,
       message: 'duplicate order: order_id already used',
       field: 'order_id',
+      detail: { held_by: 'another_order' },
     })
     const sameNonce = await signedBody({ nonce: BigInt(taken.nonce), amount: '1000' })
     expect(refusalOf(await place(sameNonce))).to.include({
@@ -253,6 +288,23 @@ describe('order intake', () => {
     await place(body)
     await cancel({ owner_address: body.owner_address, nonce: body.nonce })
     expect(refusalOf(await place(body)).status).to.equal(409)
+  })
+
+  it('lets a cancel wait for its order, which is on its way', async () => {
+    const body = await signedBody()
+    const { owner_address, nonce } = body
+    const placing = place(body)
+    const cancelling = cancel({ owner_address, nonce })
+    expect((await placing).kind).to.equal('order')
+    expect((await cancelling).kind).to.equal('order')
+    expect(matcher.taken.map(({ command }) => command.kind)).to.deep.equal([
+      ...['PlaceOrder', 'CancelOrder'],
+    ])
+    stage.chain.verdict = { kind: 'invalid', digest: '0xd1', path: 'ecdsa' }
+    const refused = await signedBody()
+    void place(refused)
+    const none = await cancel({ owner_address, nonce: refused.nonce })
+    expect(refusalOf(none)).to.include({ code: 'active_order_not_found' })
   })
 
   it('sends a cancel through the log, with its reason', async () => {

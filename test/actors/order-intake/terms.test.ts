@@ -135,7 +135,7 @@ describe('the terms of order intake', () => {
   it('end for an intake whose market has taken a newer one', async () => {
     const old = await openLog(aStage())
     const newer = createNumbering(2).next()
-    expect(() => old.heard({ streamSeq: 2, lastNo: newer })).to.throw(Fenced)
+    expect(() => old.heard({ streamSeq: 2, lastNo: newer, feedSeq: 0 })).to.throw(Fenced)
   })
 
   it('are begun by one of two that start at once', async () => {
@@ -172,9 +172,9 @@ describe('the terms of order intake', () => {
     const stage = aStage()
     const commandLog = await openLog(stage)
     const { lastNo } = stage.registry().folded(market)
-    commandLog.heard({ streamSeq: 50, lastNo: lastNo - 1 })
+    commandLog.heard({ streamSeq: 50, lastNo: lastNo - 1, feedSeq: 0 })
     expect(stage.registry().folded(market)).to.deep.equal({ streamSeq: 1, lastNo })
-    commandLog.heard({ streamSeq: 50, lastNo })
+    commandLog.heard({ streamSeq: 50, lastNo, feedSeq: 0 })
     expect(stage.registry().folded(market)).to.deep.equal({ streamSeq: 50, lastNo })
   })
 

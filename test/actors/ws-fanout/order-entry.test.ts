@@ -78,6 +78,22 @@ describe('order entry by the socket', () => {
     })
   })
 
+  it('says that nothing is known of a repeat until its market has decided the first', async () => {
+    await start()
+    const repeat = { ...refusals.duplicateOrderId, existingOrderId: 'a' }
+    for (const reqId of ['r0', 'r1']) {
+      client.send({ op: 'place', req_id: reqId, order: { order_id: 'a' } })
+    }
+    await eventually(() => asked.length === 2)
+    asked[0]?.answer({ kind: 'refused', refusal: repeat })
+    expect(await resultOf('r0')).to.include({
+      ...{ status: 500, code: 'outcome_unknown', retry_after_seconds: 1 },
+    })
+    const decided = { market: order.market, seq: 1 }
+    asked[1]?.answer({ kind: 'refused', refusal: { ...repeat, decided } })
+    expect(await resultOf('r1')).to.include({ status: 409, code: 'duplicate_order_id' })
+  })
+
   it('counts the orders of each owner, says what is left, and refuses beyond the limit but never a cancel', async () => {
     let atMs = 0
     await start({ orderRate: createOrderRate({ perSec: 1, elapsedMs: () => atMs }) })

@@ -1,0 +1,79 @@
+import type { NewOrder, OrderAnswer, OrderLookup, OrderRecord } from '../interface/order.js'
+import type { ReplaceAnswer, ReplaceOrder } from '../interface/order-changes.js'
+import { isOpenDuplicate, OutcomeUnknown, pauseAfter, VenueRefused } from './request.js'
+import type { RestClient } from './rest.js'
+
+interface PlacingParts {
+  /** Throws VenueRefused or OutcomeUnknown. */
+  readonly post: <T>(path: string, body: object) => Promise<T>
+  readonly order: (orderId: string) => Promise<OrderLookup>
+  /** How often a submission whose outcome is unknown is sent again. */
+  readonly resends: number
+}
+
+/** Places and replaces orders so that what is answered is what became of them: an answer that leaves that open is no outcome. */
+export function createPlacing({
+  post,
+  order,
+  resends,
+}: PlacingParts): Pick<RestClient, 'placeOrder' | 'replaceOrder'> {
+  /** The stored order with this id; undefined while none is shown. */
+  async function find(orderId: string): Promise<OrderRecord | undefined> {
+    try {
+      return (await order(orderId)).order
+    } catch (error) {
+      if (error instanceof OutcomeUnknown || error instanceof VenueRefused) return undefined
+      throw error
+    }
+  }
+
+  async function placeOrder(body: NewOrder): Promise<OrderRecord> {
+    for (let left = resends; ; left--) {
+      try {
+        return (await post<OrderAnswer>('/v1/orders', body)).order
+      } catch (error) {
+        const known = storedOrder(error)
+        if (known !== undefined) return known
+        const open = withoutOutcome(error)
+        if (open === undefined) throw error
+        const found = error !== open || left === 0 ? await find(body.order_id) : undefined
+        if (found !== undefined) return own(found, body, error)
+        if (left === 0) throw open
+        await pauseAfter(open)
+      }
+    }
+  }
+
+  async function replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer> {
+    try {
+      return await post<ReplaceAnswer>('/v1/orders/replace', body)
+    } catch (error) {
+      const open = isOpenDuplicate(error)
+      const stored = storedOrder(error) ?? (open ? await find(body.order_id) : undefined)
+      if (stored?.replaces_order_id === undefined) throw withoutOutcome(error) ?? error
+      const { order: replaced } = await order(stored.replaces_order_id)
+      return { order: own(stored, body, error), replaced }
+    }
+  }
+
+  return { placeOrder, replaceOrder }
+}
+
+/** The stored order if it is the one that the body asks for; throws the error if the id is that of another one. */
+function own(stored: OrderRecord, { signature }: NewOrder, error: unknown): OrderRecord {
+  if (stored.signature === signature) return stored
+  throw error
+}
+
+/** The error without an outcome that this one comes to; undefined for a refusal. */
+function withoutOutcome(error: unknown): OutcomeUnknown | undefined {
+  if (error instanceof OutcomeUnknown) return error
+  if (!isOpenDuplicate(error)) return undefined
+  return new OutcomeUnknown(error.message, { cause: error, retryAfterSec: 1 })
+}
+
+/** The order that the refusal of a repeated submission carries. */
+function storedOrder(error: unknown): OrderRecord | undefined {
+  if (!(error instanceof VenueRefused) || error.status !== 409) return undefined
+  return error.body.order as OrderRecord | undefined
+}

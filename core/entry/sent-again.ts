@@ -1,0 +1,23 @@
+import { marketRefusals, futureRefusals } from './market-refusals.js'
+import { cancelsRefusals, changeRefusals } from './order-refusals.js'
+import { refusals, type Refusal } from './refusals.js'
+
+/** `Retry-After` of a request that may be sent again, in seconds. */
+export const RETRY_AFTER_SEC = 1
+
+/**
+ * Refusals of a venue that is too busy or too full, or whose matcher, projection, chain or bus does not answer: the same request,
+ * or the same with a new proof, may be sent again after RETRY_AFTER_SEC.
+ */
+const SENT_AGAIN: ReadonlySet<string> = new Set(
+  [
+    ...[refusals.outcomeUnknown, refusals.overloaded, refusals.tooManyUnchecked],
+    ...[refusals.readBehind, refusals.cancelTarget, refusals.cancelProofUnreadable],
+    ...[cancelsRefusals.proofUseUnknown, changeRefusals.replacementUnchecked],
+    ...[marketRefusals.accountUnreadable, marketRefusals.marketUnreadable],
+    ...[marketRefusals.positionUnreadable, marketRefusals.marginUnreadable],
+    futureRefusals.bandUnreadable,
+  ].map(({ code }) => code),
+)
+
+export const mayBeSentAgain = ({ code }: Refusal): boolean => SENT_AGAIN.has(code)
