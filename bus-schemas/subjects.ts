@@ -91,6 +91,10 @@ export const askEngine = (market: string): string => `ask.engine.${market}`
 export const askWorking = (process: string): string => `ask.working.${process}`
 /** An operator's question to a market, answered by the matcher that leads it. */
 export const askMarket = (market: string): string => `ask.market.${market}`
+/** Whether a match may be settled, answered by the matcher that leads the market. */
+export const askSettlement = (market: string): string => `ask.settlement.${market}`
+/** Whether orders with these nonces were ever placed here; answered by the order intake. */
+export const askKnownOrders = 'ask.known_orders'
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */
 export const askPing = (process: string): string => `ask.ping.${process}`
 

@@ -68,8 +68,10 @@ export type Execute = (payload: ExecutePayload, key: string | undefined) => Prom
 
 export interface Executions {
   readonly execute: Execute
-  /** Whether the key is journaled or in the queue, so that a transaction may have been sent for it. */
-  readonly isKnown: (key: string) => boolean
+  /** The id of a settlement: the caller's key, or the fingerprint of the call. */
+  readonly idOf: (payload: ExecutePayload, key: string | undefined) => string
+  /** Whether the id is journaled or in the queue, so that a transaction may have been sent for it. */
+  readonly isKnown: (id: string) => boolean
   /** Whether the settlement is in the queue, so that it may be signed at any moment. */
   readonly isRunning: (key: string) => boolean
 }
@@ -107,9 +109,11 @@ export function createExecute(deps: ExecuteDeps): Executions {
     const answer = await onceDurable(deps, settled)
     return withMark(deps, payload, await withGuilty(deps, { payload, call }, answer))
   }
-  const isKnown = (key: string): boolean =>
-    executing.running.has(key) || deps.journal.find(key) !== undefined
-  return { execute, isKnown, isRunning: (key) => executing.running.has(key) }
+  const isKnown = (id: string): boolean =>
+    executing.running.has(id) || deps.journal.find(id) !== undefined
+  const idOf: Executions['idOf'] = ({ match }, key) =>
+    key ?? fingerprintOf(deps.matching, encodeMatch(match))
+  return { execute, idOf, isKnown, isRunning: (key) => executing.running.has(key) }
 }
 
 /**

@@ -9,6 +9,7 @@ import { closeServer } from '../runtime/http/server.js'
 import { alongside, measureHttp } from '../runtime/metrics/metrics.js'
 import { orExit } from '../runtime/process/cannot-start.js'
 import { runProcess } from '../runtime/process/process.js'
+import { createAdmission } from './admit.js'
 import { createApp, serveApp } from './app.js'
 import { readExecutorConfig, settingsOf, STOP_GRACE_MS } from './config.js'
 import { measureExecutor, observeExecutor, sampleExecutor } from './observe.js'
@@ -39,7 +40,8 @@ runProcess({
       openMarketFile(config).markets.forEach(list.add),
     )
     sampleExecutor(metrics, executor, config.EXECUTOR_GAS_RESERVE_WEI)
-    const parts = { ...executor, checkTerms, log, onFatal, onAnswer: measureHttp(metrics) }
+    const admit = createAdmission(bus)
+    const parts = { ...executor, checkTerms, admit, log, onFatal, onAnswer: measureHttp(metrics) }
     const app = createApp({ ...parts, door: config.door })
     const server = await serveApp(app, config, log)
     return {

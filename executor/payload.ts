@@ -137,12 +137,19 @@ function assetOf(data: Hex): Address | undefined {
 export interface Objection {
   readonly field: string
   readonly message: string
+  /** Present where the payload is well formed, and the venue does not settle it: 422 in place of 400. */
+  readonly isUnsettleable?: true
   /** Present where no order can be at fault: the row of this process differs from the log of the market. */
   readonly guilty?: 'venue'
 }
 
 const ofMarket = (field: string, message: string): Objection => ({
   ...{ field, message, guilty: 'venue' },
+})
+
+const ofFee = (field: string, message: string): Objection => ({
+  ...ofMarket(field, message),
+  isUnsettleable: true,
 })
 
 /** Market, instrument, price and fees of a payload, held against the venue's own rules; empty when they agree. */
@@ -206,13 +213,13 @@ function wrongFee({ match }: ExecutePayload, market: Market): Objection | undefi
     const { price, fee } = fill
     const makerFee = feeOf({ takerFeeBps: market.makerFeeBps }, price, sizeOf(fill))
     if (fee === makerFee) continue
-    return ofMarket(`order_data.fill_details.${i}.fee`, `must be ${makerFee}`)
+    return ofFee(`order_data.fill_details.${i}.fee`, `must be ${makerFee}`)
   }
   const feeAt = (takerFeeBps: number): bigint =>
     fillDetails.reduce((sum, fill) => sum + feeOf({ takerFeeBps }, fill.price, sizeOf(fill)), 0n)
   if (takerFee === feeAt(market.takerFeeBps) || isFeeOfSomeRate(takerFee, feeAt)) return undefined
   const message = `must be the fee at a whole rate of 0 to ${MAX_FEE_BPS} basis points`
-  return ofMarket('order_data.taker_fee', message)
+  return ofFee('order_data.taker_fee', message)
 }
 
 /** Whether a rate gives this fee; fees rise with the rate. */

@@ -36,6 +36,10 @@ export const executorRefusals = {
 export const invalidPayload = (reason: string): Refusal =>
   badRequest('invalid_payload', `invalid payload: ${reason}`)
 
+/** The venue does not settle this match; nothing was sent. */
+export const unsettleable = (reason: string): Refusal =>
+  refusal(422)('not_to_be_settled', `not to be settled: ${reason}`)
+
 /** The simulation of the match reverted; nothing was sent. */
 export const wouldRevert = (revert: string): Refusal =>
   refusal(422)('would_revert', `the match would revert: ${revert}`)

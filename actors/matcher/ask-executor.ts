@@ -132,7 +132,9 @@ function openPoster(
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 200) return readReceipt(ExecuteReceipt.parse(body))
   const { error, revert, guilty, spent_elsewhere, details = [] } = ExecuteFailure.parse(body)
-  if (status === 422) {
+  const isOfPayload =
+    details.length > 0 && (status === 400 || (status === 422 && revert === undefined))
+  if (status === 422 && !isOfPayload) {
     const spentElsewhere = spent_elsewhere === true && ({ spentElsewhere: true } as const)
     return {
       ...{ kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' },
@@ -140,8 +142,8 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
     }
   }
   // A refusal of the payload names its fields; any other 400 was not about what we asked.
-  if (status === 400 && details.length > 0) {
-    const isConflict = details.some(({ field }) => field === 'Idempotency-Key')
+  if (isOfPayload) {
+    const isConflict = status === 400 && details.some(({ field }) => field === 'Idempotency-Key')
     if (isConflict) return { kind: 'conflict', why: error }
     return { kind: 'malformed', why: error, guilty: guilty === 'venue' ? guilty : 'both' }
   }

@@ -17,6 +17,7 @@ import { startEngineSwitch } from './engine-version.js'
 import { followFaults } from './faults.js'
 import { publishNext, type Leading } from './lead.js'
 import { answerOperator } from './operator.js'
+import { answerSettlements } from './judge-settlement.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
 import { watchReversals } from './reversals.js'
 import {
@@ -56,6 +57,9 @@ export function goLive(leading: Leading, restored: Restored): Live {
     ...{ term: leader.term, nowMs },
     onUnknown: (error) => facts.appendUnknown('commands', error),
   })
+  // Before anything is asked of the executor, which asks back.
+  const judging = answerSettlements(leading)
+  judging.catch(onFatal)
   const unanswered = createUnanswered(settings)
   const settler = openSettler(leading, own, unanswered)
   const reversals = watchReversals(leading, own)
@@ -102,6 +106,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
       await operator.then((subscription) => subscription.stop())
       // Together: a settlement may be waiting for its report to become durable.
       await Promise.all([settler.stop(), reversals.stop(), faults.stop(), own.stop()])
+      await judging.then((subscription) => subscription.stop())
       await checkpointer.stop()
       await leading.stop()
     },

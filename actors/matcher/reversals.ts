@@ -86,7 +86,7 @@ async function readReversals(watch: Watch): Promise<string | undefined> {
 }
 
 /** The change that proposed the match: its number is in the settlement's id. */
-function proposedBy(market: string, settlementId: string): number | undefined {
+export function proposedBy(market: string, settlementId: string): number | undefined {
   const [name, seq = ''] = [settlementId.slice(0, market.length), settlementId.slice(market.length)]
   return name === market && /^:[1-9][0-9]{0,14}$/.test(seq)
     ? Number.parseInt(seq.slice(1), 10)

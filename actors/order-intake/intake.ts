@@ -38,6 +38,7 @@ import {
 } from './change-order.js'
 import { type CommandLog, isFinal, type LogEntry, type SubmitOutcome } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
+import { answerKnownOrders } from './known-orders.js'
 import { createMarketGate, openIndexGate, type MarketGate } from './market-gate.js'
 import { createMarketLogs } from './market-logs.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
@@ -329,6 +330,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   const validate = createValidation({ ...options, markets, gate, indexLag })
   const subscriptions = await Promise.all([
     ...answerRequests(bus, intake),
+    answerKnownOrders(options, PROCESS_NAME),
     answerCancels({ ...options, gate, commandLogs }, PROCESS_NAME),
     bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
     takeTouched(bus, PROCESS_NAME, (news) => {

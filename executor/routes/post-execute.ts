@@ -6,6 +6,7 @@ import type { Hex } from '../../core/action.js'
 import type { ExecuteFailure, ExecuteReceipt } from '../../interface/execute.js'
 import type { Answering, HttpState } from '../../runtime/http/server.js'
 import { parseJson, readBody, type BodyLimits } from '../../runtime/http/read-body.js'
+import type { Admit } from '../admit.js'
 import { isJsonType } from '../door.js'
 import type { ExecuteAnswer, Executions } from '../execute.js'
 import { executePayload, type CheckTerms, type ExecutePayload, type Objection } from '../payload.js'
@@ -15,6 +16,7 @@ import {
   MAX_BODY_BYTES,
   refuse,
   unavailable,
+  unsettleable,
   wouldRevert,
 } from '../refusals.js'
 
@@ -27,47 +29,64 @@ const BODY_LIMITS: BodyLimits = {
   tooLarge: executorRefusals.bodyTooLarge,
 }
 
-export interface PostExecuteDeps extends Pick<Executions, 'execute' | 'isKnown'> {
+export interface PostExecuteDeps extends Pick<Executions, 'execute' | 'idOf' | 'isKnown'> {
   readonly checkTerms: CheckTerms
+  readonly admit: Admit
 }
 
 /** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
 export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
-  const { execute, isKnown } = deps
   return async (ctx) => {
-    const key = ctx.get('idempotency-key')
-    if (key !== '' && !KEY.test(key)) return refuse(ctx, executorRefusals.keyForm)
+    const given = ctx.get('idempotency-key')
+    if (given !== '' && !KEY.test(given)) return refuse(ctx, executorRefusals.keyForm)
     if (!isJsonType(ctx.get('content-type'))) return refuse(ctx, executorRefusals.notJson)
     const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
     const body = parseJson(read.body.toString())
     if (body === undefined) return refuse(ctx, refusals.invalidJsonBody)
-    const checked = checkPayload(deps, body, key)
-    if ('payload' in checked) {
-      return present(ctx, await execute(checked.payload, key === '' ? undefined : key))
-    }
-    // A 400 with `details` tells the caller that nothing was sent; a known key may have been sent.
-    if (isKnown(key)) return present(ctx, { kind: 'mismatch' })
+    const key = given === '' ? undefined : given
+    const checked = await checkPayload(deps, body, key)
+    if ('payload' in checked) return present(ctx, await deps.execute(checked.payload, key))
+    if ('why' in checked) return refuse(ctx, unavailable(checked.why))
+    // A refusal with `details` tells the caller that nothing was sent; a known key may have been sent.
+    if (key !== undefined && deps.isKnown(key)) return present(ctx, { kind: 'mismatch' })
     const { objections } = checked
-    refuse(ctx, invalidPayload(describe(objections[0])), {
+    const isUnsettleable = objections.every((each) => each.isUnsettleable === true)
+    const refusal = isUnsettleable ? unsettleable : invalidPayload
+    refuse(ctx, refusal(describe(objections[0])), {
       details: objections.map(({ field, message }) => ({ field, message })),
       ...(objections.every(({ guilty }) => guilty === 'venue') && { guilty: 'venue' }),
     } satisfies Detail)
   }
 }
 
-type Checked = { readonly payload: ExecutePayload } | { readonly objections: readonly Objection[] }
+type Checked =
+  | { readonly payload: ExecutePayload }
+  | { readonly objections: readonly Objection[] }
+  /** It is not known whether it may be settled. */
+  | { readonly why: string }
 
-/** A known key is answered from its record, even when the rules have changed since: its terms are not checked again. */
-function checkPayload(
-  { isKnown, checkTerms }: PostExecuteDeps,
+/** A known settlement is answered from its record, even when the rules have changed since: it is not checked again. */
+async function checkPayload(
+  { idOf, isKnown, checkTerms, admit }: PostExecuteDeps,
   body: unknown,
-  key: string,
-): Checked {
+  key: string | undefined,
+): Promise<Checked> {
   const parsed = executePayload.safeParse(body)
   if (!parsed.success) return { objections: parsed.error.issues.map(objectionOf) }
-  const objections = isKnown(key) ? [] : checkTerms(parsed.data)
-  return objections.length > 0 ? { objections } : { payload: parsed.data }
+  const payload = parsed.data
+  if (isKnown(idOf(payload, key))) return { payload }
+  const objections = checkTerms(payload)
+  if (objections.length > 0) return { objections }
+  const admission = await admit(payload, key)
+  switch (admission.kind) {
+    case 'admitted':
+      return { payload }
+    case 'refused':
+      return { objections: [{ ...admission.objection, isUnsettleable: true }] }
+    case 'unavailable':
+      return admission
+  }
 }
 
 const objectionOf = ({ path, message }: z.core.$ZodIssue): Objection => {

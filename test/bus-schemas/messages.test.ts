@@ -64,6 +64,7 @@ import { priceE18 } from '../../core/money.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
 import { bytes, message, type Declared } from './declared.js'
 import { ownerMessages } from './owner-messages.js'
+import { settlementMessages } from './settlement-messages.js'
 
 const anySample = fc.record({
   atMs: fc.nat(),
@@ -179,6 +180,7 @@ const declared: readonly Declared[] = [
     { encode: encodeMarketAnswer, decode: decodeMarketAnswer },
   ),
   ...ownerMessages,
+  ...settlementMessages,
   message('index lag question', fc.record({ sample: anySample }, { requiredKeys: [] }), {
     encode: encodeIndexLagQuestion,
     decode: decodeIndexLagQuestion,

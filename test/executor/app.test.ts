@@ -2,7 +2,9 @@ import { expect } from 'chai'
 import type { Server } from 'node:http'
 import { createApp, serveApp } from '../../executor/app.js'
 import { executorEnv } from '../../executor/config.js'
+import type { Admission } from '../../executor/admit.js'
 import type { ExecuteAnswer } from '../../executor/execute.js'
+import type { Objection } from '../../executor/payload.js'
 import type { Answered } from '../../runtime/http/server.js'
 import { createLog } from '../../runtime/process/log.js'
 import { eventually } from '../support/eventually.js'
@@ -22,9 +24,14 @@ describe('the service of the executor', () => {
   let answered: Answered[]
   let servers: Server[]
   let logged: string[]
+  let objections: Objection[]
+  let admission: Admission
+  let known: Set<string>
   beforeEach(() => {
     answer = { kind: 'refused', revert: 'TM_X' }
-    ;[answered, servers, logged] = [[], [], []]
+    ;[answered, servers, logged, objections] = [[], [], [], []]
+    admission = { kind: 'admitted' }
+    known = new Set()
   })
   afterEach(() => {
     for (const server of servers) {
@@ -38,14 +45,14 @@ describe('the service of the executor', () => {
     const log = createLog('executor', 'info', { write: (line) => logged.push(line) })
     const app = createApp({
       execute: () => Promise.resolve(answer),
-      ...{ isKnown: () => false, checkTerms: () => [], trouble: () => undefined },
+      isKnown: (id) => known.has(id),
+      idOf: (_, key = '0xid') => key,
+      checkTerms: () => objections,
+      admit: () => Promise.resolve(admission),
+      trouble: () => undefined,
       ...{ readReversals: () => Promise.resolve([]), faults: { standing: () => undefined } },
-      ...{
-        door: config.door,
-        log,
-        onFatal: () => undefined,
-        onAnswer: (one) => answered.push(one),
-      },
+      ...{ door: config.door, log, onFatal: () => undefined },
+      onAnswer: (one) => answered.push(one),
     })
     servers.push(await serveApp(app, config, log))
     const [first = '{}'] = logged
@@ -101,6 +108,30 @@ describe('the service of the executor', () => {
     expect(await get('/reversals?after=x')).to.equal('invalid_after')
     expect(await get('/reversals?limit=0')).to.equal('invalid_limit')
     expect(await get('/faults')).to.equal('unavailable')
+  })
+
+  it('refuses what is not to be settled with 422, what the market does not tell with 503', async () => {
+    const url = await serve()
+    const ask = async (key = '') => {
+      const response = await post(url, { authorization: 'Bearer word', 'idempotency-key': key })
+      return [response.status, await response.json()] as const
+    }
+    const detail = { field: 'actions.0', message: 'has 0 left' }
+    const body = { error: 'not to be settled: actions.0: has 0 left', details: [detail] }
+    admission = { kind: 'refused', objection: { ...detail, guilty: 'venue' } }
+    expect(await ask()).to.deep.equal([422, { ...body, guilty: 'venue' }])
+    admission = { kind: 'refused', objection: detail }
+    expect(await ask()).to.deep.equal([422, body])
+    // What was sent before is answered from its record, with its key or without.
+    known = new Set(['sent', '0xid'])
+    for (const key of ['sent', '']) expect((await ask(key))[1]).to.have.property('revert', 'TM_X')
+    known = new Set()
+    admission = { kind: 'unavailable', why: 'the market is silent' }
+    expect(await ask()).to.deep.equal([503, { error: 'the market is silent' }])
+    objections = [{ field: 'order_data.taker_fee', message: 'must be 7', isUnsettleable: true }]
+    expect((await ask())[0]).to.equal(422)
+    objections.push({ field: 'market', message: 'is not settled here' })
+    expect((await ask())[0]).to.equal(400)
   })
 
   it('says that an account was spent elsewhere, where it was', async () => {

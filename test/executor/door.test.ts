@@ -5,7 +5,7 @@ import { createApp } from '../../executor/app.js'
 import { createLog } from '../../runtime/process/log.js'
 import { readBody } from '../support/answer-body.js'
 import { serveApp, type ServedApp } from '../support/serve-app.js'
-import { aBody } from './execute-body.js'
+import { aBody, admitAll } from './execute-body.js'
 
 const SECRET = 'not a secret'
 
@@ -18,7 +18,13 @@ describe('the door of the executor', () => {
         asked += 1
         return Promise.resolve({ kind: 'refused', revert: 'TM_X' })
       },
-      ...{ isKnown: () => false, checkTerms: () => [], trouble: () => undefined },
+      ...{
+        isKnown: () => false,
+        idOf: () => '0xid',
+        checkTerms: () => [],
+        admit: admitAll,
+        trouble: () => undefined,
+      },
       readReversals: () => Promise.resolve([]),
       faults: { standing: () => new Map() },
       door: { secret: SECRET, hosts: ['Executor.internal'] },

@@ -1,3 +1,4 @@
+import type { Admit } from '../../executor/admit.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 
 export const MODULE = `0x${'e1'.repeat(20)}`
@@ -31,3 +32,6 @@ export function aBody(): Body {
     order_data: { taker_account: '7', taker_fee: '1', fill_details: [fill], manager_data: '0x' },
   }
 }
+
+/** A venue that has every match to settle. */
+export const admitAll: Admit = () => Promise.resolve({ kind: 'admitted' })

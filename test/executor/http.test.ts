@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
 import { priceE18 } from '../../core/money.js'
 import { createApp } from '../../executor/app.js'
-import type { Execute, ExecuteAnswer } from '../../executor/execute.js'
+import type { Admission, Admit } from '../../executor/admit.js'
+import type { Execute, ExecuteAnswer, Executions } from '../../executor/execute.js'
 import type { Objection } from '../../executor/payload.js'
 import type { FinalOutcome, SettlementReversal } from '../../executor/reversals.js'
 import type { StandingFaults } from '../../executor/watch-faults.js'
@@ -32,6 +33,7 @@ describe('POST /execute', () => {
   let trouble: string | undefined
   let standing: StandingFaults | undefined
   let objections: Objection[]
+  let admission: Admission
   let outcome: FinalOutcome | undefined
 
   before(async () => {
@@ -42,11 +44,22 @@ describe('POST /execute', () => {
     const isKnown = (key: string) => key === KNOWN_KEY
     const log = createLog('executor', 'silent')
     const onFatal = (error: unknown) => (fatal = error)
+    const idOf: Executions['idOf'] = (_, key = 'fingerprint') => key
     const checkTerms = () => objections
+    const admit: Admit = () => Promise.resolve(admission)
     const readReversals = (after: number, limit: number) =>
       Promise.resolve([aReversal(after + limit, outcome)])
     const faults = { standing: () => standing }
-    const deps = { execute, isKnown, readReversals, checkTerms, trouble: () => trouble, faults }
+    const deps = {
+      execute,
+      isKnown,
+      idOf,
+      admit,
+      readReversals,
+      checkTerms,
+      trouble: () => trouble,
+      faults,
+    }
     const app = createApp({
       ...deps,
       door: { secret: SECRET, hosts: [] },
@@ -60,6 +73,7 @@ describe('POST /execute', () => {
     trouble = undefined
     standing = new Map()
     objections = []
+    admission = { kind: 'admitted' }
     outcome = undefined
     fatal = undefined
     answer = { kind: 'refused', revert: 'TM_FeeTooHigh' }
@@ -331,36 +345,6 @@ describe('POST /execute', () => {
       expect(await post(aBody()), said.kind).to.deep.equal({ status, body })
     }
     expect(asked.map(([, key]) => key)).to.deep.equal(rows.map(() => undefined))
-  })
-
-  it('takes every integer that a word of the chain holds, and no larger one', async () => {
-    const unsigned = 2n ** 256n - 1n
-    const signed = 2n ** 255n - 1n
-    const isTooLarge = async (change: (body: Body) => void) => {
-      const body = aBody()
-      change(body)
-      const { body: said } = await post(body)
-      return String(said.error).includes('must fit a word')
-    }
-    for (const name of ['nonce', 'expiry']) {
-      expect(await isTooLarge((b) => (b.actions[1]![name] = `${unsigned}`))).to.equal(false)
-      expect(await isTooLarge((b) => (b.actions[1]![name] = `${unsigned + 1n}`))).to.equal(true)
-    }
-    for (const [name, most] of [
-      ['fee', unsigned],
-      ['filled_account', unsigned],
-      ['price', signed],
-      ['amount_filled', signed],
-    ] as const) {
-      const set = (value: bigint) => (b: Body) =>
-        void (b.order_data.fill_details[0]![name] = `${value}`)
-      expect(await isTooLarge(set(most)), name).to.equal(false)
-      expect(await isTooLarge(set(most + 1n)), name).to.equal(true)
-    }
-    expect(await isTooLarge((b) => (b.order_data.taker_fee = `${unsigned}`))).to.equal(false)
-    expect(await isTooLarge((b) => (b.order_data.taker_account = `${unsigned + 1n}`))).to.equal(
-      true,
-    )
   })
 
   it('answers 500 without a word about the reason, and ends the process only when it must', async () => {

@@ -3,9 +3,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { encodeKnownOrdersAnswer, encodeSettlementVerdict } from '../../bus-schemas/settlements.js'
+import { askKnownOrders, askSettlement } from '../../bus-schemas/subjects.js'
 import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { executorEnv } from '../../executor/config.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { parseEnv } from '../../runtime/process/config.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import { openWorld, type World } from '../support/devnet-world.js'
@@ -84,6 +88,16 @@ describe('executor process', () => {
     return /"url":"([^"]+)"/.exec(output)?.[1] ?? ''
   }
 
+  /** Stands in for the venue, which knows none of the orders. */
+  async function answerAsMarket(): Promise<Bus> {
+    const bus = await connectNatsBus({ url: nats.url, name: 'market' })
+    const verdict = encodeSettlementVerdict({ kind: 'left', unknown: [0, 1] })
+    await bus.answer(askSettlement('cNGN-USDC'), 'market', (_, to) => bus.reply(to, verdict))
+    const known = encodeKnownOrdersAnswer({ known: [false, false] })
+    await bus.answer(askKnownOrders, 'intake', (_, to) => bus.reply(to, known))
+    return bus
+  }
+
   async function settle(url: string): Promise<unknown> {
     const taker = await signOrder(world, world.alice, { isBid: true })
     const maker = await signOrder(world, world.bob, { isBid: false })
@@ -91,7 +105,7 @@ describe('executor process', () => {
       method: 'POST',
       headers: {
         ...{ authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
-        'idempotency-key': 'm:1',
+        'idempotency-key': 'outside-1',
       },
       body: JSON.stringify(executeBody({ taker, makers: [maker], amount: ONE })),
     })
@@ -99,12 +113,14 @@ describe('executor process', () => {
   }
 
   it('starts from its environment, settles, keeps secrets out of its log and stops on SIGTERM', async () => {
+    const bus = await answerAsMarket()
     const url = await start()
     expect(await settle(url)).to.include({ receipt_status: 'success' })
+    await bus.close()
     child.kill('SIGTERM')
     const [code] = (await once(child, 'exit')) as [number | null]
     expect(code).to.equal(0)
-    expect(output).to.include('settlement confirmed').and.to.include('"settlement_id":"m:1"')
+    expect(output).to.include('settlement confirmed').and.to.include('"settlement_id":"outside-1"')
     // Nothing is longer than a hash: no calldata, no signature, no signed bytes.
     expect(output).to.not.match(/hushhush|[0-9a-f]{65}/)
     expect(output).to.not.include(EXECUTOR_KEY.slice(2))

@@ -32,6 +32,7 @@ import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
+import { createAdmission } from '../../executor/admit.js'
 import { observeExecutor } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
 import { createTermsCheck } from '../../executor/payload.js'
@@ -276,7 +277,10 @@ export const executorSpec = (
     })
     const reversals = getReversals(executor.readReversals)
     const faults = getFaults(executor.faults)
-    const execute = postExecute({ ...executor, checkTerms: createTermsCheck(markets) })
+    const execute = postExecute({
+      ...executor,
+      ...{ checkTerms: createTermsCheck(markets), admit: createAdmission(bus) },
+    })
     const handle = handleRequests({ refuse, log, onFatal: fail })
     return {
       face: async (url, body, key) => {

@@ -9,6 +9,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { notionalFeeFloor } from '../../core/contracts/fees.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { loadMarkets } from '../../data/markets.js'
+import type { Admit } from '../../executor/admit.js'
 import { createApp } from '../../executor/app.js'
 import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
@@ -60,6 +61,8 @@ export interface ExecutorSetup {
   /** false: each match in a transaction of its own, as where there is no batch executor. */
   readonly batches?: boolean
   readonly batchExecutor?: Address
+  /** What the venue's log has to settle; by default whatever is asked for. */
+  readonly admit?: Admit
   readonly gasReserveWei?: bigint
   readonly acceptNonces?: number
   readonly windowMs?: number
@@ -120,8 +123,9 @@ export async function startExecutor(
     onFatal,
   })
   const checkTerms = createTermsCheck(markets)
+  const { admit = () => Promise.resolve({ kind: 'admitted' }) } = setup
   const door = { secret: EXECUTOR_SECRET, hosts: [] }
-  const app = createApp({ ...executor, checkTerms, door, log, onFatal })
+  const app = createApp({ ...executor, checkTerms, admit, door, log, onFatal })
   const served = await serveApp(app)
   return {
     url: served.url,

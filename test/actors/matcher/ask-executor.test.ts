@@ -186,6 +186,12 @@ describe('answers of the executor', () => {
       { error: 'used', ...field('Idempotency-Key') },
       { kind: 'conflict', why: 'used' },
     ],
+    [
+      'a match that the venue does not settle',
+      422,
+      { error: 'not pending', guilty: 'venue', ...field('Idempotency-Key') },
+      { kind: 'malformed', why: 'not pending', guilty: 'venue' },
+    ],
     ['a request that broke off', 400, { error: 'invalid JSON body' }, { kind: 'undecided' }],
     ['a missing secret', 401, { error: 'secret' }, { kind: 'undecided' }],
     ['an unknown outcome', 502, { error: 'unknown', tx_hash: hash }, { kind: 'undecided' }],
