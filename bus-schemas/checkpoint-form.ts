@@ -6,6 +6,7 @@ import type { Deadline } from '../core/engine/deadlines.js'
 import type { ChainFault, HoldCause } from '../core/engine/holds.js'
 import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
+import { deadlineMs, LAST_DATE_SEC } from '../core/time.js'
 import {
   address,
   amountE18,
@@ -109,6 +110,17 @@ const failedPair = mapped(
     ...{ signers: [first, second], failedAtMs, waitMs },
   }),
 )
+/**
+ * A time at which an order may be due. Releases up to 0.2.0 wrote one that leaves the exact numbers for an order that ends far
+ * beyond every date; it counts as the last of a date, as it does since.
+ */
+const dueMs: Codec<number> = {
+  write: whole.write,
+  read: (json, field) =>
+    typeof json === 'number' && json > Number.MAX_SAFE_INTEGER
+      ? deadlineMs(LAST_DATE_SEC)
+      : whole.read(json, field),
+}
 
 /** The lists that every version has. */
 const sameLists = (
@@ -117,7 +129,7 @@ const sameLists = (
   holds: marketHold,
   orders: keptOrder,
   matches: match,
-  deadlines: struct<Deadline>({ atMs: whole, rank: whole, orderId: text }),
+  deadlines: struct<Deadline>({ atMs: dueMs, rank: whole, orderId: text }),
   accounts: struct<AccountSnapshot>({
     subaccountId: uint,
     observed: optional(accountObservation(wire)),
