@@ -112,14 +112,16 @@ const failedPair = mapped(
 )
 /**
  * A time at which an order may be due. Releases up to 0.2.0 wrote one that leaves the exact numbers for an order that ends far
- * beyond every date; it counts as the last of a date, as it does since.
+ * beyond every date, and one before 1970 for an order whose session key was revoked. They count as the last of a date and as
+ * 0, as they do since.
  */
 const dueMs: Codec<number> = {
   write: whole.write,
-  read: (json, field) =>
-    typeof json === 'number' && json > Number.MAX_SAFE_INTEGER
-      ? deadlineMs(LAST_DATE_SEC)
-      : whole.read(json, field),
+  read(json, field) {
+    if (typeof json !== 'number' || !Number.isInteger(json)) return whole.read(json, field)
+    if (json < 0) return 0
+    return json > Number.MAX_SAFE_INTEGER ? deadlineMs(LAST_DATE_SEC) : json
+  },
 }
 
 /** The lists that every version has. */

@@ -149,11 +149,15 @@ export function leaveOwner({ owners }: MatcherState, { own, owner, nonce }: Live
   if (own.size === 0) owners.delete(owner)
 }
 
-/** When time will next change the order, unix milliseconds; undefined when it never will. */
+/**
+ * When time will next change the order, unix milliseconds, not before 1970; undefined when it never will. A session key that was
+ * revoked ends at 0.
+ */
 export function nextDeadlineMs(live: LiveOrder): number | undefined {
   if (live.gone !== undefined) return undefined
   const expiryMs = live.endsAtMs
-  const expiringMs = live.hold?.reason === 'expiring' ? expiryMs : expiryMs - EXPIRY_MARGIN_MS
+  const isExpiring = live.hold?.reason === 'expiring'
+  const expiringMs = isExpiring ? expiryMs : Math.max(expiryMs - EXPIRY_MARGIN_MS, 0)
   const releaseMs = live.hold?.untilMs
   return releaseMs === undefined ? expiringMs : Math.min(releaseMs, expiringMs)
 }

@@ -22,6 +22,7 @@ import type { Change } from '../../core/engine/change.js'
 import { checkBook } from '../../core/engine/check-state.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
+import { addDeadline } from '../../core/engine/deadlines.js'
 import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
@@ -34,6 +35,7 @@ import {
   START_MS,
   type MarketAct,
 } from '../support/market-commands.js'
+import { resealed } from '../support/resealed.js'
 import { startCapture, takeSnapshot } from '../support/snapshots.js'
 
 const MARKET = 'cNGN-USDC'
@@ -264,6 +266,19 @@ describe('checkpoints', () => {
     )
     const foreign = sealOfVersion(messages, 2)
     expect(() => decodeCheckpoint(foreign, LOG_MARKET)).to.throw(CheckpointUnusable, 'version 2')
+  })
+
+  it('of release 0.2.0 may hold deadlines beyond every date and before 1970', () => {
+    const state = fresh()
+    addDeadline(state.deadlines, { atMs: 5, rank: 1, orderId: 'o1' })
+    for (const [stored, counted] of [
+      ['9007199254741000', 8_640_000_000_000_000],
+      ['9007199254740991000', 8_640_000_000_000_000],
+      ['-10000', 0],
+    ] as const) {
+      const messages = resealed(encoded(state), (part) => part.replace('[[5,1,', `[[${stored},1,`))
+      expect([...restored(messages).deadlines.atMs]).to.deep.equal([counted])
+    }
   })
 
   it('of a newer version are refused for good, not skipped, and say what to run', () => {

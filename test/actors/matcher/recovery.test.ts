@@ -174,8 +174,8 @@ describe('recovery of a matcher', () => {
       )
     }
     const spoils: Record<string, [change: (part: string) => string, why: string]> = {
-      'has a deadline before 1970': [
-        (part) => part.replace(/("deadlines"\]\n\[\[)/, '$1-'),
+      'has a deadline between two milliseconds': [
+        (part) => part.replace(/("deadlines"\]\n\[\[\d+)/, '$1.5'),
         'atMs is not a whole number, zero or more',
       ],
       'is no JSON': [(part) => part.replace('"accounts"]\n[', '"accounts"]\n'), 'JSON'],
