@@ -1,7 +1,6 @@
 import type * as balances from '../interface/balances.js'
 import type * as cancels from '../interface/cancels.js'
 import type * as listing from '../interface/listing.js'
-import type * as order from '../interface/order.js'
 import type * as changes from '../interface/order-changes.js'
 import type * as trade from '../interface/trade.js'
 import type * as values from '../interface/values.js'
@@ -11,7 +10,14 @@ import type * as values from '../interface/values.js'
 
 export const MAX_NUMBER_DIGITS: typeof values.MAX_NUMBER_DIGITS = 78
 export const MAX_ORDER_ID_LENGTH: typeof values.MAX_ORDER_ID_LENGTH = 128
-export const MAX_CANCEL_REASON_LENGTH: typeof order.MAX_CANCEL_REASON_LENGTH = 128
+export const ORDER_ID_PATTERN: typeof values.ORDER_ID_PATTERN = '^[^\\p{Cc}\\p{Cs}]{1,128}$'
+export const NEW_ORDER_ID_PATTERN: typeof values.NEW_ORDER_ID_PATTERN =
+  '^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}]{1,128}$'
+export const FRAME_NONCE_PATTERN: typeof values.FRAME_NONCE_PATTERN =
+  '^[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,128}$'
+export const MAX_CANCEL_REASON_LENGTH: typeof values.MAX_CANCEL_REASON_LENGTH = 128
+export const CANCEL_REASON_PATTERN: typeof values.CANCEL_REASON_PATTERN =
+  '^[^\\p{Cc}\\p{Cs}]{0,128}$'
 export const MAX_BATCH_ORDERS: typeof changes.MAX_BATCH_ORDERS = 20
 export const MAX_SIGNATURE_BYTES: typeof values.MAX_SIGNATURE_BYTES = 4096
 export const MAX_LISTED_LEVELS: typeof listing.MAX_LISTED_LEVELS = 1_000

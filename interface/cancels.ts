@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MAX_CANCEL_REASON_LENGTH } from './order.js'
 import {
+  cancelReason as reason,
   decimal,
   integer,
   orderId,
@@ -42,12 +42,6 @@ const proof = {
 
 const dependentRequired = { signature: ['signer_address', 'issued_at', 'expiry'] }
 
-const reason = z
-  .string()
-  .max(MAX_CANCEL_REASON_LENGTH)
-  .optional()
-  .describe('Kept as `cancel_reason`; default `unspecified`.')
-
 const market = z
   .string()
   .optional()
@@ -55,7 +49,7 @@ const market = z
 
 /** The body of `POST /v1/orders/cancel-all`. */
 export const CancelAll = z
-  .object({
+  .strictObject({
     ...proof,
     market,
     side: Side.optional().describe('Engine side; default both.'),
@@ -87,7 +81,7 @@ export type CancelList = Shape<typeof CancelList>
 
 /** The body of `POST /v1/orders/cancel-all-after`. */
 export const CancelAllAfter = z
-  .object({
+  .strictObject({
     ...proof,
     market,
     seconds: z

@@ -42,7 +42,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_action_json:
       '400 | action_json is no JSON object. | Send the signed action as an object, or as its JSON text.',
     invalid_order_id:
-      '400 | order_id is empty, longer than 128 characters, or has control characters. | Choose an id of 1 to 128 plain characters.',
+      '400 | order_id is blank, . or .., longer than 128 characters, or has control, format or bidirectional characters. | Choose an id of 1 to 128 plain characters.',
     invalid_expiry:
       '400 | expiry is no JSON integer. | Send unix seconds as a number, without quotes.',
     expiry_past:

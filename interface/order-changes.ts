@@ -10,6 +10,10 @@ export const MAX_BATCH_ORDERS = 20
 
 /** The body of `POST /v1/orders/replace`. */
 export const ReplaceOrder = NewOrder.extend({
+  filled_amount: sentDecimal
+    .regex(/^0+(\.0+)?$/, 'must be zero')
+    .optional()
+    .describe('`0` or absent: what it replaces counts by itself.'),
   replaces_nonce: sentInteger.describe(
     'Nonce of the owner’s active order that leaves: of the same market, subaccount and side.',
   ),

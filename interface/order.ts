@@ -3,6 +3,7 @@ import { MarketEntry, MarketFields } from './market.js'
 import { cancelReasons, describeReasons, holdReasons, type HoldReason } from './reasons.js'
 import {
   address,
+  cancelReason,
   decimal,
   delta,
   integer,
@@ -24,8 +25,6 @@ import {
 
 /** Orders: their record (section 2.5), the book (2.7), the history (4.6), and what places and cancels them (4.4, 4.5). */
 
-/** Longest `reason` of a cancel, in UTF-16 units. */
-export const MAX_CANCEL_REASON_LENGTH = 128
 /** Largest `depth` of a book. */
 const MAX_DEPTH = 1_000_000
 
@@ -300,11 +299,7 @@ export const CancelOrder = z
   .object({
     owner_address: sentAddress,
     nonce: sentInteger.describe('Of the order.'),
-    reason: z
-      .string()
-      .max(MAX_CANCEL_REASON_LENGTH)
-      .optional()
-      .describe('Kept as `cancel_reason`; default `unspecified`.'),
+    reason: cancelReason,
     service: z
       .string()
       .optional()

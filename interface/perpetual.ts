@@ -32,7 +32,9 @@ export type IndexLagState = Shape<typeof IndexLagState>
 export const IndexStatus = z
   .object({
     at_ms: z.int().min(0).describe('Unix milliseconds at which the sample was taken.'),
-    usdc_per_cngn: sentDecimal.describe('Price of one cNGN in USDC outside of the venue.'),
+    usdc_per_cngn: sentDecimal
+      .regex(/[1-9]/, 'must be greater than zero')
+      .describe('Price of one cNGN in USDC outside of the venue, above zero.'),
     sample_ok: z.boolean().describe('False: the source calls its sample unusable.'),
   })
   .meta({ id: 'IndexStatus', description: 'A sample of the price outside of the venue.' })

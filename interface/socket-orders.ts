@@ -1,14 +1,9 @@
 import { z } from 'zod'
 import { CancelOrder, NewOrder, OrderRecord } from './order.js'
-import type { Shape } from './values.js'
+import { reqIdOfOrder as reqId, type Shape } from './values.js'
 import { ErrorBody } from './venue.js'
 
 /** Order entry by the WebSocket: what a client may send, and what answers it. */
-
-const reqId = z
-  .string()
-  .max(128)
-  .describe('Chosen by the client; the result repeats it. Results come in any order.')
 
 export const place = z
   .object({ op: z.literal('place'), req_id: reqId, order: NewOrder })

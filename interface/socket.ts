@@ -15,12 +15,13 @@ import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
   decimal,
+  frameNonce,
+  frameSignature,
   integer,
   orderId,
   reqId,
   sentAddress,
   Side,
-  signature,
   signedDecimal,
   time,
   unixSeconds,
@@ -88,8 +89,8 @@ const auth = z
   .object({
     op: z.literal('auth'),
     address: sentAddress,
-    signature,
-    nonce: z.string().min(1).max(128).describe('Opens one socket, once.'),
+    signature: frameSignature,
+    nonce: frameNonce.describe('Opens one socket, once.'),
     issued_at: unixSeconds,
     expiry: unixSeconds.describe('At most 300 seconds after `issued_at`.'),
     req_id: reqId,

@@ -24,7 +24,7 @@ const actionFields = {
 }
 
 /** An EIP-2612 permit as a deposit carries it. */
-export const Permit = z.object({
+export const Permit = z.strictObject({
   value: sentInteger.describe('At least the amount.'),
   deadline: sentInteger.describe('Unix seconds.'),
   signature,
@@ -33,9 +33,9 @@ export type Permit = Shape<typeof Permit>
 
 /** The body of `POST /v1/deposits`. Its checks, their order and their texts are those of core/entry. */
 export const NewDeposit = z
-  .object({
+  .strictObject({
     action: z
-      .object({
+      .strictObject({
         ...actionFields,
         subaccount_id: sentInteger.describe('`0` opens an account; otherwise your own.'),
         module: sentAddress.describe('The deposit module.'),
@@ -54,9 +54,9 @@ export type NewDeposit = Shape<typeof NewDeposit>
 
 /** The body of `POST /v1/withdrawals`. Its checks, their order and their texts are those of core/entry. */
 export const NewWithdrawal = z
-  .object({
+  .strictObject({
     action: z
-      .object({
+      .strictObject({
         ...actionFields,
         subaccount_id: sentInteger.describe('The account, not `0`.'),
         module: sentAddress.describe('The withdrawal module.'),

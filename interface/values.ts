@@ -18,8 +18,22 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 
 /** Longest number text that is read at all; a uint256 has at most 78 digits. */
 export const MAX_NUMBER_DIGITS = 78
-/** Longest `order_id`, in UTF-16 units. */
+/** Longest `order_id`, in characters (Unicode code points, as a JSON schema counts). */
 export const MAX_ORDER_ID_LENGTH = 128
+/** An `order_id` that some release took; with flag `u`. */
+export const ORDER_ID_PATTERN = `^[^\\p{Cc}\\p{Cs}]{1,${MAX_ORDER_ID_LENGTH}}$` as const
+/** That of a new order: what paths, logs and eyes cannot tell apart names no order. With flag `u`. */
+export const NEW_ORDER_ID_PATTERN =
+  `^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}]{1,${MAX_ORDER_ID_LENGTH}}$` as const
+/** Longest `nonce` of a frame that authenticates, in characters. */
+const MAX_FRAME_NONCE_LENGTH = 128
+/** A `nonce` of such a frame: a line break in it would write lines of the signed text. With flag `u`. */
+export const FRAME_NONCE_PATTERN =
+  `^[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,${MAX_FRAME_NONCE_LENGTH}}$` as const
+/** Longest `reason` of a cancel, in characters. */
+export const MAX_CANCEL_REASON_LENGTH = 128
+/** A `reason` of a cancel; with flag `u`. */
+export const CANCEL_REASON_PATTERN = `^[^\\p{Cc}\\p{Cs}]{0,${MAX_CANCEL_REASON_LENGTH}}$` as const
 /** Longest signature in bytes: room for a large multi-signature wallet, small enough to keep with every order. */
 export const MAX_SIGNATURE_BYTES = 4096
 /** Largest page of trades, of the order history and of fills. */
@@ -127,7 +141,7 @@ export const unixSeconds = z.int().min(0)
 export const sentDecimal = z
   .string()
   .max(MAX_NUMBER_DIGITS + 1)
-  .regex(/^[0-9]+(\.[0-9]{1,18})?$/)
+  .regex(/^(?![0-9]{79})[0-9]+(\.[0-9]{1,18})?$/)
   .meta({
     id: 'SentDecimal',
     description: `Plain decimal text: no sign, exponent or blank, at most ${MAX_NUMBER_DIGITS} digits, 18 of them decimals.`,
@@ -161,7 +175,7 @@ export const sentHex = z
 export const signature = z
   .string()
   .max(2 + 2 * MAX_SIGNATURE_BYTES)
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .regex(/^0x([0-9a-fA-F]{2})+$/)
   .meta({
     id: 'Signature',
     description: '65 bytes of a plain key, or whatever the contract that signs accepts.',
@@ -169,21 +183,37 @@ export const signature = z
 
 export const orderId = z
   .string()
-  .min(1)
-  .max(MAX_ORDER_ID_LENGTH)
+  .regex(new RegExp(ORDER_ID_PATTERN, 'u'))
   .meta({
     id: 'OrderId',
+    minLength: 1,
+    maxLength: MAX_ORDER_ID_LENGTH,
     description: 'Chosen by the client, taken once for ever. No control characters.',
     examples: ['order-1'],
   })
 
-/** That of a new order. */
-export const newOrderId = orderId.regex(/\S/, 'must not be blank').meta({
-  id: 'NewOrderId',
-  description:
-    'Chosen by the client, taken once for ever. No control characters, and not blanks alone.',
-  examples: ['order-1'],
-})
+/** That of a new order. Ids of earlier releases may be blank, dots, or have format characters. */
+export const newOrderId = z
+  .string()
+  .regex(new RegExp(NEW_ORDER_ID_PATTERN, 'u'))
+  .meta({
+    id: 'NewOrderId',
+    minLength: 1,
+    maxLength: MAX_ORDER_ID_LENGTH,
+    description:
+      'Chosen by the client, taken once for ever. No control, format or bidirectional characters, not blanks alone, not `.` or `..`.',
+    examples: ['order-1'],
+  })
+
+/** `reason` of a cancel. */
+export const cancelReason = z
+  .string()
+  .regex(new RegExp(CANCEL_REASON_PATTERN, 'u'))
+  .optional()
+  .meta({
+    maxLength: MAX_CANCEL_REASON_LENGTH,
+    description: 'Kept as `cancel_reason`; default `unspecified`. No control characters.',
+  })
 
 /** Of a socket: what its orders end with. */
 export const leaseId = z
@@ -205,9 +235,31 @@ export const pageLimit = wholeInQuery(
   z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
 )
 
-/** Of a client's frame on the WebSocket. */
-export const reqId = z
+/** Text of at most so many characters (Unicode code points, as a JSON schema counts). */
+export const textUpTo = (maxLength: number) =>
+  z
+    .string()
+    .refine((text) => text.length <= maxLength || Array.from(text).length <= maxLength)
+    .meta({ maxLength })
+
+/** Longest `req_id` of a frame, in characters. */
+const MAX_REQ_ID_LENGTH = 128
+
+/** `nonce` of a frame that authenticates. */
+export const frameNonce = z
   .string()
-  .max(128)
+  .regex(new RegExp(FRAME_NONCE_PATTERN, 'u'))
+  .meta({ minLength: 1, maxLength: MAX_FRAME_NONCE_LENGTH })
+
+/** `signature` of a frame that authenticates: of a plain key. */
+export const frameSignature = z.string().regex(/^0x[0-9a-fA-F]{130}$/)
+
+/** Of an order or a cancel on the WebSocket. */
+export const reqIdOfOrder = textUpTo(MAX_REQ_ID_LENGTH).describe(
+  'Chosen by the client; the result repeats it. Results come in any order.',
+)
+
+/** Of another frame of a client on the WebSocket. */
+export const reqId = textUpTo(MAX_REQ_ID_LENGTH)
   .optional()
   .describe('Chosen by the client; every reply to the frame repeats it.')

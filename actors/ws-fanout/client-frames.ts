@@ -62,7 +62,7 @@ const marketField = z.looseObject({ market: z.string().optional() })
 const NO_OPTIONS: Options = { depth: DEFAULT_LEVEL_DEPTH, interval: '1h' }
 const depthField = z.looseObject({ depth: LevelDepth.default(DEFAULT_LEVEL_DEPTH) })
 const intervalField = z.looseObject({ interval: CandleInterval })
-const sequence = z.number().refine((value) => Number.isInteger(value) && value >= 0)
+const sequence = z.int().min(0)
 const sinceSeqField = z.looseObject({ since_seq: sequence.optional() })
 const sinceField = z.looseObject({
   since: z

@@ -249,8 +249,8 @@ interface LeaseTerms {
 }
 
 /** The terms of a frame, or the name of the field that is wrong. */
-function readLease(
-  { findMarket }: LeasesOfSocket,
+export function readLease(
+  { findMarket }: Pick<LeasesOfSocket, 'findMarket'>,
   { op, reqId, fields: frame }: LeaseRequest,
 ): LeaseTerms | 'seconds' | 'market' {
   const fields = asJsonObject(frame) ?? {}

@@ -1,8 +1,7 @@
 import { askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { batchRefusals } from '../../core/entry/order-refusals.js'
-import { fieldRequired, refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
-import { asJsonObject, fieldOf } from '../../core/json.js'
-import { MAX_BATCH_ORDERS } from '../../core/limits.js'
+import { readBatch } from '../../core/entry/read-change.js'
+import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
+import { asJsonObject } from '../../core/json.js'
 import { BatchAnswer, PlaceBatch } from '../../interface/order-changes.js'
 import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
@@ -36,13 +35,10 @@ export const postOrdersBatch: Route = {
   handler: (deps) => async (ctx) => {
     const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
-    const fields = jsonObjectOf(read.body.toString())
-    if (fields === undefined) return refuse(ctx, refusals.invalidJsonBody)
-    const orders = fieldOf(fields, 'orders')
-    if (orders === undefined) return refuse(ctx, fieldRequired('orders'))
-    if (!isBatch(orders)) return refuse(ctx, batchRefusals.orders)
+    const batch = readBatch(jsonObjectOf(read.body.toString()))
+    if ('refusal' in batch) return refuse(ctx, batch.refusal)
     const ahead = new Map<unknown, number>()
-    const results = orders.map((order) => {
+    const results = batch.orders.map((order) => {
       const owner = asJsonObject(order)?.owner_address
       const before = ahead.get(owner) ?? 0
       ahead.set(owner, before + 1)
@@ -51,9 +47,6 @@ export const postOrdersBatch: Route = {
     answerJson(ctx, `{"results":[${(await Promise.all(results)).join(',')}]}`)
   },
 }
-
-const isBatch = (orders: unknown): orders is readonly unknown[] =>
-  Array.isArray(orders) && orders.length > 0 && orders.length <= MAX_BATCH_ORDERS
 
 interface OneOrder {
   readonly body: string

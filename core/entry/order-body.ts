@@ -2,7 +2,12 @@ import type { Address, Hex } from '../action.js'
 import { parseInteger } from '../decimal.js'
 import type { PostOnly, SelfTradePrevention, TimeInForce } from '../engine/order.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
-import { MAX_ORDER_ID_LENGTH, SUB_ID_MAX } from '../limits.js'
+import {
+  MAX_ORDER_ID_LENGTH,
+  NEW_ORDER_ID_PATTERN,
+  ORDER_ID_PATTERN,
+  SUB_ID_MAX,
+} from '../limits.js'
 import { cancelsRefusals, controlRefusals } from './order-refusals.js'
 import { isSignatureText } from './read-action.js'
 import {
@@ -10,6 +15,7 @@ import {
   invalidAddress,
   invalidInteger,
   notAString,
+  orderIdForm,
   refusals,
   type Checked,
   type Refusal,
@@ -70,7 +76,7 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
 
   const orderId = fields.order_id
   if (typeof orderId !== 'string') return { refusal: notAString('order_id') }
-  if (!isOrderId(orderId)) return { refusal: refusals.orderIdForm }
+  if (!isNewOrderId(orderId)) return { refusal: orderIdFault(orderId) }
   const nonce = parseInteger(fields.nonce)
   if (nonce === undefined) return malformedInteger(fields, 'nonce')
   const subaccountId = parseInteger(fields.subaccount_id)
@@ -119,8 +125,6 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
 /** The first field that is required and not there. */
 function missingField(fields: JsonFields): string | undefined {
   const isAbsent = (name: string): boolean => fieldOf(fields, name) === undefined
-  // Blanks name no order: nothing that trims its texts finds it again.
-  if (isBlank(fields.order_id)) return 'order_id'
   const early = requiredBeforePrice.find(isAbsent)
   if (early !== undefined) return early
   // Side, price and amount may be derived from the intent; whether they can be is the translation's question.
@@ -131,19 +135,30 @@ function missingField(fields: JsonFields): string | undefined {
   return late === undefined && !isDerived && isAbsent('side') ? 'side' : late
 }
 
-const isBlank = (value: unknown): boolean => typeof value === 'string' && value.trim() === ''
+/** Ids that most orders have: printable ASCII without blanks, and too long to be dots. */
+const PLAIN_ID = /^[!-~]{3,128}$/
+const ORDER_ID = new RegExp(ORDER_ID_PATTERN, 'u')
+const NEW_ORDER_ID = new RegExp(NEW_ORDER_ID_PATTERN, 'u')
 
-const SPACE = 0x20
-const TILDE = 0x7e
+/** Whether an order of any release may have this id. Control characters and lone surrogates would not survive logs and UTF-8. */
+export const isOrderId = (text: string): boolean => PLAIN_ID.test(text) || ORDER_ID.test(text)
 
-/** Control characters and lone surrogates would not survive logs, headers and UTF-8. */
-export function isOrderId(text: string): boolean {
-  if (text.length > MAX_ORDER_ID_LENGTH) return false
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
-    if (unit < SPACE || unit > TILDE) return !/[\p{Cc}\p{Cs}]/u.test(text)
+const isNewOrderId = (text: string): boolean => PLAIN_ID.test(text) || NEW_ORDER_ID.test(text)
+
+/** Why an id is none of a new order. */
+function orderIdFault(text: string): Refusal {
+  // Two units are one character at most; a text of any length is not taken apart.
+  const isLong = text.length > 2 * MAX_ORDER_ID_LENGTH
+  if (isLong || Array.from(text).length > MAX_ORDER_ID_LENGTH) {
+    return orderIdForm(`must be 1 to ${MAX_ORDER_ID_LENGTH} characters`)
   }
-  return true
+  if (text === '.' || text === '..') {
+    return orderIdForm('must not be . or .., which a path takes for a directory')
+  }
+  if (text.trim() === '') return orderIdForm('must not be blank')
+  return orderIdForm(
+    'must not have control, format or bidirectional characters, or unpaired surrogates',
+  )
 }
 
 const malformedInteger = (fields: JsonFields, name: string): { readonly refusal: Refusal } => ({

@@ -6,7 +6,7 @@ import {
   LEASE_MAX_SEC,
   LEASE_MIN_SEC,
   MAX_CANCEL_PROOF_SEC,
-  MAX_CANCEL_REASON_LENGTH,
+  CANCEL_REASON_PATTERN,
   MAX_CANCELLED_IDS,
 } from '../limits.js'
 import { FRAME_CLOCK_SKEW_SEC } from './auth-frame.js'
@@ -75,13 +75,12 @@ function readCancelProof(fields: JsonFields): Checked<CancelProof> {
   return { signer, expirySec, signature: signature as Hex }
 }
 
+const CANCEL_REASON = new RegExp(CANCEL_REASON_PATTERN, 'u')
+
 /** Reads the `reason` that a cancel gives; `unspecified` by default. */
 function readReason(fields: JsonFields): string | Refusal {
   const reason = fieldOf(fields, 'reason') ?? 'unspecified'
-  const valid =
-    typeof reason === 'string' &&
-    reason.length <= MAX_CANCEL_REASON_LENGTH &&
-    !/[\p{Cc}\p{Cs}]/u.test(reason)
+  const valid = typeof reason === 'string' && CANCEL_REASON.test(reason)
   return valid ? reason : refusals.cancelReasonForm
 }
 
@@ -188,7 +187,7 @@ const isListOfIds = (value: unknown): value is string[] =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.length <= MAX_CANCELLED_IDS &&
-  value.every((id) => typeof id === 'string' && id !== '' && isOrderId(id))
+  value.every((id) => typeof id === 'string' && isOrderId(id))
 
 /** The same for `POST /v1/orders/cancel-all-after`, where an unknown field is refused too. */
 export function readCancelAllAfter(

@@ -1,7 +1,8 @@
 import { isNegativeDecimal, parseDecimal, parseInteger } from '../decimal.js'
 import { asJsonObject, fieldOf, type JsonFields } from '../json.js'
+import { MAX_BATCH_ORDERS } from '../limits.js'
 import { amountE18, type AmountE18 } from '../money.js'
-import { changeRefusals } from './order-refusals.js'
+import { batchRefusals, changeRefusals } from './order-refusals.js'
 import { readCancel, type CancelRequest } from './read-cancels.js'
 import {
   fieldRequired,
@@ -53,4 +54,14 @@ export function readReplacement(body: unknown): Checked<ReplacementRequest> {
   }
   const serviceTagged = fieldOf(fields, 'service') !== undefined
   return { order: { ...fields, replaces_nonce: undefined }, replaces, serviceTagged }
+}
+
+/** Reads the body of `POST /v1/orders/batch`: 1 to 20 orders, each still unchecked. Pure. */
+export function readBatch(body: unknown): Checked<{ readonly orders: readonly unknown[] }> {
+  const fields = asJsonObject(body)
+  if (fields === undefined) return { refusal: refusals.invalidJsonBody }
+  const orders = fieldOf(fields, 'orders')
+  if (orders === undefined) return { refusal: fieldRequired('orders') }
+  const isList = Array.isArray(orders) && orders.length > 0 && orders.length <= MAX_BATCH_ORDERS
+  return isList ? { orders } : { refusal: batchRefusals.orders }
 }

@@ -81,11 +81,6 @@ export const refusals = {
   actionJson: badRequest('invalid_action_json', 'action_json must be valid JSON', {
     field: 'action_json',
   }),
-  orderIdForm: badRequest(
-    'invalid_order_id',
-    'order_id must be 1 to 128 characters of well-formed text without control characters',
-    { field: 'order_id' },
-  ),
   expiryInteger: badRequest('invalid_expiry', 'expiry must be an integer', { field: 'expiry' }),
   expiryPast: badRequest('expiry_past', 'expiry must be in the future', { field: 'expiry' }),
   actionExpiryPast: badRequest('action_expiry_past', 'action_json.expiry must be in the future', {
@@ -245,6 +240,10 @@ export const refusals = {
 /** A field that must be there and is not. */
 export const fieldRequired = (field: string): Refusal =>
   badRequest(`${field.replaceAll('.', '_')}_required`, `${field} is required`, { field })
+
+/** Why an `order_id` is none of a new order; `reason` goes on after the name of the field. */
+export const orderIdForm = (reason: string): Refusal =>
+  badRequest('invalid_order_id', `order_id ${reason}`, { field: 'order_id' })
 
 /** Anything but a string of base-10 digits within the field's range. */
 export const invalidInteger = (field: string, value: unknown): Refusal =>

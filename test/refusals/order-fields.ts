@@ -38,10 +38,7 @@ const present: readonly Rule<OrderBody>[] = [
   ...REQUIRED.map((field) =>
     rule<OrderBody>(required(field), {
       ...valuesOf(field, [undefined, '', null]),
-      ...(field === 'order_id' && {
-        'order_id in the prototype': inItsPrototype,
-        ...valuesOf('order_id', [' ', '   ', '\u00a0\u3000']),
-      }),
+      ...(field === 'order_id' && { 'order_id in the prototype': inItsPrototype }),
     }),
   ),
 ]
@@ -51,16 +48,21 @@ const integers = (field: string, values: readonly unknown[]): Rule<OrderBody>[] 
 
 const notIntegers = ['0x10', ' 12 ', '+5', '0b11', '1e3', '1.0', '-1', '12n', `${2n ** 256n}`]
 
+const orderIds = (reason: string, values: readonly unknown[]): Rule<OrderBody>[] => [
+  rule(['invalid_order_id', `order_id ${reason}`, 'order_id'], valuesOf('order_id', values)),
+]
+
 const identity: readonly Rule<OrderBody>[] = [
   rule(noText('order_id'), valuesOf('order_id', [5, {}])),
-  rule(
-    [
-      'invalid_order_id',
-      'order_id must be 1 to 128 characters of well-formed text without control characters',
-      'order_id',
-    ],
-    valuesOf('order_id', ['x'.repeat(129), 'a\u0000', '\u0000', 'a\r\nb', 'a\ud800', '\ud800']),
-  ),
+  ...orderIds('must be 1 to 128 characters', [
+    ...['x'.repeat(129), '\u{1f4a5}'.repeat(129), ' '.repeat(60_000)],
+  ]),
+  ...orderIds('must not be . or .., which a path takes for a directory', ['.', '..']),
+  ...orderIds('must not be blank', [' ', '   ', '\u00a0\u3000', '\u2028']),
+  ...orderIds('must not have control, format or bidirectional characters, or unpaired surrogates', [
+    ...['a\u0000', '\u0000', 'a\r\nb', 'a\u009f', 'a\ud800', '\ud800', '\udc00\ud800'],
+    ...['a\u00adb', 'a\u200bb', 'a\u202eb', '\u2066a\u2069', '\u061ca', '\u{e0041}'],
+  ]),
   ...integers('nonce', [...notIntegers, 9007199254740992]),
   ...integers('sub_id', ['abc', '1.5', `${2n ** 96n}`]),
   ...integers('worst_fee', ['0.5']),

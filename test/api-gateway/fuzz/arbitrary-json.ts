@@ -7,6 +7,7 @@ export interface Schema {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
@@ -14,45 +15,115 @@ export interface Schema {
   readonly maximum?: number
   readonly items?: Schema
   readonly minItems?: number
+  readonly maxItems?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
+  /** Of each value of a record; false where no further fields are allowed. */
+  readonly additionalProperties?: Schema | false
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Values that fit a schema, as far as types, patterns and bounds go; `named` are the document's components. */
-export function fitting(
-  schema: Schema,
-  named: Readonly<Record<string, Schema>>,
-): fc.Arbitrary<unknown> {
-  const { $ref, anyOf, properties } = schema
-  if ($ref !== undefined) return fitting(named[$ref.split('/').at(-1) ?? ''] ?? {}, named)
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
-  if ('const' in schema) return fc.constant(schema.const)
-  if (properties !== undefined) {
-    const fields = Object.entries(properties).map(([name, each]) => [name, fitting(each, named)])
-    return fc.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>, {
-      requiredKeys: [...(schema.required ?? [])],
-    })
-  }
+type Named = Readonly<Record<string, Schema>>
+
+/** The schema with what it refers to. What stands beside a reference counts as well. */
+export function resolved(schema: Schema, named: Named): Schema {
+  const { $ref, ...beside } = schema
+  if ($ref === undefined) return schema
+  const base = resolved(named[$ref.split('/').at(-1) ?? ''] ?? {}, named)
+  const [{ pattern, allOf = [] }, own] = [base, beside.allOf ?? []]
+  return pattern === undefined
+    ? { ...base, ...beside }
+    : { ...base, ...beside, allOf: [...allOf, ...own, { pattern }] }
+}
+
+/** Values that fit a schema, to the last bound; `named` are the document's components. */
+export function fitting(schema: Schema, named: Named): fc.Arbitrary<unknown> {
+  const whole = resolved(schema, named)
+  const { anyOf, properties } = whole
+  if (whole.enum !== undefined) return fc.constantFrom(...whole.enum)
+  if ('const' in whole) return fc.constant(whole.const)
+  if (properties !== undefined) return fittingObject({ ...whole, properties }, named)
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((each) => fitting(each, named)))
-  return fittingValue(schema, named)
+  return fittingValue(whole, named)
 }
 
-function fittingValue(
-  schema: Schema,
-  named: Readonly<Record<string, Schema>>,
-): fc.Arbitrary<unknown> {
-  const { type, pattern, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
-  const { minLength = 0, maxLength = 100 } = schema
-  if (type === 'integer') return fc.integer({ min: minimum, max: maximum })
+/** With every field that is required: always, in one of the alternatives, or beside another field. */
+function fittingObject(
+  { properties, required = [], anyOf = [{}], dependentRequired = {} }: Schema,
+  named: Named,
+): fc.Arbitrary<Record<string, unknown>> {
+  const fields = Object.fromEntries(
+    Object.entries(properties ?? {}).map(([name, each]) => [name, fitting(each, named)]),
+  )
+  const withAlternative = anyOf.map((alternative) =>
+    fc.record(fields, { requiredKeys: [...required, ...(alternative.required ?? [])] }),
+  )
+  return fc.oneof(...withAlternative).map((object) => {
+    const lacking = Object.entries(dependentRequired).filter(([, others]) =>
+      others.some((other) => !(other in object)),
+    )
+    const dropped = new Set(lacking.map(([name]) => name))
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !dropped.has(name)))
+  })
+}
+
+function fittingValue(schema: Schema, named: Named): fc.Arbitrary<unknown> {
+  const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
+  if (type === 'integer') {
+    return fc.oneof(
+      fc.integer({ min: minimum, max: maximum }),
+      fc.constantFrom(minimum, maximum, Math.min(minimum + 1, maximum)),
+    )
+  }
   if (type === 'boolean') return fc.boolean()
   if (type === 'array') {
-    const { items = {}, minItems: minLength = 0 } = schema
-    return fc.array(fitting(items, named), { minLength, maxLength: minLength + 3 })
+    const { items = {}, minItems: minLength = 0, maxItems = minLength + 3 } = schema
+    const each = fitting(items, named)
+    const few = fc.array(each, { minLength, maxLength: Math.min(minLength + 3, maxItems) })
+    const most = each.map((one) => Array.from({ length: maxItems }, () => one))
+    return fc.oneof({ weight: 9, arbitrary: few }, { weight: 1, arbitrary: most })
   }
-  if (type !== 'string') return hostile
-  if (pattern === undefined) return fc.string({ unit: 'grapheme', minLength, maxLength })
-  return fc.stringMatching(new RegExp(pattern)).filter((text) => text.length <= maxLength)
+  if (type === 'object') {
+    const { additionalProperties: each } = schema
+    const value = typeof each === 'object' ? fitting(each, named) : hostile
+    return fc.dictionary(fc.string({ maxLength: 20 }), value, { maxKeys: 3 })
+  }
+  return type === 'string' ? fittingText(schema) : hostile
 }
+
+const LOOKAHEAD = /\(\?[!=][^()]*\)/g
+/** Longest text that is drawn where the schema has no bound. */
+const LONG_TEXT = 200
+const PROPERTY = /\\p\{/
+
+/** Length counts characters, as a JSON schema does. */
+function fittingText({ pattern, allOf = [], minLength = 0, maxLength = Infinity }: Schema) {
+  const patterns = [pattern, ...allOf.map((each) => each.pattern)].filter(
+    (each) => each !== undefined,
+  )
+  // What is narrowed by a look ahead, or by a further pattern, is drawn without and thrown away.
+  const shape = patterns.find((each) => each.startsWith('^') && !PROPERTY.test(each))
+  const drawn =
+    shape === undefined
+      ? anyText({ minLength, maxLength: Math.min(maxLength, LONG_TEXT) })
+      : fc.stringMatching(new RegExp(shape.replace(LOOKAHEAD, '')))
+  const tests = patterns.map((each) => new RegExp(each, 'u'))
+  return drawn.filter((text) => {
+    const { length } = Array.from(text)
+    return minLength <= length && length <= maxLength && tests.every((each) => each.test(text))
+  })
+}
+
+const UNITS = ['grapheme', 'binary', 'grapheme-ascii'] as const
+
+const anyText = (length: { readonly minLength: number; readonly maxLength: number }) =>
+  fc.oneof(
+    ...UNITS.map((unit) => fc.string({ unit, ...length })),
+    fc.constantFrom(' ', '.', '..', '...', '\u00a0', '\u200b', 'a b', '\u202e', '\ufeff', '\u2028'),
+    fc
+      .constantFrom('x', ' ', '\u00e9', '\u{1f4a5}', '\u{e0001}', '\u{10fffd}', '\ud800')
+      .map((character) => character.repeat(length.maxLength)),
+  )
 
 const hostileTexts = [
   ...[

@@ -29,6 +29,7 @@ function plainWords(data: string, count: number): bigint[] | undefined {
   )
 }
 
+const NO_ORDER_ID = 'invalid_order_id'
 const INTEGER = /^[0-9]{1,78}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const isInteger = (value: unknown): boolean =>
@@ -45,13 +46,13 @@ function plainBodyFault(body: Readonly<Record<string, unknown>>): string | undef
     ...['signature', 'owner_address', 'signer_address', 'subaccount_id', 'recipient_id'],
     ...['worst_fee', ...(isDerived ? [] : ['side'])],
   ]
-  const isBlank = typeof body.order_id === 'string' && /^\s*$/.test(body.order_id)
-  if (isBlank) return 'order_id_required'
   const missing = required.find((name) => !isThere(name))
   if (missing !== undefined) return `${missing}_required`
   const { order_id: orderId, sub_id: subId, signature } = body
   if (typeof orderId !== 'string') return 'invalid_text'
-  if (orderId.length > 128 || /[\p{Cc}\p{Cs}]/u.test(orderId)) return 'invalid_order_id'
+  const characters = Array.from(orderId)
+  if (characters.length > 128 || characters.every((each) => /\s/.test(each))) return NO_ORDER_ID
+  if (/^\.\.?$/.test(orderId) || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(orderId)) return NO_ORDER_ID
   const integers = ['nonce', 'subaccount_id', 'recipient_id', 'worst_fee']
   if (!integers.every((name) => isInteger(body[name]))) return 'invalid_integer'
   if (!['owner_address', 'signer_address'].every((name) => isAddress(body[name]))) {
@@ -106,6 +107,7 @@ const values = fc.oneof(
     'é',
     'x'.repeat(128),
     'x'.repeat(129),
+    ...['.', '..', '...', 'a\u200bb', '\u202e', '\ufeff', '\u2028', '\u{1f600}'.repeat(128)],
   ),
   fc.bigInt({ min: 0n, max: 2n ** 260n }).map(String),
 )
