@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { busEnv } from '../runtime/bus/nats-access.js'
-import { ordersPerSecond, parseEnv, trustedProxies, urlList } from '../runtime/process/config.js'
+import {
+  futuresCalendar,
+  ordersPerSecond,
+  parseEnv,
+  trustedProxies,
+  urlList,
+} from '../runtime/process/config.js'
 import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
@@ -48,6 +54,8 @@ export const gatewayEnv = z.object({
     .datetime({ offset: true })
     .default('2027-01-06T00:00:00Z')
     .transform((time) => Date.parse(time)),
+  /** Which series of dated futures follow each other: the next one is shown as a metric while it is not listed. */
+  FUTURES_CALENDAR: futuresCalendar,
   /** Domain and product name in the text of message-signed frames, and the header that carries a frame. */
   AUTH_DOMAIN: z.string().min(1).default('localhost'),
   AUTH_PRODUCT: z.string().min(1).default('service'),
@@ -99,6 +107,12 @@ export const wordsOf = (
   orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
   devnetFile: join(config.DATA_DIR, 'devnet.json'),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
+})
+
+/** By which calendar and clock the next series is due. */
+export const seriesOf = (config: GatewayConfig) => ({
+  calendar: config.FUTURES_CALENDAR,
+  nowMs: Date.now,
 })
 
 /** What the relay of sockets needs. */

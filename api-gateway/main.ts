@@ -9,9 +9,10 @@ import { runProcess } from '../runtime/process/process.js'
 import { createApp, measureGateway } from './app.js'
 import { openBooks } from './books/render-thread.js'
 import { openChainReads } from './chain-markets.js'
-import { connectionLimits, readGatewayConfig, relayed, wordsOf } from './config.js'
+import { connectionLimits, readGatewayConfig, relayed, seriesOf, wordsOf } from './config.js'
 import { createReadiness } from './health.js'
 import { createIndexGate } from './index-lag.js'
+import { measureSeries } from './measure-series.js'
 import { createMarketRefresh, createOwnWrites, openReadModelWhenCreated } from './reads.js'
 import { relayUpgrades } from './ws-upgrade.js'
 
@@ -31,6 +32,7 @@ runProcess({
       onWarning: (message) => log.warn(message),
     })
     const books = openBooks(path, readModel, log)
+    measureSeries(metrics, { ...seriesOf(config), markets: list.markets })
     const parts = { bus, readModel, markets: list.markets, refused: file.refused }
     const app = createApp({
       ...{ bus, markets: list.markets },

@@ -7,8 +7,10 @@ import {
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
+import { nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import { describeRules } from '../../core/contracts/market-terms.js'
+import { isoTime } from '../../core/time.js'
 import { addRows, updateRow } from '../../data/market-file.js'
 import {
   describeAbsent,
@@ -30,9 +32,11 @@ export class OrderRefused extends Error {
 
 export interface OperatorDeps extends Pick<
   OperatorConfig,
-  'marketsFile' | 'deploymentFile' | 'user'
+  'marketsFile' | 'deploymentFile' | 'user' | 'calendar'
 > {
   readonly bus: Pick<Bus, 'ask'>
+  /** Unix milliseconds. */
+  readonly nowMs: () => number
   /** Signs changes; without it they are refused by the matcher. */
   readonly operatorKey?: OperatorKey | undefined
   /** How long an added market has until its matcher answers. */
@@ -44,6 +48,7 @@ const SHOW_WITHIN_MS = 1_000
 const OPEN_WITHIN_MS = 30_000
 const ASK_AGAIN_MS = 250
 const NONCE_BYTES = 16
+const DAY_SEC = 86_400
 
 /**
  * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log
@@ -61,13 +66,18 @@ export function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string
   }
 }
 
-const listMarkets = (deps: OperatorDeps): Promise<string[]> =>
-  Promise.all(
-    tradedMarketNames(marketDataOf(deps)).map(async (market) => {
+async function listMarkets(deps: OperatorDeps): Promise<string[]> {
+  const data = marketDataOf(deps)
+  const lines = await Promise.all(
+    tradedMarketNames(data).map(async (market) => {
       const terms = await showTerms(deps, market)
       return terms === undefined ? `${market}: its matcher does not answer` : line(market, terms)
     }),
   )
+  const nowSec = Math.floor(deps.nowMs() / 1_000)
+  const next = nextSeries(deps.calendar, loadDeployedMarkets(data).markets, nowSec)
+  return next === undefined ? lines : [...lines, wordNext(next, nowSec)]
+}
 
 const marketDataOf = ({ marketsFile, deploymentFile }: OperatorDeps): MarketData => ({
   MARKETS_FILE: marketsFile,
@@ -163,12 +173,12 @@ interface Asking {
 }
 
 async function ask(
-  { bus, user, operatorKey }: OperatorDeps,
+  { bus, user, operatorKey, nowMs }: OperatorDeps,
   market: string,
   { change, reason, withinMs }: Asking,
 ): Promise<MarketTerms> {
   const unsigned: MarketRequest = { request_id: randomUUID(), by: user, reason, change }
-  const issued = { issuedAtMs: Date.now(), nonce: randomBytes(NONCE_BYTES).toString('hex') }
+  const issued = { issuedAtMs: nowMs(), nonce: randomBytes(NONCE_BYTES).toString('hex') }
   const request =
     change.kind === 'show' ? unsigned : (operatorKey?.sign(market, unsigned, issued) ?? unsigned)
   try {
@@ -181,6 +191,18 @@ async function ask(
     const message = `the matcher of ${market} does not answer: look at ./venue market list, then try again`
     throw new OrderRefused(message, { cause: error })
   }
+}
+
+/** What the calendar says of the series that is not listed yet, or that there is none. */
+function wordNext({ series, dueSec }: NextSeries, nowSec: number): string {
+  const at = isoTime(dueSec * 1_000).replace(':00.000Z', 'Z')
+  const days = Math.floor((dueSec - nowSec) / DAY_SEC)
+  if (series !== undefined) {
+    const when = days < 0 ? `since ${at}` : `in ${days} days, at ${at}`
+    return `next series: ${series.market}, not listed yet; due ${when}`
+  }
+  const when = days < 0 ? `stopped trading at ${at}` : `stops trading in ${days} days, at ${at}`
+  return `next series: FUTURES_CALENDAR names none; the last one ${when}`
 }
 
 function line(market: string, { rules, enabled, standing }: MarketTerms): string {

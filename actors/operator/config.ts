@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
 import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
-import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
+import { BadConfiguration, futuresCalendar, parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
@@ -21,6 +22,7 @@ export const operatorEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1).optional(),
   MARKETS_FILE: z.string().min(1).optional(),
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
+  FUTURES_CALENDAR: futuresCalendar,
   GATEWAY_URL: z.url().optional(),
   RPC_URL: z.url().optional(),
   EXECUTOR_PRIVATE_KEY: z.string().optional(),
@@ -37,6 +39,8 @@ export interface OperatorConfig {
   readonly operatorKeyFile: string | undefined
   readonly deploymentFile: string
   readonly marketsFile: string
+  /** Which series of dated futures follow each other. */
+  readonly calendar: FuturesCalendar
   /** Who gives the commands: the user of the machine. */
   readonly user: string
 }
@@ -62,6 +66,7 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Operat
     ...{ place, operatorKeyFile: given.OPERATOR_KEY_FILE ?? place.credentials },
     deploymentFile: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
     marketsFile,
+    calendar: given.FUTURES_CALENDAR,
     user: userInfo().username,
   }
 }

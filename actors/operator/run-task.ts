@@ -79,7 +79,7 @@ async function changeMarkets(order: MarketOrder): Promise<Outcome> {
       )
     }),
   ])
-  const lines = await carryOut({ ...config, operatorKey, bus }, order)
+  const lines = await carryOut({ ...config, operatorKey, bus, nowMs: Date.now }, order)
   await bus.close()
   return { text: lines.join('\n'), exitCode: 0 }
 }

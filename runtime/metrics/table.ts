@@ -33,6 +33,11 @@ export const METRICS = {
     ['route', 'code'],
     'HTTP requests that were refused, by the code in the answer; the executor has it too.',
   ),
+  venue_series_due_timestamp_seconds: gauge(
+    'gateway',
+    MARKET,
+    'Unix time at which the next series of dated futures by FUTURES_CALENDAR should trade, while it is not listed; without a market when none follows, and then the end of the last one.',
+  ),
   venue_order_durable_seconds: histogram(
     'gateway',
     [],

@@ -48,7 +48,8 @@ describe('the calendar of a venue', function () {
     if (a === undefined || b === undefined) throw new Error('no traders')
     ;[alice, bob] = [a, b]
     const first = rowOfNextSeries([], SERIES_EXPIRY_SEC)
-    venue = await openSeriesVenue(world, [first, rowOfNextSeries([first], DEC_SEC)])
+    const rows = [first, rowOfNextSeries([first], DEC_SEC)]
+    venue = await openSeriesVenue(world, rows, 'month-end')
     calendar = createCalendarKeeper({
       ...{ rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset, ownerKey: ANVIL_KEY },
       ...{ calendar: 'month-end', venue: operated },
@@ -93,6 +94,9 @@ describe('the calendar of a venue', function () {
     expect(await listed()).to.have.members([NOV, DEC])
     expect(await openOnChain()).to.deep.equal([SERIES_EXPIRY_SEC, DEC_SEC])
     expect(asked).to.deep.equal([])
+    expect((await venue.operate('list')).at(-1)).to.equal(
+      `next series: ${JAN}, not listed yet; due in 1 days, at 2026-11-30T13:00Z`,
+    )
     await trade(NOV, 'nov')
     expect(await positionOf(world, alice.subaccountId)).to.equal(ONE)
   })
@@ -127,6 +131,11 @@ describe('the calendar of a venue', function () {
 
   it('catches up on a venue that was down over an expiry: the owner settles a day later', async () => {
     await trade(DEC, 'dec')
+    // The venue's own rounds and its operator go on while the keepers are down.
+    await venue.pass(DEC_SEC + HOUR, PRICE)
+    expect((await venue.operate('list')).at(-1)).to.equal(
+      `next series: ${FEB}, not listed yet; due since 2026-12-31T13:00Z`,
+    )
     await pass(DEC_SEC + 2 * HOUR)
     expect(await listed()).to.have.members([DEC, JAN, FEB])
     expect(seriesIn(rows()).map(({ market }) => market)).to.deep.equal([NOV, DEC, JAN, FEB])

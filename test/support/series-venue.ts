@@ -24,6 +24,7 @@ import {
   createSignatureReads,
   createSignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
@@ -74,7 +75,11 @@ export type SeriesVenue = Awaited<ReturnType<typeof openSeriesVenue>>
  * A venue in one process, without bus and without clocks of its own: the entry's checks, the step, the read model and the
  * gateway of the venue, on real contracts. Its time is that of the chain's newest block; nothing happens between calls.
  */
-export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknown[]) {
+export async function openSeriesVenue(
+  world: FuturesWorld,
+  rows: readonly unknown[],
+  calendar: FuturesCalendar = 'none',
+) {
   const dir = tempDir()
   const marketsFile = join(dir.path, 'markets.json')
   const deploymentFile = join(dir.path, 'deployment.json')
@@ -274,8 +279,8 @@ export async function openSeriesVenue(world: FuturesWorld, rows: readonly unknow
           ? Promise.reject(new NoAnswer(subject))
           : Promise.resolve(answer(name, data))
       }
-      const deps = { bus: { ask }, marketsFile, deploymentFile, user: 'ada' }
-      return carryOut(deps, marketOrderIn(line))
+      const deps = { bus: { ask }, marketsFile, deploymentFile, user: 'ada', nowMs: clock }
+      return carryOut({ ...deps, calendar }, marketOrderIn(line))
     },
     /** A file of the venue's directory with this content; resolves with its path. */
     write(name: string, content: unknown): string {

@@ -3,15 +3,21 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkOperator } from '../../../actors/matcher/check-operator.js'
-import { carryOut, OrderRefused } from '../../../actors/operator/change-market.js'
+import {
+  carryOut,
+  OrderRefused,
+  type OperatorDeps,
+} from '../../../actors/operator/change-market.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
+import type { FuturesCalendar } from '../../../core/contracts/future-calendar.js'
 import { defaultMarketFile } from '../../../data/markets.js'
+import { rowOfNextSeries } from '../../../data/series-row.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'
 import { operatorKeyOf, type OperatorKey } from '../../../runtime/bus/operator-key.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { testAddresses } from '../../support/builders.js'
+import { futureAddresses, testAddresses } from '../../support/builders.js'
 import { marketOrderIn } from '../../support/market-order.js'
 import { tempDir } from '../../support/temp-dir.js'
 import { stageMarket, startOn, type StartedMatcher } from '../matcher/stage.js'
@@ -46,11 +52,15 @@ describe('./venue market', () => {
     dir.remove()
   })
 
-  const run = (line: string, operatorKey: OperatorKey | undefined = key) =>
+  const run = (
+    line: string,
+    operatorKey: OperatorKey | undefined = key,
+    when: Partial<Pick<OperatorDeps, 'calendar' | 'nowMs'>> = {},
+  ) =>
     carryOut(
       {
         ...{ bus, marketsFile: file, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
-        ...{ openWithinMs: 0, operatorKey },
+        ...{ openWithinMs: 0, operatorKey, calendar: 'none', nowMs: Date.now, ...when },
       },
       marketOrderIn(line),
     )
@@ -169,6 +179,26 @@ describe('./venue market', () => {
     writeFileSync(added, JSON.stringify([other]))
     expect(await run(`add ${added}`)).to.deep.equal(['B: added; its matcher does not answer yet'])
     expect(rows()).to.deep.equal([spot, other])
+  })
+
+  it('lists which series comes next, while it is not listed, and that none does', async () => {
+    const endSec = Date.parse('2028-02-29T14:00:00Z') / 1_000
+    writeFileSync(file, JSON.stringify([spot, rowOfNextSeries([spot], endSec)]))
+    const addresses = { ...testAddresses, ...futureAddresses }
+    writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(addresses))
+    const next = (calendar: FuturesCalendar, time: string) =>
+      run('list', key, { calendar, nowMs: () => Date.parse(time) })
+    expect((await next('month-end', '2028-02-20T13:00:00Z')).at(-1)).to.equal(
+      'next series: USDC-cNGN-31MAR28, not listed yet; due since 2028-01-31T13:00Z',
+    )
+    for (const [time, when] of [
+      ['2028-02-20T13:00:00Z', 'stops trading in 9 days, at 2028-02-29T13:00Z'],
+      ['2028-03-20T13:00:00Z', 'stopped trading at 2028-02-29T13:00Z'],
+    ] as const)
+      expect((await next([endSec], time)).at(-1)).to.equal(
+        `next series: FUTURES_CALENDAR names none; the last one ${when}`,
+      )
+    expect(await next('none', '2028-02-20T13:00:00Z')).to.have.length(2)
   })
 
   it('says in one line that no venue runs', () => {
