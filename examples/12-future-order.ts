@@ -1,8 +1,9 @@
-/** Bids for a contract of a dated future, shows margin and position as the chain has them, and cancels. */
+/** Bids for a contract of the dated future that expires first, shows margin and position as the chain has them, and cancels. */
 import { createPublicClient, formatUnits, http, parseUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   createRestClient,
+  nearestSeries,
   randomNonce,
   readFutureMargin,
   readFuturePosition,
@@ -18,8 +19,10 @@ const devnet = await readDevnet(process.argv[2])
 const account = accountOf(devnet)
 const venue = createRestClient(devnet.gateway_url)
 
-const market = (await venue.markets()).find(({ future }) => future !== undefined)
-if (market?.future === undefined) throw new Error('the venue lists no future: see ./venue series')
+// Series end and others follow, so that none is named here.
+const market = nearestSeries(await venue.markets())
+if (market?.future === undefined)
+  throw new Error('no series of futures trades now: see ./venue market list')
 const { fill_band_low: low, fill_band_high: high, mark_price: mark, index_price } = market.future
 if (low === undefined || index_price === undefined)
   throw new Error(`${market.market} cannot be read on the chain now`)

@@ -18,13 +18,14 @@ const session = createSession(base, facts, accounts.account)
 let close: () => void = () => undefined
 let opening = 0
 
-/** Opens the market that the address names, or the first that is listed. */
+/** Opens the market that the address names, or the first that trades. */
 async function open(): Promise<void> {
   const mine = ++opening
   const name = decodeURIComponent(location.hash.slice(1))
   const markets = await session.venue.markets()
   if (mine !== opening) return
-  const market = markets.find((each) => each.market === name) ?? markets[0]
+  const trading = markets.find(({ trading_status: status }) => status === 'open')
+  const market = markets.find((each) => each.market === name) ?? trading ?? markets[0]
   showNames(markets, market)
   close()
   close = () => undefined

@@ -7,7 +7,7 @@ import {
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
-import { nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
+import { expiriesFrom, nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import { describeRules } from '../../core/contracts/market-terms.js'
 import { isoTime } from '../../core/time.js'
@@ -20,6 +20,7 @@ import {
   tradedMarketNames,
   type MarketData,
 } from '../../data/markets.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import type { OperatorKey } from '../../runtime/bus/operator-key.js'
 import type { OperatorConfig } from './config.js'
@@ -55,12 +56,14 @@ const DAY_SEC = 86_400
  * before the market file is written, so that a crash in between leaves a difference that the next start reports. Throws
  * OrderRefused.
  */
-export function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string[]> {
+export async function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string[]> {
   switch (order.kind) {
     case 'list':
       return listMarkets(deps)
     case 'add':
       return addMarkets(deps, order.file)
+    case 'row':
+      return [rowOfSeries(deps, order.expirySec)]
     case 'change':
       return changeMarket(deps, order)
   }
@@ -191,6 +194,18 @@ async function ask(
     const message = `the matcher of ${market} does not answer: look at ./venue market list, then try again`
     throw new OrderRefused(message, { cause: error })
   }
+}
+
+/** A file for `./venue market add`, as text. */
+function rowOfSeries(deps: OperatorDeps, given: number | undefined): string {
+  const { calendar, nowMs, marketsFile } = deps
+  const nowSec = Math.floor(nowMs() / 1_000)
+  const next = nextSeries(calendar, loadDeployedMarkets(marketDataOf(deps)).markets, nowSec)
+  const [first] = expiriesFrom(calendar, nowSec)
+  const expirySec = given ?? (next === undefined ? first : next.series?.expirySec)
+  if (expirySec === undefined)
+    throw new OrderRefused('FUTURES_CALENDAR names no next series: give its expiry')
+  return JSON.stringify([rowOfNextSeries(readRows(marketsFile), expirySec)], null, 2)
 }
 
 /** What the calendar says of the series that is not listed yet, or that there is none. */

@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError } from 'commander'
 import type { MarketChange } from '../../bus-schemas/markets.js'
+import { readCalendar } from '../../core/contracts/future-calendar.js'
 import { JOURNAL_OWNERS, type JournalOwner } from '../../core/transaction-journal.js'
 import type { BackupTask } from './backup/run-backup.js'
 import type { RestoreTask } from './backup/run-restore.js'
@@ -9,6 +10,8 @@ import type { SealKey } from './backup/sealed-files.js'
 export type MarketOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'add'; readonly file: string }
+  /** Unix seconds; absent: the next one by FUTURES_CALENDAR. */
+  | { readonly kind: 'row'; readonly expirySec: number | undefined }
   | {
       readonly kind: 'change'
       readonly market: string
@@ -100,7 +103,7 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
     )
   market
     .command('list')
-    .description('every market with its state and its rules')
+    .description('every market with its state and its rules, and the next series of futures')
     .addHelpText('after', examples('./venue market list'))
     .action(() => given({ kind: 'list' }))
   market
@@ -108,6 +111,19 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
     .description('add the rows of a file to the market file; the venue opens the markets')
     .addHelpText('after', examples('./venue market add new-market.json'))
     .action((file: string) => given({ kind: 'add', file }))
+  market
+    .command('row [expiry]')
+    .description(
+      'print the row of a series of futures for add, like the last one of the market file; without an expiry the next one by FUTURES_CALENDAR',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        './venue market row > next.json',
+        './venue market row 2026-12-31T14:00Z > next.json',
+      ),
+    )
+    .action((text: string | undefined) => given({ kind: 'row', expirySec: expiryIn(text, market) }))
   market
     .command('set <market> <rule=value...>')
     .description('change rules; they hold for matches from then on')
@@ -132,6 +148,14 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
       .action((name: string, { reason }: { readonly reason: string }) =>
         given({ kind: 'change', market: name, change: { kind }, reason }),
       )
+}
+
+/** Undefined for no text. */
+function expiryIn(text: string | undefined, market: Command): number | undefined {
+  if (text === undefined) return undefined
+  const read = readCalendar(text)
+  const [expirySec] = Array.isArray(read) ? (read as readonly number[]) : []
+  return expirySec ?? market.error(`error: ${text} is no time such as 2026-12-31T14:00Z`)
 }
 
 function addStatus(program: Command, given: (json: boolean) => void): void {

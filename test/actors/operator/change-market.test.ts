@@ -201,6 +201,25 @@ describe('./venue market', () => {
     expect(await next('none', '2028-02-20T13:00:00Z')).to.have.length(2)
   })
 
+  it('prints the row of a series for add, by default of the next one', async () => {
+    const nowMs = () => Date.parse('2028-01-31T12:00:00Z')
+    const row = async (calendar: FuturesCalendar, words = '') => {
+      const [text = ''] = await run(`row ${words}`.trim(), key, { calendar, nowMs })
+      return (JSON.parse(text) as Row[])[0]
+    }
+    const addresses = { ...testAddresses, ...futureAddresses }
+    writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(addresses))
+    const first = await row('month-end')
+    expect(first).to.include({ market: 'USDC-cNGN-31JAN28', ordinal: 1, enabled: true })
+    writeFileSync(file, JSON.stringify([spot, { ...first, taker_fee_bps: 10, ordinal: 4 }]))
+    expect(await row('month-end')).to.include({
+      ...{ market: 'USDC-cNGN-29FEB28', ordinal: 5, taker_fee_bps: 10 },
+    })
+    expect(await row('none', '2028-06-30T14:00Z')).to.include({ market: 'USDC-cNGN-30JUN28' })
+    const refused = await row([nowMs() / 1_000 - 9]).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(OrderRefused)
+  })
+
   it('says in one line that no venue runs', () => {
     const started = (env: NodeJS.ProcessEnv) =>
       spawnSync('./venue', ['market', 'list'], {
