@@ -3,6 +3,7 @@ import type { ContractWire, MarketHold, MarketObservation } from '../core/contra
 import type { RefusedByMarket } from '../core/engine/command-answer.js'
 import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
+import type { ClockSeen } from '../core/engine/clock.js'
 import type { ChainFault, HoldCause } from '../core/engine/holds.js'
 import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
@@ -79,7 +80,9 @@ interface KeptHold extends MarketHold {
 
 const marketHold = mapped(
   struct<KeptHold>({
-    cause: oneOf<HoldCause>({ operator: true, facts: true, chain: true, restored: true }),
+    cause: oneOf<HoldCause>({
+      ...{ operator: true, facts: true, chain: true, restored: true, clock: true },
+    }),
     reason: text,
     untilMs: optional(whole),
   }),
@@ -173,10 +176,11 @@ const listsOfVersion8 = (wire: ContractWire) => ({
 /** Only post-only orders were refused. */
 const listsOfVersion7 = (wire: ContractWire) => ({ ...sameLists(wire), refusedOrderIds: text })
 
-/** Scalars of the state; the market's observation and its fault are left out while there is none. */
-interface Scalars extends Omit<MatcherSnapshot, ListPart | 'observed' | 'fault'> {
+/** Scalars of the state; the market's observation, its fault and its clock are left out while there is none. */
+interface Scalars extends Omit<MatcherSnapshot, ListPart | 'observed' | 'fault' | 'clock'> {
   readonly observed?: MarketObservation
   readonly fault?: ChainFault
+  readonly clock?: ClockSeen
 }
 
 /** What stands once in a checkpoint. */
@@ -202,6 +206,7 @@ const headOf = (wire: ContractWire): Codec<Head> =>
       closed: flag,
       fault: optional(struct<ChainFault>({ revert: text, accounts: list(uint), holdMs: whole })),
       reversals: struct<Scalars['reversals']>({ upTo: whole, beyond: list(whole) }),
+      clock: appended(struct<ClockSeen>({ atMs: whole, chainMs: whole })),
     }),
   })
 

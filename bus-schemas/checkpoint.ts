@@ -53,7 +53,7 @@ export class CheckpointUnusable extends Error {
 }
 
 function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
-  const { observed, fault, ...scalars } = state
+  const { observed, fault, clock, ...scalars } = state
   return {
     commandSeq,
     feed,
@@ -62,6 +62,7 @@ function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
       ...scalars,
       ...(observed !== undefined && { observed }),
       ...(fault !== undefined && { fault }),
+      ...(clock !== undefined && { clock }),
     },
   }
 }
@@ -168,7 +169,7 @@ export function decodeCheckpoint(
   const read = () => versions.read(seal.version, readParts(parts), 'checkpoint')
   const { head, lists } = orUnusable(read)
   const { commandSeq, feed, term, scalars } = head
-  const state = { observed: undefined, fault: undefined, ...scalars, ...lists }
+  const state = { observed: undefined, fault: undefined, clock: undefined, ...scalars, ...lists }
   return { market: market.market, commandSeq, feed, term, state }
 }
 

@@ -138,6 +138,7 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       SessionKeyObserved: { orderId: text, endsSec: whole },
       AccountObserved: { account },
       MarketObserved: { observation: marketObservation(wire) },
+      ClockObserved: { chainMs: whole },
       SettlementReported: { settlementId: text, outcome },
       ChainFaultObserved: { revert: optional(text) },
       SignerCodeObserved: { signer: address },

@@ -149,6 +149,7 @@ const WRITERS: Readonly<Record<Command['kind'], readonly CommandWriter[]>> = {
   SessionKeyObserved: INTAKE,
   AccountObserved: CHAIN_READER,
   MarketObserved: CHAIN_READER,
+  ClockObserved: CHAIN_READER,
   SettlementReported: MATCHER,
   ChainFaultObserved: MATCHER,
   SignerCodeObserved: MATCHER,

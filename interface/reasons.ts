@@ -160,6 +160,11 @@ export type CancelReason = keyof typeof cancelReasons
  * the chain the name of its revert.
  */
 export const marketReasons = {
+  clock_skew: {
+    means:
+      'The clock of the venue is more than 60 seconds off the newest block of the chain, or has not been compared with it for so long.',
+    ends: 'It trades once the clock agrees with the chain again; nothing expires before.',
+  },
   market_unread: {
     means: 'The venue has not read the market from the chain yet.',
     ends: 'It trades once the first read has come, within seconds.',

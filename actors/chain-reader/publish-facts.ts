@@ -23,6 +23,8 @@ export interface FactsOptions extends LogMarket {
 export interface PublishFacts {
   readonly accounts: (observations: readonly AccountObservation[]) => Promise<void>
   readonly market: (observation: MarketObservation) => Promise<void>
+  /** The chain's time now, unix milliseconds. */
+  readonly clock: (chainMs: number) => Promise<void>
 }
 
 /**
@@ -49,6 +51,7 @@ export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
     accounts: (observations) =>
       publish(observations.map((account) => ({ kind: 'AccountObserved', account }))),
     market: (observation) => publish([{ kind: 'MarketObserved', observation }]),
+    clock: (chainMs) => publish([{ kind: 'ClockObserved', chainMs }]),
   }
 }
 

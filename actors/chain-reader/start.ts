@@ -38,6 +38,7 @@ import {
   type Round,
 } from './follow-accounts.js'
 import { openFacts, type PublishFacts } from './publish-facts.js'
+import { createClockTeller, skewInWords, type ClockTeller } from './tell-clock.js'
 
 export const PROCESS_NAME = 'chain-reader'
 
@@ -77,6 +78,8 @@ export interface ChainReader extends Running {
   standing(): Standing
   /** Since the last round that succeeded, or the start. */
   silentMs(): number
+  /** How far our clock is ahead of the chain's, in milliseconds, negative behind it; undefined while that is not known. */
+  clockAheadMs(): number | undefined
 }
 
 interface FollowedFeed {
@@ -96,12 +99,14 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const { chain, nowMs } = options
   const announce = announceTo(bus)
   const follower = createAccountFollower({ chain, markets: [], announce, elapsedMs, nowMs })
+  const clock = createClockTeller({ nowMs, elapsedMs })
+  const { signal } = stopping
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
   const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
     feeds.push(feed)
     const open = async (): Promise<void> =>
-      follower.add(await openMarket(options, market, feed.watch, stopping.signal))
+      follower.add(await openMarket(options, market, { watch: feed.watch, clock, signal }))
     try {
       await open()
     } catch (error) {
@@ -117,12 +122,18 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
     }
   }
   for (const market of markets) await follow(market)
-  const rounds = repeatRounds(options, follower, stopping.signal)
-  const standing = () => standingOf(feeds, [...stopped.values()], rounds.last())
+  const rounds = repeatRounds(options, { follower, clock, signal })
+  const standing = () =>
+    standingOf(feeds, [...stopped.values(), ...skewInWords(clock.aheadMs())], rounds.last())
   const pings = await answerPing(bus, PROCESS_NAME, standing)
   log.info({ markets: markets.map(({ market }) => market) }, 'following accounts')
   return {
-    ...{ follow, standing, silentMs: () => rounds.last().silentMs },
+    ...{
+      follow,
+      standing,
+      clockAheadMs: () => clock.aheadMs(),
+      silentMs: () => rounds.last().silentMs,
+    },
     stop: async () => {
       await pings.stop()
       await missingLogs.stop()
@@ -143,11 +154,16 @@ function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedNews) => void {
   }
 }
 
+interface MarketParts {
+  readonly watch: AccountWatch
+  readonly clock: ClockTeller
+  readonly signal: AbortSignal
+}
+
 async function openMarket(
   options: ChainReaderOptions,
   row: Market,
-  watch: AccountWatch,
-  signal: AbortSignal,
+  { watch, clock, signal }: MarketParts,
 ): Promise<FollowedMarket> {
   const { bus, nowMs, observe, log } = options
   const name = row.market
@@ -158,6 +174,7 @@ async function openMarket(
     ...{ bus, market: name, contractType: market.contractType },
     ...{ nowMs, signal, onUnknown },
   })
+  clock.add(publish.clock)
   return {
     market: name,
     module: market.tradeModuleAddress,
@@ -232,11 +249,16 @@ interface LastRound {
   readonly silentMarket: string | undefined
 }
 
+interface RoundsParts {
+  readonly follower: AccountFollower
+  readonly clock: ClockTeller
+  readonly signal: AbortSignal
+}
+
 /** One round after the other, with a pause in between; a chain that does not answer is asked again. */
 function repeatRounds(
   { pollMs = POLL_MS, log, onFatal }: ChainReaderOptions,
-  follower: AccountFollower,
-  signal: AbortSignal,
+  { follower, clock, signal }: RoundsParts,
 ) {
   let timer: NodeJS.Timeout | undefined
   let head: ChainHead | undefined
@@ -266,6 +288,7 @@ function repeatRounds(
     try {
       const processed = await follower.round()
       head = processed.head
+      clock.saw(head)
       goodAtMs = performance.now()
       noteSilent(processed.unanswered)
       if (trouble !== undefined)
@@ -281,7 +304,10 @@ function repeatRounds(
   const schedule = (ms: number): void => {
     if (signal.aborted) return
     timer = setTimeout(() => {
-      running = round().then((isUnfinished) => schedule(isUnfinished ? 0 : pollMs))
+      running = round().then(async (isUnfinished) => {
+        await clock.tell().catch(failed)
+        schedule(isUnfinished ? 0 : pollMs)
+      })
     }, ms)
   }
   schedule(0)
@@ -300,7 +326,7 @@ function repeatRounds(
 
 function standingOf(
   feeds: readonly FollowedFeed[],
-  stopped: readonly string[],
+  troubles: readonly string[],
   last: LastRound,
 ): Standing {
   const accounts = feeds.reduce((sum, { watch }) => sum + watch.size(), 0)
@@ -321,7 +347,7 @@ function standingOf(
     const detail = `no answer from the chain for ${Math.floor(last.silentMs / 1_000)} s`
     return { ready: false, detail, positions }
   }
-  const why = stopped[0] ?? last.silentMarket
+  const why = troubles[0] ?? last.silentMarket
   return { ready: why === undefined, detail: why ?? 'following accounts', positions }
 }
 

@@ -12,6 +12,7 @@ import { applySettlement } from './apply-settlement.js'
 import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel-many.js'
 import { applyReduction } from './change-order.js'
 import type { AskedReason, Change } from './change.js'
+import { followClock, holdForClock } from './clock.js'
 import type { Command, LoggedCommand } from './command.js'
 import { answerOrder, type CommandAnswer } from './command-answer.js'
 import { earliestMs, takeDueDeadline } from './deadlines.js'
@@ -47,11 +48,12 @@ const NOTHING: AppliedCommand = { changes: [], moreIsDue: false, continueOrderId
 export function applyCommand(state: MatcherState, logged: LoggedCommand): AppliedCommand {
   if (logged.sourceNo <= (state.lastSourceNo.get(logged.source) ?? 0)) return NOTHING
   state.lastSourceNo.set(logged.source, logged.sourceNo)
-  state.nowMs = Math.max(state.nowMs, logged.atMs)
+  const isTimeTrusted = followClock(state, logged)
   // Before anything that may emit a change: all of them stand behind the gap.
   if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
   const step = beginStep(state)
   forgetOldPairs(state)
+  holdForClock(step, isTimeTrusted)
   // What time releases may not cross while the newest facts hold the market.
   refreshHolds(step)
   // Before anything that time or the command does: a matcher may start long after a lease has ended.
@@ -131,6 +133,7 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
     case 'GapAccepted':
       applyMarketCommand(step, command)
       return { kind: 'market', terms: termsOf(step.state) }
+    case 'ClockObserved':
     case 'Tick':
       return undefined
     default:

@@ -94,6 +94,7 @@ function restOf(state: MatcherState) {
     seq: state.seq,
     rank: state.rank,
     nowMs: state.nowMs,
+    clock: state.clock,
     observed: state.observed,
     holds: [...state.holds],
     closed: state.closed,

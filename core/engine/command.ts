@@ -87,6 +87,8 @@ export type Command =
   | { readonly kind: 'AccountObserved'; readonly account: AccountObservation }
   /** What the chain reader observed of the market. */
   | { readonly kind: 'MarketObserved'; readonly observation: MarketObservation }
+  /** The chain's time as the chain reader has it, unix milliseconds; it comes every few seconds. */
+  | { readonly kind: 'ClockObserved'; readonly chainMs: number }
   | {
       readonly kind: 'SettlementReported'
       readonly settlementId: string
@@ -224,7 +226,7 @@ export interface LoggedCommand {
   readonly source: string
   /** Increases by one or more with each command of the source; the matcher skips what it has seen. */
   readonly sourceNo: number
-  /** The writer's clock, unix milliseconds. Market time is the greatest seen in the log. */
+  /** The writer's clock, unix milliseconds. Market time is the greatest in the log that is trusted (clock.ts). */
   readonly atMs: number
   /** Where the matcher's shell sends the answer; no part of the state machine's input. */
   readonly replyTo?: string

@@ -19,10 +19,10 @@ import type { Hold, LiveOrder } from './live-order.js'
 import { scheduleOrder } from './state.js'
 
 /**
- * What may hold a whole market: an operator, a restored gap, the facts that its contract's gate reads, or a fault of the
- * chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
+ * What may hold a whole market: an operator, a restored gap, a clock that is off, the facts that its contract's gate reads, or a
+ * fault of the chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
  */
-export type HoldCause = 'operator' | 'restored' | 'facts' | 'chain'
+export type HoldCause = 'operator' | 'restored' | 'clock' | 'facts' | 'chain'
 
 /** The market's holds, by cause. While there is one, orders rest visibly and nothing crosses. */
 export type MarketHolds = Map<HoldCause, MarketHold>
@@ -40,12 +40,14 @@ export function liftHold(step: Step, cause: HoldCause): void {
   if (step.state.holds.delete(cause)) restate(step)
 }
 
-/** The standing that follows from the holds: an operator's pause comes first. */
+/** The standing that follows from the holds: an operator's pause comes first, a clock before what is judged by it. */
 export function standingOf(holds: MarketHolds): MarketStanding {
   const paused = holds.get('operator')
   if (paused !== undefined) return { status: 'paused', reason: paused.reason }
   const restored = holds.get('restored')
   if (restored !== undefined) return { status: 'held', reason: restored.reason }
+  const clock = holds.get('clock')
+  if (clock !== undefined) return { status: 'held', reason: clock.reason }
   for (const { reason } of holds.values()) return { status: 'held', reason }
   return OPEN
 }

@@ -64,3 +64,6 @@ export const SETTLED_BLOCKS_MAX = 256
  * `seq`, settlement or trade id means two things.
  */
 export const RESTORED_SEQ_JUMP = 1_000_000_000
+
+/** How far the clock of a log may be off the one of the chain, in either direction, in milliseconds. */
+export const CLOCK_OFF_MAX_MS = 60_000

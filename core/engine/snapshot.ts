@@ -8,6 +8,7 @@ import { joinAccount, newAccount, type Account, type AccountObservation } from '
 import { addToBook, emptyBook } from './book.js'
 import { byOwner, type MassCancel } from './cancel-many.js'
 import type { Match } from './change.js'
+import type { ClockSeen } from './clock.js'
 import type { RefusedByMarket } from './command-answer.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
@@ -64,6 +65,7 @@ export interface MatcherSnapshot {
   readonly seq: number
   readonly rank: number
   readonly nowMs: number
+  readonly clock: ClockSeen | undefined
   readonly observed: MarketObservation | undefined
   readonly holds: Iterable<readonly [cause: HoldCause, hold: MarketHold]>
   readonly closed: boolean
@@ -149,6 +151,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     seq: snapshot.seq,
     rank: snapshot.rank,
     nowMs: snapshot.nowMs,
+    clock: snapshot.clock,
     orders: new Map(),
     owners: new Map(),
     book: emptyBook(),

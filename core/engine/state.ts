@@ -13,6 +13,7 @@ import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import type { Account } from './accounts.js'
 import { emptyBook, type Book } from './book.js'
 import type { MassCancel } from './cancel-many.js'
+import type { ClockSeen } from './clock.js'
 import type { Capture } from './capture.js'
 import type { Match } from './change.js'
 import type { RefusedByMarket } from './command-answer.js'
@@ -40,8 +41,10 @@ export interface MatcherState {
   seq: number
   /** Number of the last placement. */
   rank: number
-  /** Market time: the greatest time seen in the log, unix milliseconds. */
+  /** Market time: the greatest time in the log that is trusted (clock.ts), unix milliseconds. */
   nowMs: number
+  /** The newest comparison with the chain's clock; absent while none was logged. */
+  clock: ClockSeen | undefined
   readonly orders: Map<string, LiveOrder>
   /** The same by owner and nonce; an owner without a live order is absent. */
   readonly owners: Map<Address, OwnerOrders>
@@ -104,6 +107,7 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     seq: 0,
     rank: 0,
     nowMs: 0,
+    clock: undefined,
     orders: new Map(),
     owners: new Map(),
     book: emptyBook(),

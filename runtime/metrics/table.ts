@@ -77,7 +77,7 @@ export const METRICS = {
   venue_market_held: gauge(
     'matchers',
     ['market', 'cause', 'reason'],
-    '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), chain, restored or operator; the reason of an operator is left out.',
+    '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), clock, chain, restored or operator; the reason of an operator is left out.',
   ),
   venue_pending_settlements: gauge('matchers', MARKET, 'Matches without an outcome on chain.'),
   venue_oldest_pending_settlement_seconds: gauge(
@@ -153,6 +153,11 @@ export const METRICS = {
     'chain-reader',
     [],
     'Time since the chain reader last processed a round.',
+  ),
+  venue_clock_ahead_seconds: gauge(
+    'chain-reader',
+    [],
+    'How far the clock is ahead of the newest block, as the chain reader saw it arrive; negative when it is behind.',
   ),
   venue_accounts_followed: gauge('chain-reader', [], 'Accounts that are followed on chain.'),
   venue_settlement_steps_total: counter(

@@ -252,6 +252,7 @@ const commandOfKind: {
     reversal: anyReversal,
   }),
   ReversalsRead: fc.record({ kind: fc.constant('ReversalsRead'), upTo: anySeq }),
+  ClockObserved: fc.record({ kind: fc.constant('ClockObserved'), chainMs: anySeq }),
   EngineVersionSet: fc.record({ kind: fc.constant('EngineVersionSet'), version: anySeq }),
   MarketRestored: fc.record({ kind: fc.constant('MarketRestored'), ...byOperator }),
   GapAccepted: fc.record({ kind: fc.constant('GapAccepted'), ...byOperator }),

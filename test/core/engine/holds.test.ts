@@ -53,13 +53,15 @@ describe('holds of a whole market', () => {
     expect(kinds(market)).to.deep.equal(['OrderMatched ask', 'OrderReleased bid'])
   })
 
-  it('shows an operator’s pause before a restored gap, and that before any other', () => {
+  it('shows an operator’s pause before a restored gap, that before a clock, and that before any other', () => {
     const holds: MarketHolds = new Map()
     expect(standingOf(holds)).to.deep.equal({ status: 'open' })
     holds.set('facts', { reason: 'chain_stale' })
     expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'chain_stale' })
     holds.set('chain', { reason: 'BM_AdjustmentsPaused' })
     expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'chain_stale' })
+    holds.set('clock', { reason: 'clock_skew' })
+    expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'clock_skew' })
     holds.set('restored', { reason: 'restored' })
     expect(standingOf(holds)).to.deep.equal({ status: 'held', reason: 'restored' })
     holds.set('operator', { reason: 'maintenance' })

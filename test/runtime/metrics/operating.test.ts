@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { METRICS } from '../../../runtime/metrics/table.js'
+import { expectAlert, hasPromtool } from '../../e2e/stage/metrics.js'
 
 const root = new URL('../../../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
@@ -114,10 +115,26 @@ describe('what an operator watches', () => {
     }
   })
 
-  const hasPromtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0
   // Without a body the runner lists it as pending.
   if (!hasPromtool) it('is not checked by promtool: it is not installed')
-  else
+  else {
+    it('tells a clock that is off, ahead or behind, and one that was set back', () => {
+      const rule = 'VenueClockSkew'
+      const ahead = 'venue_clock_ahead_seconds{process="chain-reader"}'
+      const labels = '{process="chain-reader"}'
+      for (const value of ['60', '-60']) expectAlert(rule, [{ series: ahead, value }], [])
+      for (const value of ['61', '-61'])
+        expectAlert(rule, [{ series: ahead, value }], [{ series: labels, value: '61' }])
+      // The time is 0 there, so that all of these are younger than now.
+      for (const name of [
+        'venue_chain_block_timestamp_seconds',
+        'venue_checkpoint_timestamp_seconds',
+      ]) {
+        const series = `${name}{process="a"}`
+        expectAlert(rule, [{ series, value: '60' }], [])
+        expectAlert(rule, [{ series, value: '61' }], [{ series: '{process="a"}', value: '-61' }])
+      }
+    })
     it('has rules and a configuration that promtool accepts', () => {
       for (const args of [
         ['check', 'rules', 'docs/operating/alerts.yml'],
@@ -130,4 +147,5 @@ describe('what an operator watches', () => {
         expect(status, `${stdout}${stderr}`).to.equal(0)
       }
     })
+  }
 })

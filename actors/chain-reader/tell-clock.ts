@@ -1,0 +1,52 @@
+import { CLOCK_OFF_MAX_MS } from '../../core/engine/limits.js'
+import { createChainClock, type ChainClock, type ChainClockOptions } from './chain-clock.js'
+import type { PublishFacts } from './publish-facts.js'
+
+/** How often each market is told the chain's time, in milliseconds. */
+const TELL_EVERY_MS = 5_000
+
+/** Tells each market the chain's time: at once when the clocks begin or cease to agree, else every few seconds. */
+export interface ClockTeller extends Pick<ChainClock, 'saw' | 'aheadMs'> {
+  /** Tells one market more. */
+  add(publish: PublishFacts['clock']): void
+  /** Tells what is due; nothing before a block was seen to arrive. Rejects when a log does not take it. */
+  tell(): Promise<void>
+}
+
+interface Told {
+  readonly atMs: number
+  readonly isOff: boolean
+}
+
+export function createClockTeller(options: ChainClockOptions): ClockTeller {
+  const { elapsedMs } = options
+  const clock = createChainClock(options)
+  const markets = new Map<PublishFacts['clock'], Told | undefined>()
+  return {
+    saw: (head) => clock.saw(head),
+    aheadMs: () => clock.aheadMs(),
+    add: (publish) => void markets.set(publish, undefined),
+    async tell() {
+      for (const [publish, told] of markets) {
+        const [aheadMs, chainMs, atMs] = [clock.aheadMs(), clock.chainMs(), elapsedMs()]
+        if (aheadMs === undefined || chainMs === undefined) return
+        const isOff = isClockOff(aheadMs)
+        if (told?.isOff === isOff && atMs - told.atMs < TELL_EVERY_MS) continue
+        await publish(chainMs)
+        markets.set(publish, { atMs, isOff })
+      }
+    },
+  }
+}
+
+const isClockOff = (aheadMs: number): boolean => Math.abs(aheadMs) > CLOCK_OFF_MAX_MS
+
+/** Words for a clock that is off; none for one that is not, or that is not known. */
+export function skewInWords(aheadMs: number | undefined): string[] {
+  if (aheadMs === undefined || !isClockOff(aheadMs)) return []
+  const sec = Math.round(Math.abs(aheadMs) / 1_000)
+  const side = aheadMs > 0 ? 'ahead of' : 'behind'
+  return [
+    `the clock is ${sec} s ${side} the newest block (clock_skew): nothing matches or expires until it is right`,
+  ]
+}

@@ -1,0 +1,40 @@
+import type { LoggedCommand } from './command.js'
+import type { Step } from './emit-change.js'
+import { holdMarket, liftHold } from './holds.js'
+import { CLOCK_OFF_MAX_MS } from './limits.js'
+import type { MatcherState } from './state.js'
+
+/** The clock of the log beside the one of the chain, at one moment; unix milliseconds. */
+export interface ClockSeen {
+  /** Time of the command that brought it. */
+  readonly atMs: number
+  /** The chain's time then: that of its newest block, and what has passed since the block arrived. */
+  readonly chainMs: number
+}
+
+/** Why a market is held while its clock cannot be trusted. */
+const CLOCK_SKEW = { reason: 'clock_skew' } as const
+
+/**
+ * Moves the market's time to that of the command, unless the clock of the log is more than CLOCK_OFF_MAX_MS off the one of the
+ * chain: when they were last compared, or because the command is so far behind that comparison. Then time stands still, so that nothing
+ * expires, and false is the result. A log without a comparison goes by its commands alone.
+ */
+export function followClock(state: MatcherState, { atMs, command }: LoggedCommand): boolean {
+  if (command.kind === 'ClockObserved') state.clock = { atMs, chainMs: command.chainMs }
+  if (!isTrusted(state.clock, atMs)) return false
+  state.nowMs = Math.max(state.nowMs, atMs)
+  return true
+}
+
+function isTrusted(seen: ClockSeen | undefined, atMs: number): boolean {
+  if (seen === undefined) return true
+  if (Math.abs(seen.atMs - seen.chainMs) > CLOCK_OFF_MAX_MS) return false
+  return atMs - seen.atMs <= CLOCK_OFF_MAX_MS
+}
+
+/** Holds the market while its clock is not trusted. */
+export function holdForClock(step: Step, isTrusted: boolean): void {
+  if (isTrusted) liftHold(step, 'clock')
+  else holdMarket(step, 'clock', CLOCK_SKEW)
+}
