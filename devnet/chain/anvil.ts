@@ -1,5 +1,6 @@
 import { describeExit, type Child } from '../../runtime/process/supervisor.js'
 import { startChild, type ChildOptions } from '../launcher/child.js'
+import { watchWork } from '../launcher/progress.js'
 import { LauncherError, waitFor } from '../launcher/wait-for.js'
 
 /** The id of the target chain, so that signed data has the same form on both. */
@@ -8,6 +9,7 @@ export const BLOCK_GAS_LIMIT = 240_000_000
 
 /** States of past blocks kept in memory; older ones are dropped rather than spilled to the user's home. */
 const STATES_KEPT = 64
+/** Without work of the chain: it reads its saved state first. */
 const READY_WITHIN_MS = 30_000
 const LAST_LINES = 5
 
@@ -61,7 +63,12 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const rpcUrl = `http://127.0.0.1:${port}`
   try {
     await Promise.race([
-      waitFor('the local chain to answer', READY_WITHIN_MS, () => callChain(rpcUrl, 'eth_chainId')),
+      waitFor(
+        'the local chain to answer',
+        READY_WITHIN_MS,
+        () => callChain(rpcUrl, 'eth_chainId'),
+        watchWork(child.pid),
+      ),
       child.exited.then((exit) => {
         throw new LauncherError(`anvil ended with ${describeExit(exit)}:\n${lastLines.join('\n')}`)
       }),

@@ -5,6 +5,7 @@ import type { ChildOptions } from './child.js'
 import type { LauncherConfig } from './config.js'
 import { consoleLine, openLogFile, type Console } from './output.js'
 import type { PidsKeeper } from './pids.js'
+import type { Progress } from './progress.js'
 import { LauncherError } from './wait-for.js'
 
 /** Shared dependencies of the processes that the launcher supervises. */
@@ -13,6 +14,7 @@ export interface Keeping {
   readonly console: Console
   readonly guard: Guard
   readonly pids: PidsKeeper
+  readonly progress: Progress
   /** Called when a process keeps crashing, or when the launcher itself fails. */
   readonly onTrouble: (error: LauncherError) => void
   /** True while the venue stops: nothing more is started. */
@@ -32,12 +34,13 @@ const FATAL = 'FATAL '
  * `pids.json` and the guard list it while it runs.
  */
 export function keepRunning(keeping: Keeping, name: string, start: StartProcess): Supervised {
-  const { config, console, guard, pids, onTrouble } = keeping
+  const { config, console, guard, pids, progress, onTrouble } = keeping
   if (keeping.isStopping()) throw new LauncherError(`${name} is not started: the venue is stopping`)
   const log = openLogFile(config.dataDir, name, config.logBounds)
   let fatal: string | undefined
   const onLine: ChildOptions['onLine'] = (line, stream) => {
     log.write(line)
+    progress.said(name, line)
     const shown = config.logStdout ? line : consoleLine(line, stream)
     if (shown?.startsWith(FATAL) === true) fatal = shown.slice(FATAL.length)
     if (shown !== undefined) console.say(`${name} | ${shown}`)
@@ -53,10 +56,12 @@ export function keepRunning(keeping: Keeping, name: string, start: StartProcess)
     },
     onStart: (pid) => {
       guard.add(pid)
+      progress.started(name, pid)
       listed(pids.set(name, pid))
     },
     onEnd: (pid) => {
       guard.drop(pid)
+      progress.ended(name)
       listed(pids.remove(name))
     },
     onCrash: (reason, inARow, pauseMs) =>

@@ -23,6 +23,8 @@ import { startNatsServer } from './nats-server.js'
 import type { Console } from './output.js'
 import { endOrphans, keepPids } from './pids.js'
 import type { ProcfileEntry } from './procfile.js'
+import { watchProgress } from './progress.js'
+import { untilReady } from './until-ready.js'
 import { LauncherError, waitFor } from './wait-for.js'
 import {
   DEMO_MAKER,
@@ -33,8 +35,6 @@ import {
   type Running,
 } from './workers.js'
 
-const READY_WITHIN_MS = 60_000
-const MARKETS_READY_WITHIN_MS = 30_000
 const QUOTED_WITHIN_MS = 10_000
 const DEMO_MARKET = 'cNGN-USDC'
 
@@ -71,7 +71,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   trouble.catch(() => undefined)
   const guard = startGuard()
   const keeping: Keeping = {
-    ...{ config, console, guard, pids: keepPids(config.dataDir) },
+    ...{ config, console, guard, pids: keepPids(config.dataDir), progress: watchProgress() },
     // During the start, a process that keeps crashing aborts the start; later it is logged, and restarts continue.
     onTrouble: (error) => (phase === 'starting' ? fail(error) : console.say(error.message)),
     isStopping: () => phase === 'stopping',
@@ -152,7 +152,10 @@ async function startAll(start: Start): Promise<string> {
   })
   const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
   await console.step(`start ${processes.map(({ name }) => name).join(', ')}`, () =>
-    untilReady(gatewayUrl, (line) => console.say(line)),
+    untilReady({
+      ...{ gatewayUrl, progress: keeping.progress, say: (line) => console.say(line) },
+      processes: processes.map(({ name }) => name),
+    }),
   )
   if (chainSide.keys.demoMaker !== undefined) {
     run(DEMO_MAKER)
@@ -225,33 +228,6 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
     },
   }
-}
-
-/** Part names of `/readyz` of which each is about one market. */
-const OF_A_MARKET = /^(matcher-|markets$)/
-
-/**
- * Waits until the venue is ready. After a while, markets that are not ready are printed, and the others run.
- */
-async function untilReady(gatewayUrl: string, say: (line: string) => void): Promise<void> {
-  let last = 'no answer yet'
-  const giveUpMarketsAtMs = performance.now() + MARKETS_READY_WITHIN_MS
-  const ask = async () => {
-    const answer = await fetch(`${gatewayUrl}/readyz`)
-    last = await answer.text()
-    if (answer.status === 200) return true
-    const { missing = {} } = JSON.parse(last) as { missing?: Record<string, string> }
-    const parts = Object.entries(missing)
-    const isLate = performance.now() > giveUpMarketsAtMs
-    if (!isLate || parts.length === 0 || !parts.every(([name]) => OF_A_MARKET.test(name))) return
-    for (const [name, reason] of parts) say(`  not ready: ${name}: ${reason}`)
-    return true
-  }
-  await waitFor(`${gatewayUrl}/readyz to answer 200`, READY_WITHIN_MS, ask).catch(
-    (cause: unknown) => {
-      throw new LauncherError(`${String(cause)}; its last answer: ${last}`, { cause })
-    },
-  )
 }
 
 function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSide {

@@ -2,10 +2,12 @@ import { mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { describeExit, type Child } from '../../runtime/process/supervisor.js'
 import { startChild, type ChildOptions } from './child.js'
+import { watchWork } from './progress.js'
 import { LauncherError, waitFor } from './wait-for.js'
 
 /** Limits of the devnet's server; files grow as needed, no space is reserved. */
 const MAX_MEMORY_STORE = '64MB'
+/** Without work of the server: it reads its store first. */
 const READY_WITHIN_MS = 30_000
 const LAST_LINES = 5
 
@@ -87,7 +89,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const portsFile = join(dir, `nats-server_${child.pid}.ports`)
   try {
     const monitorUrl = await Promise.race([
-      becomeReady(portsFile, storeDir),
+      becomeReady(portsFile, storeDir, watchWork(child.pid)),
       child.exited.then((exit) => {
         throw new LauncherError(
           `nats-server ended with ${describeExit(exit)}:\n${lastLines.join('\n')}`,
@@ -173,11 +175,17 @@ ${advertise === undefined ? '' : `  advertise: ${JSON.stringify(advertise)}\n`} 
 }
 
 /** Resolves with the monitoring address once the server is healthy. */
-async function becomeReady(portsFile: string, storeDir: string): Promise<string> {
-  const monitorUrl = await waitFor('nats-server to say its ports', READY_WITHIN_MS, async () =>
+async function becomeReady(
+  portsFile: string,
+  storeDir: string,
+  hasWorked: () => boolean,
+): Promise<string> {
+  const untilIt = <T>(does: string, ask: () => Promise<T | undefined>) =>
+    waitFor(`nats-server to ${does}`, READY_WITHIN_MS, ask, hasWorked)
+  const monitorUrl = await untilIt('say its ports', async () =>
     monitorIn(await readFile(portsFile, 'utf8')),
   )
-  await waitFor('nats-server to be healthy', READY_WITHIN_MS, async () => {
+  await untilIt('be healthy', async () => {
     const answer = await fetch(`${monitorUrl}/healthz?js-server-only=true`)
     await answer.body?.cancel()
     return answer.ok || undefined

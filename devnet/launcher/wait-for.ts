@@ -10,14 +10,16 @@ const LONGEST_PAUSE_MS = 100
 
 /**
  * Polls, with growing pauses up to 100 ms, until the callback returns a value; resolves with it. An exception counts as
- * "not yet". Throws LauncherError naming `what` after `withinMs`, with the last exception as its cause.
+ * "not yet". Throws LauncherError naming `what` after `withinMs`, with the last exception as its cause; where `hasMoved` says each
+ * time whether there was progress since it was last asked, after `withinMs` without any.
  */
 export async function waitFor<T>(
   what: string,
   withinMs: number,
   ask: () => Promise<T | undefined>,
+  hasMoved: () => boolean = () => false,
 ): Promise<T> {
-  const deadline = performance.now() + withinMs
+  let deadline = performance.now() + withinMs
   let pauseMs = FIRST_PAUSE_MS
   let lastError: unknown
   for (;;) {
@@ -27,8 +29,11 @@ export async function waitFor<T>(
     } catch (error) {
       lastError = error
     }
-    if (performance.now() >= deadline)
-      throw new LauncherError(`waited ${withinMs} ms for ${what}`, { cause: lastError })
+    if (performance.now() >= deadline) {
+      if (!hasMoved())
+        throw new LauncherError(`waited ${withinMs} ms for ${what}`, { cause: lastError })
+      deadline = performance.now() + withinMs
+    }
     await delay(pauseMs)
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   }
