@@ -7,6 +7,7 @@ import {
   requestIdOf,
 } from '../runtime/http/connections.js'
 import { refusals, refuse as refusalOf, type Refusal } from '../core/entry/refusals.js'
+import { takeUpgrades } from '../runtime/http/server.js'
 import type { Logger } from '../runtime/process/log.js'
 
 /** Bound of the connections relayed at once. */
@@ -57,7 +58,7 @@ export function relayUpgrades(options: UpgradeRelayOptions): UpgradeRelay {
   const relayed = new Map<Socket, Socket | undefined>()
   let turn = 0
 
-  server.on('upgrade', (request: IncomingMessage, client: Socket, head: Buffer) => {
+  takeUpgrades(server, (request, client, head) => {
     leaveHttp(client)
     client.on('error', () => client.destroy())
     if (pathOf(request) !== '/v1/ws') {

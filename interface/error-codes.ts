@@ -8,7 +8,7 @@ import type { SocketError } from './socket.js'
 const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Any request': {
     bad_request:
-      '400, 408, 431 | The request is no proper HTTP, too slow, or its headers are too large. | Send one Host header, headers below 16 KiB, and the body at once.',
+      '400, 408, 431 | The request is no proper HTTP, too slow, or its headers are too large or more than 100. | Send one Host header, headers below 16 KiB, and the body at once.',
     invalid_json:
       '400 | The body is not a JSON object, or a field has another JSON type than it must. | Send one JSON object; amounts, nonces and ids are strings.',
     body_too_large: '413 | The body is larger than 64 KiB. | Send less; an order has about 1 KiB.',

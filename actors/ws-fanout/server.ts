@@ -5,6 +5,7 @@ import { endWithRefusal, leaveHttp, requestIdOf } from '../../runtime/http/conne
 import {
   closeServer,
   createHttpServer,
+  takeUpgrades,
   listen,
   type ServerLimits,
 } from '../../runtime/http/server.js'
@@ -69,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   wss.on('headers', (headers, request) => {
     headers.push(`X-Request-Id: ${requestIdOf(request.headers)}`)
   })
-  http.on('upgrade', (request, socket, head) => {
+  takeUpgrades(http, (request, socket, head) => {
     leaveHttp(socket)
     socket.on('error', () => socket.destroy())
     if (!socket.writable) return void socket.destroy()

@@ -1,7 +1,7 @@
 import type { Router } from '@koa/router'
 import Koa from 'koa'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { isIPv6 } from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { InvariantBroken } from '../../core/assert.js'
 import { badRequest, type Refusal, refusals } from '../../core/entry/refusals.js'
@@ -63,11 +63,13 @@ export function createHttpServer(
     (request, response) => {
       // Its connection was refused before it came.
       if (!request.socket.writable) return
-      if (hasOneHost(request)) void handle(request, response)
-      else endWithRefusal(request.socket, MALFORMED)
+      const refusal = refuseHead(request)
+      if (refusal === undefined) void handle(request, response)
+      else endWithRefusal(request.socket, refusal)
     },
   )
-  server.maxHeadersCount = MAX_HEADERS
+  // Any other bound leaves out the headers beyond it, and the request would be judged without them. The size bounds them.
+  server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   boundConnections(server, limits)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -76,7 +78,32 @@ export function createHttpServer(
   return server
 }
 
+/** Takes the upgrades of a server, of which it refuses the same heads as of requests. */
+export function takeUpgrades(
+  server: Server,
+  handle: (request: IncomingMessage, socket: Socket, head: Buffer) => void,
+): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const refusal = refuseHead(request)
+    if (refusal === undefined) return handle(request, socket, head)
+    socket.on('error', () => socket.destroy())
+    endWithRefusal(socket, refusal)
+  })
+}
+
+/** Why the head of a request is not judged further. */
+function refuseHead(request: IncomingMessage): Refusal | undefined {
+  if (request.rawHeaders.length > 2 * MAX_HEADERS) return TOO_MANY_HEADERS
+  return hasOneHost(request) ? undefined : MALFORMED
+}
+
 const MALFORMED = badRequest('bad_request', 'malformed HTTP request')
+
+const TOO_MANY_HEADERS: Refusal = {
+  ...MALFORMED,
+  status: 431,
+  message: `more than ${MAX_HEADERS} request headers`,
+}
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { ...MALFORMED, status: 431, message: 'request headers too large' },

@@ -176,9 +176,23 @@ describe('requests that the gateway does not pass on', () => {
       headersTimeout: 10_000,
       requestTimeout: 15_000,
       keepAliveTimeout: 5_000,
-      maxHeadersCount: 100,
       maxRequestsPerSocket: 1_000,
     })
+  })
+
+  it('refuses more headers than it reads, and reads all others', async () => {
+    const head = (line: string, more: number, last: string): string =>
+      `${line} HTTP/1.1\r\nHost: x\r\nConnection: ${last}\r\n` +
+      `${Array.from({ length: more }, (_, n) => `a${n}: 1\r\n`).join('')}`
+    const named = 'X-Request-Id: last-1\r\n\r\n'
+    const read = await gateway.raw(`${head('GET /healthz', 97, 'close')}${named}`)
+    expect(read).to.match(/^HTTP\/1.1 200 /)
+    expect(read.toLowerCase()).to.include('x-request-id: last-1')
+    for (const more of [98, 1_500]) {
+      const refused = await gateway.raw(`${head('GET /healthz', more, 'close')}${named}`)
+      expect(refused).to.match(/^HTTP\/1.1 431 /)
+      expect(refused).to.include('more than 100 request headers')
+    }
   })
 
   it('survives a client that hangs up in the middle of its body', async () => {

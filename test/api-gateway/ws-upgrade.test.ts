@@ -89,6 +89,17 @@ describe('the relay of /v1/ws', () => {
     silent.close()
   })
 
+  it('refuses an upgrade with more headers than are read, and passes on all others', async () => {
+    const headers = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`a${n}`, '1']))
+    const client = await opened('/v1/ws', headers(90))
+    expect(heads[0]).to.include({ a89: '1' })
+    client.terminate()
+    const refused = await opened('/v1/ws', headers(101)).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(Error).with.property('message').that.includes('431')
+    expect(heads).to.have.length(1)
+  })
+
   it('passes on how the fan-out closes, and that the client is gone', async () => {
     const client = await opened()
     for (const socket of sockets.clients) socket.close(1001, 'restart')
