@@ -90,14 +90,20 @@ function standing(market: Market, { progress }: StoredOrder): Standing {
   if (status === 'expired') return { code: 'expired', text: 'The order has expired.' }
   if (status === 'cancelled') return ofCancel(cancelReason)
   if (heldReason !== undefined) return words(heldReason, holdReasons[heldReason])
-  if (status === 'matching') {
-    return {
-      code: 'matching',
-      text: 'All that is left of the order is matched and awaits settlement on the chain.',
-      ends: 'The settlement decides: a fill, or what failed returns to the book.',
-    }
-  }
+  if (status === 'matching') return ofMatching(market)
   return market.standing.status === 'open' ? OPEN : marketNotOpen(market)
+}
+
+const MATCHING: Standing = {
+  code: 'matching',
+  text: 'All that is left of the order is matched and awaits settlement on the chain.',
+  ends: 'The settlement decides: a fill, or what failed returns to the book.',
+}
+
+/** While the market is held for a reason that has a name, the settlement may wait for its end. */
+function ofMatching({ standing: { status, reason = '' } }: Market): Standing {
+  const known: Reason | undefined = status === 'held' ? lookUp(marketReasons, reason) : undefined
+  return known === undefined ? MATCHING : { ...MATCHING, text: `${MATCHING.text} ${known.means}` }
 }
 
 const OPEN: Standing = {

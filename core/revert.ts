@@ -10,6 +10,9 @@ export const NOT_CARRIED_OUT = 'not_carried_out'
 /** The transaction was mined and reverted, and no node gives the reason. */
 export const UNKNOWN_REVERT = 'unknown'
 
+/** Stands where a revert would: the executor takes no match at all, so nothing is refused either. */
+export const SETTLEMENT_UNAVAILABLE = 'settlement_unavailable'
+
 const MAX_TEXT_LENGTH = 200
 
 /** A revert with the text that the contract gave. */

@@ -22,6 +22,7 @@ import type { Signers } from '../chain/signing/open-signers.js'
 import type { Address } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
+import { SETTLEMENT_UNAVAILABLE } from '../core/revert.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
 import { openPublishedJournal, type PublishedJournal } from '../data/journal/published-journal.js'
 import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../data/journal/transaction-journal.js'
@@ -34,7 +35,7 @@ import { packBatches, packSingly } from './pack-matches.js'
 import { createReadReversals, type SettlementReversal } from './reversals.js'
 import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
 import { termsOfTransaction, type MatchPacker } from './settlement.js'
-import { watchFaults, type FaultWatch } from './watch-faults.js'
+import { watchFaults, type FaultWatch, type StandingFaults } from './watch-faults.js'
 
 export interface ExecutorOptions {
   /** Carries the journal's stream. */
@@ -177,10 +178,20 @@ async function startExecutor(
     // Requests that wait for a receipt are answered at once, while the queue finishes its group.
     await Promise.all([queue.stop(), lane.stop(), faults.stop()])
   }
-  const trouble = () => troubleOf(lane) ?? busTrouble() ?? faults.trouble()
+  /** Why nothing is taken, whatever the market. */
+  const standstill = () => troubleOf(lane) ?? busTrouble()
+  const trouble = () => standstill() ?? faults.trouble()
+  const standing = () => withStandstill(faults.standing(), standstill(), markets)
   const readBalance = async () => (await lane.readGas()).balance
   const waiting = () => queue.waiting()
-  const reads = { readReversals, faults, trouble, waiting, address: sender, readBalance }
+  const reads = {
+    readReversals,
+    faults: { standing },
+    trouble,
+    waiting,
+    address: sender,
+    readBalance,
+  }
   return { ...executions, ...reads, stop }
 }
 
@@ -206,6 +217,17 @@ function calledContracts(
     modules[`trade module of ${market}`] = tradeModuleAddress
   }
   return { matching, subAccounts, ...modules, ...(batchExecutor && { batchExecutor }) }
+}
+
+/** While the executor takes nothing, every market whose matches the chain does not refuse anyway has that as its fault. */
+function withStandstill(
+  faults: StandingFaults | undefined,
+  standstill: string | undefined,
+  markets: readonly Market[],
+): StandingFaults | undefined {
+  if (faults === undefined || standstill === undefined) return faults
+  const unavailable = markets.map(({ market }) => [market, SETTLEMENT_UNAVAILABLE] as const)
+  return new Map([...unavailable, ...faults])
 }
 
 /** What holds up every match. The chain's silence comes first, because other reasons may follow from it. */

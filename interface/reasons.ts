@@ -203,6 +203,11 @@ export const marketReasons = {
       'The market file of the executor has no row of the market, or one that differs from the log of the market, so no match can be settled.',
     ends: 'It trades once the row of the executor agrees with the log and the executor was started again.',
   },
+  settlement_unavailable: {
+    means:
+      'The executor takes no settlement: a foreign transaction has used its key, it lacks gas money, or it does not answer.',
+    ends: 'It trades once the executor takes settlements again; what is matched already awaits its settlement meanwhile, and the rest can be cancelled.',
+  },
   wrong_wiring: {
     means:
       'A contract of the market has no code, or refers to other contracts than the market file names.',

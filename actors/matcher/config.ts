@@ -147,7 +147,7 @@ export function withDefaults(given: MatcherOptions): MatcherSettings {
     engineVersion: undefined,
     operators: checkOperator({ keys: new Map(), nowMs: given.nowMs }),
     reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
-    faults: { ask: () => Promise.resolve(undefined), everyMs: FAULTS_EVERY_MS },
+    faults: { ask: () => Promise.resolve({}), everyMs: FAULTS_EVERY_MS },
     lateAfterMs: LATE_AFTER_MS,
     leaderId: randomUUID(),
     elapsedMs: () => performance.now(),

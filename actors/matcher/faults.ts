@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { FaultsAnswer } from '../../interface/execute.js'
 import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor } from './executors.js'
@@ -7,6 +8,11 @@ import type { OwnCommands } from './own-commands.js'
 
 /** How often the executor is asked what keeps it from settling; half of the chain's block time. */
 export const FAULTS_EVERY_MS = 1_000
+/**
+ * A market is held when the executor has taken nothing for so long: longer than a restart takes, or a standby until it has
+ * taken over.
+ */
+export const UNABLE_AFTER_MS = 5_000
 /** Longer than an answer from memory takes. */
 const ANSWER_WITHIN_MS = 5_000
 
@@ -40,11 +46,12 @@ export interface FaultFollower {
 }
 
 /**
- * Puts into the market's log what the executor reads of a fault that is no order's, when that has changed. What the log
- * says follows from the state, so that a new leader goes on where the one before stopped.
+ * Puts into the market's log what the executor reads of a fault that is no order's, when that has changed, and that it takes
+ * nothing, or does not answer, for a while. What the log says follows from the state, so that a new leader goes on where the
+ * one before stopped.
  */
 export function followFaults({ settings, log }: Leading, own: OwnCommands): FaultFollower {
-  const { market, faults, onFatal } = settings
+  const { market, faults, onFatal, elapsedMs } = settings
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -52,11 +59,22 @@ export function followFaults({ settings, log }: Leading, own: OwnCommands): Faul
     const hold = log.state.holds.get('chain')
     return hold?.untilMs === undefined ? hold?.reason : undefined
   }
+  /** When the executor was last able to settle, as far as it depends on the executor itself. */
+  let ableAtMs = elapsedMs()
+  /** What is to hold the market, given what the executor has answered. */
+  const judge = (found: Awaited<ReturnType<AskFaults>>): string | undefined => {
+    const fault = found?.[market.market]
+    if (found !== undefined && fault !== SETTLEMENT_UNAVAILABLE) {
+      ableAtMs = elapsedMs()
+      return fault
+    }
+    return elapsedMs() - ableAtMs < UNABLE_AFTER_MS ? logged() : SETTLEMENT_UNAVAILABLE
+  }
   async function follow(): Promise<void> {
     while (!signal.aborted) {
-      const found = await faults.ask(signal)
-      const revert = found?.[market.market]
-      if (found !== undefined && revert !== logged()) {
+      const revert = judge(await faults.ask(signal))
+      if (signal.aborted) return
+      if (revert !== logged()) {
         await own.submit({ kind: 'ChainFaultObserved', ...(revert !== undefined && { revert }) })
       }
       await delay(faults.everyMs, undefined, { signal })

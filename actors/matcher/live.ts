@@ -9,6 +9,7 @@ import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
 import { knownOrder, type MatcherState } from '../../core/engine/state.js'
+import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { executeRequest } from './ask-executor.js'
 import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
@@ -97,7 +98,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
       const stalled = silentMs > STALLED_AFTER_MS + settings.tickMs
       const stall = stalled ? `no tick has come back for ${silentMs} ms` : undefined
       const fault = state.holds.get('chain')?.reason
-      const held = fault && `held: ${refuserOf(fault)} every match, ${fault}`
+      const held = fault && `held: ${whatRefuses(fault)}, ${fault}`
       return feed.trouble() ?? own.trouble() ?? stall ?? agreement.trouble() ?? held
     },
     stop: async () => {
@@ -113,10 +114,12 @@ export function goLive(leading: Leading, restored: Restored): Live {
   }
 }
 
-const refuserOf = (fault: string): string =>
-  fault === EXECUTOR_REFUSED
-    ? 'the executor has another row of the market and refuses'
-    : 'the chain refuses'
+function whatRefuses(fault: string): string {
+  if (fault === SETTLEMENT_UNAVAILABLE) return 'the executor takes no match'
+  return fault === EXECUTOR_REFUSED
+    ? 'the executor has another row of the market and refuses every match'
+    : 'the chain refuses every match'
+}
 
 function openSettler(
   { settings, log: { state } }: Leading,

@@ -113,7 +113,7 @@ describe('the settings of a matcher', () => {
     expect(settings).to.include({ ...given, standby: false, engineVersion: undefined })
     const { signal } = new AbortController()
     expect(await settings.reversals.ask(0, signal)).to.deep.equal([])
-    expect(await settings.faults.ask(signal)).to.equal(undefined)
+    expect(await settings.faults.ask(signal)).to.deep.equal({})
     expect(settings.readRow()).to.equal(stageMarket)
     expect(settings.leaderId).to.not.equal(withDefaults(given).leaderId)
     const [before, after] = [settings.elapsedMs(), settings.elapsedMs()]

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createExecutors } from '../../../actors/matcher/executors.js'
-import { askFaultsAt } from '../../../actors/matcher/faults.js'
+import { askFaultsAt, UNABLE_AFTER_MS } from '../../../actors/matcher/faults.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import type { Command } from '../../../core/engine/command.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -11,6 +11,7 @@ import { freePort } from '../../support/free-port.js'
 import { decodeCommands } from '../../support/spot-log.js'
 import {
   appendCommands,
+  changesOf,
   neverDecides,
   placeOrder,
   stageMarket,
@@ -81,6 +82,8 @@ describe('a leader that follows what the executor reads of faults', () => {
   let bus: MemoryBus
   let found: Readonly<Record<string, string>> | undefined
   let asked: number
+  /** Time that has passed without waiting for it. */
+  let skippedMs: number
   let started: StartedMatcher
   const running: StartedMatcher[] = []
 
@@ -88,6 +91,7 @@ describe('a leader that follows what the executor reads of faults', () => {
     bus = createMemoryBus()
     found = undefined
     asked = 0
+    skippedMs = 0
   })
   afterEach(async () => {
     await Promise.all(running.splice(0).map(({ matcher }) => matcher.stop()))
@@ -96,6 +100,7 @@ describe('a leader that follows what the executor reads of faults', () => {
   async function start(ask = neverDecides, askFaults = () => Promise.resolve(found)) {
     started = await startOn(bus, {
       ask,
+      elapsedMs: () => performance.now() + skippedMs,
       faults: {
         everyMs: 5,
         ask: () => {
@@ -120,6 +125,58 @@ describe('a leader that follows what the executor reads of faults', () => {
     const before = asked
     await eventually(() => asked > before + 3)
   }
+
+  for (const [how, silence] of [
+    ['takes nothing', { [market]: 'settlement_unavailable' }],
+    ['does not answer', undefined],
+  ] as const) {
+    it(`holds the market once the executor ${how} for a while, and goes on when it settles again`, async () => {
+      found = {}
+      await start()
+      await untilAskedAgain()
+      found = silence
+      await untilAskedAgain()
+      // A restart of the executor holds nothing.
+      expect(heldFor()).to.equal(undefined)
+      skippedMs = UNABLE_AFTER_MS
+      await eventually(() => heldFor() === 'settlement_unavailable')
+      expect(detail()).to.equal('held: the executor takes no match, settlement_unavailable')
+      await untilAskedAgain()
+      // Another fault comes first, once the executor answers, and its end alone lifts nothing.
+      found = { [market]: 'M_OnlyTradeExecutor' }
+      await eventually(() => heldFor() === 'M_OnlyTradeExecutor')
+      found = silence
+      await untilAskedAgain()
+      skippedMs += UNABLE_AFTER_MS
+      await eventually(() => heldFor() === 'settlement_unavailable')
+      found = {}
+      await eventually(() => heldFor() === undefined)
+    })
+  }
+
+  it('keeps what is matched pending while the executor takes nothing; the rest rests and is cancelled', async () => {
+    found = {}
+    await start()
+    await appendCommands(bus, [
+      placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n, nonce: 901n }),
+      placeOrder({ orderId: 't', side: 'buy', nonce: 902n, desiredAmount: 4n as never }),
+    ])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(3))
+    found = { [market]: 'settlement_unavailable' }
+    await untilAskedAgain()
+    skippedMs = UNABLE_AFTER_MS
+    await eventually(() => heldFor() === 'settlement_unavailable')
+    const later = placeOrder({ orderId: 'l', side: 'buy', nonce: 903n })
+    await appendCommands(bus, [later])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(4))
+    const { owner, nonce } = (later as Extract<Command, { kind: 'PlaceOrder' }>).order
+    await appendCommands(bus, [{ kind: 'CancelOrder', owner, nonce, reason: 'test' }])
+    await eventually(async () => expect(await changesOf(bus)).to.have.length(5))
+    const kinds = (await changesOf(bus)).map(({ kind }) => kind)
+    expect(kinds.slice(3)).to.deep.equal(['OrderPlaced', 'OrderCancelled'])
+    const { positions } = started.matcher.standing()
+    expect(positions).to.include({ pending_settlements: 1 })
+  })
 
   it('holds the market for one, says so, and goes on when it has passed', async () => {
     await start()
