@@ -12,14 +12,19 @@ import {
 import type { Logger } from '../runtime/process/log.js'
 import { CONNECTION_LIMITS, type ExecutorConfig } from './config.js'
 import { guardDoor, type DoorRules } from './door.js'
-import type { ReadDurableReversals } from './open-executor.js'
+import type { Executor, ReadDurableReversals } from './open-executor.js'
 import { executorRefusals, refuse, unavailable } from './refusals.js'
 import { getFaults } from './routes/get-faults.js'
 import { getReversals } from './routes/get-reversals.js'
+import { postAcceptForeign } from './routes/post-accept-foreign.js'
 import { postExecute, type PostExecuteDeps } from './routes/post-execute.js'
 import type { FaultWatch } from './watch-faults.js'
 
-interface AppDeps extends PostExecuteDeps, Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
+interface AppDeps
+  extends
+    PostExecuteDeps,
+    Pick<Executor, 'acceptForeign'>,
+    Pick<HttpAppOptions, 'log' | 'onFatal' | 'onAnswer'> {
   readonly readReversals: ReadDurableReversals
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match could be settled now; undefined when one could. */
@@ -36,6 +41,7 @@ export function createApp(deps: AppDeps): Koa<HttpState> {
   router.get('/healthz', getHealthz)
   router.get('/readyz', getReadyz(trouble))
   router.post('/execute', guard, postExecute(deps))
+  router.post('/accept-foreign', guard, postAcceptForeign(deps))
   router.get('/faults', guard, getFaults(faults))
   router.get('/reversals', guard, getReversals(readReversals))
   return createHttpApp({ ...deps, router, refuse, pathNotFound: executorRefusals.pathNotFound })

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
 import { createMarkReader } from '../chain/contracts/read-mark.js'
 import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
+import type { Acceptance } from '../chain/lane/accept-foreign.js'
 import type { LanePolicy } from '../chain/lane/follow-transaction.js'
 import { openKeyLanes, type KeyLanes } from '../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../chain/lane/transaction-lane.js'
@@ -19,7 +20,7 @@ import {
 } from '../chain/reads/deployment.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
 import type { Signers } from '../chain/signing/open-signers.js'
-import type { Address } from '../core/action.js'
+import type { Address, Hex } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
 import { SETTLEMENT_UNAVAILABLE } from '../core/revert.js'
@@ -70,6 +71,8 @@ export interface Executor extends Executions {
   readonly faults: Pick<FaultWatch, 'standing'>
   /** Why no match can be settled now; undefined when one can. */
   readonly trouble: () => string | undefined
+  /** Settles again after a foreign transaction, once that is recorded on the bus; rejects with ChainUnreachable. */
+  readonly acceptForeign: (hash: Hex) => Promise<Acceptance>
   /** Settlements that wait to be simulated and sent. */
   readonly waiting: () => number
   /** Of the signer that sends what is new. */
@@ -167,13 +170,6 @@ async function startExecutor(
     readMark: createMarkReader(client, markets),
     onVenueFault: faults.refused,
   })
-  const read = createReadReversals({ journal, isRunning: executions.isRunning })
-  const readReversals = async (after: number, limit: number) => {
-    const reversals = read(after, limit)
-    // A matcher remembers the number of the last one: a process that continues must number them alike.
-    await journal.durable()
-    return reversals
-  }
   const stop = async () => {
     // Requests that wait for a receipt are answered at once, while the queue finishes its group.
     await Promise.all([queue.stop(), lane.stop(), faults.stop()])
@@ -182,17 +178,34 @@ async function startExecutor(
   const standstill = () => troubleOf(lane) ?? busTrouble()
   const trouble = () => standstill() ?? faults.trouble()
   const standing = () => withStandstill(faults.standing(), standstill(), markets)
-  const readBalance = async () => (await lane.readGas()).balance
-  const waiting = () => queue.waiting()
   const reads = {
-    readReversals,
-    faults: { standing },
-    trouble,
-    waiting,
-    address: sender,
-    readBalance,
+    ...lastingReads(journal, lane, executions),
+    ...{ faults: { standing }, trouble, waiting: () => queue.waiting(), address: sender },
+    readBalance: async () => (await lane.readGas()).balance,
   }
   return { ...executions, ...reads, stop }
+}
+
+/** What is answered once the bus holds the journal that it follows from: a process that continues must answer alike. */
+function lastingReads(
+  journal: TransactionJournal,
+  lane: TransactionLane,
+  { isRunning }: Pick<Executions, 'isRunning'>,
+): Pick<Executor, 'readReversals' | 'acceptForeign'> {
+  const read = createReadReversals({ journal, isRunning })
+  return {
+    async readReversals(after, limit) {
+      const reversals = read(after, limit)
+      // A matcher remembers the number of the last one.
+      await journal.durable()
+      return reversals
+    },
+    async acceptForeign(hash) {
+      const acceptance = await lane.acceptForeign(hash)
+      if (acceptance.kind === 'accepted') await journal.durable()
+      return acceptance
+    },
+  }
 }
 
 /** The markets whose trade modules are there; the others alone are not settled (watch-faults.ts). */

@@ -44,5 +44,9 @@ export const unsettleable = (reason: string): Refusal =>
 export const wouldRevert = (revert: string): Refusal =>
   refusal(422)('would_revert', `the match would revert: ${revert}`)
 
+/** The executor goes on taking nothing. */
+export const foreignNotAccepted = (reason: string): Refusal =>
+  refusal(422)('foreign_not_accepted', reason)
+
 /** Nothing can be settled now; the reason is for operators. */
 export const unavailable = (reason: string): Refusal => refusal(503)('unavailable', reason)

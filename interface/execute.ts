@@ -133,6 +133,15 @@ export const ReversalsPage = z.object({
 })
 export type ReversalsPage = Shape<typeof ReversalsPage>
 
+/** The body of `POST /accept-foreign`: the foreign transaction for which the executor takes nothing. */
+export const AcceptForeignRequest = z.object({ tx_hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) })
+
+/** Its answer: the nonces of the key that the executor had not used itself, with what used them. */
+export const AcceptForeignAnswer = z.object({
+  transactions: z.array(z.object({ evm_nonce: z.int(), tx_hash: hash, block_number: integer })),
+})
+export type AcceptForeignAnswer = Shape<typeof AcceptForeignAnswer>
+
 /** The answer of `GET /faults`. */
 export const FaultsAnswer = z.object({
   faults: z

@@ -31,6 +31,7 @@ export type OperatorTask =
       readonly role: JournalOwner
       readonly newKey: string | undefined
     }
+  | { readonly kind: 'accept-foreign'; readonly txHash: string }
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
@@ -76,6 +77,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addInspect(program, (subject, json) => (task = { kind: 'inspect', subject, json }))
   addReplicas(program, (replicas) => (task = { kind: 'bus-replicas', replicas }))
   addRotate(program, (role, newKey) => (task = { kind: 'rotate-key', role, newKey }))
+  addAcceptForeign(program, (txHash) => (task = { kind: 'accept-foreign', txHash }))
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
@@ -275,6 +277,27 @@ function addReplicas(program: Command, given: (replicas: number) => void): void 
       ),
     )
     .action((count: string) => given(parseInt(count, 10)))
+}
+
+function addAcceptForeign(program: Command, given: (txHash: string) => void): void {
+  program
+    .command('accept-foreign')
+    .description(
+      'settle again after another program has used the key of the executor: /readyz and the log name the transaction, which has to be final',
+    )
+    .addArgument(new Argument('<process>', 'whose key it used').choices(['executor']))
+    .addArgument(new Argument('<hash>', 'of the foreign transaction, whose cause is known by now'))
+    .addHelpText(
+      'after',
+      examples(
+        './venue accept-foreign executor 0x5c50…',
+        'EXECUTOR_URL=http://127.0.0.1:8081 EXECUTOR_SECRET_FILE=/etc/venue/keys/executor-secret ./venue accept-foreign executor 0x5c50…',
+      ),
+    )
+    .action((_: string, hash: string, __: unknown, command: Command) => {
+      if (!/^0x[0-9a-fA-F]{64}$/.test(hash)) command.error(`${hash} is no hash of a transaction`)
+      given(hash)
+    })
 }
 
 function addBusUsers(program: Command, given: (dir: string) => void): void {

@@ -9,7 +9,17 @@ import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
 import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
-import { BadConfiguration, futuresCalendar, parseEnv } from '../../runtime/process/config.js'
+import {
+  BadConfiguration,
+  futuresCalendar,
+  parseEnv,
+  urlList,
+} from '../../runtime/process/config.js'
+import {
+  EXECUTOR_SECRET_NAME,
+  executorSecretEnv,
+  executorSecretOf,
+} from '../../runtime/process/shared-secret.js'
 
 /** Settings of the operator's commands, by the names of its environment. */
 export const operatorEnv = z.object({
@@ -24,6 +34,8 @@ export const operatorEnv = z.object({
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   FUTURES_CALENDAR: futuresCalendar,
   GATEWAY_URL: z.url().optional(),
+  EXECUTOR_URL: urlList.optional(),
+  ...executorSecretEnv,
   RPC_URL: z.url().optional(),
   EXECUTOR_PRIVATE_KEY: z.string().optional(),
   DEPOSIT_SUBMITTER_PRIVATE_KEY: z.string().optional(),
@@ -201,6 +213,32 @@ export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): Restore
   const user = userInfo().username
   const place = { url: NATS_URL, ...accessOf(given) }
   return { dataDir, place, rpcUrl: RPC_URL, marketsFile, archiveDir: FEED_ARCHIVE_DIR, user }
+}
+
+/** Where the executors are, and the secret that they ask for. */
+export interface ExecutorPlace {
+  readonly urls: readonly string[]
+  readonly secret: string
+}
+
+const executorPort = z.object({ executor: z.int() })
+
+/** Those of the settings, or that of ./venue up in DATA_DIR. Throws CannotStart, in one line. */
+export function readExecutorPlace(env: NodeJS.ProcessEnv = process.env): ExecutorPlace {
+  const given = parseEnv(operatorEnv, env)
+  const { DATA_DIR, EXECUTOR_URL, EXECUTOR_SECRET, EXECUTOR_SECRET_FILE } = given
+  const own = join(DATA_DIR, EXECUTOR_SECRET_NAME)
+  const ofVenue = existsSync(own) ? own : undefined
+  const isGiven = EXECUTOR_SECRET !== undefined || EXECUTOR_SECRET_FILE !== undefined
+  const secret = executorSecretOf(isGiven ? given : { EXECUTOR_SECRET_FILE: ofVenue })
+  if (EXECUTOR_URL !== undefined) return { urls: EXECUTOR_URL.map(({ href }) => href), secret }
+  const ports = join(DATA_DIR, 'ports.json')
+  const found = existsSync(ports)
+    ? executorPort.safeParse(JSON.parse(readFileSync(ports, 'utf8'))).data
+    : undefined
+  if (found === undefined)
+    throw new BadConfiguration('set EXECUTOR_URL, or DATA_DIR to a venue of ./venue up')
+  return { urls: [`http://127.0.0.1:${found.executor}`], secret }
 }
 
 /** The process whose key is to change, and where. */

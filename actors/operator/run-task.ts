@@ -3,6 +3,7 @@ import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { changeReplicas } from '../../runtime/bus/nats-replicas.js'
 import { provideUsers } from '../../runtime/bus/nats-users.js'
 import { readOperatorKey } from '../../runtime/bus/operator-key.js'
+import { acceptForeign } from './accept-foreign.js'
 import { carryOut, OrderRefused } from './change-market.js'
 import { checkVenue, printChecks } from './check-venue.js'
 import { runBackup } from './backup/run-backup.js'
@@ -12,6 +13,7 @@ import {
   readBackupConfig,
   readBusPlace,
   readCheckConfig,
+  readExecutorPlace,
   readKnownMarkets,
   readOperatorConfig,
   readRestoreConfig,
@@ -46,6 +48,8 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return makeBusUsers(task.dir)
     case 'rotate-key':
       return rotate(task)
+    case 'accept-foreign':
+      return { text: await acceptForeign(readExecutorPlace(), task.txHash), exitCode: 0 }
     case 'check-deployment':
       return showChecks(task)
     case 'backup':

@@ -54,7 +54,8 @@ export async function lookAtChain(
   return { nowMs, head: head.number, behind, finalHeight, count, blocks, receipts }
 }
 
-async function finalHeightOf(
+/** Blocks up to this height are final. Rejects with ChainUnreachable. */
+export async function finalHeightOf(
   chain: LaneChain,
   { finality }: LanePolicy,
   head: ChainHead,

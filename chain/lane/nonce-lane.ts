@@ -39,6 +39,8 @@ export interface NonceLane {
    * be broadcast; when it throws, the nonce is still free.
    */
   readonly take: (call: IntendedCall) => OpenTransaction
+  /** The chain has used the nonce, which the journal has as foreign: later calls go on behind it. */
+  readonly skip: (evmNonce: number) => void
   /** Fills a gap: journals an empty transaction for a nonce below the next that the journal lacks. */
   readonly fill: (evmNonce: number, caps: FeeCaps) => OpenTransaction
   /** Signs an open transaction again with other fees and the same nonce, and journals the bytes. */
@@ -68,6 +70,7 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       next += 1
       return transaction
     },
+    skip: (evmNonce) => void (next = Math.max(next, evmNonce + 1)),
     fill(evmNonce, caps) {
       assert(evmNonce < next, `nonce ${evmNonce} is not below ${next}`)
       const call = { to: signer.address, data: '0x', gasLimit: TRANSFER_GAS, evmNonce } as const

@@ -13,7 +13,7 @@ export interface MinedIntent {
   readonly result: MinedTransaction
 }
 
-/** Why a lane takes no further nonce until its process is restarted. */
+/** Why a lane takes no further nonce until an operator accepts the foreign transaction. */
 export interface Frozen {
   readonly evmNonce: number
   /** The foreign transaction. */
@@ -45,6 +45,8 @@ export interface LaneFacts {
   readonly nonceUnexplained: (evmNonce: number) => void
   /** A foreign transaction used the key: it leaked, or a second executor runs. An operator must act. */
   readonly frozen: (frozen: Frozen) => void
+  /** An operator has accepted the foreign transaction. */
+  readonly foreignAccepted: (frozen: Frozen) => void
   /** A foreign transaction is final at its nonce, so its intents may be submitted again. */
   readonly displaced: (transaction: OpenTransaction, by: Inclusion) => void
   /** The sender holds less gas money than its reserve, in wei. */
@@ -119,6 +121,7 @@ type ChainFact =
   | 'waitingForChain'
   | 'nonceUnexplained'
   | 'frozen'
+  | 'foreignAccepted'
   | 'gasLow'
   | 'gasBack'
   | 'signerUnavailable'
@@ -136,7 +139,12 @@ function observeChain(log: LaneLog): Pick<LaneFacts, ChainFact> {
     frozen: ({ evmNonce, by }) =>
       log.error(
         { evm_nonce: evmNonce, tx_hash: by.hash, block_number: String(by.blockNumber) },
-        'a foreign transaction used the key: nothing more is sent until the process is restarted',
+        'a foreign transaction used the key: nothing more is sent until it is accepted',
+      ),
+    foreignAccepted: ({ evmNonce, by }) =>
+      log.warn(
+        { evm_nonce: evmNonce, tx_hash: by.hash, block_number: String(by.blockNumber) },
+        'the foreign transaction is accepted: transactions are sent again',
       ),
     gasLow: (balanceWei, reserveWei) =>
       log.error(

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Address } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { ChainUnreachable } from '../reads/client.js'
+import { acceptForeign, type Acceptance } from './accept-foreign.js'
 import { type ChainView, type Doubt, type LanePolicy, NO_DOUBT } from './follow-transaction.js'
 import {
   createFollowedTransactions,
@@ -48,6 +49,8 @@ export interface TransactionTracker {
   /** The most that the open transactions may still cost, in wei. */
   reservedWei(): bigint
   frozen(): Frozen | undefined
+  /** Ends the freeze for the foreign transaction of that hash; rejects with ChainUnreachable. */
+  acceptForeign(hash: Hex): Promise<Acceptance>
   /** Whether the key held less than its reserve at the last poll. */
   isGasLow(): boolean
   /** Whether the chain was verified since the node last failed to answer. */
@@ -100,6 +103,7 @@ export function createTransactionTracker(options: TrackerOptions): TransactionTr
     followedCount: () => followed.all().length,
     reservedWei: () => followed.reservedWei(),
     frozen: () => tracking.frozen,
+    acceptForeign: (hash) => acceptForeign(tracking, hash),
     isGasLow: () => tracking.gasLow,
     isVerified: () => tracking.verifiedMs !== undefined,
     chainSilentMs: () => nowMs() - tracking.answeredAtMs,
@@ -120,7 +124,7 @@ function beginTracking(options: TrackerOptions): Tracking {
     ...{ address: nonces.address, followed, waiters: createResultWaiters() },
     ...{ count: 0, mostUsed: 0, progressMs: nowMs(), lookedMs: nowMs(), highest: 0n },
     ...{ foreign: NO_DOUBT, missing: NO_DOUBT },
-    ...{ gasLow: false, reachable: true, answeredAtMs: nowMs() },
+    ...{ frozen: options.frozen, gasLow: false, reachable: true, answeredAtMs: nowMs() },
   }
 }
 
@@ -206,6 +210,8 @@ export interface TrackerOptions {
   readonly policy: LanePolicy
   readonly outcomesOf?: OutcomesOf
   readonly reserve: GasReserve
+  /** A foreign transaction that was found before. */
+  readonly frozen?: Frozen | undefined
   /** Passes when the node is still on the right chain; rejects with ChainUnreachable when it does not answer. */
   readonly verifyChain?: () => Promise<void>
   /** Milliseconds of a monotonic clock. */
@@ -216,7 +222,7 @@ export interface TrackerOptions {
 }
 
 /** The state of a tracker; only its polls change it. */
-export interface Tracking extends TrackerOptions {
+export interface Tracking extends Omit<TrackerOptions, 'frozen'> {
   readonly address: Address
   readonly followed: FollowedTransactions
   readonly waiters: ResultWaiters
@@ -235,7 +241,7 @@ export interface Tracking extends TrackerOptions {
   foreign: Doubt
   /** Polls that showed nonces missing, in the journal or on the chain. */
   missing: Doubt
-  frozen?: Frozen
+  frozen: Frozen | undefined
   /** When the chain was last verified; undefined since the node last failed to answer. */
   verifiedMs?: number | undefined
   gasLow: boolean

@@ -1,4 +1,4 @@
-import type { Address } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import {
   createChainClient,
@@ -7,9 +7,10 @@ import {
   type ChainClient,
 } from '../reads/client.js'
 import type { TransactionSigner } from '../signing/keys.js'
+import type { Acceptance } from './accept-foreign.js'
 import { LANE_POLICY, type LanePolicy } from './follow-transaction.js'
 import { NO_RESERVE, reserveWei, type GasFacts, type GasReader, type GasReserve } from './gas.js'
-import { connectLane, type EventPerIntent } from './lane-chain.js'
+import { connectLane, type EventPerIntent, type LaneChain } from './lane-chain.js'
 import { type IntendedCall, openNonceLane } from './nonce-lane.js'
 import type { Frozen, LaneFacts } from './observe-lane.js'
 import type { OutcomesOf } from './look-at-chain.js'
@@ -86,8 +87,10 @@ export interface TransactionLane {
   readonly readGas: GasReader
   /** Why a transaction with this highest cost cannot be taken now. Call it right before `take`. */
   shortage(gas: GasFacts, costWei: bigint): Shortage | undefined
-  /** Set once a foreign transaction was found to use the key, until the process is restarted. */
+  /** Set once a foreign transaction was found to use the key, until it is accepted. */
   frozen(): Frozen | undefined
+  /** Takes transactions again after the foreign transaction of that hash; rejects with ChainUnreachable. */
+  acceptForeign(hash: Hex): Promise<Acceptance>
   /** Why no transaction at all can be taken, as of the last poll. */
   trouble(): string | undefined
   /** Milliseconds since the last successful poll; there are several in a second. */
@@ -111,12 +114,16 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
   const { address } = signer
   const count = () => countMined(createChainClient(rpcUrl, 'read'), address)
   const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
-  assertKnown(options, minedNonces)
-  const nonces = openNonceLane({ signer, journal, minedNonces })
   const chain = connectLane(rpcUrl, address, options.eventPerIntent)
+  const frozen = await foreignAtStart(options, minedNonces, chain)
+  const known = frozen === undefined ? minedNonces : journal.nextNonce(address)
+  const nonces = openNonceLane({ signer, journal, minedNonces: known })
   const policy = { ...LANE_POLICY, ...options.policy }
   const nowMs = () => performance.now()
-  const tracker = createTransactionTracker({ ...options, reserve, nonces, chain, policy, nowMs })
+  const tracker = createTransactionTracker({
+    ...{ ...options, reserve, nonces, chain, policy, nowMs, frozen },
+  })
+  if (frozen !== undefined) facts.frozen(frozen)
   await tracker.start()
   facts.laneOpened({ address, minedNonces, open: tracker.openCount() })
 
@@ -138,18 +145,32 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
     readGas: chain.gas,
     shortage: (gas, costWei) => shortageOf(tracker, gas, costWei + reserveWei(reserve, gas)),
     frozen: () => tracker.frozen(),
+    acceptForeign: (hash) => tracker.acceptForeign(hash),
     trouble: () => troubleOf(tracker, address),
     chainSilentMs: tracker.chainSilentMs,
     stop: () => tracker.stop(),
   }
 }
 
-function assertKnown(
+/** More than these that a journal lacks are the sign of a lost journal. */
+const MAX_FOREIGN_AT_START = 16
+
+/**
+ * The newest of some foreign transactions that were sent while a journal with transactions of the key was not followed: the
+ * lane opens frozen, so that an operator can accept it. Throws JournalIncomplete when the journal may be lost.
+ */
+async function foreignAtStart(
   { signer: { address }, journal, acceptNonces = Infinity }: LaneOptions,
   minedNonces: number,
-): void {
+  chain: LaneChain,
+): Promise<Frozen | undefined> {
   const known = journal.nextNonce(address)
-  if (minedNonces <= Math.max(known, acceptNonces)) return
+  if (minedNonces <= Math.max(known, acceptNonces)) return undefined
+  if (known > 0 && minedNonces - known <= MAX_FOREIGN_AT_START) {
+    const { number: head } = await chain.head()
+    const by = await chain.consumerOf(minedNonces - 1, head)
+    if (by !== undefined) return { evmNonce: minedNonces - 1, by }
+  }
   throw new JournalIncomplete(
     `the chain has mined ${minedNonces} transactions of ${address}, the journal has ${known}: settlements could be ` +
       `sent twice; restore the journal, or check those transactions and set EXECUTOR_ACCEPT_NONCES=${minedNonces}`,
@@ -191,7 +212,8 @@ function standstillOf(tracker: TransactionTracker): Shortage | undefined {
 }
 
 const whyFrozen = ({ evmNonce, by }: Frozen): string =>
-  `a foreign transaction used nonce ${evmNonce} of the signer: ${by.hash}`
+  `a foreign transaction used nonce ${evmNonce} of the signer in block ${by.blockNumber}: ${by.hash}; once its cause is ` +
+  `known: ./venue accept-foreign executor ${by.hash}`
 
 /** How many transactions of the address are mined at the newest block; rejects with ChainUnreachable. */
 function countMined(client: ChainClient, address: Address): Promise<number> {

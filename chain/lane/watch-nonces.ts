@@ -138,7 +138,7 @@ export async function consumerOf(
   }
 }
 
-/** Until the process is restarted, which an operator does after finding the cause. */
+/** Until an operator accepts the foreign transaction, after finding the cause (accept-foreign.ts). */
 export function freeze(tracking: Tracking, frozen: Frozen): void {
   if (tracking.frozen !== undefined) return
   tracking.frozen = frozen

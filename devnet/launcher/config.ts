@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { futuresCalendar } from '../../runtime/process/config.js'
+import { EXECUTOR_SECRET_NAME } from '../../runtime/process/shared-secret.js'
 import type { DemoMakerKeys } from './environment.js'
 import type { LogBounds } from './output.js'
 import { LauncherError } from './wait-for.js'
@@ -186,7 +187,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
 function executorSecretFile(values: z.infer<typeof launcherEnv>): string | undefined {
   const { EXECUTOR_SECRET: secret, EXECUTOR_SECRET_FILE: file, DATA_DIR: dataDir } = values
   if (secret !== undefined && file === undefined) return undefined
-  return resolve(file ?? join(dataDir, 'executor.secret'))
+  return resolve(file ?? join(dataDir, EXECUTOR_SECRET_NAME))
 }
 
 function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeployment | undefined {

@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { CannotStart } from '../../core/cannot-start.js'
 import { BadConfiguration } from './config.js'
 
+/** The file that ./venue up makes in DATA_DIR. */
+export const EXECUTOR_SECRET_NAME = 'executor.secret'
+
 /** 32 random bytes as hex are 64. */
 const MIN_CHARACTERS = 32
 /** The longest file. */

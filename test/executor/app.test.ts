@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Server } from 'node:http'
 import { createApp, serveApp } from '../../executor/app.js'
 import { executorEnv } from '../../executor/config.js'
+import type { Acceptance } from '../../chain/lane/accept-foreign.js'
 import type { Admission } from '../../executor/admit.js'
 import type { ExecuteAnswer } from '../../executor/execute.js'
 import type { Objection } from '../../executor/payload.js'
@@ -27,6 +28,7 @@ describe('the service of the executor', () => {
   let objections: Objection[]
   let admission: Admission
   let known: Set<string>
+  let acceptance: Acceptance
   beforeEach(() => {
     answer = { kind: 'refused', revert: 'TM_X' }
     ;[answered, servers, logged, objections] = [[], [], [], []]
@@ -50,6 +52,7 @@ describe('the service of the executor', () => {
       checkTerms: () => objections,
       admit: () => Promise.resolve(admission),
       trouble: () => undefined,
+      acceptForeign: () => Promise.resolve(acceptance),
       ...{ readReversals: () => Promise.resolve([]), faults: { standing: () => undefined } },
       ...{ door: config.door, log, onFatal: () => undefined },
       onAnswer: (one) => answered.push(one),
@@ -132,6 +135,38 @@ describe('the service of the executor', () => {
     expect((await ask())[0]).to.equal(422)
     objections.push({ field: 'market', message: 'is not settled here' })
     expect((await ask())[0]).to.equal(400)
+  })
+
+  it('accepts a foreign transaction by its hash, or says why it does not', async () => {
+    const url = await serve()
+    const accept = async (body: unknown, headers: Record<string, string> = {}) => {
+      const json = { 'content-type': 'application/json', authorization: 'Bearer word' }
+      const response = await fetch(`${url}/accept-foreign`, {
+        ...{ method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) },
+      })
+      return [response.status, await response.json()] as const
+    }
+    const hash = `0x${'AB'.repeat(32)}` as const
+    const by = { hash, blockNumber: 7n, blockHash: hash }
+    const frozen = { evmNonce: 3, by }
+    acceptance = { kind: 'accepted', foreign: [frozen] }
+    const transactions = [{ evm_nonce: 3, tx_hash: hash, block_number: '7' }]
+    expect(await accept({ tx_hash: hash })).to.deep.equal([200, { transactions }])
+    for (const [kind, words] of [
+      [{ kind: 'not_frozen' }, 'no foreign transaction'],
+      [{ kind: 'another', frozen }, hash],
+      [{ kind: 'not_final', frozen }, 'not final yet'],
+      [{ kind: 'unexplained', evmNonce: 3 }, 'nonce 3'],
+    ] as const) {
+      acceptance = kind
+      const [status, body] = await accept({ tx_hash: hash })
+      expect([status, JSON.stringify(body)]).to.satisfy(([code, text]: [number, string]) => {
+        return code === 422 && text.includes(words)
+      })
+    }
+    expect((await accept({ tx_hash: '0x12' }))[0]).to.equal(400)
+    expect((await accept({ tx_hash: hash }, { authorization: '' }))[0]).to.equal(401)
+    expect((await accept({ tx_hash: hash }, { 'content-type': 'text/plain' }))[0]).to.equal(415)
   })
 
   it('says that an account was spent elsewhere, where it was', async () => {

@@ -26,6 +26,7 @@ describe('the door of the executor', () => {
         trouble: () => undefined,
       },
       readReversals: () => Promise.resolve([]),
+      acceptForeign: () => Promise.resolve({ kind: 'not_frozen' }),
       faults: { standing: () => new Map() },
       door: { secret: SECRET, hosts: ['Executor.internal'] },
       ...{ log: createLog('executor', 'silent'), onFatal: () => undefined },

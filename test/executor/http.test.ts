@@ -50,7 +50,9 @@ describe('POST /execute', () => {
     const readReversals = (after: number, limit: number) =>
       Promise.resolve([aReversal(after + limit, outcome)])
     const faults = { standing: () => standing }
+    const acceptForeign = () => Promise.reject(new Error('nothing is frozen'))
     const deps = {
+      acceptForeign,
       execute,
       isKnown,
       idOf,

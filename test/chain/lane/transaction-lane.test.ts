@@ -140,6 +140,18 @@ describe('the lane of a key', () => {
     await lane?.stop()
     // The journal knows the third.
     await open({ acceptNonces: 0 })
+    await lane?.stop()
+    scripted.mineForeign()
+    scripted.mineForeign()
+    const found = await open({ acceptNonces: 0 })
+    expect([found.frozen()?.evmNonce, told.includes('frozen')]).to.deep.equal([4, true])
+    expect(() => found.take(callFor('b'))).to.throw(
+      LaneFrozen,
+      './venue accept-foreign executor 0x',
+    )
+    await lane?.stop()
+    for (let n = 0; n < 15; n += 1) scripted.mineForeign()
+    expect(await failureOf(open({ acceptNonces: 0 }))).to.be.instanceOf(JournalIncomplete)
   })
 
   it('carries out a call, and tells its result to who waits and to who comes later', async () => {

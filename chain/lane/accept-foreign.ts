@@ -1,0 +1,62 @@
+import type { Hex } from '../../core/action.js'
+import type { Inclusion } from '../../core/transaction-journal.js'
+import { NO_DOUBT } from './follow-transaction.js'
+import { finalHeightOf } from './look-at-chain.js'
+import type { Frozen } from './observe-lane.js'
+import type { Tracking } from './track-transactions.js'
+
+/** What became of an operator's acceptance of a foreign transaction. */
+export type Acceptance =
+  /** The lane takes transactions again; nonces of the key that this journal has not claimed, with what used them. */
+  | { readonly kind: 'accepted'; readonly foreign: readonly ForeignNonce[] }
+  | { readonly kind: 'not_frozen' }
+  /** The lane is frozen by another one, which is to be named. */
+  | { readonly kind: 'another'; readonly frozen: Frozen }
+  /** A reorganisation may still change what used the nonce. */
+  | { readonly kind: 'not_final'; readonly frozen: Frozen }
+  /** No node can tell what used one of the nonces. */
+  | { readonly kind: 'unexplained'; readonly evmNonce: number }
+
+export interface ForeignNonce {
+  readonly evmNonce: number
+  readonly by: Inclusion
+}
+
+/**
+ * Ends the freeze of a lane for the foreign transaction of that hash, once it is final: every nonce up to it that the
+ * journal lacks is recorded with what used it, so that a later start does not freeze for it again. What the foreign
+ * transaction displaced may be submitted again. A later foreign transaction freezes the lane as the first one did. Rejects with
+ * ChainUnreachable.
+ */
+export async function acceptForeign(tracking: Tracking, hash: Hex): Promise<Acceptance> {
+  const { chain, policy, nonces } = tracking
+  const { frozen } = tracking
+  if (frozen === undefined) return { kind: 'not_frozen' }
+  if (frozen.by.hash !== hash) return { kind: 'another', frozen }
+  const head = await chain.head()
+  const finalHeight = await finalHeightOf(chain, policy, head)
+  if (frozen.by.blockNumber > finalHeight) return { kind: 'not_final', frozen }
+  const foreign: ForeignNonce[] = []
+  for (let evmNonce = nonces.next(); evmNonce <= frozen.evmNonce; evmNonce += 1) {
+    const by = await chain.consumerOf(evmNonce, head.number)
+    if (by === undefined) return { kind: 'unexplained', evmNonce }
+    foreign.push({ evmNonce, by })
+  }
+  const last = foreign.at(-1)
+  if (last !== undefined && last.by.hash !== hash) {
+    // A reorganisation has put another one there since.
+    tracking.frozen = last
+    return { kind: 'another', frozen: last }
+  }
+  // At a nonce of ours the journal learns of it by a poll, once it is final.
+  const isFollowed = tracking.followed.all().some(({ consumer }) => consumer?.hash === hash)
+  if (isFollowed) return { kind: 'not_final', frozen }
+  for (const { evmNonce, by } of foreign) {
+    tracking.journal.recordForeign(tracking.address, evmNonce, by)
+    nonces.skip(evmNonce)
+  }
+  tracking.frozen = undefined
+  tracking.foreign = NO_DOUBT
+  tracking.facts.foreignAccepted(frozen)
+  return { kind: 'accepted', foreign }
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { openScriptedLane, type ScriptedLane } from './scripted-lane.js'
+
+const NOWHERE = `0x${'00'.repeat(32)}` as const
+
+describe('an operator who accepts a foreign transaction', () => {
+  let lane: ScriptedLane
+  beforeEach(() => (lane = openScriptedLane()))
+  afterEach(() => lane.journal.close())
+
+  const stateOf = (intentId: string) => lane.journal.find(intentId)?.state?.kind
+  const told = (fact: string) => lane.told.filter((name) => name === fact).length
+  const accept = (hash: `0x${string}`) => lane.tracker.acceptForeign(hash)
+  const deepen = async (blocks: number) => {
+    for (let n = 0; n < blocks; n += 1) {
+      lane.mineEmpty()
+      await lane.look()
+    }
+  }
+
+  it('is told that nothing is frozen, that another one is meant, and that it is too early', async () => {
+    expect(await accept(NOWHERE)).to.deep.equal({ kind: 'not_frozen' })
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    expect(await accept(NOWHERE)).to.deep.nested.include({
+      ...{ kind: 'another', 'frozen.by.hash': hash },
+    })
+    expect(await accept(hash)).to.include({ kind: 'not_final' })
+    expect(lane.tracker.frozen()).to.not.equal(undefined)
+    expect(told('foreignAccepted')).to.equal(0)
+  })
+
+  it('has the lane go on behind every nonce that was used, for good', async () => {
+    const hashes = [lane.mineForeign(), lane.mineForeign()]
+    const last = hashes[1] ?? NOWHERE
+    await lane.look(3)
+    await deepen(12)
+    const acceptance = await accept(last)
+    expect(acceptance).to.have.property('kind', 'accepted')
+    const { foreign } = acceptance as Extract<typeof acceptance, { kind: 'accepted' }>
+    expect(foreign.map(({ evmNonce, by }) => [evmNonce, by.hash])).to.deep.equal([
+      [0, hashes[0]],
+      [1, hashes[1]],
+    ])
+    expect([lane.tracker.frozen(), told('foreignAccepted')]).to.deep.equal([undefined, 1])
+    expect(lane.take('a').evmNonce).to.equal(2)
+    lane.mine()
+    await lane.look(4)
+    expect(stateOf('a')).to.equal('mined')
+    expect(lane.tracker.frozen()).to.equal(undefined)
+    lane.restart()
+    await lane.look(4)
+    expect(lane.tracker.frozen()).to.equal(undefined)
+    expect(lane.take('b').evmNonce).to.equal(3)
+  })
+
+  it('has what it displaced carried out under another nonce, without a restart', async () => {
+    lane.take('a')
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    expect(await accept(hash)).to.include({ kind: 'not_final' })
+    await deepen(12)
+    expect(stateOf('a')).to.equal('displaced')
+    expect(await accept(hash)).to.deep.equal({ kind: 'accepted', foreign: [] })
+    expect(lane.take('a').evmNonce).to.equal(1)
+    lane.mine()
+    await lane.look()
+    expect(stateOf('a')).to.equal('mined')
+  })
+
+  it('is asked again when the next one comes', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    await deepen(12)
+    await accept(hash)
+    const next = lane.mineForeign()
+    await lane.look(3)
+    expect(lane.tracker.frozen()).to.deep.nested.include({ evmNonce: 1, 'by.hash': next })
+  })
+})
