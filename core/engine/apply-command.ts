@@ -146,7 +146,7 @@ type Observation = Extract<Command, { kind: `${string}Observed` | 'SignatureChec
 /** Takes what was read of the chain. */
 function applyObservation(
   step: Step,
-  command: Exclude<Observation, { kind: 'GapObserved' }>,
+  command: Exclude<Observation, { kind: 'GapObserved' | 'ClockObserved' }>,
 ): void {
   switch (command.kind) {
     case 'SignatureChecked':
