@@ -117,6 +117,16 @@ const CONTROLS: readonly OrderControls[] = [
   { stp: 'cancel_oldest', timeInForce: 'FOK' },
 ]
 
+/** Of every twenty-nine orders five have a value at an end of what is accepted; without a draw, so that seeds stay. */
+const EXTREMES: readonly Partial<Terms>[] = Object.assign([], {
+  4: { expirySec: Number.MAX_SAFE_INTEGER },
+  10: { expirySec: 9_007_199_254_751 },
+  16: { amount: 10n ** 55n },
+  22: { worstFee: 2n ** 256n - 1n, expirySec: 10 ** 15 },
+})
+/** Of every plane, and with its number as long as an id may be. */
+const LONG_ID = ` "\\\u{e9}\u{4e2d}${'\u{1f600}'.repeat(58)}`
+
 /** A few traders, the last of them with a plain key. */
 export function makeTraders(count: number): Trader[] {
   return Array.from({ length: count }, (_, index) => {
@@ -215,17 +225,19 @@ export function createTraders(options: TradersOptions): Traders {
     const market = markets.find((row) => row.market === replaced?.market) ?? random.pick(markets)
     const nonce = (nonces.get(trader.owner) ?? 0n) + 1n
     nonces.set(trader.owner, nonce)
-    const orderId = `o${sent.length + 1}`
+    const orderId = `o${sent.length + 1}${sent.length % 29 === 27 ? LONG_ID : ''}`
     const expirySec = Math.floor(world.nowMs() / 1_000) + random.pick(livesSec)
     const side: Side = replaced?.side ?? (random.chance(0.5) ? 'buy' : 'sell')
     const forged = random.chance(0.04)
     const reduceOnly = market.contractType !== 'spot' && random.chance(0.15)
     const account = replaced?.account ?? random.pick(accountsIn(trader, market))
+    const extreme = EXTREMES[sent.length % 29]
     const signed = signedBody(trader, {
       ...{ market, reduceOnly, orderId, nonce, side, expirySec, forged, account },
       controls: { ...CONTROLS[sent.length % 23], ...leaseOf(trader, market) },
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
       amount: BigInt(1 + random.int(20)) * LOTS[market.contractType as Kind],
+      ...extreme,
     })
     const { owner } = trader
     const body = replaced ? { ...signed, replaces_nonce: `${replaced.nonce}` } : signed
@@ -301,6 +313,7 @@ interface Terms {
   readonly account: bigint
   readonly price: bigint
   readonly amount: bigint
+  readonly worstFee?: bigint
 }
 
 /** A body of `POST /v1/orders` in engine terms, signed as the trader signs. */
@@ -309,7 +322,7 @@ function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
   const { market, account, nonce, side, price, amount, expirySec } = terms
   const { assetAddress: asset, subId, tradeModuleAddress: module } = market
   const unit = market.contractType === 'future' ? market.contractMultiplier * E18 : price
-  const worstFee = (unit * 30n) / 10_000n
+  const { worstFee = (unit * 30n) / 10_000n } = terms
   const desiredAmount = (amount * market.amountScale) / E18
   const data = encodeTradeData({
     ...{ asset, subId, limitPrice: price, desiredAmount, worstFee },
