@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { busEnv } from '../runtime/bus/nats-access.js'
 import {
   futuresCalendar,
+  MAX_COUNT,
   ordersPerSecond,
   parseEnv,
   trustedProxies,
@@ -28,12 +29,14 @@ export const gatewayEnv = z.object({
     .number()
     .int()
     .min(1)
+    .max(MAX_COUNT)
     .default(SERVER_LIMITS.maxConnectionsPerAddress),
   /** Whole books and pages of history in flight for one client address. */
   GATEWAY_MAX_LARGE_READS_PER_ADDRESS: z.coerce
     .number()
     .int()
     .min(1)
+    .max(MAX_COUNT)
     .default(LARGE_READ_LIMITS.maxPerAddress),
   GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,
   ...originsEnv.shape,

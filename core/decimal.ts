@@ -1,5 +1,5 @@
 import { assert } from './assert.js'
-import { MAX_NUMBER_DIGITS, UINT256_MAX } from './limits.js'
+import { INT256_MAX, MAX_NUMBER_DIGITS, UINT256_MAX } from './limits.js'
 
 const ZERO = 0x30
 
@@ -42,6 +42,12 @@ export function parseDecimal(text: unknown, decimals: number): bigint | undefine
   if (whole === '' || fraction === '' || fraction.length > decimals) return undefined
   const digits = readDigits(whole + fraction)
   return digits === undefined ? undefined : digits * powerOfTen(decimals - fraction.length)
+}
+
+/** parseDecimal for what is stored or signed by itself: undefined also beyond the chain's signed words. */
+export function parseStored(text: unknown, decimals: number): bigint | undefined {
+  const value = parseDecimal(text, decimals)
+  return value !== undefined && value <= INT256_MAX ? value : undefined
 }
 
 const POWERS_OF_TEN = Array.from({ length: 19 }, (_, exponent) => 10n ** BigInt(exponent))

@@ -12,6 +12,10 @@ export const deadlineMs = (sec: number): number => Math.min(sec, LAST_DATE_SEC) 
 let written = NaN
 let text = ''
 
+/** The time of a block in unix seconds, up to the last of a date: a chain may state any uint64. */
+export const blockTimeSec = (timestamp: bigint): number =>
+  timestamp > LAST_DATE_SEC ? LAST_DATE_SEC : Number(timestamp)
+
 /** ISO 8601 in UTC with milliseconds, of a time in unix milliseconds that is not before 1970. */
 export function isoTime(ms: number): string {
   const rest = ms % MS_PER_SEC

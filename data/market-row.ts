@@ -4,7 +4,7 @@ import { CannotStart, faultsOf } from '../core/cannot-start.js'
 import type { ContractType, Market, MarketPresentation } from '../core/contracts/market.js'
 import { OPEN } from '../core/contracts/market-terms.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
-import { parseDecimal, parseInteger } from '../core/decimal.js'
+import { parseInteger, parseStored } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import { gridProblem, MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
 
@@ -15,7 +15,7 @@ export class MarketFileError extends CannotStart {
 
 /** A positive number of at most 18 decimals, scaled by 1e18. */
 const decimalE18 = z.string().transform((text, context) => {
-  const value = parseDecimal(text, 18)
+  const value = parseStored(text, 18)
   if (value !== undefined && value > 0n) return value
   context.addIssue({ code: 'custom', message: 'must be positive decimal text' })
   return z.NEVER
@@ -26,9 +26,11 @@ const integer = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'must be base-10 digits' })
   return z.NEVER
 })
-/** The same, or 0. */
+/** What something is divided by. */
+const divisor = integer.refine((value) => value > 0n, { message: 'must be more than 0' })
+/** A decimal as above, or 0. */
 const anyDecimalE18 = z.string().transform((text, context) => {
-  const value = parseDecimal(text, 18)
+  const value = parseStored(text, 18)
   if (value !== undefined) return value
   context.addIssue({ code: 'custom', message: 'must be decimal text' })
   return z.NEVER
@@ -68,8 +70,8 @@ export const marketSchema = z.strictObject({
   amount_step: decimalE18.optional(),
   min_notional: anyDecimalE18.optional(),
   open_order_limit: orderLimit.optional(),
-  contract_multiplier: integer,
-  amount_scale: integer,
+  contract_multiplier: divisor,
+  amount_scale: divisor,
   taker_fee_bps: feeBps,
   maker_fee_bps: feeBps,
   asset: z.string(),

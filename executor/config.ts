@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { keySourceOf, keyText, localChain, type KeySource } from '../chain/signing/key-file.js'
-import { parseDecimal } from '../core/decimal.js'
+import { parseStored } from '../core/decimal.js'
 import { quoteE18 } from '../core/money.js'
 import { busEnv } from '../runtime/bus/nats-access.js'
-import { BadConfiguration, parseEnv } from '../runtime/process/config.js'
+import { BadConfiguration, MAX_COUNT, parseEnv } from '../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../runtime/process/shared-secret.js'
 import type { DoorRules } from './door.js'
 
@@ -37,7 +37,7 @@ export const executorEnv = z.object({
   EXECUTOR_SHARE_BELOW_FEE: z
     .string()
     .default('0')
-    .transform((text) => parseDecimal(text, 18))
+    .transform((text) => parseStored(text, 18))
     .refine((fee) => fee !== undefined, 'must be a number of USDC')
     .transform((fee) => quoteE18(fee ?? 0n)),
   /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
@@ -47,7 +47,7 @@ export const executorEnv = z.object({
     .transform((text) => BigInt(text))
     .default(10n ** 16n),
   /** Nonces of the key that may have been used on chain without being in the journal. */
-  EXECUTOR_ACCEPT_NONCES: z.coerce.number().int().min(0).default(0),
+  EXECUTOR_ACCEPT_NONCES: z.coerce.number().int().min(0).max(MAX_COUNT).default(0),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -56,6 +56,20 @@ describe('.env.example', () => {
     expect([...named].sort()).to.deep.equal([...known].filter((it) => !elsewhere.has(it)).sort())
   })
 
+  it('bounds every number: none that is far beyond use is taken', () => {
+    const takes = (schema: z.ZodType, value: string): boolean => schema.safeParse(value).success
+    const numbers = settings.filter(
+      ([, schema]) =>
+        ['1', '7', '500', '2000'].some((value) => takes(schema, value)) && !takes(schema, 'abc'),
+    )
+    expect(numbers).to.have.length.above(20)
+    for (const [name, schema] of numbers)
+      for (const digits of [16, 21, 40, 400])
+        // Amounts of money are bigints, and accounts of the demo are whole uint256.
+        if (!/WEI|FEE$|SUBACCOUNT/.test(name) || digits > 40)
+          expect(takes(schema, '9'.repeat(digits)), `${name} of ${digits} digits`).to.equal(false)
+  })
+
   it('shows each default as it is', () => {
     const shown = new Map(lines)
     const withDefault = settings.flatMap(([name, schema]) => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { accessEnv, busSeedsDir } from '../../runtime/bus/nats-access.js'
-import { BadConfiguration, parseEnv } from '../../runtime/process/config.js'
+import { BadConfiguration, MAX_TIMER_SEC, parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 
 export const USAGE = `usage: ./venue audit
@@ -11,6 +11,8 @@ Folds the logs of the venue in DATA_DIR (./var) again and compares them with its
 difference, and with 2 when the bus or the chain could not be read. The venue must run. Settings are environment variables: AUDIT_EVERY_S, AUDIT_FROM_BLOCK, AUDIT_FEES_KEPT (.env.example).
 
   DATA_DIR=/var/lib/venue AUDIT_EVERY_S=3600 ./venue audit`
+
+const MAX_BLOCK = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Settings of the auditor, by the names of its environment. */
 export const auditorEnv = z.object({
@@ -27,9 +29,9 @@ export const auditorEnv = z.object({
   /** The archive of the feeds; absent: they are read from the bus alone. */
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
-  AUDIT_EVERY_S: z.coerce.number().int().nonnegative().default(0),
+  AUDIT_EVERY_S: z.coerce.number().int().min(0).max(MAX_TIMER_SEC).default(0),
   /** The block of the deployment, or an earlier one. */
-  AUDIT_FROM_BLOCK: z.coerce.bigint().nonnegative().default(0n),
+  AUDIT_FROM_BLOCK: z.coerce.bigint().min(0n).max(MAX_BLOCK).default(0n),
   /** 0: fees are withdrawn at times, so the balance of the fee account is not checked. */
   AUDIT_FEES_KEPT: z.enum(['0', '1']).default('1'),
   LOG_LEVEL: z.string().default('info'),

@@ -18,6 +18,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
 import {
   BusUnavailable,
@@ -334,7 +335,7 @@ function standingOf(
     accounts,
     ...(last.head !== undefined && {
       block_number: Number(last.head.number),
-      block_time_sec: Number(last.head.timestamp),
+      block_time_sec: blockTimeSec(last.head.timestamp),
     }),
   }
   if (!feeds.every((feed) => feed.isCaughtUp())) {

@@ -4,7 +4,13 @@ import type { Market } from '../../core/contracts/market.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { parseEnv, standby, urlList } from '../../runtime/process/config.js'
+import {
+  MAX_COUNT,
+  MAX_TIMER_MS,
+  parseEnv,
+  standby,
+  urlList,
+} from '../../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../../runtime/process/shared-secret.js'
 import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
 import { checkOperator, type CheckOperator } from './check-operator.js'
@@ -16,7 +22,10 @@ import type { MatcherFacts } from './observe.js'
 import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
 import { LATE_AFTER_MS } from './settle.js'
 
-const positiveInt = z.coerce.number().int().positive()
+const positiveInt = z.coerce.number().int().positive().max(MAX_COUNT)
+
+/** A hundred years. */
+const MAX_KEEP_HOURS = 876_600
 
 /** Public keys of operators with their names. */
 const OPERATOR = /^([A-Za-z0-9._-]{1,32})=(U[A-Z2-7]{55})$/
@@ -49,7 +58,7 @@ export const matcherEnv = z.object({
   EXECUTOR_URL: urlList,
   ...executorSecretEnv,
   /** How long to wait for one answer of the executor; longer than it waits for a receipt itself. */
-  EXECUTOR_TIMEOUT_MS: positiveInt.default(40_000),
+  EXECUTOR_TIMEOUT_MS: z.coerce.number().int().positive().max(MAX_TIMER_MS).default(40_000),
   /** A settlement without an outcome for so long is reported in the log and on the health page. */
   SETTLEMENT_LATE_SECONDS: positiveInt.default(60),
   /** Who may change markets: `<name>=<public key>`, comma-separated; without any no change is taken. */
@@ -64,7 +73,7 @@ export const matcherEnv = z.object({
     .max(ENGINE_VERSION, `is at most ${ENGINE_VERSION}, the newest that this build carries out`)
     .optional(),
   /** How long the command log is kept at least. */
-  COMMANDS_KEEP_HOURS: positiveInt.default(168),
+  COMMANDS_KEEP_HOURS: positiveInt.max(MAX_KEEP_HOURS).default(168),
   LOG_LEVEL: z.string().default('info'),
 })
 

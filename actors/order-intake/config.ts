@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { parseEnv, standby } from '../../runtime/process/config.js'
+import { MAX_COUNT, parseEnv, standby } from '../../runtime/process/config.js'
+
+/** What a file system can hold. */
+const MAX_DISK_BYTES = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Settings of order-intake, by the names of its environment. */
 export const orderIntakeEnv = z.object({
@@ -19,9 +22,9 @@ export const orderIntakeEnv = z.object({
   INDEX_LAG: z.enum(['off', 'watch', 'enforce']).default('off'),
   INDEX_LAG_MAX_BPS: z.coerce.number().int().min(0).max(10_000).default(100),
   /** An older sample counts as none. */
-  INDEX_LAG_MAX_AGE_SECONDS: z.coerce.number().int().min(1).default(300),
+  INDEX_LAG_MAX_AGE_SECONDS: z.coerce.number().int().min(1).max(MAX_COUNT).default(300),
   /** Free bytes, and per mille of the file system, below which no new orders are taken: the greater of both. */
-  DISK_RESERVE_BYTES: z.coerce.bigint().min(0n).default(1_073_741_824n),
+  DISK_RESERVE_BYTES: z.coerce.bigint().min(0n).max(MAX_DISK_BYTES).default(1_073_741_824n),
   DISK_RESERVE_PERMILLE: z.coerce.bigint().min(0n).max(1_000n).default(20n),
   /** `1`: follows the intake that takes orders, and takes over when it is gone. */
   STANDBY: standby,

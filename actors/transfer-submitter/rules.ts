@@ -18,7 +18,7 @@ import {
   type SignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../core/action.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec, deadlineMs } from '../../core/time.js'
 import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
 import type { TransferBody } from '../../core/entry/validate-transfer.js'
 import type { TokenUnits6 } from '../../core/money.js'
@@ -133,6 +133,6 @@ export function createChainClock(nowMs: () => number): ChainClock {
   return {
     latestMs: () => Math.max(nowMs(), blockMs),
     // Not the maximum: a block that the chain lost again must not keep actions expired.
-    saw: (blockSec) => (blockMs = exactNumber(blockSec) * 1_000),
+    saw: (blockSec) => (blockMs = deadlineMs(blockTimeSec(blockSec))),
   }
 }

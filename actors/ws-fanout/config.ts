@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { originsEnv } from '../../runtime/http/origins.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
-import { ordersPerSecond, parseEnv, trustedProxies } from '../../runtime/process/config.js'
+import {
+  MAX_COUNT,
+  ordersPerSecond,
+  parseEnv,
+  trustedProxies,
+} from '../../runtime/process/config.js'
 import { SESSION_LIMITS } from './limits.js'
 
 const MAX_PORT = 65_535
@@ -15,7 +20,7 @@ export const wsFanoutEnv = z.object({
   /** Processes that share the port; each holds what all of them show. */
   WS_FANOUT_WORKERS: z.coerce.number().int().min(1).max(MAX_WORKERS).default(1),
   /** The number of a worker, from 1; set for each of several. */
-  WS_FANOUT_WORKER: z.coerce.number().int().min(1).default(1),
+  WS_FANOUT_WORKER: z.coerce.number().int().min(1).max(MAX_WORKERS).default(1),
   /**
    * Number of trusted proxies in front, beside the gateway; they wrote the last so many entries of X-Forwarded-For. One on
    * this machine is trusted in any case.
@@ -33,11 +38,12 @@ export const wsFanoutEnv = z.object({
   /** The same as of the gateway. */
   GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,
   /** Open sockets of this process, and of one client address that is not loopback. */
-  WS_MAX_SOCKETS: z.coerce.number().int().min(1).default(SESSION_LIMITS.maxSockets),
+  WS_MAX_SOCKETS: z.coerce.number().int().min(1).max(MAX_COUNT).default(SESSION_LIMITS.maxSockets),
   WS_MAX_SOCKETS_PER_ADDRESS: z.coerce
     .number()
     .int()
     .min(1)
+    .max(MAX_COUNT)
     .default(SESSION_LIMITS.maxSocketsPerAddress),
   /** When deprecated market identifiers stop resolving, as an ISO time. */
   ALIAS_CUTOFF: z.iso

@@ -2,6 +2,7 @@ import type { Address } from '../../core/action.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Market } from '../../core/contracts/market.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { createHeadReads, type HeadReadsOptions } from './head-reads.js'
 import { accountCalls, readCustody } from './observe-account.js'
@@ -66,7 +67,7 @@ export function createFundsReader(options: HeadReadsOptions): FundsReader {
       ...(custodyOwner !== undefined && { custodyOwner }),
       markets: (await Promise.all(funds)).filter((one) => one !== undefined),
       blockNumber: head.number,
-      blockTimeSec: Number(head.timestamp),
+      blockTimeSec: blockTimeSec(head.timestamp),
     }
   }
 

@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.js'
 import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
@@ -56,7 +57,7 @@ export async function observeAccount(
   return {
     ...{ subaccountId, facts, ...custody },
     blockNumber: block.number,
-    blockTimeSec: Number(block.timestamp),
+    blockTimeSec: blockTimeSec(block.timestamp),
   }
 }
 
@@ -87,7 +88,7 @@ export async function observeMarket(
 ): Promise<MarketObservation | undefined> {
   const facts = await chainContractOf(market)?.readMarketFacts?.(market, blockCalls(deps, block))
   if (facts === undefined) return undefined
-  return { facts, blockNumber: block.number, blockTimeSec: Number(block.timestamp), readAtMs }
+  return { facts, blockNumber: block.number, blockTimeSec: blockTimeSec(block.timestamp), readAtMs }
 }
 
 export function blockCalls(deps: ObservingDeps, { hash }: Pick<BlockPlace, 'hash'>): BlockCalls {

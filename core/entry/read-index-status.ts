@@ -1,5 +1,5 @@
 import type { IndexSample } from '../contracts/index-lag.js'
-import { parseDecimal } from '../decimal.js'
+import { parseStored } from '../decimal.js'
 import { priceE18 } from '../money.js'
 import { badRequest, refuse, type Checked, type Refusal } from './refusals.js'
 
@@ -28,7 +28,7 @@ export function readIndexStatus(
 ): Checked<{ readonly sample: IndexSample }> {
   const { at_ms: atMs, usdc_per_cngn: text, sample_ok: isOk } = body ?? {}
   if (!isTime(atMs) || typeof isOk !== 'boolean') return { refusal: indexRefusals.form }
-  const price = typeof text === 'string' ? parseDecimal(text, 18) : undefined
+  const price = typeof text === 'string' ? parseStored(text, 18) : undefined
   if (price === undefined || price === 0n) return { refusal: indexRefusals.form }
   if (atMs > nowMs + AHEAD_MAX_MS) return { refusal: indexRefusals.ahead }
   return { sample: { atMs, usdcPerCngn: priceE18(price), isOk } }

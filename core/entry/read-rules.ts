@@ -1,6 +1,6 @@
 import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
 import { contractOf } from '../contracts/registry.js'
-import { parseDecimal } from '../decimal.js'
+import { parseStored } from '../decimal.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../money.js'
 
 /** Highest taker fee, in basis points: the whole notional. */
@@ -71,7 +71,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     return problem
   },
   min_notional(rules, text) {
-    const notional = parseDecimal(text, 18)
+    const notional = parseStored(text, 18)
     if (notional === undefined) return 'must be a decimal of at most 18 decimals, 0 for none'
     rules.minNotional = quoteE18(notional)
     return undefined
@@ -91,7 +91,7 @@ const RULE_NAMES = Object.keys(READERS)
 const NOT_POSITIVE = 'must be a decimal greater than 0 with at most 18 decimals'
 
 function positive(text: string): bigint | undefined {
-  const value = parseDecimal(text, 18)
+  const value = parseStored(text, 18)
   return value === undefined || value === 0n ? undefined : value
 }
 

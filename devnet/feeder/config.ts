@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { futuresCalendar, parseEnv } from '../../runtime/process/config.js'
+import { futuresCalendar, MAX_TIMER_SEC, parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the price feeder, by the names of its environment. */
 export const feederEnv = z.object({
@@ -17,7 +17,7 @@ export const feederEnv = z.object({
   FUTURES_CALENDAR: futuresCalendar,
   MARKETS_FILE: z.string().min(1).optional(),
   /** Seconds between updates of unchanged prices; shorter than the feeds' heartbeat. */
-  FEEDER_EVERY_S: z.coerce.number().int().min(1).default(60),
+  FEEDER_EVERY_S: z.coerce.number().int().min(1).max(MAX_TIMER_SEC).default(60),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -21,6 +21,13 @@ export function readProcessConfig(): ProcessConfig {
   return parseEnv(processEnv, process.env)
 }
 
+/** The longest time of a timer, in milliseconds; a longer one would end at once. */
+export const MAX_TIMER_MS = 2_147_483_647
+/** The same in whole seconds. */
+export const MAX_TIMER_SEC = 2_147_483
+/** Most of anything that a setting counts, and the longest age in seconds: 30 years. */
+export const MAX_COUNT = 1_000_000_000
+
 const MAX_PROXIES = 10
 
 /** Setting of a process with public clients: how many of our own proxies wrote the last entries of X-Forwarded-For. */
