@@ -9,12 +9,12 @@ import { startLoad, type Answered } from '../e2e/stage/load.js'
 import { expectReconciled, readAllBalances } from '../e2e/stage/reconcile.js'
 
 /**
- * A venue that trades on the day that the clock shows. Run by the calendar test and by `npm run day`; the suite itself takes its
- * files by their names and leaves it out.
+ * A venue that trades on the day that the clock shows. The calendar test runs it on another day; its name keeps it out of the
+ * suite otherwise.
  */
 
 const PER_SECOND = 15
-const STEPS = 150
+const STEPS = 100
 
 describe(`a venue on ${new Date().toISOString().slice(0, 10)}`, function () {
   this.timeout(300_000)

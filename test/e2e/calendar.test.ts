@@ -6,6 +6,12 @@ import { movedTo, onDay } from '../day/moved-clock.js'
 
 const MOCHA = 'node_modules/mocha/bin/mocha.js'
 
+/** Rooms of one process that know dates; the others are left to `npm run day`, because they take minutes. */
+const PURE = [
+  'dist/test/{interface,refusals,scenarios}/**/*.test.js',
+  'dist/test/core/{contracts,entry,market-data,records}/**/*.test.js',
+]
+
 /** Runs test files as on the day; resolves with their output once they have ended. */
 async function runThere(day: Date, files: readonly string[]) {
   const mocha = [process.execPath, MOCHA, '--exit', '--reporter', 'dot', ...files]
@@ -32,8 +38,7 @@ describe(`as on ${movedTo() ?? testDay().toISOString()}`, function () {
     expect(code, output).to.equal(0)
   }
 
-  it('the rooms without a clock of their own pass', () =>
-    passes('dist/test/{core,bus-schemas,interface,refusals,scenarios}/**/*.test.js'))
+  it('the rules of orders, contracts, records and refusals hold', () => passes(...PURE))
 
   it('a venue trades all kinds of market, and goes on after a restart', () =>
     passes('dist/test/day/trading.js'))
