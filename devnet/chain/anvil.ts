@@ -87,15 +87,18 @@ export class ChainRpcError extends Error {
   override readonly name = 'ChainRpcError'
 }
 
-/** One JSON-RPC call of an administrative method of the local chain; resolves with `result`, throws ChainRpcError. */
+/**
+ * One JSON-RPC call of an administrative method of the local chain; resolves with `result`. Throws ChainRpcError, also when there
+ * is no answer within ten seconds, or until the signal aborts.
+ */
 export async function callChain(
   rpcUrl: string,
   method: string,
   params: readonly unknown[] = [],
+  signal = AbortSignal.timeout(ANSWER_WITHIN_MS),
 ): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
   const headers = { 'content-type': 'application/json' }
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
   let answer: { result?: unknown; error?: { message: string } }
   try {
     const response = await fetch(rpcUrl, { method: 'POST', headers, body, signal })

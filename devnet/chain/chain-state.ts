@@ -24,14 +24,21 @@ const PAUSE_PER_SAVE_TIME = 9
 /** While blocks are this full, a dump would delay the next ones for seconds, so that saving is postponed. */
 const BUSY_PERCENT = 25n
 const WAITS_AT_MOST_MS = 60_000
+/** How long the chain may do nothing while it is to dump its state. */
+const IDLE_AT_MOST_MS = 60_000
 
 /**
  * Writes the chain's whole state, blocks and receipts included, to a file that is never half written and that
  * `startAnvil` continues from. The chain's own interval writer leaves a torn file when it is killed. Throws
- * ChainRpcError.
+ * ChainRpcError, also when the chain does not answer for a minute in which it has not worked.
  */
-export async function saveChainState(rpcUrl: string, file: string): Promise<void> {
-  await writeFileDurably(file, withoutTraces(await dumpBetweenBlocks(() => dumpState(rpcUrl))))
+export async function saveChainState(
+  rpcUrl: string,
+  file: string,
+  hasWorked: () => boolean = () => false,
+): Promise<void> {
+  const dump = () => dumpState(rpcUrl, hasWorked)
+  await writeFileDurably(file, withoutTraces(await dumpBetweenBlocks(dump)))
 }
 
 /** The same state with the traces of reverted transactions only. */
@@ -114,8 +121,12 @@ interface DumpedAccount {
   readonly code: string
 }
 
-async function dumpState(rpcUrl: string): Promise<Buffer> {
-  const dump = await callChain(rpcUrl, 'anvil_dumpState')
+async function dumpState(rpcUrl: string, hasWorked: () => boolean): Promise<Buffer> {
+  const idle = new AbortController()
+  const watching = setInterval(() => hasWorked() || idle.abort(), IDLE_AT_MOST_MS)
+  const dump = await callChain(rpcUrl, 'anvil_dumpState', [], idle.signal).finally(() =>
+    clearInterval(watching),
+  )
   if (typeof dump !== 'string') throw new ChainRpcError('anvil_dumpState: no state in the answer')
   return unzip(Buffer.from(dump.slice(2), 'hex'))
 }
@@ -127,14 +138,18 @@ async function newestBlock(rpcUrl: string) {
 }
 
 export interface ChainStateKeeper {
-  /** Stops the timer and saves a last time; throws ChainRpcError when the chain no longer answers. */
+  /** Stops the timer and saves a last time, however long it takes; throws ChainRpcError when the chain no longer answers. */
   finish(): Promise<void>
+  /** The age of the saved state, in milliseconds; undefined once it is the last one. */
+  unsavedMs(): number | undefined
 }
 
 export interface KeepChainStateOptions {
   readonly rpcUrl: string
   readonly file: string
   readonly saveEveryMs?: number
+  /** Whether the chain has worked since this was last asked. */
+  readonly hasWorked?: () => boolean
   /** Called for every save that failed because the chain did not answer; the next one follows on schedule. */
   readonly onFailure: (error: ChainRpcError) => void
   /** Called for any other error, such as a full disk; saving has stopped. */
@@ -143,15 +158,16 @@ export interface KeepChainStateOptions {
 
 /** Saves the chain's state periodically when there is a new block; once a minute while blocks are busy. */
 export function keepChainState(options: KeepChainStateOptions): ChainStateKeeper {
-  const { rpcUrl, file, saveEveryMs = SAVE_EVERY_MS, onFailure, onBroken } = options
+  const { rpcUrl, file, saveEveryMs = SAVE_EVERY_MS, hasWorked, onFailure, onBroken } = options
   const stopping = new AbortController()
+  let isFinished = false
   let saved: Hex | undefined
   let savedAtMs = performance.now()
   const saveIfNew = async () => {
     const { hash, isBusy } = await newestBlock(rpcUrl)
     if (hash === saved) return
     if (isBusy && performance.now() - savedAtMs < WAITS_AT_MOST_MS) return
-    await saveChainState(rpcUrl, file)
+    await saveChainState(rpcUrl, file, hasWorked)
     saved = hash
     savedAtMs = performance.now()
   }
@@ -175,7 +191,9 @@ export function keepChainState(options: KeepChainStateOptions): ChainStateKeeper
     finish: async () => {
       stopping.abort()
       await ended
-      await saveChainState(rpcUrl, file)
+      await saveChainState(rpcUrl, file, hasWorked)
+      isFinished = true
     },
+    unsavedMs: () => (isFinished ? undefined : performance.now() - savedAtMs),
   }
 }

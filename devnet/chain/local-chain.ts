@@ -32,6 +32,9 @@ export interface LocalChain {
   readonly keeper: ChainStateKeeper | undefined
 }
 
+/** The name of its process. */
+const CHAIN = 'chain'
+
 /** `DATA_DIR/chain-state.json`: the last saved state of the local chain. */
 export const chainStateFile = (dataDir: string): string => join(dataDir, 'chain-state.json')
 const factsFile = (dataDir: string): string => join(dataDir, 'deployment.json')
@@ -60,7 +63,7 @@ export function keepChain(keeping: Keeping, port: number): Supervised {
   const { dataDir, blockTimeS } = keeping.config
   const binary = findAnvil()
   const file = chainStateFile(dataDir)
-  return keepRunning(keeping, 'chain', (onSpawn, onLine) =>
+  return keepRunning(keeping, CHAIN, (onSpawn, onLine) =>
     startAnvil({
       ...{ binary, port, blockTimeS, cwd: dataDir, onSpawn, onLine },
       stateFile: existsSync(file) ? file : undefined,
@@ -71,7 +74,7 @@ export function keepChain(keeping: Keeping, port: number): Supervised {
 /** The deployment on a running local chain: the existing one, or a new one on an empty chain. */
 export async function settleDeployment(options: LocalChainOptions): Promise<LocalChain> {
   const { keeping, port } = options
-  const { config, console, onTrouble } = keeping
+  const { config, console, progress, onTrouble } = keeping
   const rpcUrl = `http://127.0.0.1:${port}`
   const file = chainStateFile(config.dataDir)
   const facts = existsSync(file)
@@ -83,6 +86,7 @@ export async function settleDeployment(options: LocalChainOptions): Promise<Loca
   const keeper = keepChainState({
     rpcUrl,
     file,
+    hasWorked: () => progress.hasMoved([CHAIN]),
     onFailure: (error) => console.say(`chain state not saved this time: ${error.message}`),
     onBroken: (cause) =>
       onTrouble(new LauncherError(`cannot save the chain's state to ${file}`, { cause })),

@@ -32,6 +32,7 @@ import {
   keepWorker,
   readProcesses,
   stopInOrder,
+  unsavedWords,
   type Running,
 } from './workers.js'
 
@@ -41,10 +42,10 @@ const DEMO_MARKET = 'cNGN-USDC'
 export interface Launcher {
   /** Starts the venue; resolves with the gateway's address once it is ready. Throws LauncherError. */
   start(): Promise<string>
-  /** Stops every running part, in order, within ten seconds. */
+  /** Stops every running part, in order; the chain may take long to save its state. */
   stop(): Promise<void>
-  /** Kills every running part at once. */
-  kill(): void
+  /** Kills every running part at once; gives the consequence in words. */
+  kill(): string
 }
 
 export interface LauncherOptions {
@@ -97,6 +98,8 @@ export function createLauncher(options: LauncherOptions): Launcher {
     },
     kill: () => {
       for (const part of [...running.workers, running.chain, running.bus]) part?.signal('SIGKILL')
+      const { keeper } = running
+      return keeper === undefined ? 'all processes are killed' : unsavedWords(keeper)
     },
   }
 }

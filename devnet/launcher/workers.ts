@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { MarketWatch } from '../../data/market-file.js'
 import type { Supervised } from '../../runtime/process/supervisor.js'
 import type { ChainStateKeeper } from '../chain/chain-state.js'
@@ -50,16 +49,9 @@ export function keepWorker(
   })
 }
 
-/** How long each part may take before it is killed; ten seconds together. */
-const GRACE_MS = {
-  maker: 1_000,
-  gateway: 1_500,
-  workers: 2_000,
-  executor: 2_000,
-  chain: 500,
-  bus: 1_000,
-} as const
-const LAST_SAVE_MS = 2_000
+/** How long each part may take before it is killed: longer than a process gives itself to stop. */
+const GRACE_MS = 6_000
+const BUS_GRACE_MS = 10_000
 
 /** The running parts of a launcher; parts that it has not started are absent. */
 export interface Running {
@@ -73,36 +65,42 @@ export interface Running {
 
 /**
  * Stops the venue from the outside inwards, so that each process ends before its dependencies: demo maker (it cancels
- * its orders through the gateway), gateway, workers, executor, chain (its state is saved first), bus. A process that
- * does not end in time is killed.
+ * its orders through the gateway), gateway, workers, executor, chain (its state is saved first, however long that takes), bus. A
+ * process that does not end in time is killed.
  */
 export async function stopInOrder(running: Running, console: Console): Promise<void> {
   const { workers } = running
   await running.markets?.stop()
-  const stop = async (parts: readonly Supervised[], graceMs: number) => {
-    await Promise.all(parts.map((part) => part.stop(graceMs)))
+  const stop = async (parts: readonly Supervised[]) => {
+    await Promise.all(parts.map((part) => part.stop(GRACE_MS)))
   }
   const isMaker = ({ name }: Supervised) => name === DEMO_MAKER.name
   const isGateway = ({ name }: Supervised) => name === 'gateway'
   const isExecutor = ({ name }: Supervised) => name === 'executor'
-  await stop(workers.filter(isMaker), GRACE_MS.maker)
-  await stop(workers.filter(isGateway), GRACE_MS.gateway)
-  await stop(
-    workers.filter((worker) => ![isMaker, isGateway, isExecutor].some((is) => is(worker))),
-    GRACE_MS.workers,
-  )
-  await stop(workers.filter(isExecutor), GRACE_MS.executor)
+  await stop(workers.filter(isMaker))
+  await stop(workers.filter(isGateway))
+  await stop(workers.filter((worker) => ![isMaker, isGateway, isExecutor].some((is) => is(worker))))
+  await stop(workers.filter(isExecutor))
   if (running.keeper !== undefined) await saveLastState(running.keeper, console)
-  await running.chain?.stop(GRACE_MS.chain)
-  await running.bus?.stop(GRACE_MS.bus)
+  await running.chain?.stop(GRACE_MS)
+  await running.bus?.stop(BUS_GRACE_MS)
 }
 
 async function saveLastState(keeper: ChainStateKeeper, console: Console): Promise<void> {
-  const tooLate = delay(LAST_SAVE_MS, 'too late' as const, { ref: false })
+  console.say('  saving the chain ...')
   try {
-    if ((await Promise.race([keeper.finish(), tooLate])) === 'too late')
-      console.say('the chain took too long to save; it will continue from its last saved state')
+    await console.step('save the chain', () => keeper.finish())
   } catch (error) {
-    console.say(`the chain will continue from its last saved state: ${String(error)}`)
+    console.say(`the chain is not saved (${String(error)}): ${unsavedWords(keeper)}`)
   }
+}
+
+/** What a chain that is stopped now loses. */
+export function unsavedWords(keeper: Pick<ChainStateKeeper, 'unsavedMs'>): string {
+  const unsavedMs = keeper.unsavedMs()
+  if (unsavedMs === undefined) return 'the chain is saved'
+  return (
+    `it continues from its state of ${Math.round(unsavedMs / 1_000)} s ago, ` +
+    'and the next start reverses what was settled since'
+  )
 }
