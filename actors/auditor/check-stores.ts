@@ -10,20 +10,23 @@ import type { JournalReader } from '../../data/journal/read-journal.js'
 import type { MarketFold } from './fold-market.js'
 import type { Verdicts } from './verdicts.js'
 
-/** How long the audit waits for the projector to reach its position. */
-const CATCHES_UP_WITHIN_MS = 10_000
+/** How long the audit waits for a projector that does not move. */
+const MOVES_WITHIN_MS = 10_000
 const POLL_MS = 100
 
-/** The read model once it includes these messages, or as it is after CATCHES_UP_WITHIN_MS. */
+/** The read model once it includes these messages, or as it is when it has not moved for MOVES_WITHIN_MS. */
 export async function untilProjected(
   dataDir: string,
   heads: ReadonlyMap<string, number>,
 ): Promise<LiveHistory | undefined> {
-  const giveUpAt = performance.now() + CATCHES_UP_WITHIN_MS
+  let [movedAt, reached] = [performance.now(), 0]
   for (;;) {
     const live = openLiveHistory(dataDir)
-    const isThere = [...heads].every(([market, seq]) => (live?.streamSeq(market) ?? 0) >= seq)
-    if (live === undefined || isThere || performance.now() > giveUpAt) return live
+    const seqs = [...heads].map(([market, head]) => ({ head, seq: live?.streamSeq(market) ?? 0 }))
+    const isThere = seqs.every(({ seq, head }) => seq >= head)
+    const sum = seqs.reduce((total, { seq }) => total + seq, 0)
+    if (sum > reached) [movedAt, reached] = [performance.now(), sum]
+    if (live === undefined || isThere || performance.now() - movedAt > MOVES_WITHIN_MS) return live
     live.close()
     await delay(POLL_MS)
   }

@@ -44,8 +44,8 @@ export interface OperatorDeps extends Pick<
   readonly openWithinMs?: number
 }
 
-const ANSWER_WITHIN_MS = 5_000
-const SHOW_WITHIN_MS = 1_000
+const ANSWER_WITHIN_MS = 15_000
+const SHOW_WITHIN_MS = 5_000
 const OPEN_WITHIN_MS = 30_000
 const ASK_AGAIN_MS = 250
 const NONCE_BYTES = 16

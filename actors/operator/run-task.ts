@@ -26,8 +26,8 @@ import { wordFound } from './word-found.js'
 import { concludeRotation, rotateKey } from './rotate-key.js'
 import { readStatus } from './status.js'
 
-/** A server of this machine, or of one nearby, has answered by then. */
-const CONNECT_WITHIN_MS = 5_000
+/** A server of this machine, or of one nearby, has answered by then, also a busy one. */
+const CONNECT_WITHIN_MS = 15_000
 
 /** What to print, and the exit code: 0 when all is well. */
 export interface Outcome {

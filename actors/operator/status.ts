@@ -58,7 +58,7 @@ export interface StatusDeps {
   readonly nowMs: number
 }
 
-const ANSWER_WITHIN_MS = 3_000
+const ANSWER_WITHIN_MS = 10_000
 /** The hold that no one lifts: it comes with the calendar, and ends when the market is disabled. */
 const ENDED: MarketReason = 'trading_ended'
 

@@ -8,7 +8,7 @@ const CHUNK_BYTES = 128 * 1024
 const REQUEST_WITHIN_MS = 30_000
 /** A server that sends nothing for so long has given the copy up. */
 const CHUNK_WITHIN_MS = 60_000
-const CONNECT_WITHIN_MS = 5_000
+const CONNECT_WITHIN_MS = 15_000
 
 /** What the server states of a stream: opaque but for its positions. */
 export interface StreamFacts {

@@ -3,7 +3,7 @@ import { connect, type JetStreamManager } from 'nats'
 import { BusMisconfigured, BusUnavailable } from './bus.js'
 import { readAccess, type BusPlace } from './nats-access.js'
 
-const CONNECT_WITHIN_MS = 5_000
+const CONNECT_WITHIN_MS = 15_000
 const REQUEST_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 200
 /** A new copy of a stream takes as long as its bytes need to the other server. */
