@@ -1,6 +1,6 @@
 import type { GasPause, GasStanding } from '../core/transfer.js'
 import { address, flag, oneOf, text, uint, whole } from '../core/wire/codec.js'
-import { dictionary, optional, struct } from '../core/wire/compound.js'
+import { dictionary, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
 
 /** A process's answer on `ask.ping.<process>`. */
@@ -41,4 +41,23 @@ export const { encode: encodeGasStanding, decode: decodeGasStanding } = message(
       paused: optional(oneOf<GasPause>({ gas_reserve: true, gas_budget: true })),
     }),
   ),
+)
+
+/** A request to let a market's feed begin with a message. */
+export interface TrimQuestion {
+  readonly below_seq: number
+}
+
+export const { encode: encodeTrimQuestion, decode: decodeTrimQuestion } = message(
+  'trim question',
+  since(WIRE_VERSION, struct<TrimQuestion>({ below_seq: whole })),
+)
+
+/** Whether it does from now on, or why not. */
+export type TrimAnswer =
+  { readonly kind: 'trimmed' } | { readonly kind: 'refused'; readonly why: string }
+
+export const { encode: encodeTrimAnswer, decode: decodeTrimAnswer } = message(
+  'trim answer',
+  since(WIRE_VERSION, union<TrimAnswer>({ trimmed: {}, refused: { why: text } })),
 )

@@ -19,6 +19,7 @@ import {
   askSettlement,
   askTransfer,
   askTransferRecord,
+  askTrim,
   askValidateOrder,
   askWorking,
   cancelProofs,
@@ -56,7 +57,7 @@ export type BusUser =
 /** Subjects, in which `*` stands for one token and a `>` at the end for one or more. */
 export interface Permissions {
   readonly publish: { readonly allow: readonly string[]; readonly deny: readonly string[] }
-  readonly subscribe: { readonly allow: readonly string[] }
+  readonly subscribe: { readonly allow: readonly string[]; readonly deny: readonly string[] }
 }
 
 /** What a user does on the bus. */
@@ -69,10 +70,8 @@ interface Speaker {
   readonly keeps?: readonly string[]
   /** Streams that it creates and changes, and does not trim. */
   readonly creates?: readonly string[]
-  /** Whether it trims streams of markets, which it does not create. */
-  readonly trims?: boolean
-  /** Whether it reads the messages of streams, beyond where they end. */
-  readonly reads?: boolean
+  /** Streams of which it reads the messages, beyond where they end; `markets` stands for those of every market. */
+  readonly reads?: readonly string[]
   /** Subjects on which it asks. */
   readonly asks?: readonly string[]
   /** Subjects on which it answers. */
@@ -86,6 +85,13 @@ interface Speaker {
 const ANY = '*'
 const MARKETS = 'markets'
 
+/** Streams whose names are known; every other one belongs to a market. */
+const NAMED_STREAMS = [
+  transfersStream,
+  ...JOURNAL_OWNERS.map(journalStream),
+  ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
+]
+
 const ORDER_QUESTIONS = [
   askPlaceOrder,
   askReplaceOrder,
@@ -98,24 +104,35 @@ const ORDER_QUESTIONS = [
 const journaling = (owner: JournalOwner) => ({
   appends: [journalSubject(owner)],
   creates: [journalStream(owner)],
-  reads: true,
+  reads: [journalStream(owner)],
   asks: [askJournalWriter(owner)],
   answers: [askJournalWriter(owner), askPing(owner)],
 })
 
 function submitter(kind: TransferKind): Speaker {
-  const { appends, answers, ...journal } = journaling(`${kind}-submitter`)
+  const { appends, answers, reads, ...journal } = journaling(`${kind}-submitter`)
   return {
     ...journal,
+    reads: [...reads, transfersStream],
     appends: [...appends, transfersOf(kind)],
     keeps: [transfersStream],
     answers: [...answers, askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
   }
 }
 
+/** It may look at the logs of the markets, and asks them which matches it may settle. */
+function executing(): Speaker {
+  const { reads, asks, ...journal } = journaling('executor')
+  return {
+    ...journal,
+    reads: [...reads, MARKETS],
+    asks: [...asks, askSettlement(ANY), askKnownOrders],
+  }
+}
+
 const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   gateway: {
-    reads: true,
+    reads: [MARKETS],
     asks: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, askBalances],
       ...[askOrderFacts, askPing(ANY)],
@@ -127,7 +144,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   'order-intake': {
     appends: [commandsSubject(ANY, 'order-intake')],
     claims: [cancelProofs],
-    reads: true,
+    reads: [MARKETS],
     asks: [askPing(ANY), askWorking('order-intake')],
     answers: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askKnownOrders, askIndexLag, tellTouched],
@@ -138,42 +155,41 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     appends: [commandsSubject(ANY, 'matcher'), feedSubject(ANY), checkpointsSubject(ANY)],
     claims: [operatorNonces],
     keeps: [MARKETS],
-    reads: true,
+    reads: [MARKETS],
     asks: [askPing('order-intake'), askLeader(ANY), askEngine(ANY)],
-    answers: [askLeader(ANY), askEngine(ANY), askMarket(ANY), askSettlement(ANY), askPing(ANY)],
+    answers: [
+      ...[askLeader(ANY), askEngine(ANY), askMarket(ANY), askSettlement(ANY), askTrim(ANY)],
+      askPing(ANY),
+    ],
     answersFor: ORDER_QUESTIONS,
   },
   'chain-reader': {
     appends: [commandsSubject(ANY, 'chain-reader')],
-    reads: true,
+    reads: [MARKETS],
     asks: [tellTouched, askWorking('chain-reader')],
     answers: [askPing('chain-reader'), askWorking('chain-reader')],
   },
-  // Trims what it has archived of the feeds, up to where the intake has stored the claims.
+  // What it has archived of a feed, the matcher of the market trims.
   projector: {
-    trims: true,
-    reads: true,
-    asks: [askPing('order-intake')],
+    reads: [MARKETS],
+    asks: [askPing('order-intake'), askTrim(ANY)],
     answers: [askPing('projector')],
   },
   'ws-fanout': {
     claims: [socketNonces],
-    reads: true,
+    reads: [MARKETS],
     asks: [...ORDER_QUESTIONS, askIndexLag],
     answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
   },
-  executor: {
-    ...journaling('executor'),
-    asks: [askJournalWriter('executor'), askSettlement(ANY), askKnownOrders],
-  },
+  executor: executing(),
   'deposit-submitter': submitter('deposit'),
   'withdrawal-submitter': submitter('withdrawal'),
-  auditor: { reads: true, asks: [askPing(ANY)], answers: [askPing('auditor')] },
+  auditor: { reads: [MARKETS], asks: [askPing(ANY)], answers: [askPing('auditor')] },
   operator: {
     // What a restore records in logs and journals, whose writers all rest.
     appends: [commandsSubject(ANY), ...JOURNAL_OWNERS.map(journalSubject)],
     creates: JOURNAL_OWNERS.map(journalStream),
-    reads: true,
+    reads: [MARKETS, ...NAMED_STREAMS],
     asks: [askMarket(ANY), askPing(ANY), ...JOURNAL_OWNERS.map(askJournalWriter)],
     answers: JOURNAL_OWNERS.map(askJournalWriter),
     // Backup and restore, and on how many servers a stream is stored.
@@ -187,40 +203,36 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
 
 export const BUS_USERS = Object.keys(SPEAKERS) as readonly BusUser[]
 
-/** Streams whose names are known; every other one belongs to a market. */
-const NAMED_STREAMS = [
-  transfersStream,
-  ...JOURNAL_OWNERS.map(journalStream),
-  ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
-]
-
 const stateOf = (stream: string): string => `$JS.API.STREAM.INFO.${stream}`
 const createOf = (stream: string): string => `$JS.API.STREAM.CREATE.${stream}`
 const updateOf = (stream: string): string => `$JS.API.STREAM.UPDATE.${stream}`
 const purgeOf = (stream: string): string => `$JS.API.STREAM.PURGE.${stream}`
-const keepOf = (stream: string): readonly string[] => [
-  ...[createOf(stream), updateOf(stream), purgeOf(stream)],
-]
+const changeOf = (stream: string): readonly string[] => [updateOf(stream), purgeOf(stream)]
+const keepOf = (stream: string): readonly string[] => [createOf(stream), ...changeOf(stream)]
 
 /** Readers are without acknowledgements and without a name of their own, so that nothing else is needed. */
-const READING = [
-  '$JS.API.STREAM.MSG.GET.*',
-  '$JS.API.CONSUMER.CREATE.*',
-  '$JS.API.CONSUMER.MSG.NEXT.*.*',
-  '$JS.API.CONSUMER.DELETE.*.*',
-] as const
+const readingOf = (stream: string): readonly string[] => [
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+]
 
 /**
  * What the server lets a user publish and hear. A stream of a market cannot be told by a pattern, since its name is one token;
  * a user of those streams has all but the named ones, minus those.
  */
 export function permissionsOf(user: BusUser): Permissions {
-  const { appends = [], claims = [], keeps = [], reads, asks = [], answers = [] } = SPEAKERS[user]
-  const { answersFor = [], requests = [], creates = [], trims = false } = SPEAKERS[user]
+  const { appends = [], claims = [], keeps = [], reads = [] } = SPEAKERS[user]
+  const { asks = [], answers = [] } = SPEAKERS[user]
+  const { answersFor = [], requests = [], creates = [] } = SPEAKERS[user]
   const keepsMarkets = keeps.includes(MARKETS)
   const kept = keeps.filter((stream) => stream !== MARKETS)
   const replies = askersOf([...answers, ...answersFor]).map((asker) => `${inboxPrefix(asker)}.>`)
-  const own = [...kept, ...creates, ...claims.map(claimsStream)]
+  const claimed = claims.map(claimsStream)
+  const own = [...kept, ...creates, ...claimed]
+  const readsMarkets = reads.includes(MARKETS)
+  const unread = NAMED_STREAMS.filter((stream) => !reads.includes(stream))
   const others = NAMED_STREAMS.filter((stream) => !own.includes(stream))
   return {
     publish: {
@@ -229,17 +241,23 @@ export function permissionsOf(user: BusUser): Permissions {
         ...claims.flatMap((bucket) => [claimsSubject(bucket), createOf(claimsStream(bucket))]),
         ...(keepsMarkets ? keepOf(ANY) : []),
         ...creates.flatMap((stream) => [createOf(stream), updateOf(stream)]),
-        ...(trims ? [purgeOf(ANY)] : []),
         ...kept.flatMap(keepOf),
         stateOf(ANY),
-        ...(reads === true ? READING : []),
+        ...(readsMarkets ? readingOf(ANY) : reads.flatMap(readingOf)),
         ...asks,
         ...replies,
         ...requests,
       ],
-      deny: keepsMarkets || trims ? others.flatMap(keepOf) : [],
+      deny: [
+        // Of a bucket of claims it only creates the stream; what is claimed stays.
+        ...(keepsMarkets ? [...others.flatMap(keepOf), ...claimed.flatMap(changeOf)] : []),
+        ...(readsMarkets ? unread.flatMap(readingOf) : []),
+      ],
     },
-    subscribe: { allow: [`${inboxPrefix(user)}.>`, ...answers] },
+    subscribe: {
+      allow: [`${inboxPrefix(user)}.>`, ...answers],
+      deny: answers.includes(askPing(ANY)) ? BUS_USERS.map(askPing) : [],
+    },
   }
 }
 

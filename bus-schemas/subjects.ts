@@ -95,6 +95,8 @@ export const askMarket = (market: string): string => `ask.market.${market}`
 export const askSettlement = (market: string): string => `ask.settlement.${market}`
 /** Whether orders with these nonces were ever placed here; answered by the order intake. */
 export const askKnownOrders = 'ask.known_orders'
+/** A request to trim a market's feed, judged and carried out by the matcher that leads it. */
+export const askTrim = (market: string): string => `ask.trim.${market}`
 /** Every process answers here whether it is ready: `ask.ping.<process>`, a matcher as `matcher-<market>`. */
 export const askPing = (process: string): string => `ask.ping.${process}`
 

@@ -44,3 +44,6 @@ export const UINT256_MAX = 2n ** 256n - 1n
 export const INT256_MAX = 2n ** 255n - 1n
 /** The chain keeps a position's sub id in 96 bits. */
 export const SUB_ID_MAX = 2n ** 96n - 1n
+
+/** Changes of a market that its feed keeps in any case: what a replay of a client may reach back to at least (decision A8). */
+export const KEEP_FEED_CHANGES = 1_000_000

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Market } from '../../core/contracts/market.js'
+import { KEEP_FEED_CHANGES } from '../../core/limits.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
@@ -21,6 +22,7 @@ import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
 import type { MatcherFacts } from './observe.js'
 import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
 import { LATE_AFTER_MS } from './settle.js'
+import type { FeedKeeping } from './trim-feed.js'
 
 const positiveInt = z.coerce.number().int().positive().max(MAX_COUNT)
 
@@ -74,6 +76,8 @@ export const matcherEnv = z.object({
     .optional(),
   /** How long the command log is kept at least. */
   COMMANDS_KEEP_HOURS: positiveInt.max(MAX_KEEP_HOURS).default(168),
+  /** The projector's: how much of its feed a market keeps whatever it is asked to trim; absent: all of it. */
+  FEED_KEEP_DAYS: z.coerce.number().int().min(1).max(29).optional(),
   LOG_LEVEL: z.string().default('info'),
 })
 
@@ -112,6 +116,15 @@ export function checkpointsOf(config: MatcherConfig): CheckpointSettings {
   }
 }
 
+/** What is kept of the market's streams. */
+export function keepingOf(
+  config: MatcherConfig,
+): Pick<MatcherOptions, 'checkpoints' | 'feedKeeping'> {
+  const { FEED_KEEP_DAYS: days } = config
+  const feedKeeping = days && { keepMs: days * 86_400_000, keepChanges: KEEP_FEED_CHANGES }
+  return { checkpoints: checkpointsOf(config), ...(feedKeeping && { feedKeeping }) }
+}
+
 /** What a matcher is started with. */
 export interface MatcherOptions {
   readonly bus: Bus
@@ -127,6 +140,8 @@ export interface MatcherOptions {
   /** How long the leader must be silent before a standby takes over. */
   readonly silenceMs?: number
   readonly checkpoints?: CheckpointSettings
+  /** What stays of the feed when it is asked to be trimmed; by default all of it. */
+  readonly feedKeeping?: FeedKeeping | undefined
   /** The engine version to set in the log; undefined keeps that of the log. */
   readonly engineVersion?: number | undefined
   /** Judges who gives commands to the market; refuses every command by default. */
@@ -153,6 +168,7 @@ export function withDefaults(given: MatcherOptions): MatcherSettings {
     standby: false,
     silenceMs: LEADER_SILENCE_MS,
     checkpoints: CHECKPOINT_SETTINGS,
+    feedKeeping: undefined,
     engineVersion: undefined,
     operators: checkOperator({ keys: new Map(), nowMs: given.nowMs }),
     reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },

@@ -28,6 +28,7 @@ import {
   type Settler,
   type UnansweredStanding,
 } from './settle.js'
+import { answerTrims } from './trim-feed.js'
 
 /** A live matcher whose own ticks do not arrive through the log for so long is not ready. */
 const STALLED_AFTER_MS = 5_000
@@ -67,8 +68,8 @@ export function goLive(leading: Leading, restored: Restored): Live {
   const faults = followFaults(leading, own)
   const ticks = startTicks(own, settings)
   const engineSwitch = startEngineSwitch({ ...settings, log, own })
-  const operator = answerOperator(leading, own)
-  operator.catch(onFatal)
+  const answering = Promise.all([answerOperator(leading, own), answerTrims(leading)])
+  answering.catch(onFatal)
   const agreement = createAgreement(settings, state)
   const { checkpoints: stored, atMs: sinceMs } = restored
   const checkpointer = createCheckpointer({
@@ -104,7 +105,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
     stop: async () => {
       clearInterval(ticks)
       engineSwitch.stop()
-      await operator.then((subscription) => subscription.stop())
+      for (const subscription of await answering) await subscription.stop()
       // Together: a settlement may be waiting for its report to become durable.
       await Promise.all([settler.stop(), reversals.stop(), faults.stop(), own.stop()])
       await judging.then((subscription) => subscription.stop())

@@ -7,7 +7,7 @@ import { alongside } from '../../runtime/metrics/metrics.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { askExecutorAt } from './ask-executor.js'
-import { checkpointsOf, executorOf, operatorsOf, readMatcherConfig } from './config.js'
+import { executorOf, keepingOf, operatorsOf, readMatcherConfig } from './config.js'
 import { runEveryMarket } from './every-market.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
 import { startMatcher } from './matcher.js'
@@ -39,7 +39,7 @@ function runMarket(name: string): void {
         ask: askExecutorAt(executor),
         faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
         reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
-        ...{ nowMs: Date.now, tickMs: TICK_MS, checkpoints: checkpointsOf(config) },
+        ...{ nowMs: Date.now, tickMs: TICK_MS, ...keepingOf(config) },
         lateAfterMs: config.SETTLEMENT_LATE_SECONDS * 1_000,
         engineVersion: config.ENGINE_VERSION,
       })

@@ -34,6 +34,8 @@ export function observeMatcher(log: Logger) {
     checkpointFailed: (error: unknown) => log.warn({ err: error }, 'checkpoint not written'),
     checkpointUnusable: ({ commandSeq }: StoredCheckpoint, why: string) =>
       log.error({ command_seq: commandSeq, why }, 'checkpoint not usable, trying an older one'),
+    feedTrimmed: (firstSeq: number) =>
+      log.info({ first_seq: firstSeq }, 'feed trimmed behind its archive'),
     commandsTrimmed: (firstSeq: number) =>
       log.info({ first_seq: firstSeq }, 'command log trimmed behind the oldest checkpoint'),
     applied: ({ logged, applied }: MessageResult) => {

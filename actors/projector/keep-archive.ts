@@ -1,23 +1,22 @@
 import type { Database } from 'better-sqlite3'
 import type { Market } from '../../core/contracts/market.js'
+import { KEEP_FEED_CHANGES } from '../../core/limits.js'
 import { SEGMENT_MESSAGES } from '../../data/feed-archive.js'
 import { createKeptOrders, type KeptOrders } from '../../data/history/kept-orders.js'
-import type { Bus } from '../../runtime/bus/bus.js'
+import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { archiveFeed, forgetOrders, type ArchiveSettings } from './archive-feed.js'
 import type { ProjectorConfig } from './config.js'
-import { trimFeed } from './trim-feed.js'
+import { trimFeed, TrimRefused, type TrimOptions } from './trim-feed.js'
 
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
 
-/** What a replay of a client may reach back to at least (decision A8). */
-const KEEP_CHANGES = 1_000_000
 const DAY_MS = 86_400_000
 
 const archiveSettings = (dir: string, keepDays: number): ArchiveSettings => ({
-  ...{ dir, keepMs: keepDays * DAY_MS, keepChanges: KEEP_CHANGES },
+  ...{ dir, keepMs: keepDays * DAY_MS, keepChanges: KEEP_FEED_CHANGES },
   ...{ leastMessages: 1_000, segmentMessages: SEGMENT_MESSAGES, reviewEveryMs: DAY_MS },
 })
 
@@ -29,18 +28,26 @@ export interface KeepArchiveOptions {
   readonly settings: ArchiveSettings
   readonly log: Logger
   readonly nowMs?: () => number
+  /** Trims what is archived of a feed in another way than its matcher does. */
+  readonly trim?: TrimOptions['trim']
 }
 
 /** Archives and trims the feed of one market. */
 export async function archiveAndTrim(
-  { bus, history, settings, log, nowMs = Date.now }: Omit<KeepArchiveOptions, 'markets'>,
+  { bus, history, settings, log, trim, nowMs = Date.now }: Omit<KeepArchiveOptions, 'markets'>,
   market: Market,
 ): Promise<void> {
   const options = { bus, history, market, settings, nowMs }
   const messages = await archiveFeed(options)
   const rewritten = await forgetOrders(options)
-  const first_seq = await trimFeed({ bus, market, settings })
-  log.info({ market: market.market, messages, rewritten, first_seq }, 'feed archived')
+  log.info({ market: market.market, messages, rewritten }, 'feed archived')
+  try {
+    const first_seq = await trimFeed({ bus, market, settings, trim })
+    if (first_seq !== undefined) log.info({ market: market.market, first_seq }, 'feed trimmed')
+  } catch (error) {
+    if (!(error instanceof TrimRefused || error instanceof NoAnswer)) throw error
+    log.warn({ err: error, market: market.market }, 'feed not trimmed')
+  }
 }
 
 /** Archives and trims all feeds, every hour. What fails is logged and tried again in the next hour. */

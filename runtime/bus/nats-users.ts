@@ -67,7 +67,10 @@ function userBlock(user: BusUser, key: string): string {
     `          allow: ${list(publish.allow)}`,
     ...(publish.deny.length > 0 ? [`          deny: ${list(publish.deny)}`] : []),
     '        }',
-    `        subscribe: { allow: ${list(subscribe.allow)} }`,
+    '        subscribe: {',
+    `          allow: ${list(subscribe.allow)}`,
+    ...(subscribe.deny.length > 0 ? [`          deny: ${list(subscribe.deny)}`] : []),
+    '        }',
     '      }',
     '    }',
   ]

@@ -12,8 +12,12 @@ import {
 import {
   decodeGasStanding,
   decodePingAnswer,
+  decodeTrimAnswer,
+  decodeTrimQuestion,
   encodeGasStanding,
   encodePingAnswer,
+  encodeTrimAnswer,
+  encodeTrimQuestion,
 } from '../../bus-schemas/operations.js'
 import {
   decodeOrderAnswer,
@@ -86,9 +90,11 @@ const refusalFields = {
   existingOrderId: anyText,
 }
 const requiredKeys = ['code', 'status', 'message'] as const
-const anyRefusal = fc.record(refusalFields, {
-  requiredKeys: [...requiredKeys],
-}) as fc.Arbitrary<Refusal>
+const decided = fc.record({ market: anyText, seq: fc.nat() })
+const anyRefusal = fc.record(
+  { ...refusalFields, decided },
+  { requiredKeys: [...requiredKeys] },
+) as fc.Arbitrary<Refusal>
 const anyTransferRefusal = fc.record(
   { ...refusalFields, revert: anyText, retryAfterSec: fc.nat() },
   { requiredKeys: [...requiredKeys] },
@@ -152,6 +158,18 @@ const declared: readonly Declared[] = [
       positions: fc.dictionary(anyText, fc.nat()),
     }),
     { encode: encodePingAnswer, decode: decodePingAnswer },
+  ),
+  message('trim question', fc.record({ below_seq: fc.nat() }), {
+    encode: encodeTrimQuestion,
+    decode: decodeTrimQuestion,
+  }),
+  message(
+    'trim answer',
+    fc.oneof(
+      fc.constant({ kind: 'trimmed' as const }),
+      fc.record({ kind: fc.constant('refused' as const), why: anyText }),
+    ),
+    { encode: encodeTrimAnswer, decode: decodeTrimAnswer },
   ),
   message(
     'market request',

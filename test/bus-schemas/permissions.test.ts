@@ -89,8 +89,6 @@ describe('the permissions of the bus', () => {
       for (const verb of ['CREATE', 'UPDATE', 'PURGE']) {
         const others: BusUser[] = []
         if (verb === 'UPDATE') others.push('operator')
-        // It trims the feeds that it has archived.
-        if (verb === 'PURGE' && stream !== 'TRANSFERS') others.push('projector')
         const found = publishers(`$JS.API.STREAM.${verb}.${stream}`)
         expect(found, `${verb} ${stream}`).to.have.members([...users, ...others])
       }

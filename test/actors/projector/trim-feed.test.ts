@@ -61,7 +61,10 @@ describe('a trimmed feed', function () {
       ...{ dir: archive.path, keepMs: 0, keepChanges: 0 },
       ...{ leastMessages: 1, segmentMessages: 2, reviewEveryMs: 0 },
     }
-    const options = { bus: venue.bus, history: createKeptOrders(db), settings, log: silentLog }
+    // The matcher of a venue keeps a million changes.
+    const trim = (belowSeq: number) => venue.bus.trim(FEED, belowSeq)
+    const history = createKeptOrders(db)
+    const options = { bus: venue.bus, history, settings, log: silentLog, trim }
     // The bus's clock may be ahead of this one by a moment.
     await archiveAndTrim({ ...options, nowMs: () => Date.now() + 1_000 }, spot())
     db.close()
