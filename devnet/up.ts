@@ -4,6 +4,9 @@ import { createConsole } from './launcher/output.js'
 import { LauncherError } from './launcher/wait-for.js'
 import { releaseStartMemory } from '../runtime/process/release-memory.js'
 import { withSourcePlaces } from '../runtime/process/source-places.js'
+import { makePrivate } from '../runtime/process/private-files.js'
+
+makePrivate()
 
 const output = createConsole((line) => process.stdout.write(`${line}\n`))
 

@@ -11,6 +11,9 @@ import { lockDataDir, provideDataDir } from './launcher/data-dir.js'
 import { freePort } from './launcher/free-port.js'
 import { startNatsServer } from './launcher/nats-server.js'
 import { LauncherError } from './launcher/wait-for.js'
+import { makePrivate } from '../runtime/process/private-files.js'
+
+makePrivate()
 
 /**
  * Runs a compiled program on the bus of a stopped venue of this machine: starts the nats-server of DATA_DIR, and its local

@@ -8,6 +8,9 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
 import { auditOnce } from './audit-once.js'
 import { readAuditorConfig, USAGE } from './config.js'
+import { makePrivate } from '../../runtime/process/private-files.js'
+
+makePrivate()
 
 const PROCESS = 'auditor'
 

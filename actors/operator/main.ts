@@ -7,6 +7,9 @@ import { withSourcePlaces } from '../../runtime/process/source-places.js'
 import { OrderRefused } from './change-market.js'
 import { CommandLineEnded, readTask } from './command-line.js'
 import { runTask } from './run-task.js'
+import { makePrivate } from '../../runtime/process/private-files.js'
+
+makePrivate()
 
 /** Errors that the operator can do something about, in one line. */
 const PLAIN = [

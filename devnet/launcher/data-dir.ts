@@ -21,7 +21,7 @@ export const LOCK_FILE = 'venue.lock'
 export function provideDataDir(dataDir: string): void {
   try {
     makeFolder(dataDir)
-    closeSync(openSync(join(dataDir, LOCK_FILE), 'a+', 0o644))
+    closeSync(openSync(join(dataDir, LOCK_FILE), 'a+', 0o600))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const isFile = code === 'EEXIST' || code === 'ENOTDIR'
@@ -50,7 +50,7 @@ export const forgetMetrics = (dataDir: string): void =>
 function makeFolder(path: string): void {
   if (existsSync(path)) return
   makeFolder(dirname(path))
-  mkdirSync(path)
+  mkdirSync(path, { mode: 0o700 })
 }
 
 /**
@@ -59,7 +59,7 @@ function makeFolder(path: string): void {
  */
 export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE)
-  const fd = openSync(file, 'a+', 0o644)
+  const fd = openSync(file, 'a+', 0o600)
   const { status, error } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', fd],
   })

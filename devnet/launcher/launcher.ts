@@ -16,6 +16,7 @@ import { authorizationBlock, provideSeeds } from '../../runtime/bus/nats-users.j
 import { busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
+import { keepPrivate } from '../../runtime/process/private-files.js'
 import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
@@ -80,6 +81,7 @@ export function createLauncher(options: LauncherOptions): Launcher {
   const bringUp = async () => {
     provideDataDir(config.dataDir)
     release = lockDataDir(config.dataDir)
+    keepPrivate(config.dataDir)
     const ports = await prepare(config, console)
     return startAll({ keeping, running, ports, deploy })
   }

@@ -10,6 +10,9 @@ import { devnetFile } from '../chain/deploy-devnet.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
 import { readLauncherConfig } from '../launcher/config.js'
 import { createSeries, NoNextSeries } from './next-series.js'
+import { makePrivate } from '../../runtime/process/private-files.js'
+
+makePrivate()
 
 const USAGE = `usage: ./venue series <expiry>
 

@@ -7,6 +7,8 @@ import { CRASH_POINTS, type CrashPoint } from '../../core/crash-point.js'
 export const processEnv = z.object({
   /** `1`: the launcher holds standard input open; when it ends, the launcher is gone and the process stops. */
   PARENT_WATCH: z.enum(['0', '1']).default('0'),
+  /** What the process keeps; other users of the machine may read none of it. */
+  DATA_DIR: z.string().min(1).optional(),
   /** Directory into which the process writes the address of its metrics; without it there are none. */
   METRICS_DIR: z.string().optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),

@@ -10,6 +10,7 @@ import { serveMetrics } from '../metrics/serve-metrics.js'
 import { CANNOT_START_CODE } from './cannot-start.js'
 import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
+import { keepPrivate, makePrivate } from './private-files.js'
 import { releaseStartMemory } from './release-memory.js'
 
 /** How long a process may take to stop before it is ended as if it had crashed. */
@@ -51,6 +52,7 @@ export interface ProcessOptions {
  * the start there is nothing to release, so a stop then exits at once.
  */
 export function runProcess(options: ProcessOptions): void {
+  makePrivate()
   const log = createLog(options.name, options.level, createLogOutput())
   let running: Running | undefined
   let ending = false
@@ -81,7 +83,7 @@ export function runProcess(options: ProcessOptions): void {
   armCrashAt()
   log.info('starting')
   const metrics = createMetrics()
-  offerMetrics(metrics, options)
+  begin(metrics, options)
     .then(() => options.start({ log, fail: die('failed'), end, metrics }))
     .then((started) => {
       running = started
@@ -91,9 +93,11 @@ export function runProcess(options: ProcessOptions): void {
     }, die('start failed'))
 }
 
-/** They can be read from the beginning of the start to the end of the process. */
-async function offerMetrics(metrics: Metrics, options: ProcessOptions): Promise<void> {
-  const { METRICS_DIR: dir, METRICS_HOST: host, METRICS_PORT: port } = readProcessConfig()
+/** Its files are private, and its metrics can be read from the beginning of the start to the end of the process. */
+async function begin(metrics: Metrics, options: ProcessOptions): Promise<void> {
+  const config = readProcessConfig()
+  const { METRICS_DIR: dir, METRICS_HOST: host, METRICS_PORT: port, DATA_DIR: kept } = config
+  if (kept !== undefined) keepPrivate(kept, { isDeep: false })
   if (dir === undefined) return
   await serveMetrics(metrics, { process: options.instance ?? options.name, dir, host, port })
 }
