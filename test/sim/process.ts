@@ -20,8 +20,8 @@ export interface Surroundings {
   readonly dataDir: string
   /** Ends it: what its main would hand to the process shell. */
   readonly fail: (error: unknown) => void
-  /** Calls the operator, who looks at it after a while and starts it again. */
-  readonly alarm: () => void
+  /** Calls the operator, who tries the cure after a while, and again until it resolves with true or the life has ended. */
+  readonly alarm: (cure: () => Promise<boolean>) => void
 }
 
 /** A process as it runs: how to stop it properly, and what others may ask of it directly. */
@@ -44,6 +44,8 @@ export interface SimulatedProcess<Face = unknown> {
   face(): Face | undefined
   /** Its actor, while one lives. */
   actor(): Actor | undefined
+  /** Whether the operator is called, and has not cured it yet. */
+  isAlarming(): boolean
   /** SIGKILL: nothing is cleaned up, files stay as they were at their last commit. */
   crash(why: string): void
   /** SIGTERM; after five seconds SIGKILL. */
@@ -72,10 +74,14 @@ interface Incarnation {
   readonly line: BusLine
   readonly databases: Database.Database[]
   life?: Life<unknown>
+  /** Of how many the operator is called. */
+  alarms: number
 }
 
 const STOP_DEADLINE_MS = 5_000
 const OPERATOR_COMES_MS = 20_000
+/** Until the rest of the venue has seen that a process is cured. */
+const CURE_SEEN_MS = 5_000
 const RESTART_FIRST_MS = 200
 const RESTART_SPREAD_MS = 2_000
 
@@ -112,6 +118,21 @@ export function supervise<Face>(
     if (!spec.mayFailWith.includes(name)) onFinding(`${spec.name} failed`, error)
   }
 
+  function callOperator(one: Incarnation, cure: () => Promise<boolean>): void {
+    world.after(network.wire, random.int(OPERATOR_COMES_MS), () => {
+      if (!one.actor.alive) return
+      world.after(one.actor, 0, () => {
+        cure().then(
+          (isCured) => {
+            if (!isCured) callOperator(one, cure)
+            else world.after(network.wire, CURE_SEEN_MS, () => (one.alarms -= 1))
+          },
+          (error: unknown) => failed(one, error),
+        )
+      })
+    })
+  }
+
   function start(): void {
     lives += 1
     const actor: Actor = {
@@ -121,7 +142,7 @@ export function supervise<Face>(
     }
     const line = connectLine(network, server, actor)
     line.setConnected(connected)
-    const one: Incarnation = { actor, line, databases: [] }
+    const one: Incarnation = { actor, line, databases: [], alarms: 0 }
     current = one
     world.note(`${actor.name} starts`)
     world.after(actor, 0, () => {
@@ -131,10 +152,9 @@ export function supervise<Face>(
           name: actor.name,
           nodeUrl: `${options.nodeUrl}${actor.name}`,
           fail: (error) => failed(one, error),
-          alarm: () => {
-            world.after(network.wire, random.int(OPERATOR_COMES_MS), () => {
-              end(one, 'started again by its operator')
-            })
+          alarm: (cure) => {
+            one.alarms += 1
+            callOperator(one, cure)
           },
         })
         .then(
@@ -151,6 +171,7 @@ export function supervise<Face>(
     name: spec.name,
     face: () => current?.life?.face as Face | undefined,
     actor: () => current?.actor,
+    isAlarming: () => (current?.alarms ?? 0) > 0,
     crash: (why) => {
       if (current !== undefined) end(current, why)
     },

@@ -179,6 +179,8 @@ interface Venue {
   readonly journal: JournalReader
   readonly stage: Stage
   readonly isLevel: () => Promise<boolean>
+  /** Whether an operator is called. */
+  readonly isAlarming: () => boolean
   readonly onFinding: (what: string, detail: unknown) => void
   end(): void
 }
@@ -313,7 +315,8 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
     for (const process of processes) process.crash('the simulation ends')
     journal.close()
   }
-  return { world, server, chain, audits, journal, stage, isLevel, onFinding, end }
+  const isAlarming = (): boolean => processes.some((process) => process.isAlarming())
+  return { world, server, chain, audits, journal, stage, isLevel, isAlarming, onFinding, end }
 }
 
 /** Durable before visible: whether the feed has reached the seq. */
@@ -357,9 +360,11 @@ async function comeToRest(venue: Venue): Promise<void> {
       unanswered: stage.traders.unanswered(),
       pending: audits.reduce((sum, audit) => sum + audit.pending.size, 0),
       ...{ open: journal.open(), pooled: chain.poolSize(), level: await venue.isLevel() },
+      alarming: venue.isAlarming(),
     }
-    const { unanswered, pending, open, pooled, level } = waits
-    const isIdle = turned.length + unanswered + pending + open + pooled === 0 && level
+    const { unanswered, pending, open, pooled, level, alarming } = waits
+    const isCalm = level && !alarming
+    const isIdle = turned.length + unanswered + pending + open + pooled === 0 && isCalm
     if (isIdle && world.elapsedMs() - since >= LEAST_REST_MS) return
     if (world.elapsedMs() - since > REST_WITHIN_MS) {
       const left = audits.flatMap((audit) => [...audit.pending.keys()])

@@ -24,6 +24,7 @@ import { createReplayer } from '../../actors/ws-fanout/replay.js'
 import { createLeaseKeeper } from '../../actors/ws-fanout/leases.js'
 import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
@@ -263,18 +264,24 @@ export const executorSpec = (
   mayFailWith: ['ChainUnreachable', 'BusUnavailable'],
   start: async ({ bus, log, nodeUrl, dataDir, fail, alarm }) => {
     const observed = observeExecutor(log)
-    const frozen: typeof observed.frozen = (by) => {
-      observed.frozen(by)
-      alarm()
+    const frozen: typeof observed.frozen = (found) => {
+      observed.frozen(found)
+      let { hash } = found.by
+      alarm(async () => {
+        const acceptance = await (await opening).acceptForeign(hash).catch(unlessUnreachable)
+        if (acceptance?.kind === 'another') hash = acceptance.frozen.by.hash
+        return acceptance?.kind === 'accepted' || acceptance?.kind === 'not_frozen'
+      })
     }
     const facts = { ...observed, frozen }
-    const executor = await openExecutor({
+    const opening = openExecutor({
       ...{ bus, rpcUrl: nodeUrl, dataDir, facts },
       signers: { current: createTransactionSigner(EXECUTOR_KEY, CHAIN_ID) },
       deployment: batches ? batching : deployment,
       ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
       ...{ markets, gasReserveWei: 0n },
     })
+    const executor = await opening
     const reversals = getReversals(executor.readReversals)
     const faults = getFaults(executor.faults)
     const execute = postExecute({
@@ -303,6 +310,10 @@ export const executorSpec = (
     }
   },
 })
+
+function unlessUnreachable(error: unknown): undefined {
+  if (!(error instanceof ChainUnreachable)) throw error
+}
 
 /** As much of a Koa context as the handlers use. */
 function contextOf(url: URL, body: string, key: string): SimContext {
