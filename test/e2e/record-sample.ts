@@ -11,7 +11,7 @@ import {
   transfersStream,
   transfersSubjects,
 } from '../../bus-schemas/subjects.js'
-import { createRestClient, randomNonce, signOrder } from '../../client/index.js'
+import { createRestClient, nearestSeries, randomNonce, signOrder } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { endAtHelp } from '../../runtime/process/command-line.js'
@@ -108,10 +108,8 @@ async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
   }
 }
 
-const FUTURE = 'USDC-cNGN-30NOV26'
-const MARKETS = [SPOT, PERP, FUTURE]
-const STREAMS = [
-  ...MARKETS.flatMap((market) => [
+const streamsOf = (markets: readonly string[]) => [
+  ...markets.flatMap((market) => [
     { stream: commandsStream(market), subject: commandsSubject(market) },
     { stream: feedStream(market), subject: feedSubject(market) },
     { stream: checkpointsStream(market), subject: checkpointsSubject(market) },
@@ -120,17 +118,21 @@ const STREAMS = [
 ]
 
 const venue = await startVenue({
-  ...{ blockTime: 1, markets: MARKETS },
+  ...{ blockTime: 1, markets: 'all' },
   env: { CHECKPOINT_COMMANDS: '40' },
 })
 try {
+  const rest = createRestClient(venue.gatewayUrl)
+  await eventually(async () => nearestSeries(await rest.markets()) !== undefined, 60_000)
+  const listed = await rest.markets()
+  const { market: series } = nearestSeries(listed) ?? { market: '' }
   await tradeWithMargin(venue, {
     ...{ market: PERP, accounts: 'perp_subaccount_id', traders: [0, 1] },
     ...{ price: '0.00065', amount: '1000' },
   })
   // Spot orders of an account with a position in futures wait while the index is stale, as it is in a sample.
   await tradeWithMargin(venue, {
-    ...{ market: FUTURE, accounts: 'spot_subaccount_id', traders: [4, 5] },
+    ...{ market: series, accounts: 'spot_subaccount_id', traders: [4, 5] },
     ...{ price: '1538', amount: '10' },
   })
   const noted = { ...(await trade(venue)), ...(await transfer(venue)) }
@@ -139,7 +141,8 @@ try {
   await venue.stop({ keepData: true })
   const folder = join(SAMPLES, name)
   writeFiles(venue.dataDir, folder)
-  const streams = await withStore(venue.dataDir, (bus) => writeStreams(bus, STREAMS, folder))
+  const kept = streamsOf(listed.map(({ market }) => market))
+  const streams = await withStore(venue.dataDir, (bus) => writeStreams(bus, kept, folder))
   const { version: release } = JSON.parse(readFileSync(inProject('package.json'), 'utf8')) as {
     version: string
   }
