@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { parseEnv } from '../../runtime/process/config.js'
 
 /** A subaccount, or two: the second one takes quotes of the first. */
-const subaccounts = z.string().regex(/^[0-9]{1,78}(,[0-9]{1,78})?$/, 'must be one subaccount id, or two')
+const subaccounts = z
+  .string()
+  .regex(/^[0-9]{1,78}(,[0-9]{1,78})?$/, 'must be one subaccount id, or two')
 
 /** Settings of the demo market maker, by the names of its environment. */
 export const demoMakerEnv = z.object({

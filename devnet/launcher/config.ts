@@ -24,7 +24,9 @@ const port = integer(`a port, or 0 for a free one`, 0, HIGHEST_PORT)
 const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1')
 const privateKey = z.string().regex(/^0x[0-9a-f]{64}$/i, 'must be 0x followed by 64 hex digits')
 
-const subaccounts = z.string().regex(/^[0-9]{1,78}(,[0-9]{1,78})?$/, 'must be one subaccount id, or two')
+const subaccounts = z
+  .string()
+  .regex(/^[0-9]{1,78}(,[0-9]{1,78})?$/, 'must be one subaccount id, or two')
 
 /** Settings of the launcher, by the names of its environment. */
 export const launcherEnv = z.object({

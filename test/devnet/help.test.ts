@@ -23,7 +23,17 @@ describe('the help of a command', function () {
   const COMMANDS = [...run('./venue', ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)]
     .map(([, command = '']) => command)
     .filter((command) => command !== 'help')
-  const CHANGES = ['list', 'add', 'row', 'set', 'pause', 'resume', 'disable', 'enable', 'accept-gap']
+  const CHANGES = [
+    'list',
+    'add',
+    'row',
+    'set',
+    'pause',
+    'resume',
+    'disable',
+    'enable',
+    'accept-gap',
+  ]
 
   it('is there for every command of ./venue, and each stands in a page for operators', () => {
     expect(COMMANDS).to.include.members(['up', 'audit', 'market', 'rotate-key', 'restore'])
