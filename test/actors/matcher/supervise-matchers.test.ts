@@ -27,7 +27,9 @@ describe('the supervisor of matchers', function () {
     setInterval(() => {}, 10_000)`
   const notesOf = (market: string): string[] => {
     const file = join(dir.path, market)
-    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    // A file is there before its first line.
+    const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+    return text === '' ? [] : text.split('\n')
   }
   const startsOf = (market: string): number[] => notesOf(market).map((note) => parseInt(note, 10))
 

@@ -48,10 +48,14 @@ describe('ws-fanout process', function () {
     dir.remove()
   })
 
+  // A process that outlives its test would keep the port.
+  afterEach(() => child.kill('SIGKILL'))
+
   const environment = () => ({
     WS_FANOUT_PORT: `${port}`,
     NATS_URL: nats.url,
     DEPLOYMENT_FILE: join(dir.path, 'deployment.json'),
+    ALIAS_CUTOFF: '2100-01-01T00:00:00Z',
   })
 
   async function start(): Promise<void> {
