@@ -74,7 +74,7 @@ static const struct stub {
 enum { STUB_COUNT = sizeof STUBS / sizeof *STUBS };
 
 // The patched image, made once of this program's own, which is the same in every program.
-static uint8_t *original, *patched;
+static uint8_t *original, *patched, *scratch;
 static size_t image_size;
 
 static void put_distance(size_t at, size_t target) {
@@ -98,7 +98,8 @@ static void make_image(int64_t seconds) {
   image_size = (end + PAGE - 1) / PAGE * PAGE;
   original = malloc(image_size);
   patched = malloc(image_size);
-  if (original == NULL || patched == NULL) fail("no memory");
+  scratch = malloc(image_size);
+  if (original == NULL || patched == NULL || scratch == NULL) fail("no memory");
   memcpy(original, vdso, image_size);
   memcpy(patched, vdso, image_size);
 
@@ -129,38 +130,46 @@ static void make_image(int64_t seconds) {
   if (found != STUB_COUNT) fail("the vDSO lacks a function");
 }
 
+// 0 where it cannot be read.
 static uint64_t vdso_of(pid_t pid) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/auxv", pid);
   FILE *file = fopen(path, "r");
-  if (file == NULL) fail(path);
+  if (file == NULL) return 0;
   Elf64_auxv_t entry;
+  uint64_t base = 0;
   while (fread(&entry, sizeof entry, 1, file) == 1 && entry.a_type != AT_NULL)
-    if (entry.a_type == AT_SYSINFO_EHDR) {
-      fclose(file);
-      return entry.a_un.a_val;
-    }
-  errno = 0;
-  fail("a program without a vDSO was started");
-  return 0;
+    if (entry.a_type == AT_SYSINFO_EHDR) base = entry.a_un.a_val;
+  fclose(file);
+  return base;
 }
 
-// At the exec stop, before the first instruction of the new program.
-static void move_clock_of(pid_t pid) {
+// Why the clock of a program could not be moved; NULL when it was.
+static const char *patch(pid_t pid) {
   uint64_t base = vdso_of(pid);
-  uint8_t *theirs = malloc(image_size);
-  struct iovec local = {theirs, image_size}, remote = {(void *)base, image_size};
-  if (theirs == NULL || process_vm_readv(pid, &local, 1, &remote, 1, 0) != (ssize_t)image_size)
-    fail("a program's vDSO cannot be read");
-  errno = 0;
-  if (memcmp(theirs, original, image_size) != 0) fail("a program has another vDSO: it is not for x86-64");
-  free(theirs);
+  if (base == 0) return "a program has no vDSO";
+  struct iovec local = {scratch, image_size}, remote = {(void *)base, image_size};
+  if (process_vm_readv(pid, &local, 1, &remote, 1, 0) != (ssize_t)image_size)
+    return "a program's vDSO cannot be read";
+  if (memcmp(scratch, original, image_size) != 0) return "a program has another vDSO: it is not for x86-64";
   for (size_t at = 0; at < image_size; at += sizeof(long)) {
     if (memcmp(original + at, patched + at, sizeof(long)) == 0) continue;
     long word;
     memcpy(&word, patched + at, sizeof word);
-    if (ptrace(PTRACE_POKEDATA, pid, base + at, word) != 0) fail("a program's vDSO cannot be written");
+    if (ptrace(PTRACE_POKEDATA, pid, base + at, word) != 0) return "a program's vDSO cannot be written";
   }
+  return NULL;
+}
+
+// At the exec stop, before the first instruction of the new program. One that was killed there needs no clock.
+static void move_clock_of(pid_t pid) {
+  const char *trouble = patch(pid);
+  if (trouble == NULL) return;
+  int why = errno;
+  unsigned long message;
+  if (ptrace(PTRACE_GETEVENTMSG, pid, 0, &message) != 0 && errno == ESRCH) return;
+  errno = why;
+  fail(trouble);
 }
 
 static pid_t command_pid;
