@@ -57,8 +57,10 @@ describe('a transaction of the executor’s key from elsewhere', function () {
     return sent
   }
 
-  async function accept(txHash: string) {
-    const child = spawn('./venue', ['accept-foreign', 'executor', txHash], {
+  const accept = (txHash: string) => venueTells('accept-foreign', 'executor', txHash)
+
+  async function venueTells(...words: readonly string[]) {
+    const child = spawn('./venue', words, {
       cwd: inProject('.'),
       env: { ...inheritedEnvironment(), DATA_DIR: venue.dataDir },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -92,6 +94,7 @@ describe('a transaction of the executor’s key from elsewhere', function () {
     expect(answer.status).to.equal(503)
     expect(said).to.match(/used nonce \d+ of the signer in block \d+/)
     expect(said).to.include(`./venue accept-foreign executor ${hash}`)
+    expect((await venueTells('status')).said).to.include(hash)
   })
 
   it('is still there after a restart of the executor, and named', async () => {
