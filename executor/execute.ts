@@ -1,4 +1,5 @@
 import { encodeMatch, type MatchCall } from '../chain/contracts/calldata.js'
+import type { FailedAt } from '../chain/contracts/failed-state.js'
 import type { FindGuilty } from '../chain/contracts/find-guilty.js'
 import type { ReadMark } from '../chain/contracts/read-mark.js'
 import type {
@@ -32,11 +33,16 @@ export type ExecuteAnswer =
       readonly transaction: MinedTransaction
       /** Of a revert, as far as the chain shows it. */
       readonly guilty?: Blame
+      readonly codeSigners?: readonly Address[]
       /** Where the contract has a mark and the chain still shows at which it booked the match. */
       readonly markPrice?: PriceE18
     }
   /** The simulation reverted. Nothing was sent, and nothing will be sent under this key. */
-  | (RefusedSettlement & { readonly guilty?: Blame; readonly isSpentElsewhere?: true })
+  | (RefusedSettlement & {
+      readonly guilty?: Blame
+      readonly codeSigners?: readonly Address[]
+      readonly isSpentElsewhere?: true
+    })
   /**
    * A node accepted the transaction. It is not mined yet, or its batch is mined, not final and did not try the match.
    */
@@ -132,7 +138,10 @@ async function onceDurable(
   return { kind: 'unavailable', why: 'the bus does not take the journal' }
 }
 
-/** The guilty side is not journaled: each request reads it from the newest block. */
+/**
+ * What is at fault is not journaled: each request reads it in the state in which the match failed. That of a simulation is
+ * known to the process that made it.
+ */
 async function withGuilty(
   { findGuilty, onVenueFault, markets }: ExecuteDeps,
   { payload, call }: Pick<Request, 'payload' | 'call'>,
@@ -142,14 +151,22 @@ async function withGuilty(
   const revert = answer.kind === 'refused' ? answer.revert : revertOf(answer.transaction)
   if (revert === undefined) return answer
   const { match, market } = payload
-  const guilty = await findGuilty(match, revert)
+  const { guilty, codeSigners } = await findGuilty(match, revert, failedAt(answer))
   if (guilty === 'venue') onVenueFault(market, termsOf(match, call, markets), revert)
   const isElsewhere = answer.kind === 'refused' && isSpentElsewhere(match, guilty, answer)
   return {
     ...answer,
     ...(guilty !== undefined && { guilty }),
+    ...(codeSigners.length > 0 && { codeSigners }),
     ...(isElsewhere && { isSpentElsewhere: true }),
   }
+}
+
+function failedAt(
+  answer: Extract<ExecuteAnswer, { kind: 'refused' | 'mined' }>,
+): FailedAt | undefined {
+  if (answer.kind === 'mined') return { kind: 'mined', hash: answer.transaction.hash }
+  return answer.onBlock && { kind: 'simulated', blockHash: answer.onBlock }
 }
 
 /** Whether matches of other markets may have taken what each guilty account lacks; what any lacks, if none can be named. */

@@ -166,7 +166,7 @@ async function startExecutor(
   })
   const executions = createExecute({
     ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
-    findGuilty: createGuiltyFinder({ client, deployment, markets }),
+    findGuilty: createGuiltyFinder({ client, deployment, markets, sender }),
     readMark: createMarkReader(client, markets),
     onVenueFault: faults.refused,
   })

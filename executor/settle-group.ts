@@ -173,7 +173,7 @@ function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlig
   const isShort = match?.contract.solvency.reverts.includes(revert) === true
   const elsewhere = isShort ? spentElsewhere(round, queued) : []
   queued.resolve({
-    ...{ kind: 'refused', revert },
+    ...{ kind: 'refused', revert, onBlock: round.head.blockHash },
     ...(elsewhere.length > 0 && { spentElsewhere: elsewhere }),
   })
 }

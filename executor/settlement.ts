@@ -49,6 +49,8 @@ export interface RefusedSettlement {
   readonly revert: string
   /** Where an account lacks something: those of which matches of other markets may have taken it lately. */
   readonly spentElsewhere?: readonly bigint[]
+  /** The block on whose state it was simulated; absent when it was refused before this process started. */
+  readonly onBlock?: Hex
 }
 
 /** A settlement in the queue. It is answered once; later calls of `resolve` and `reject` have no effect. */

@@ -65,6 +65,14 @@ const guilty = z
   .optional()
   .describe('What is at fault, as far as the chain shows it; `venue`: no order is.')
 
+const codeSigners = z
+  .array(z.string())
+  .max(2)
+  .optional()
+  .describe(
+    'Signers of a failed match that were code where it failed: contracts, and keys that delegated to one.',
+  )
+
 /** Answer 200: the transaction. `timeout` leaves the outcome open: ask again with the same `Idempotency-Key`. */
 export const ExecuteReceipt = z.object({
   accepted: z.boolean().describe('False for `reverted`.'),
@@ -77,6 +85,7 @@ export const ExecuteReceipt = z.object({
   revert: revert.optional().describe('For `reverted`.'),
   detail,
   guilty,
+  code_signers: codeSigners,
 })
 export type ExecuteReceipt = Shape<typeof ExecuteReceipt>
 
@@ -91,6 +100,7 @@ export const ExecuteFailure = z.object({
   revert: revert.optional(),
   detail,
   guilty,
+  code_signers: codeSigners,
   spent_elsewhere: z
     .boolean()
     .optional()

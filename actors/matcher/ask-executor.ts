@@ -1,6 +1,6 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
-import type { Hex } from '../../core/action.js'
+import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Match } from '../../core/engine/change.js'
@@ -59,7 +59,11 @@ function amountWord(market: Market, amount: AmountE18): bigint {
 
 /** The executor's answer about a settlement; `undecided` means: ask again with the same key (decision B5). */
 export type ExecutorAnswer =
-  | SettlementOutcome
+  | Extract<SettlementOutcome, { kind: 'success' }>
+  /** `codeSigners`: those of its signers that the failure has shown to be code. */
+  | (Extract<SettlementOutcome, { kind: 'reverted' }> & {
+      readonly codeSigners?: readonly Address[]
+    })
   | { readonly kind: 'undecided'; readonly why: string }
   /**
    * The payload itself is wrong, which only a defect of the venue can cause; nothing was sent. `guilty` is `venue` where the
@@ -131,7 +135,8 @@ function openPoster(
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 200) return readReceipt(ExecuteReceipt.parse(body))
-  const { error, revert, guilty, spent_elsewhere, details = [] } = ExecuteFailure.parse(body)
+  const failure = ExecuteFailure.parse(body)
+  const { error, revert, guilty, spent_elsewhere, details = [] } = failure
   const isOfPayload =
     details.length > 0 && (status === 400 || (status === 422 && revert === undefined))
   if (status === 422 && !isOfPayload) {
@@ -139,6 +144,7 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
     return {
       ...{ kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' },
       ...spentElsewhere,
+      ...codeSignersOf(failure),
     }
   }
   // A refusal of the payload names its fields; any other 400 was not about what we asked.
@@ -155,7 +161,13 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
   const txHash = body.tx_hash as Hex
   if (status === 'reverted') {
     const revert = nameOf(body.revert)
-    return { kind: 'reverted', revert, guilty: body.guilty ?? 'unclear', txHash }
+    return {
+      kind: 'reverted',
+      revert,
+      guilty: body.guilty ?? 'unclear',
+      txHash,
+      ...codeSignersOf(body),
+    }
   }
   if (status === 'timeout' || block === undefined) {
     return { kind: 'undecided', why: `${txHash} has no receipt yet` }
@@ -163,6 +175,9 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
   const markPrice = mark === undefined ? {} : { markPrice: priceE18(BigInt(mark)) }
   return { kind: 'success', txHash, blockNumber: BigInt(block), ...markPrice }
 }
+
+const codeSignersOf = ({ code_signers: signers }: Pick<ExecuteFailure, 'code_signers'>) =>
+  signers === undefined ? {} : { codeSigners: signers as Address[] }
 
 /** The name alone enters the log; an executor of an earlier release sends other texts as well. */
 const nameOf = (revert = UNKNOWN_REVERT): string => revertFields(revert).revert

@@ -8,6 +8,7 @@ import {
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
+import { UNCLEAR_BLAMES_NEITHER } from '../../core/engine/engine-version.js'
 import { knownOrder, type MatcherState } from '../../core/engine/state.js'
 import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
@@ -139,6 +140,10 @@ function openSettler(
         : undefined,
     report: (settlementId, outcome) =>
       own.submit({ kind: 'SettlementReported', settlementId, outcome }),
+    noteCode: async (signer) => {
+      const isNews = state.engineVersion >= UNCLEAR_BLAMES_NEITHER && !state.codeSigners.has(signer)
+      if (isNews) await own.submit({ kind: 'SignerCodeObserved', signer })
+    },
   })
 }
 

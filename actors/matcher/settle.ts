@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Address } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import type { Match } from '../../core/engine/change.js'
 import type { SettlementOutcome } from '../../core/engine/command.js'
 import type { ExecuteRequest } from '../../interface/execute.js'
-import { SETTLEMENTS_MAX_IN_FLIGHT, type AskExecutor } from './ask-executor.js'
+import { SETTLEMENTS_MAX_IN_FLIGHT, type AskExecutor, type ExecutorAnswer } from './ask-executor.js'
 
 /** The executor has another call under a settlement's key: its journal and this market's log do not belong together. */
 export class SettlementConflict extends Error {
@@ -24,6 +25,8 @@ export interface SettlerOptions {
   readonly payloadOf: (match: Match) => ExecuteRequest | undefined
   /** Puts the outcome into the market's log. */
   readonly report: (settlementId: string, outcome: SettlementOutcome) => Promise<void>
+  /** Puts into the log that a signer is code. */
+  readonly noteCode: (signer: Address) => Promise<void>
   readonly facts: {
     readonly settlementAsked: (settlementId: string) => void
     readonly settlementUnknown: (settlementId: string, why: string) => void
@@ -100,6 +103,19 @@ function reportSettled({ unanswered, facts }: SettlerOptions, { settlementId }: 
   if (wasLate) facts.lateSettled(settlementId, ageMs)
 }
 
+type Decided = Extract<ExecutorAnswer, { kind: 'success' | 'reverted' }>
+
+/** What a failure has shown of its signers stands in the log before the failure, which is judged by it. */
+async function reportAnswer(
+  { report, noteCode }: SettlerOptions,
+  settlementId: string,
+  answer: Decided,
+): Promise<void> {
+  if (answer.kind === 'success') return report(settlementId, answer)
+  const { codeSigners = [], ...outcome } = answer
+  await Promise.all([...codeSigners.map(noteCode), report(settlementId, outcome)])
+}
+
 async function settleOne(
   options: SettlerOptions,
   match: Match,
@@ -117,7 +133,7 @@ async function settleOne(
     const answer = await options.ask(settlementId, payload, signal)
     if (answer.kind === 'success' || answer.kind === 'reverted') {
       crash('matcher.after_result_before_report')
-      const reporting = options.report(settlementId, answer)
+      const reporting = reportAnswer(options, settlementId, answer)
       crash('matcher.after_report_before_ack')
       await reporting
       return

@@ -1,13 +1,21 @@
+import { BaseError } from 'viem'
+import type { Address, Hex } from '../../core/action.js'
 import type { Blame, MatchSide } from '../../core/contracts/claims.js'
 import { venueFaultOf } from '../../core/contracts/faults.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { isUnnamed, OUT_OF_GAS, revertFields } from '../../core/revert.js'
+import { NotWords } from '../abi/errors.js'
+import { TooManyCalls } from '../reads/call-batch.js'
+import { ChainUnreachable, type ChainClient } from '../reads/client.js'
+import { bytesToHex } from '../signing/keys.js'
+import { createActionHasher, type ActionHasher } from '../signing/verify-signature.js'
 import type { MatchCall } from './calldata.js'
+import { readFailedState, type FailedAt, type FailedState } from './failed-state.js'
 import { readMatch, type MarketMatch } from './registry.js'
 import {
+  isCode,
   isFeeAccount,
   isInCustody,
-  isPlainKey,
   isRecipient,
   isSolvent,
   isUnderManagerOf,
@@ -15,6 +23,7 @@ import {
   isUnpriced,
   isWithinLimit,
   keepsNonce,
+  keepsSignature,
   maySign,
   mayHoldAssets,
   type Leg,
@@ -22,53 +31,95 @@ import {
   type SideReads,
 } from './side-checks.js'
 
-/**
- * What a refused match is blamed on: the side that by itself cannot take part while the other can, both when neither
- * can, or the venue. Undefined when the chain shows nothing against either side, when there are several makers, and when
- * the chain cannot be read.
- */
-export type FindGuilty = (match: MatchCall, revert: string) => Promise<Blame | undefined>
-
-export type GuiltyDeps = SideReads & {
-  readonly markets: Parameters<typeof readMatch>[1]
+/** What the chain shows of a match that failed. */
+export interface Findings {
+  /** The sides that by themselves could not take part in the state in which it failed, or the venue; absent without proof. */
+  readonly guilty?: Blame
+  /** Signers of the match that were code in that state: contracts, and keys that delegated to one (EIP-7702). */
+  readonly codeSigners: readonly Address[]
 }
 
-/** A match of one taker and one maker. */
+/**
+ * Finds what is at fault for a failed match in the state in which it failed (decision B6). Without `at` that state is not
+ * known any more; neither is it when the node does not show it, when the chain cannot be read, and of a match of several
+ * makers: then only the revert's name counts.
+ */
+export type FindGuilty = (
+  match: MatchCall,
+  revert: string,
+  at: FailedAt | undefined,
+) => Promise<Findings>
+
+export interface GuiltyDeps {
+  /** A `read` client. */
+  readonly client: ChainClient
+  readonly deployment: SideReads['deployment'] & { readonly chainId: number }
+  readonly markets: Parameters<typeof readMatch>[1]
+  /** Who sends matches. */
+  readonly sender: Address
+}
+
+/** A match of one taker and one maker in the state in which it failed. */
 interface Judged {
-  readonly reads: SideReads
+  readonly deps: GuiltyDeps
+  readonly state: FailedState | undefined
   readonly read: MarketMatch
   readonly legs: Readonly<Record<MatchSide, Leg>>
 }
 
-export function createGuiltyFinder({ markets, ...reads }: GuiltyDeps): FindGuilty {
-  return async (match, stored) => {
+const NOTHING: Findings = { codeSigners: [] }
+
+export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
+  const { client, deployment, markets } = deps
+  const { chainId, matching } = deployment
+  const hasher = createActionHasher({ chainId, verifyingContract: matching })
+  return async (match, stored, at) => {
     const read = readMatch(match, markets)
-    const legs = read && legsOf(match, read)
-    if (read === undefined || legs === undefined) return undefined
+    const legs = read && legsOf(match, read, hasher)
+    if (read === undefined || legs === undefined) return NOTHING
     const { revert } = revertFields(stored)
     try {
-      return await judge({ reads, read, legs }, revert)
-    } catch {
-      // Blame needs proof, and a failed read proves nothing against a side. These reverts are the venue's without such proof.
-      return OF_ACCOUNTS.has(revert) ? 'venue' : undefined
+      const state = at && (await readFailedState({ client, chainId }, match, at))
+      const judged: Judged = { deps, state, read, legs }
+      const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
+      return { ...(guilty !== undefined && { guilty }), codeSigners }
+    } catch (error) {
+      if (!isOperating(error)) throw error
+      // Blame needs proof, and a failed read proves nothing against a side.
+      const guilty = venueWithoutProof(read, revert)
+      return { ...(guilty !== undefined && { guilty }), codeSigners: [] }
     }
   }
+}
+
+/** Whether the chain gave no usable answer; anything else is a broken invariant. */
+const isOperating = (error: unknown): boolean =>
+  [ChainUnreachable, TooManyCalls, NotWords, BaseError].some((kind) => error instanceof kind)
+
+/** These reverts are the venue's where nothing is known of the accounts. */
+function venueWithoutProof({ market }: MarketMatch, revert: string): Blame | undefined {
+  const scope = venueFaultOf(tradingOf(market), revert)
+  const isVenue = revert === 'BE_OnlyOperator' || scope === 'deployment' || scope === 'price'
+  return isVenue || OF_ACCOUNTS.has(revert) ? 'venue' : undefined
 }
 
 /** Undefined unless there is one maker. */
 function legsOf(
   match: MatchCall,
   { market, contract, terms }: MarketMatch,
+  hasher: ActionHasher,
 ): Judged['legs'] | undefined {
   const [taker, maker] = match.actions
+  const [ofTaker, ofMaker] = match.signatures
   const [fill] = terms.fillDetails
   if (match.actions.length !== 2 || !taker || !maker || fill === undefined) return undefined
-  const legOf = (side: MatchSide, action: Leg['action']): Leg => ({
-    ...{ market, action, terms, side },
+  const legOf = (side: MatchSide, action: Leg['action'], signature: Hex = '0x'): Leg => ({
+    ...{ market, action, terms, side, signature },
     amount: fill.amountFilled,
     solvency: contract.solvency,
+    digest: bytesToHex(hasher.digest(action)),
   })
-  return { taker: legOf('taker', taker), maker: legOf('maker', maker) }
+  return { taker: legOf('taker', taker, ofTaker), maker: legOf('maker', maker, ofMaker) }
 }
 
 /** Reverts that come from what an account may hold, or from the account that collects the fees. */
@@ -87,7 +138,7 @@ async function judge(judged: Judged, revert: string): Promise<Blame | undefined>
   if (revert === 'BE_OnlyOperator') return 'venue'
   const scope = venueFaultOf(tradingOf(judged.read.market), revert)
   if (scope === 'deployment' || scope === 'price') return 'venue'
-  if (scope === 'holdings') return (await blameBy(judged, [isUnpriced])) ?? 'both'
+  if (scope === 'holdings') return blameBy(judged, [isUnpriced])
   // An account may be under a manager that is paused or capped while the market's own is not.
   const check = scope === 'manager' ? ofManager(revert) : OF_ACCOUNTS.get(revert)
   if (check !== undefined) return (await blameBy(judged, [check])) ?? 'venue'
@@ -98,11 +149,10 @@ async function judge(judged: Judged, revert: string): Promise<Blame | undefined>
 function checksFor(revert: string, { contract }: MarketMatch): readonly SideCheck[] {
   const further: readonly (readonly [boolean, SideCheck])[] = [
     [contract.solvency.reverts.includes(revert), isSolvent],
-    // The signature of a plain key was checked when the order came, and stays valid; a contract may change its answer.
-    // Only a contract at the signer runs code that is not the venue's, and it may end in any way.
+    // Only code at the signer runs code that is not the venue's, and it may end in any way.
     [
       revert === 'OV_InvalidSignature' || isUnnamed(revert) || revert === OUT_OF_GAS_NAME,
-      isPlainKey,
+      keepsSignature,
     ],
     [revert === 'TM_FillLimitCrossed', isWithinLimit],
     [revert === 'TM_InvalidNonce', keepsNonce],
@@ -115,15 +165,43 @@ function checksFor(revert: string, { contract }: MarketMatch): readonly SideChec
 const OUT_OF_GAS_NAME = revertFields(OUT_OF_GAS).revert
 const isNoFeeAccount: SideCheck = async (reads, leg) => !(await isFeeAccount(reads, leg))
 
-/** The sides that fail a check; undefined when both pass all. */
-async function blameBy(
-  { reads, legs }: Judged,
-  checks: readonly SideCheck[],
-): Promise<Blame | undefined> {
-  const passes = async (leg: Leg): Promise<boolean> =>
-    (await Promise.all(checks.map((check) => check(reads, leg)))).every((passed) => passed)
-  const [taker, maker] = await Promise.all([passes(legs.taker), passes(legs.maker)])
-  if (taker && maker) return undefined
-  if (!taker && !maker) return 'both'
-  return taker ? 'maker' : 'taker'
+/** The sides that fail a check; undefined when both pass all, or the state is not known. */
+async function blameBy(judged: Judged, checks: readonly SideCheck[]): Promise<Blame | undefined> {
+  const { legs, state } = judged
+  if (state === undefined) return undefined
+  const fails = async (leg: Leg): Promise<boolean> => {
+    const each = await Promise.all(checks.map((check) => failsBy(judged, state, check, leg)))
+    return each.some((failed) => failed)
+  }
+  const [taker, maker] = await Promise.all([fails(legs.taker), fails(legs.maker)])
+  if (taker && maker) return 'both'
+  if (!taker && !maker) return undefined
+  return taker ? 'taker' : 'maker'
+}
+
+/** Whether the side certainly did not pass the check where the match failed. */
+async function failsBy(
+  { deps }: Judged,
+  { before, after, placed, isShared }: FailedState,
+  check: SideCheck,
+  leg: Leg,
+): Promise<boolean> {
+  const passes = (client: ChainClient) => check({ ...deps, client }, leg)
+  const isOfSigner = check === keepsSignature
+  // What an earlier match of the transaction has changed is in neither state.
+  if (isShared && !isOfSigner) return false
+  if (await passes(before)) return false
+  return (
+    after === undefined || (isOfSigner && placed.has(leg.action.signer)) || !(await passes(after))
+  )
+}
+
+/** The signers that were code where the match failed. */
+async function readCode({ state, legs }: Judged): Promise<Address[]> {
+  if (state === undefined) return []
+  const signers = [...new Set([legs.taker.action.signer, legs.maker.action.signer])]
+  const areCode = await Promise.all(
+    signers.map((signer) => isCode({ client: state.before }, signer)),
+  )
+  return signers.filter((_, i) => areCode[i])
 }

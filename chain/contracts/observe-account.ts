@@ -7,7 +7,7 @@ import type { AccountObservation } from '../../core/engine/accounts.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
-import { undefinedOnRevert } from '../abi/errors.js'
+import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { createHeadReader, type BlockPlace, type HeadReader } from '../reads/blocks.js'
 import type { BlockId } from '../reads/call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from '../reads/client.js'
@@ -134,7 +134,7 @@ export function accountCalls(
 /** An ABI-encoded list of asset, sub id and balance. */
 function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
   const fields = 3
-  if (count * BigInt(fields) !== BigInt(words.length)) throw new Error('not a list of balances')
+  if (count * BigInt(fields) !== BigInt(words.length)) throw new NotWords('not a list of balances')
   return Array.from({ length: words.length / fields }, (_, i) => {
     const [asset = 0n, subId = 0n, balance = 0n] = words.slice(i * fields, (i + 1) * fields)
     return { asset: toAddress(asset), subId, balance: BigInt.asIntN(256, balance) }

@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem'
-import type { Action, Address } from '../../core/action.js'
+import type { Action, Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
 import {
@@ -12,6 +12,7 @@ import {
 import { undefinedOnRevert } from '../abi/errors.js'
 import type { ChainClient } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
+import { doesWalletVouch } from '../signing/ask-wallet.js'
 import { observeAccount, observeMarket } from './observe-account.js'
 import { chainContractOf, type SideOfMatch, type Solvency } from './registry.js'
 
@@ -21,15 +22,20 @@ export interface Leg extends SideOfMatch {
   /** In units of the signed amount. */
   readonly amount: bigint
   readonly solvency: Solvency
+  readonly signature: Hex
+  /** What the signature is over. */
+  readonly digest: Hex
 }
 
 export interface SideReads {
-  /** A `read` client, which sends the calls in one batch. */
+  /** Sends the calls of one turn in one batch. */
   readonly client: ChainClient
+  /** Who sends matches. */
+  readonly sender: Address
   readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
 }
 
-/** Whether a side passes by itself at the newest block. Rejects when the chain does not answer. */
+/** Whether a side passes by itself in the client's newest state. Rejects when the chain does not answer. */
 export type SideCheck = (reads: SideReads, leg: Leg) => Promise<boolean>
 
 const isSame = (a: Address, b: Address): boolean => a.toLowerCase() === b.toLowerCase()
@@ -80,8 +86,20 @@ async function observe(reads: SideReads, market: Market, subaccountId: bigint) {
   return { account: facts, market: seen }
 }
 
-export const isPlainKey: SideCheck = async ({ client }, { action: { signer } }) =>
-  ((await client.getCode({ address: signer })) ?? '0x') === '0x'
+/** Whether there is code at the signer, so that it is asked instead of its key. */
+export const isCode = async ({ client }: Pick<SideReads, 'client'>, signer: Address) =>
+  ((await client.getCode({ address: signer })) ?? '0x') !== '0x'
+
+/** Whether the signature holds: that of a plain key was checked when the order came, and stays valid. */
+export const keepsSignature: SideCheck = async (
+  reads,
+  { action: { signer }, digest, signature },
+) => {
+  if (!(await isCode(reads, signer))) return true
+  const { client, sender, deployment } = reads
+  const { matching } = deployment
+  return doesWalletVouch(client, { signer, digest, signature, matching, sender })
+}
 
 /** Whether the signed amount has room for the match beside what the chain has filled of it, through any executor. */
 export const isWithinLimit: SideCheck = async ({ client }, { action, amount }) => {

@@ -1,4 +1,4 @@
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
@@ -8,6 +8,7 @@ import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import type { ChainClient, CircuitBreaker } from '../reads/client.js'
 import type { Answer } from '../reads/expiring-cache.js'
+import { ERC1271_GAS, erc1271Abi, MAGIC_WORD } from './ask-wallet.js'
 import {
   bytesToHex,
   hexToBytes,
@@ -148,15 +149,6 @@ const isHexBytes = (text: string): boolean =>
 function unreadable(message: string): SignatureVerdict {
   return { kind: 'unknown', cause: new SignerUnreadable(message) }
 }
-
-const erc1271Abi = parseAbi([
-  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
-])
-
-/** The word with which a contract accepts; compared whole, as the chain's own checker does. */
-const MAGIC_WORD = `0x1626ba7e${'0'.repeat(56)}`
-/** Bounds the work that a foreign contract can cause on the node. */
-const ERC1271_GAS = 500_000n
 
 export interface SignatureReadsOptions {
   /** A `judge` client, for calls of wallet contracts. */

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { refusals } from '../../core/entry/refusals.js'
 import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
 import type { Hex } from '../../core/action.js'
+import type { Findings } from '../../chain/contracts/find-guilty.js'
 import type { ExecuteFailure, ExecuteReceipt } from '../../interface/execute.js'
 import type { Answering, HttpState } from '../../runtime/http/server.js'
 import { parseJson, readBody, type BodyLimits } from '../../runtime/http/read-body.js'
@@ -112,7 +113,7 @@ function present(ctx: Answering, answer: ExecuteAnswer): void {
     case 'refused':
       return refuse(ctx, wouldRevert(answer.revert), {
         ...revertFields(answer.revert),
-        ...(answer.guilty !== undefined && { guilty: answer.guilty }),
+        ...foundOf(answer),
         ...(answer.isSpentElsewhere && { spent_elsewhere: true }),
       } satisfies Detail)
     case 'unknown':
@@ -134,8 +135,8 @@ const timeoutBody = (hash: Hex): ExecuteReceipt => ({
 
 function receiptBody({
   transaction,
-  guilty,
   markPrice,
+  ...found
 }: Extract<ExecuteAnswer, { kind: 'mined' }>): ExecuteReceipt {
   const { status, hash, blockNumber, revert } = transaction
   return {
@@ -145,6 +146,15 @@ function receiptBody({
     block_number: String(blockNumber),
     ...(markPrice !== undefined && { mark_price: String(markPrice) }),
     ...(status === 'reverted' && revertFields(revert ?? UNKNOWN_REVERT)),
-    ...(guilty !== undefined && { guilty }),
+    ...foundOf(found),
   }
 }
+
+/** What the chain shows of a failed match. */
+const foundOf = ({
+  guilty,
+  codeSigners,
+}: Partial<Findings>): Pick<ExecuteFailure, 'guilty' | 'code_signers'> => ({
+  ...(guilty !== undefined && { guilty }),
+  ...(codeSigners !== undefined && { code_signers: [...codeSigners] }),
+})

@@ -110,7 +110,7 @@ describe('a request to settle', () => {
       },
       findGuilty: (_, revert) => {
         asked.guilty.push(revert)
-        return Promise.resolve(guilty)
+        return Promise.resolve({ ...(guilty && { guilty }), codeSigners: [] })
       },
       readMark: () => {
         asked.marks += 1

@@ -39,7 +39,7 @@ import { signedByWallet } from '../support/simulated-match.js'
 import { clientOf } from '../support/simulated-node.js'
 
 const signer = createTransactionSigner(`0x${'e7'.repeat(32)}`, CHAIN_ID)
-const deployment = { matching: AT.matching, subAccounts: AT.subAccounts }
+const deployment = { matching: AT.matching, subAccounts: AT.subAccounts, chainId: CHAIN_ID }
 const GAS = { maxFeePerGas: 4_000_000_000n, maxPriorityFeePerGas: 1n }
 /** No request of a test waits so long. */
 const TIMEOUT_MS = 60_000
@@ -101,7 +101,9 @@ export class MarketsRig {
     this.client = clientOf(this.chain)
     this.states = new Map(markets.map((market) => [market, emptyMatcherState(openingOf(market))]))
     this.groups = this.openGroups(batches)
-    const findGuilty = createGuiltyFinder({ client: this.client, deployment, markets })
+    const findGuilty = createGuiltyFinder({
+      ...{ client: this.client, deployment, markets, sender: signer.address },
+    })
     this.execute = createExecute({
       ...{ matching: AT.matching, markets, journal: this.journal, lane: this.groups.lane },
       queue: {
@@ -110,9 +112,9 @@ export class MarketsRig {
             this.waiting.push({ settlement, resolve, reject, deferrals: 0 })
           }),
       },
-      findGuilty: (match, revert) => {
+      findGuilty: (match, revert, at) => {
         options.beforeBlame()
-        return findGuilty(match, revert)
+        return findGuilty(match, revert, at)
       },
       readMark: createMarkReader(this.client, markets),
       onVenueFault: (market, _, revert) => {

@@ -3,6 +3,7 @@ import { NORMAL_BASE_FEE, type SimulatedChain } from './chain.js'
 import { FAIR, type Network, type Weather } from './network.js'
 import type { Operator } from './operator.js'
 import { endFaults, futureMoves, perpMoves, venueFaults, type Trick } from './chain-trouble.js'
+import { delegationTrouble } from './delegation-trouble.js'
 import type { SimulatedProcess } from './process.js'
 import type { Random } from './random.js'
 import type { Traders } from './traders.js'
@@ -43,6 +44,8 @@ export interface Troubles {
   readonly faults: boolean
   /** An operator changes the fee, pauses and disables the market. */
   readonly rules: boolean
+  /** Keys delegate to wallets within a block (EIP-7702), and take that back. */
+  readonly delegations: boolean
 }
 
 /**
@@ -62,6 +65,7 @@ export function chooseTroubles(random: Random): Troubles {
     foreignTransactions: random.chance(0.2),
     faults: random.chance(0.4),
     rules: random.chance(0.5),
+    delegations: random.chance(0.5),
   }
 }
 
@@ -82,6 +86,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
     ...(troubles.faults ? venueFaults(stage, random) : []),
     ...(stage.chain.head().state.perp ? perpMoves(stage, random) : []),
     ...(stage.chain.head().state.future ? futureMoves(stage, random) : []),
+    ...(troubles.delegations ? delegationTrouble(stage, random) : []),
     ...(troubles.rules ? [{ weight: 4, play: () => stage.operator.act() }] : []),
   ]
   const total = tricks.reduce((sum, { weight }) => sum + weight, 0)
@@ -97,6 +102,8 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       chain.setBaseFee(NORMAL_BASE_FEE)
       chain.setHunger(false)
       endFaults(stage)
+      chain.setAmbush(undefined)
+      chain.happen((state) => state.delegates.clear())
       traders.line.setConnected(true)
       operator.reconcile()
       for (const process of processes) {

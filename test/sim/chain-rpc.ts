@@ -1,4 +1,3 @@
-import { parseAbi } from 'viem'
 import {
   futureTradeModuleAbi,
   matchingAbi,
@@ -8,8 +7,9 @@ import {
 import type { Address, Hex } from '../../core/action.js'
 import { writeWords } from '../../core/entry/read-action.js'
 import { batchAnswer, batchedCalls } from '../support/batched-calls.js'
-import { callBatchExecutor, matchTriedLog } from './batch-contract.js'
+import { callBatchExecutor } from './batch-contract.js'
 import { logsOf, type LogFilter } from './chain-logs.js'
+import { blockRecord, codeBefore, hex, receiptRecord, transactionRecord } from './chain-records.js'
 import {
   AT,
   balanceOf,
@@ -22,12 +22,13 @@ import {
   revertData,
   type ChainState,
 } from './chain-state.js'
-import type { ChainBlock, PooledTransaction, SimulatedChain } from './chain.js'
+import type { ChainBlock, SimulatedChain } from './chain.js'
 import { contractInterface } from './contract-interface.js'
-import { applyMatch, fillKey, isModule, vouchesFor, type SettlingCall } from './contracts.js'
+import { applyMatch, fillKey, isCodeAt, isModule, type SettlingCall } from './contracts.js'
 import { callFutureAsset } from './future-contract.js'
 import { callFuturesManager } from './futures-manager.js'
 import { callAuction, callPerpAsset, callPerpManager } from './perp-contract.js'
+import { askWallet, callWallet, type Overrides } from './wallet-calls.js'
 
 /** What the node answers to one call: a result or the error object of JSON-RPC. */
 type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError }
@@ -55,20 +56,12 @@ export interface RpcOptions {
 const matching = contractInterface(matchingAbi)
 const subAccounts = contractInterface(subAccountsAbi)
 const tradeModule = contractInterface([...tradeModuleAbi, ...futureTradeModuleAbi])
-const wallet = contractInterface(
-  parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)']),
-)
-const MAGIC = '0x1626ba7e'
-const NOT_MAGIC = '0xffffffff'
-
 /** Answers the text of a JSON-RPC request, one call or a batch. An unknown method is answered with an error. */
 export function answerRpc(options: RpcOptions, text: string): string {
   const parsed = JSON.parse(text) as RpcCall | readonly RpcCall[]
   const one = (call: RpcCall) => ({ jsonrpc: '2.0', id: call.id, ...answerCall(options, call) })
   return JSON.stringify('length' in parsed ? parsed.map(one) : one(parsed))
 }
-
-const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
 
 function answerCall(options: RpcOptions, { method, params = [] }: RpcCall): RpcOutcome {
   const answer = METHODS[method]
@@ -105,9 +98,14 @@ const METHODS: Readonly<Record<string, Method>> = {
     )
     return { result: { ...blockRecord(block), transactions } }
   },
-  eth_getBlockByHash: ({ chain }, [wanted]) => {
+  eth_getBlockByHash: ({ chain }, [wanted, whole]) => {
     const block = blockAt(chain, { blockHash: wanted as Hex })
-    return { result: block === undefined ? null : blockRecord(block) }
+    if (block === undefined) return { result: null }
+    if (whole !== true) return { result: blockRecord(block) }
+    const transactions = block.receipts.map(({ transaction }) =>
+      transactionRecord(chain, transaction.hash),
+    )
+    return { result: { ...blockRecord(block), transactions } }
   },
   eth_getTransactionCount: ({ chain }, [address, tag]) => {
     const { state } = stateAt(chain, tag)
@@ -127,9 +125,11 @@ const METHODS: Readonly<Record<string, Method>> = {
   eth_getTransactionByHash: ({ chain }, [hash]) => ({
     result: transactionRecord(chain, hash as Hex),
   }),
-  debug_traceTransaction: ({ chain, traces }, [hash]) => {
+  debug_traceTransaction: ({ chain, traces }, [hash, how]) => {
     const found = traces ? chain.find(hash as Hex) : undefined
     if (found === undefined) return { error: { code: -32_601, message: 'no such method' } }
+    const { tracer } = (how ?? {}) as { readonly tracer?: string }
+    if (tracer === 'prestateTracer') return { result: codeBefore(found) }
     const { revert } = found.receipt
     if (revert === undefined) return { result: { output: '0x' } }
     return { result: { error: 'execution reverted', output: revertData(revert) } }
@@ -138,8 +138,12 @@ const METHODS: Readonly<Record<string, Method>> = {
     callContract(options, call as ContractCall, tag)
     return { result: hex(options.chain.head().matchGas) }
   },
-  eth_call: (options, [call, tag]) => {
+  eth_call: (options, [call, tag, overrides]) => {
     const asked = call as Partial<ContractCall>
+    const changed = (overrides ?? {}) as Overrides
+    if (asked.to === AT.matching && changed[AT.matching]?.code !== undefined) {
+      return { result: askWallet(stateAt(options.chain, tag).state, asked, changed) }
+    }
     if (asked.to === undefined) return { result: callBatch(options, asked.data ?? '0x', tag) }
     return { result: callContract(options, call as ContractCall, tag) }
   },
@@ -156,6 +160,7 @@ interface ContractCall {
   readonly from?: Address
   readonly to: Address
   readonly gas?: Hex
+  readonly gasPrice?: Hex
   readonly data?: Hex
   readonly input?: Hex
 }
@@ -190,7 +195,7 @@ function blockOf(chain: SimulatedChain, { blockHash }: { blockHash: Hex }): Chai
 const CONTRACTS: ReadonlySet<string> = new Set(Object.values(AT))
 
 const hasCode = (state: ChainState, address: Address): boolean =>
-  CONTRACTS.has(address) || state.wallets.has(address)
+  CONTRACTS.has(address) || isCodeAt(state, address)
 
 /** What the venue's program for several calls returns. */
 function callBatch(options: RpcOptions, program: Hex, tag: unknown): Hex {
@@ -227,7 +232,7 @@ function callContract(options: RpcOptions, call: ContractCall, tag: unknown): He
   if (to === AT.perpManager && state.perp) return callPerpManager(state, state.perp, data)
   if (to === AT.perpAsset && state.perp) return callPerpAsset(state, state.perp, data)
   if (to === AT.auction && state.perp) return callAuction(state, data)
-  if (state.wallets.has(to)) return callWallet(state, to, data)
+  if (isCodeAt(state, to)) return callWallet(state, to, data, { caller: from, gasPrice: 0n })
   return '0x'
 }
 
@@ -305,72 +310,5 @@ function callTradeModule(state: ChainState, module: Address, data: Hex): Hex {
     }
     default:
       throw new Error(`the simulated TradeModule has no ${name}`)
-  }
-}
-
-function callWallet(state: ChainState, signer: Address, data: Hex): Hex {
-  const { args, result } = wallet.read(data)
-  const [digest, signature] = args as [Hex, Hex]
-  return result(vouchesFor(state, { signer, digest, signature }) ? MAGIC : NOT_MAGIC)
-}
-
-const NO_BLOOM: Hex = `0x${'0'.repeat(512)}`
-
-function blockRecord(block: ChainBlock) {
-  return {
-    number: hex(block.number),
-    hash: block.hash,
-    parentHash: block.parentHash,
-    timestamp: hex(block.timestampSec),
-    baseFeePerGas: hex(block.baseFee),
-    gasLimit: hex(60_000_000),
-    gasUsed: hex(BigInt(block.receipts.length) * block.matchGas),
-    difficulty: '0x0',
-    totalDifficulty: '0x0',
-    size: '0x0',
-    nonce: '0x0000000000000000',
-    transactions: block.receipts.map(({ transaction }) => transaction.hash),
-  }
-}
-
-function receiptRecord(chain: SimulatedChain, hash: Hex) {
-  const found = chain.find(hash)
-  if (found === undefined) return null
-  const { block, receipt, index } = found
-  const { from, to } = receipt.transaction
-  return {
-    ...{ transactionHash: hash, transactionIndex: hex(index), from, to, contractAddress: null },
-    ...{ blockHash: block.hash, blockNumber: hex(block.number), logsBloom: NO_BLOOM },
-    logs: (receipt.tried ?? []).map(matchTriedLog).map((log, logIndex) => ({
-      ...{ ...log, blockHash: block.hash, blockNumber: hex(block.number), transactionHash: hash },
-      ...{ transactionIndex: hex(index), logIndex: hex(logIndex), removed: false },
-    })),
-    status: receipt.revert === undefined ? '0x1' : '0x0',
-    type: '0x2',
-    gasUsed: hex(block.matchGas),
-    cumulativeGasUsed: hex(block.matchGas * BigInt(index + 1)),
-    effectiveGasPrice: hex(block.baseFee),
-  }
-}
-
-function transactionRecord(chain: SimulatedChain, hash: Hex) {
-  const found = chain.find(hash)
-  const transaction = found?.receipt.transaction ?? chain.pooled(hash)
-  if (transaction === undefined) return null
-  return {
-    ...wireFields(transaction),
-    blockHash: found?.block.hash ?? null,
-    blockNumber: found === undefined ? null : hex(found.block.number),
-    transactionIndex: found === undefined ? null : hex(found.index),
-  }
-}
-
-function wireFields(transaction: PooledTransaction) {
-  const { hash, from, to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = transaction
-  return {
-    ...{ hash, from, to, input: data, nonce: hex(nonce), gas: hex(gas), value: '0x0', type: '0x2' },
-    maxFeePerGas: hex(maxFeePerGas),
-    maxPriorityFeePerGas: hex(maxPriorityFeePerGas),
-    ...{ chainId: hex(CHAIN_ID), accessList: [], r: '0x1', s: '0x1', v: '0x0', yParity: '0x0' },
   }
 }

@@ -63,6 +63,8 @@ export interface ChainState {
   readonly managers: Map<bigint, Address>
   /** Owners that are contracts, and whether these vouch for what their owner signed. */
   readonly wallets: Map<Address, boolean>
+  /** Code to which keys delegate (EIP-7702). */
+  readonly delegates: Map<Address, Address>
   /** Who may settle trades, and who may let the batch executor do so: `<contract> <caller>`. */
   readonly rights: Map<string, boolean>
   /** Managers that the guardian has paused. */
@@ -88,6 +90,7 @@ export const emptyState = (): ChainState => ({
   owners: new Map(),
   managers: new Map(),
   wallets: new Map(),
+  delegates: new Map(),
   rights: new Map(),
   paused: new Set(),
   auctions: new Set(),
@@ -108,6 +111,7 @@ export const copyState = (state: ChainState): ChainState => ({
   owners: new Map(state.owners),
   managers: new Map(state.managers),
   wallets: new Map(state.wallets),
+  delegates: new Map(state.delegates),
   rights: new Map(state.rights),
   paused: new Set(state.paused),
   auctions: new Set(state.auctions),

@@ -11,6 +11,7 @@ import {
   type ChainState,
 } from './chain-state.js'
 import { tryMatch } from './contracts.js'
+import { applyAuthorization, refusersOf, type Authorization } from './delegates.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
@@ -25,6 +26,14 @@ export interface PooledTransaction {
   readonly gas: bigint
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
+  /** Of keys that let code be their own, in a transaction of another sender than the venue. */
+  readonly authorizations?: readonly Authorization[]
+}
+
+/** A transaction that only carries authorizations, before or after those of the venue in its block. */
+export interface Delegation {
+  readonly authorizations: readonly Authorization[]
+  readonly place: 'first' | 'last'
 }
 
 /**
@@ -39,6 +48,8 @@ export interface MinedReceipt {
   readonly tried?: readonly MatchTried[]
   /** Fills that trade modules reported. */
   readonly booked: readonly BookedFill[]
+  /** The code of keys before it. */
+  readonly delegatesBefore: ReadonlyMap<Address, Address>
 }
 
 /** Whether the match at this place of the transaction was carried out. */
@@ -63,6 +74,7 @@ export interface ChainBlock {
   readonly matchGas: bigint
   readonly receipts: readonly MinedReceipt[]
   readonly happenings: readonly Happening[]
+  readonly delegations: readonly Delegation[]
   readonly state: ChainState
 }
 
@@ -86,6 +98,10 @@ export interface SimulatedChain {
   reorganise(depth: number): void
   /** Whether the chain has ever lost a block. */
   wasReorganised(): boolean
+  /** Is mined in the next block. */
+  delegate(delegation: Delegation): void
+  /** Called before each block that will have a transaction of the venue: an attacker sees what waits. */
+  setAmbush(ambush: (() => void) | undefined): void
   /** Happens in the next block. */
   happen(happening: Happening): void
   /** Drops what waits, each with this probability; answers how many. */
@@ -94,6 +110,8 @@ export interface SimulatedChain {
   /** Whether matches use more gas in some blocks than in others. */
   setHunger(hungry: boolean): void
   poolSize(): number
+  /** Whether the code at a signer has ever refused a signature in a block. */
+  hasRefused(signer: Address): boolean
   /** The blocks mined last, those that the chain has lost included. */
   recent(): readonly ChainBlock[]
   /** Every hash the node was ever given. */
@@ -127,19 +145,39 @@ export function createChain(options: ChainOptions): SimulatedChain {
   const everSeen = new Set<Hex>()
   const inBlocks = new Map<Hex, number>()
   let waiting: Happening[] = []
+  let delegations: Delegation[] = []
+  let ambush: (() => void) | undefined
   let baseFee = NORMAL_BASE_FEE
   let hungry = false
   let forks = 0
+  const refusers = new Set<Address>()
 
   const head = (): ChainBlock => blocks.at(-1) as ChainBlock
 
-  function append(happenings: readonly Happening[], timestampSec: number, mayMine: boolean): void {
+  function append(
+    { happenings, delegations }: Pick<ChainBlock, 'happenings' | 'delegations'>,
+    timestampSec: number,
+    mayMine: boolean,
+  ): void {
     const parent = head()
     const next = copyState(parent.state)
     for (const happening of happenings) happening(next)
+    refusersOf(next).forEach((signer) => refusers.add(signer))
     const receipts: MinedReceipt[] = []
     const seed = `${parent.hash} ${parent.number + 1} ${forks}`
     const matchGas = options.matchGas * (hungry ? random.pick(HUNGER) : 1n)
+    const delegate = (place: Delegation['place']): void => {
+      for (const [i, delegation] of delegations.entries()) {
+        if (delegation.place !== place) continue
+        const transaction = delegating(delegation, `${seed} ${i}`, next)
+        const delegatesBefore = new Map(next.delegates)
+        delegation.authorizations.forEach((each) => applyAuthorization(next, each))
+        refusersOf(next).forEach((signer) => refusers.add(signer))
+        receipts.push({ transaction, revert: undefined, booked: [], delegatesBefore })
+        inBlocks.set(transaction.hash, parent.number + 1)
+      }
+    }
+    delegate('first')
     while (mayMine && receipts.length < BLOCK_MAX_TRANSACTIONS) {
       const nonce = next.nonces.get(sender) ?? 0
       const transaction = pool.get(nonce)
@@ -151,6 +189,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
       world.note(`block ${parent.number + 1}: nonce ${nonce} ${describe(receipt)}`)
       inBlocks.set(transaction.hash, parent.number + 1)
     }
+    delegate('last')
     for (const nonce of [...pool.keys()]) {
       if (nonce < (next.nonces.get(sender) ?? 0)) pool.delete(nonce)
     }
@@ -163,6 +202,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
       matchGas,
       receipts,
       happenings,
+      delegations,
       state: next,
     }
     blocks.push(block)
@@ -171,10 +211,12 @@ export function createChain(options: ChainOptions): SimulatedChain {
   }
 
   function mine(): void {
-    const happenings = waiting
+    if (pool.size > 0) ambush?.()
+    const own = { happenings: waiting, delegations }
     waiting = []
+    delegations = []
     const timestampSec = Math.max(head().timestampSec + 1, Math.floor(world.nowMs() / 1_000))
-    append(happenings, timestampSec, !random.chance(0.1))
+    append(own, timestampSec, !random.chance(0.1))
   }
 
   function reorganise(depth: number): void {
@@ -183,12 +225,13 @@ export function createChain(options: ChainOptions): SimulatedChain {
     for (const { receipts } of removed) {
       for (const { transaction } of receipts) {
         inBlocks.delete(transaction.hash)
+        if (transaction.authorizations !== undefined) continue
         if (random.chance(0.7)) pool.set(transaction.nonce, transaction)
       }
     }
     const delayed = random.int(removed.length + 1)
     for (const [index, old] of removed.entries()) {
-      append(old.happenings, old.timestampSec, index >= delayed)
+      append(old, old.timestampSec, index >= delayed)
     }
     mine()
   }
@@ -237,6 +280,8 @@ export function createChain(options: ChainOptions): SimulatedChain {
     reorganise,
     wasReorganised: () => forks > 0,
     happen: (happening) => void waiting.push(happening),
+    delegate: (delegation) => void delegations.push(delegation),
+    setAmbush: (next) => void (ambush = next),
     dropPooled(probability) {
       let dropped = 0
       for (const nonce of [...pool.keys()]) {
@@ -247,6 +292,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
     setBaseFee: (wei) => void (baseFee = wei),
     setHunger: (value) => void (hungry = value),
     poolSize: () => pool.size,
+    hasRefused: (signer) => refusers.has(signer),
     recent: () => recent,
     everSeen,
   }
@@ -259,7 +305,8 @@ function execute(
   block: { readonly matchGas: bigint; readonly timestampSec: number },
 ): MinedReceipt {
   const { data, to } = transaction
-  const nothing = { transaction, revert: undefined, booked: [] }
+  const delegatesBefore = new Map(state.delegates)
+  const nothing = { transaction, revert: undefined, booked: [], delegatesBefore }
   if (data === '0x') return nothing
   if (to !== AT.batchExecutor) {
     return { ...nothing, ...tryMatch(state, { ...transaction, ...block }) }
@@ -270,6 +317,23 @@ function execute(
   } catch (error) {
     if (error instanceof Revert) return { ...nothing, revert: error.error }
     throw error
+  }
+}
+
+/** Sent by another key than the venue's. */
+const RELAYER: Address = `0x${'de'.repeat(20)}`
+
+function delegating(
+  { authorizations }: Delegation,
+  seed: string,
+  state: ChainState,
+): PooledTransaction {
+  const nonce = state.nonces.get(RELAYER) ?? 0
+  state.nonces.set(RELAYER, nonce + 1)
+  return {
+    ...{ hash: bytesToHex(keccakText(`delegation ${seed}`)), raw: '0x', data: '0x', nonce },
+    ...{ from: RELAYER, to: RELAYER, gas: 100_000n, authorizations },
+    ...{ maxFeePerGas: NORMAL_BASE_FEE, maxPriorityFeePerGas: 1n },
   }
 }
 
@@ -297,6 +361,7 @@ function genesisBlock(world: World, state: ChainState, matchGas: bigint): ChainB
     matchGas,
     receipts: [],
     happenings: [],
+    delegations: [],
     state,
   }
 }

@@ -20,6 +20,7 @@ import {
   type ChainState,
   type MakerFill,
 } from './chain-state.js'
+import { DELEGATES, IN_A_MATCH, type Asking } from './delegates.js'
 import { settleFuture } from './future-contract.js'
 import { settlePerpetual } from './perp-contract.js'
 import { settleSpot } from './spot-contract.js'
@@ -50,11 +51,18 @@ function recover(digest: Hex, signature: Hex): Address | undefined {
   return recovered.get(key)
 }
 
+/** Whether a wallet is at the address of a signer. */
+export const isCodeAt = ({ wallets, delegates }: ChainState, signer: Address): boolean =>
+  wallets.has(signer) || delegates.has(signer)
+
 /** ERC-1271 as the simulated wallets implement it. */
 export function vouchesFor(
   state: ChainState,
   { signer, digest, signature }: { signer: Address; digest: Hex; signature: Hex },
+  asking: Asking = IN_A_MATCH,
 ): boolean {
+  const delegate = state.delegates.get(signer)
+  if (delegate !== undefined) return DELEGATES[delegate]?.(asking) === true
   return state.wallets.get(signer) === true && signature === walletSignature(signer, digest)
 }
 
@@ -177,7 +185,7 @@ function verifyAction(
   if (action.signer !== action.owner) throw new Revert('OV_SignerNotOwnerOrSessionKeyExpired')
   const digest = digestOf(action)
   const { signer } = action
-  const valid = state.wallets.has(signer)
+  const valid = isCodeAt(state, signer)
     ? vouchesFor(state, { signer, digest, signature })
     : recover(digest, signature) === signer
   if (!valid) throw new Revert('OV_InvalidSignature')

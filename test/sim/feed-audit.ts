@@ -10,12 +10,14 @@ import {
   type HoldReason,
   type Match,
 } from '../../core/engine/change.js'
+import type { Address } from '../../core/action.js'
 import type { Order, OrderStatus } from '../../core/engine/order.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
+import { isBlamedForOther, otherOf } from './counterparty-audit.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -50,6 +52,8 @@ export interface FeedAudit {
   /** The market's status as the feed last stated it. */
   status(): MarketStatus
   seq(): number
+  /** Matches that failed at a signature. */
+  refusedSignatures(): number
   /** Messages read. */
   messages(): number
 }
@@ -91,10 +95,16 @@ const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
 const CANCELLED_BEFORE = new Set(['cancel_all', 'cancel_all_after', 'cancel_on_disconnect'])
 const PAGE = 500
 
+export interface FeedAuditOptions {
+  readonly onFinding: (what: string, detail: unknown) => void
+  /** Whether the code at a signer has ever refused a signature. */
+  readonly hasRefused: (signer: Address) => boolean
+}
+
 export function createFeedAudit(
   server: MemoryBus,
   market: Market,
-  onFinding: (what: string, detail: unknown) => void,
+  { onFinding, hasRefused }: FeedAuditOptions,
 ): FeedAudit {
   const { market: name } = market
   const trading = tradingOf(market)
@@ -116,6 +126,9 @@ export function createFeedAudit(
   let read = 0
   let terms: MarketTerms | undefined
   let makerLeg: Fill | undefined
+  /** Signers of a match that has failed: they may pass each other over. */
+  const failedPairs = new Set<string>()
+  let refusedSignatures = 0
   const nonces = new Set<string>()
   /** The book was crossed while the market was held, and has not been uncrossed since. */
   let mayCross = false
@@ -161,7 +174,13 @@ export function createFeedAudit(
     expectThat(fresh, 'I-14 settlement id twice', change)
     expectThat(match.settlementId === `${name}:${change.seq}`, 'I-14 settlement id', change)
     const hit = mayPass ? undefined : orders.get(change.orderId)
-    const passed = hit && [...orders.values()].find((other) => comesBefore(other, hit))
+    const incoming = orders.get(otherOf(match, change.orderId))?.order.signer
+    const passed = [...orders.values()].find(
+      (other) =>
+        hit !== undefined &&
+        comesBefore(other, hit) &&
+        !failedPairs.has(`${incoming ?? ''} ${other.order.signer}`),
+    )
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
     for (const id of [match.makerOrderId, match.takerOrderId]) {
@@ -240,7 +259,7 @@ export function createFeedAudit(
     if (change.kind === 'OrderMatched') matched(change)
     if (change.kind === 'MatchReverted') {
       const match = resolved(change, change.settlementId)
-      if (match !== undefined) undone.set(change.settlementId, match)
+      if (match !== undefined) failed(change, match)
     }
     const it = change.kind === 'OrderPlaced' ? placed(change) : orders.get(change.orderId)
     if (it === undefined) return expectThat(false, 'I-13 an unknown order', change)
@@ -249,6 +268,7 @@ export function createFeedAudit(
     it.order = orderAfter(change, it.order)
     checkAmounts(change, it)
     checkBlame(change, it)
+    expectThat(!isBlamedForOther(change, it, hasRefused), 'I-28 blamed for another', change)
     const isKept = it.status === change.status
     const mayReopen = change.kind === 'FillReversed' || change.kind === 'OrderResized'
     const next = mayReopen ? AFTER_REVERSAL : NEXT
@@ -275,6 +295,14 @@ export function createFeedAudit(
     expectThat(!late, 'I-23 open beyond its expiry', change)
     const expired = change.kind === 'OrderMatched' && isPast(change, change.match)
     expectThat(!expired, 'I-23 matched in its last seconds', change)
+  }
+
+  function failed({ revert }: Extract<Change, { kind: 'MatchReverted' }>, match: Match): void {
+    undone.set(match.settlementId, match)
+    if (revert === 'OV_InvalidSignature') refusedSignatures += 1
+    const { makerOrderId, takerOrderId } = match
+    const [one, other] = [makerOrderId, takerOrderId].map((id) => orders.get(id)?.order.signer)
+    failedPairs.add(`${one} ${other}`).add(`${other} ${one}`)
   }
 
   /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
@@ -341,6 +369,7 @@ export function createFeedAudit(
     crossing,
     status,
     seq: () => seq,
+    refusedSignatures: () => refusedSignatures,
     messages: () => read,
     async advance() {
       const lastSeq = await lastOf(server, name)

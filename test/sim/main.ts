@@ -25,6 +25,9 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 /** Fills of all seeds, by market. */
 const filled = new Map<string, number>()
 
+/** Matches of all seeds that failed at a signature. */
+let refusedSignatures = 0
+
 /** Whether the seed found something. */
 async function play(run: SimulationOptions): Promise<boolean> {
   const result = await simulate({ ...run, ...(values.trace && { onNote: say }) })
@@ -33,6 +36,7 @@ async function play(run: SimulationOptions): Promise<boolean> {
   for (const [market, count] of result.fills) {
     filled.set(market, (filled.get(market) ?? 0) + count)
   }
+  refusedSignatures += result.refusedSignatures
   const isBad = result.findings.length > 0 || again.hash !== result.hash
   if (isBad || values.seeds === '1') reportOf(run, result).forEach(say)
   return isBad
@@ -46,6 +50,7 @@ const runs: readonly SimulationOptions[] = values.kept ? REGRESSIONS : numbered
 let found = 0
 for (const run of runs) if (await play(run)) found += 1
 for (const [market, count] of filled) say(`${market}: ${count} fills`)
+say(`${refusedSignatures} matches failed at a signature`)
 say(
   `${runs.length} seeds, ${found} with findings, ${Math.round(process.cpuUsage().user / 1_000)} ms`,
 )

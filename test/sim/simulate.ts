@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
+import type { Address } from '../../core/action.js'
 import { armCrashPoints } from '../../core/crash-point.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -60,6 +61,8 @@ export interface SimulationResult {
   readonly orders: number
   /** By market. */
   readonly fills: ReadonlyMap<string, number>
+  /** Matches that failed at a signature. */
+  readonly refusedSignatures: number
   readonly events: number
   readonly elapsedMs: number
 }
@@ -130,6 +133,7 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
     ...{ seed, findings, hash: world.hash(), events: world.events() },
     orders: venue.audits.reduce((sum, { orders }) => sum + orders.size, 0),
     fills: new Map(venue.audits.map(({ market, fills }) => [market.market, fills.length])),
+    refusedSignatures: venue.audits.reduce((sum, audit) => sum + audit.refusedSignatures(), 0),
     elapsedMs: world.elapsedMs(),
   }
 }
@@ -213,6 +217,9 @@ function foundMarkets(state: ChainState, { markets }: MarketPlan): void {
   }
 }
 
+/** An attacker has two of them; the others keep theirs. */
+const PLAIN_KEYS = 3
+
 function build({ world, random, directory, onFinding, ...parts }: Parts): Venue {
   const { log, troubles, kinds } = parts
   const network = createNetwork(world, random.fork(), (error) => onFinding('the wire', error))
@@ -220,7 +227,7 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
     nowMs: () => world.nowMs(),
     setTimer: (ms, callback) => world.after(network.wire, ms, callback),
   })
-  const population = makeTraders(3 + random.int(3))
+  const population = makeTraders(4 + random.int(3), PLAIN_KEYS)
   const plan = chooseMarkets(random, kinds)
   const { markets } = plan
   const { address } = createTransactionSigner(EXECUTOR_KEY, CHAIN_ID)
@@ -289,7 +296,8 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
   const followers = followed.map(({ market }, i) =>
     createFollower({ name: `follower-${i + 1}`, market, network, fanOut, onFinding }),
   )
-  const audits = markets.map((market) => createFeedAudit(server, market, onFinding))
+  const hasRefused = (signer: Address): boolean => chain.hasRefused(signer)
+  const audits = markets.map((market) => createFeedAudit(server, market, { onFinding, hasRefused }))
   const mineAlways = (): void => {
     chain.mine()
     world.after(network.wire, BLOCK_TIME_MS, mineAlways)

@@ -127,14 +127,14 @@ const EXTREMES: readonly Partial<Terms>[] = Object.assign([], {
 /** Of every plane, and with its number as long as an id may be. */
 const LONG_ID = ` "\\\u{e9}\u{4e2d}${'\u{1f600}'.repeat(58)}`
 
-/** A few traders, the last of them with a plain key. */
-export function makeTraders(count: number): Trader[] {
+/** A few traders, the last of them with plain keys. */
+export function makeTraders(count: number, plainKeys = 1): Trader[] {
   return Array.from({ length: count }, (_, index) => {
     const accounts = new Map([
       [AT.manager, [BigInt(10 + 2 * index), BigInt(11 + 2 * index)]],
       [AT.perpManager, [BigInt(50 + 2 * index), BigInt(51 + 2 * index)]],
     ])
-    if (index < count - 1) {
+    if (index < count - plainKeys) {
       return { owner: `0x${`${50 + index}`.repeat(20)}`, key: undefined, accounts }
     }
     const key = hexToBytes(`0x${`${20 + index}`.repeat(32)}`)

@@ -1,6 +1,5 @@
 import { revertName } from '../../chain/abi/errors.js'
 import { decodeMatch } from '../../chain/contracts/calldata.js'
-import { createGuiltyFinder } from '../../chain/contracts/find-guilty.js'
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import { tradingOf } from '../../core/contracts/registry.js'
@@ -10,6 +9,7 @@ import type { Match } from '../../core/engine/change.js'
 import type { SettlementOutcome } from '../../core/engine/command.js'
 import type { Order, Side } from '../../core/engine/order.js'
 import { amountE18, priceE18 } from '../../core/money.js'
+import { blameNow } from './blame.js'
 import { matchCall, signOrder, type SignedOrder } from './devnet-actions.js'
 import { perform, revertOf, type Trader, type World } from './devnet-world.js'
 import { matcherOrder, testMatcher, type TestMatcher } from './matching.js'
@@ -46,7 +46,7 @@ export async function openMarginVenue({ world, market, traders, sizeScale }: Mar
   const client = createChainClient(world.anvil.rpcUrl, 'read')
   const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
   const deps = { client, deployment }
-  const findGuilty = createGuiltyFinder({ client, deployment, markets: [market] })
+  const findGuilty = blameNow(world, { client, markets: [market] })
   const engine: TestMatcher = testMatcher(market.takerFeeBps, market.contractType)
   const trading = tradingOf(market)
   const signed = new Map<string, SignedOrder>()

@@ -48,6 +48,19 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const refusal = fates.find((fate) => typeof fate === 'object' && 'error' in fate)
     if (fates.includes('lose')) throw new Error('lost on the way')
     for (const fate of fates) if (typeof fate === 'object' && 'after' in fate) await fate.after
+    if (refusal !== undefined && Array.isArray(parsed)) {
+      // The other calls of the batch are the node's.
+      const passed = calls.filter((_, i) => fates[i] !== refusal)
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(passed) })
+      const answers = passed.length === 0 ? [] : ((await answer.json()) as object[])
+      const error = { code: -32_000, message: refusal.error }
+      const refused = calls.filter((call) => !passed.includes(call))
+      const own = refused.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify([...answers, ...own]))
+      return
+    }
     if (refusal !== undefined) {
       const error = { code: -32_000, message: refusal.error }
       response.end(JSON.stringify({ jsonrpc: '2.0', id: calls[0]?.id, error }))

@@ -215,6 +215,7 @@ describe('matcher', () => {
       },
       payloadOf: () => undefined,
       report: () => Promise.resolve(),
+      noteCode: () => Promise.resolve(),
       facts: observeMatcher(createLog('matcher', 'silent')),
       unanswered: createUnanswered({ lateAfterMs: 1, elapsedMs: () => 0 }),
       onFatal: (error) => asked.push(String(error)),

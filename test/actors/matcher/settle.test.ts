@@ -50,6 +50,10 @@ describe('settling matches', () => {
         reported.push([settlementId, outcome])
         return Promise.resolve()
       },
+      noteCode: (signer) => {
+        told.push(['code', signer, reported.length])
+        return Promise.resolve()
+      },
       facts: {
         settlementAsked: () => undefined,
         settlementUnknown: tell('unknown'),
@@ -65,6 +69,15 @@ describe('settling matches', () => {
     running.push(settler)
     return settler
   }
+
+  it('puts signers that a failure has shown to be code into the log before the failure', async () => {
+    const reverted = { kind: 'reverted', revert: 'OV_InvalidSignature', guilty: 'unclear' } as const
+    const codeSigners = [`0x${'ab'.repeat(20)}`] as const
+    settlerWith(() => Promise.resolve({ ...reverted, codeSigners })).add(match(1))
+    await eventually(() => reported.length === 1)
+    expect(told).to.deep.include(['code', codeSigners[0], 0])
+    expect(reported).to.deep.equal([['m:1', reverted]])
+  })
 
   it('reports the outcome as the executor gave it, and how long it took', async () => {
     const reverted: ExecutorAnswer = {

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { createGuiltyFinder } from '../../../chain/contracts/find-guilty.js'
-import type { ChainClient } from '../../../chain/reads/client.js'
+import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { Action, Address } from '../../../core/action.js'
+import { InvariantBroken } from '../../../core/assert.js'
 import { encodeTradeData } from '../../../core/entry/read-action.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aMarket } from '../../support/builders.js'
@@ -35,12 +36,15 @@ const match = {
 
 /** A node that answers nothing. */
 const silent = new Proxy({} as ChainClient, {
-  get: () => () => Promise.reject(new Error('the node is gone')),
+  get: () => () => Promise.reject(new ChainUnreachable('the node is gone')),
 })
 const findGuilty = createGuiltyFinder({
   ...{ client: silent, markets: [market] },
-  deployment: { matching: MATCHING, subAccounts: MATCHING },
+  deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
+  sender: MATCHING,
 })
+
+const SIMULATED = { kind: 'simulated', blockHash: `0x${'11'.repeat(32)}` } as const
 
 /** What is blamed while nothing can be read; undefined leaves it to the market, which goes by the name of the revert. */
 const BLAMED: readonly (readonly [revert: string, guilty: string | undefined])[] = [
@@ -58,7 +62,37 @@ const BLAMED: readonly (readonly [revert: string, guilty: string | undefined])[]
 describe('the blame for a refused match while the chain cannot be read', () => {
   for (const [revert, guilty] of BLAMED) {
     it(`is ${guilty === undefined ? 'not told' : `of the ${guilty}`} for ${revert}`, async () => {
-      expect(await findGuilty(match, revert)).to.equal(guilty)
+      const found = await findGuilty(match, revert, SIMULATED)
+      expect(found).to.deep.equal({ codeSigners: [], ...(guilty && { guilty }) })
     })
   }
+})
+
+describe('the blame for a match whose state is not known any more', () => {
+  it('is that of the revert’s name alone', async () => {
+    expect(await findGuilty(match, 'OV_InvalidSignature', undefined)).to.deep.equal({
+      codeSigners: [],
+    })
+    expect(await findGuilty(match, 'M_OnlyTradeExecutor', undefined)).to.deep.equal({
+      ...{ guilty: 'venue', codeSigners: [] },
+    })
+  })
+})
+
+describe('a broken invariant while the blame is looked for', () => {
+  it('is no missing proof: it reaches the caller', async () => {
+    const broken = new Proxy({} as ChainClient, {
+      get: () => () => {
+        throw new InvariantBroken('a defect')
+      },
+    })
+    const find = createGuiltyFinder({
+      ...{ client: broken, markets: [market], sender: MATCHING },
+      deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
+    })
+    const failed = await find(match, 'OV_InvalidSignature', { kind: 'mined', hash: '0x12' }).catch(
+      (error: unknown) => error,
+    )
+    expect(failed).to.be.instanceOf(InvariantBroken)
+  })
 })

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { revertName } from '../../../chain/abi/errors.js'
 import { decodeMatch } from '../../../chain/contracts/calldata.js'
-import { createGuiltyFinder, type FindGuilty } from '../../../chain/contracts/find-guilty.js'
 import { createMarkReader } from '../../../chain/contracts/read-mark.js'
 import { createMarketReader } from '../../../chain/contracts/market-reader.js'
 import { observeAccount, observeMarket } from '../../../chain/contracts/observe-account.js'
@@ -21,6 +20,7 @@ import type { Market } from '../../../core/contracts/market.js'
 import { contractOf } from '../../../core/contracts/registry.js'
 import { E18 } from '../../../core/money.js'
 import { FUTURES_PARAMETERS } from '../../../devnet/chain/futures-parameters.js'
+import { blameNow, type BlameNow } from '../../support/blame.js'
 import { aFuture } from '../../support/builders.js'
 import { ONE } from '../../support/devnet-actions.js'
 import { perform, revertOf, underEarlierManager, type Trader } from '../../support/devnet-world.js'
@@ -49,7 +49,7 @@ describe('a dated future on a chain', function () {
   let world: FuturesWorld
   let market: Market
   let client: ChainClient
-  let findGuilty: FindGuilty
+  let findGuilty: BlameNow
   let buyer: Trader
   let seller: Trader
   let poor: Trader
@@ -72,7 +72,7 @@ describe('a dated future on a chain', function () {
     if (a === undefined || b === undefined || c === undefined) throw new Error('no traders')
     ;[buyer, seller, poor] = [a, b, c]
     elsewhere = (await underEarlierManager(world)).alice
-    findGuilty = createGuiltyFinder({ client, deployment: deployment(), markets: [market] })
+    findGuilty = blameNow(world, { client, markets: [market] })
   })
   beforeEach(async () => {
     snapshot = await world.client.snapshot()

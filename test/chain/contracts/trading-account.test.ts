@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { revertName } from '../../../chain/abi/errors.js'
 import { decodeMatch } from '../../../chain/contracts/calldata.js'
-import { createGuiltyFinder, type FindGuilty } from '../../../chain/contracts/find-guilty.js'
 import { observeAccount } from '../../../chain/contracts/observe-account.js'
 import { createClaimReader } from '../../../chain/contracts/read-claims.js'
 import { chainContractOf } from '../../../chain/contracts/registry.js'
@@ -14,6 +13,7 @@ import { notionalFloor } from '../../../core/contracts/fees.js'
 import { exposedSurplus, isMarginKept } from '../../../core/contracts/future-margin.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
+import { blameNow, type BlameNow } from '../../support/blame.js'
 import { aMarket } from '../../support/builders.js'
 import {
   actionsCall,
@@ -56,7 +56,7 @@ describe('a trading account on a chain', function () {
   let world: FuturesWorld
   let market: Market
   let client: ChainClient
-  let findGuilty: FindGuilty
+  let findGuilty: BlameNow
   /** Has a position after `open`. */
   let holder: Trader
   let plain: Trader
@@ -81,7 +81,7 @@ describe('a trading account on a chain', function () {
     ;[holder, plain, other] = [a, b, c]
     const { alice, bob } = await underEarlierManager(world)
     earlier = [alice, bob]
-    findGuilty = createGuiltyFinder({ client, deployment: deployment(), markets: [market] })
+    findGuilty = blameNow(world, { client, markets: [market] })
   })
   beforeEach(async () => {
     snapshot = await world.client.snapshot()

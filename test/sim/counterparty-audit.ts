@@ -1,0 +1,19 @@
+import type { Address } from '../../core/action.js'
+import type { Change, HoldReason, Match } from '../../core/engine/change.js'
+import type { Order } from '../../core/engine/order.js'
+
+/** The order that a match has beside this one. */
+export const otherOf = ({ makerOrderId, takerOrderId }: Match, orderId: string): string =>
+  orderId === makerOrderId ? takerOrderId : makerOrderId
+
+/** Whether an order is refused or cancelled for a signature, though the code at its own signer has never refused one. */
+export function isBlamedForOther(
+  change: Change,
+  { order, hold }: { readonly order: Order; readonly hold: HoldReason | undefined },
+  hasRefused: (signer: Address) => boolean,
+): boolean {
+  if (change.kind !== 'MatchReverted' || change.revert !== 'OV_InvalidSignature') return false
+  const isRefused = change.hold === 'settlement_refused' && hold !== change.hold
+  const isEnded = change.cancelReason === 'signature_revoked'
+  return (isRefused || isEnded) && !hasRefused(order.signer)
+}
