@@ -12,7 +12,9 @@ export const cancelOnDisconnect = z
       .min(LEASE_MIN_SEC)
       .max(LEASE_MAX_SEC)
       .optional()
-      .describe('How long orders outlive a venue that is down; default 30.'),
+      .describe(
+        'How long orders outlive a venue that is down; default 30. Of several sockets of an owner the shortest counts for all; the answer has it.',
+      ),
     req_id: reqId,
   })
   .meta({

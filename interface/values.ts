@@ -218,7 +218,7 @@ export const cancelReason = z
 /** Of a socket: what its orders end with. */
 export const leaseId = z
   .string()
-  .regex(/^[0-9a-f]{32}$/)
+  .regex(/^[0-9a-f]{32}([0-9a-f]{8})?$/)
   .meta({ id: 'LeaseId', description: 'Made by the venue for one socket.' })
 
 // Query parameters arrive as text.

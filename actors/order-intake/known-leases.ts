@@ -10,7 +10,7 @@ const MAX_KNOWN = 100_000
 export interface KnownLeases {
   /** Notes a command that is in the market's log. */
   logged(market: string, command: Command): void
-  /** When the lease that is in the log ends, while less than half of it is spent and it is as long as this one. */
+  /** When the lease that is in the log ends, where that is no later than asked for and half of the time that is asked for is left. */
   unspent(market: string, renewal: Renewal): number | undefined
   /**
    * Whether an owner who has never placed an order may set one in the market: anyone can make keys, and a market has a bounded
@@ -33,13 +33,9 @@ interface Newcomers {
   readonly owners: Set<Address>
 }
 
-interface Known {
-  readonly seconds: number
-  readonly endsAtMs: number
-}
-
 export function createKnownLeases(nowMs: () => number): KnownLeases {
-  const known = new Map<string, Known>()
+  /** When each ends, in unix milliseconds. */
+  const known = new Map<string, number>()
   const keyOf = (market: string, owner: Address): string => `${owner} ${market}`
   const newcomers = new Map<string, Newcomers>()
   return {
@@ -59,14 +55,14 @@ export function createKnownLeases(nowMs: () => number): KnownLeases {
       const key = keyOf(market, command.owner)
       known.delete(key)
       if (command.kind === 'EndLease') return
-      known.set(key, { seconds: command.seconds, endsAtMs: nowMs() + command.seconds * 1_000 })
+      known.set(key, nowMs() + command.seconds * 1_000)
       const [oldest] = known.keys()
       if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest)
     },
     unspent(market, { owner, seconds, nowMs: now }) {
-      const lease = known.get(keyOf(market, owner))
-      if (lease?.seconds !== seconds) return undefined
-      return 2 * (lease.endsAtMs - now) > seconds * 1_000 ? lease.endsAtMs : undefined
+      const endsAtMs = known.get(keyOf(market, owner))
+      if (endsAtMs === undefined || endsAtMs > now + seconds * 1_000) return undefined
+      return 2 * (endsAtMs - now) > seconds * 1_000 ? endsAtMs : undefined
     },
   }
 }

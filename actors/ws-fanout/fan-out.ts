@@ -11,7 +11,7 @@ import { answerBalances, answerOrderFacts } from './answers.js'
 import { createBalances } from './balances.js'
 import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
-import { createLeaseKeeper } from './leases.js'
+import { createLeaseKeeper } from './lease-keeper.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
@@ -66,16 +66,20 @@ export interface FanOut {
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
   const authenticate = await openAuthenticate({ bus, words, nowMs })
+  const leases = createLeaseKeeper({ bus, log })
   const feeds = new Map<string, MarketFeed>()
   /** Before the server listens there is no client to tell. */
   let tellClients: (feed: MarketFeed) => void = () => undefined
   const onListed = (name: string): void => {
     const feed = feeds.get(name)
-    if (feed !== undefined) tellClients(feed)
+    if (feed === undefined) return
+    tellClients(feed)
+    leases.widen(name)
   }
   const follow = async (market: Market): Promise<void> => {
     const from = options.feeds ?? bus
-    const feed = await openMarketFeed({ ...options, bus: from, market, onListed })
+    const onPlaced = leases.onPlaced.bind(leases)
+    const feed = await openMarketFeed({ ...options, bus: from, market, onListed, onPlaced })
     feeds.set(market.market, feed)
     if (feed.market.enabled && feed.isCaughtUp()) onListed(market.market)
   }
@@ -95,7 +99,6 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const balances = createBalances({ listedFeeds, reader: options.funds, nowMs })
   const venue = { balances: createBalancesChannel({ balances, listedFeeds, nowMs }) }
   while (options.listensWhenReady === true && !isReady()) await delay(LOOK_EVERY_MS)
-  const leases = createLeaseKeeper({ bus, log })
   const server = await startServer({
     ...options,
     ...{ authenticate, leases, findFeed, listedFeeds, venue, isReady },

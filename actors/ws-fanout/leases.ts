@@ -1,23 +1,14 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { CancelsAnswer, CancelsKind } from '../../bus-schemas/cancels.js'
 import type { Address } from '../../core/action.js'
-import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { isLeaseSec } from '../../core/entry/read-cancels.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { asJsonObject, fieldOf, sentField } from '../../core/json.js'
-import { askOneMarket } from '../../runtime/bus/ask-intake.js'
-import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
 import type { ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
-import { MAX_LEASES } from './limits.js'
+import type { HeldPart, LeaseKeeper } from './lease-keeper.js'
 import { errorFrame, leaseFrame } from './server-frames.js'
 
 /** How long a socket's orders outlive the process that holds the socket, unless the client says otherwise. */
 const DEFAULT_SEC = 30
-const RETRY_MS = 1_000
 
 export type LeaseRequest = Extract<ClientFrame, { op: 'cancel_on_disconnect' | 'cancel_all_after' }>
 
@@ -27,8 +18,6 @@ export interface SocketLeases {
   request(frame: LeaseRequest, owner: Address | undefined): void
   /** The lease that the orders of this socket end with; undefined unless the client has asked for one. */
   leaseId(): string | undefined
-  /** A market is listed from now on: the socket's lease is opened in it as well. */
-  onListed(market: string): void
   /** The socket is closed: its orders are cancelled. */
   end(): void
 }
@@ -40,149 +29,33 @@ export interface LeasesOfSocket {
   readonly listedMarkets: () => readonly string[]
 }
 
-/** The leases of all sockets of this process. */
-export interface LeaseKeeper extends Running {
-  open(socket: LeasesOfSocket): SocketLeases
-}
-
-export interface LeaseKeeperOptions {
-  readonly bus: Pick<Bus, 'ask' | 'isConnected'>
-  readonly log: Logger
-  /** Most leases at once. */
-  readonly maxLeases?: number
-}
-
-/** A lease that a socket holds, in the logs of these markets. */
-interface Held {
-  readonly owner: Address
-  readonly leaseId: string
-  readonly seconds: number
-  markets: readonly string[]
-  timer: NodeJS.Timeout | undefined
-}
-
-/** What is asked of each market. */
-interface Asking {
-  readonly kind: CancelsKind
-  readonly owner: Address
-  readonly markets: readonly string[]
-  readonly body: object
-}
-
-type Ask = (asking: Asking) => Promise<(CancelsAnswer | undefined)[]>
-
-/** The leases that this process keeps alive. */
-interface Keeping {
-  readonly log: Logger
-  readonly ask: Ask
-  readonly hasRoom: () => boolean
-  /** Opens it in every market and keeps it alive; false when a market has not opened it. `onEnded`: it has ended in one. */
-  readonly hold: (lease: Held, onEnded: () => void) => Promise<boolean>
-  /** Opens it in one market more, however often that takes: until then the market cancels what is placed under it. */
-  readonly widen: (lease: Held, market: string) => Promise<void>
-  /** Ends it with its orders. */
-  readonly drop: (lease: Held) => void
-}
-
-export function createLeaseKeeper({
-  bus,
-  log,
-  maxLeases = MAX_LEASES,
-}: LeaseKeeperOptions): LeaseKeeper {
-  const held = new Set<Held>()
-  const ending = new Set<Promise<unknown>>()
-  const ask: Ask = ({ kind, owner, markets, body }) =>
-    Promise.all(
-      markets.map((market) => {
-        const request_id = randomUUID()
-        const sent = { request_id, kind, market, body: JSON.stringify(body), authenticated: owner }
-        return askOneMarket(bus, sent)
-      }),
-    )
-  const askFor = (kind: CancelsKind, { owner, leaseId, seconds, markets }: Held) =>
-    ask({ kind, owner, markets, body: { lease_id: leaseId, seconds } })
-
-  /** What is in the log holds for twice as long as it takes until it is written again. */
-  const renewLater = (lease: Held, onEnded: () => void, inMs = lease.seconds * 500): void => {
-    lease.timer = setTimeout(() => {
-      renew(lease, onEnded).catch((error: unknown) => {
-        log.error({ err: error, lease: lease.leaseId }, 'a lease could not be renewed')
-        onEnded()
-      })
-    }, inMs)
-  }
-  const renew = async (lease: Held, onEnded: () => void): Promise<void> => {
-    const answers = await askFor('renew_lease', lease)
-    if (!held.has(lease)) return
-    if (answers.some((each) => codeOf(each) === cancelsRefusals.leaseEnded.code)) return onEnded()
-    const isRenewed = answers.every((each) => each?.kind === 'lease')
-    renewLater(lease, onEnded, isRenewed ? undefined : RETRY_MS)
-  }
-  const hold: Keeping['hold'] = async (lease, onEnded) => {
-    held.add(lease)
-    const answers = await askFor('open_lease', lease)
-    const isOpen = held.has(lease) && answers.every((each) => each?.kind === 'lease')
-    // Also when it was dropped meanwhile: the question that opened it may have come later than the one that ended it.
-    if (isOpen) renewLater(lease, onEnded)
-    else drop(lease)
-    return isOpen
-  }
-  const widen: Keeping['widen'] = (lease, market) => openLater({ held, askFor }, lease, market)
-  const drop = (lease: Held): void => {
-    clearTimeout(lease.timer)
-    held.delete(lease)
-    const asked = askFor('end_lease', lease).catch((error: unknown) => {
-      // It ends by itself when its time is over.
-      log.warn({ err: error, lease: lease.leaseId }, 'a lease could not be ended')
-    })
-    ending.add(asked)
-    void asked.then(() => ending.delete(asked))
-  }
-  const keeping: Keeping = { log, ask, hasRoom: () => held.size < maxLeases, hold, widen, drop }
-  return {
-    open: (socket) => createSocketLeases(keeping, socket),
-    stop: async () => {
-      for (const lease of [...held]) drop(lease)
-      await Promise.all(ending)
-    },
-  }
-}
-
-interface Opening {
-  readonly held: ReadonlySet<Held>
-  readonly askFor: (kind: CancelsKind, lease: Held) => ReturnType<Ask>
-}
-
-/** Asks a market again until it has opened the lease; one that has ended meanwhile is ended there as well. */
-async function openLater({ held, askFor }: Opening, lease: Held, market: string): Promise<void> {
-  const inMarket = { ...lease, markets: [market] }
-  while (held.has(lease) && !lease.markets.includes(market)) {
-    const [answer] = await askFor('open_lease', inMarket)
-    if (!held.has(lease)) return void (await askFor('end_lease', inMarket))
-    if (answer?.kind === 'lease') lease.markets = [...new Set([...lease.markets, market])]
-    else await delay(RETRY_MS, undefined, { ref: false })
-  }
-}
-
-function createSocketLeases(keeping: Keeping, socket: LeasesOfSocket): SocketLeases {
+/** The leases of a socket, of which the keeper holds one for all sockets of the owner. */
+export function createSocketLeases(
+  keeper: Pick<LeaseKeeper, 'hold' | 'ask'>,
+  socket: LeasesOfSocket,
+  log: Logger,
+): SocketLeases {
   const { connection } = socket
-  let own: Held | undefined
+  let isOver = false
+  let holding: Promise<HeldPart | undefined> | undefined
+  let own: HeldPart | undefined
 
   const onEnded = (): void => {
-    if (own === undefined) return
-    keeping.drop(own)
     own = undefined
+    holding = undefined
     connection.send(errorFrame('lease_ended'))
   }
   const onDisconnect = async (owner: Address, { reqId, seconds }: LeaseTerms): Promise<void> => {
-    if (own !== undefined) return connection.send(leaseFrame({ reqId, ...own }))
-    if (!keeping.hasRoom()) return connection.send(errorFrame('lease_failed', { reqId }))
-    const leaseId = randomBytes(16).toString('hex')
-    const lease = { owner, leaseId, seconds, markets: socket.listedMarkets(), timer: undefined }
-    own = lease
-    if (await keeping.hold(lease, onEnded)) return connection.send(leaseFrame({ reqId, ...lease }))
-    if (own === lease) own = undefined
-    connection.send(errorFrame('lease_failed', { reqId }))
+    holding ??= keeper.hold({ owner, seconds, markets: socket.listedMarkets(), onEnded })
+    const part = await holding
+    if (isOver) return part?.leave()
+    if (part === undefined) holding = undefined
+    own = part
+    connection.send(
+      part === undefined
+        ? errorFrame('lease_failed', { reqId })
+        : leaseFrame({ reqId, leaseId: part.leaseId, seconds: part.seconds() }),
+    )
   }
   const request = (frame: LeaseRequest, owner: Address | undefined): void => {
     const { op, reqId } = frame
@@ -196,23 +69,18 @@ function createSocketLeases(keeping: Keeping, socket: LeasesOfSocket): SocketLea
     const answering =
       op === 'cancel_on_disconnect'
         ? onDisconnect(owner, terms)
-        : cancelAllAfter(keeping, socket, { owner, ...terms })
+        : cancelAllAfter(keeper, socket, { owner, ...terms })
     answering.catch((error: unknown) => {
-      keeping.log.error({ err: error }, 'a lease could not be set')
+      log.error({ err: error }, 'a lease could not be set')
       connection.send(errorFrame('lease_failed', { reqId }))
     })
   }
   return {
     request,
     leaseId: () => own?.leaseId,
-    onListed(market) {
-      if (own === undefined) return
-      keeping.widen(own, market).catch((error: unknown) => {
-        keeping.log.error({ err: error, market }, 'a lease could not be opened in a new market')
-      })
-    },
     end() {
-      if (own !== undefined) keeping.drop(own)
+      isOver = true
+      own?.leave()
       own = undefined
     },
   }
@@ -220,7 +88,7 @@ function createSocketLeases(keeping: Keeping, socket: LeasesOfSocket): SocketLea
 
 /** Sets the lease over all orders of the owner, and answers with the earliest of its ends. */
 async function cancelAllAfter(
-  { ask }: Keeping,
+  { ask }: Pick<LeaseKeeper, 'ask'>,
   { connection, listedMarkets }: LeasesOfSocket,
   { owner, reqId, seconds, market }: LeaseTerms & { readonly owner: Address },
 ): Promise<void> {
@@ -237,9 +105,6 @@ async function cancelAllAfter(
       : errorFrame('lease_failed', { reqId }),
   )
 }
-
-const codeOf = (answer: CancelsAnswer | undefined): string | undefined =>
-  answer?.kind === 'refused' ? answer.refusal.code : refusals.cancelTarget.code
 
 interface LeaseTerms {
   readonly reqId: string | undefined

@@ -5,6 +5,7 @@ import { withTerms } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView } from '../../core/engine/feed.js'
+import type { Order } from '../../core/engine/order.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
 import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
 import { createFillsChannel, type FillsChannel } from './fills-channel.js'
@@ -85,6 +86,8 @@ interface MarketFeedOptions {
   readonly onFrames?: (market: string, storedAtMs: number) => void
   /** Called when the market becomes a listed one whose feed is caught up. */
   readonly onListed?: (market: string) => void
+  /** Called with each order that the market has taken. */
+  readonly onPlaced?: (market: string, order: Order) => void
   /** The feed cannot go on: the stream broke off or holds an impossible block. */
   readonly onFailure: (error: Error) => void
 }
@@ -120,6 +123,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
       const tradeSeq = view.lastTradeSeq
       for (const fold of folds) fold.before?.(change)
       applyChange(view, change)
+      if (change.kind === 'OrderPlaced') options.onPlaced?.(market.market, change.order)
       const ownerSeq = links.note(change.seq, change.owner)
       if (!isRecent) continue
       const frames = changeFrames(view.market, change, { tradeSeq, ownerSeq })

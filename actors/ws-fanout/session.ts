@@ -6,7 +6,8 @@ import { readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
-import type { LeaseKeeper, SocketLeases } from './leases.js'
+import type { LeaseKeeper } from './lease-keeper.js'
+import { createSocketLeases } from './leases.js'
 import { KEEP_NONCES_MS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import { createOrderEntry, underLease, type OrderEntryParts } from './order-entry.js'
@@ -31,7 +32,7 @@ export interface SessionParts
   extends Omit<SubscriptionsParts, 'limits'>, Omit<OrderEntryParts, 'limits'> {
   readonly limits: SubscriptionsParts['limits'] & OrderEntryParts['limits']
   readonly authenticate: Authenticate
-  readonly leases: Pick<LeaseKeeper, 'open'>
+  readonly leases: Pick<LeaseKeeper, 'hold' | 'ask'>
 }
 
 type Auth = Extract<ClientFrame, { op: 'auth' }>
@@ -40,11 +41,12 @@ export function createSession(parts: SessionParts): Session {
   const { connection, authenticate } = parts
   const subscriptions = createSubscriptions(parts)
   const enter = createOrderEntry(parts)
-  const leases = parts.leases.open({
+  const ofSocket = {
     connection,
-    findMarket: (identifier) => parts.findFeed(identifier)?.market.market,
+    findMarket: (identifier: string) => parts.findFeed(identifier)?.market.market,
     listedMarkets: () => parts.listedFeeds().map(({ market }) => market.market),
-  })
+  }
+  const leases = createSocketLeases(parts.leases, ofSocket, parts.log)
   /** The authenticated address of this connection. */
   let owner: Address | undefined
   let isAuthenticating = false
@@ -102,20 +104,15 @@ export function createSession(parts: SessionParts): Session {
     subscriptions.end()
     leases.end()
   }
-  const onListed = tellListed(connection, subscriptions, leases)
+  const onListed = tellListed(connection, subscriptions)
   return { onText, onListed, end }
 }
 
 const tellListed =
-  (
-    connection: Pick<Connection, 'isOpen'>,
-    subscriptions: Pick<Subscriptions, 'onListed'>,
-    leases: Pick<SocketLeases, 'onListed'>,
-  ) =>
+  (connection: Pick<Connection, 'isOpen'>, subscriptions: Pick<Subscriptions, 'onListed'>) =>
   (feed: MarketFeed): void => {
     if (!connection.isOpen()) return
     subscriptions.onListed(feed)
-    leases.onListed(feed.market.market)
   }
 
 /** The authenticated address in lower case, or the reason for refusal. */

@@ -3,6 +3,7 @@ import type { AmountE18 } from '../money.js'
 import type { AskedReason, EndReason } from './change.js'
 import type { Command } from './command.js'
 import { cancelOrder, type Step } from './emit-change.js'
+import { leaseOf } from './lease-id.js'
 import { CANCEL_ROOM_OF_COMMAND } from './limits.js'
 import type { LiveOrder } from './live-order.js'
 import type { Side } from './order.js'
@@ -103,9 +104,13 @@ function isMeant(cancel: MassCancel, live: LiveOrder): boolean {
     live.rank <= upToRank &&
     (side === undefined || live.side === side) &&
     (subaccountId === undefined || live.order.subaccountId === subaccountId) &&
-    (leaseId === undefined || live.order.leaseId === leaseId)
+    (leaseId === undefined || isUnder(leaseId, live.order.leaseId))
   )
 }
+
+/** Whether an order names this lease, or a part of it. */
+const isUnder = (leaseId: string, named: string | undefined): boolean =>
+  named === leaseId || (named !== undefined && leaseOf(named) === leaseId)
 
 /** Cancels what there is room for; returns how many orders are left. */
 function carryOut(step: Step, cancel: MassCancel, outcomes?: CancelOutcome[]): number {

@@ -4,6 +4,7 @@ import { assert } from '../assert.js'
 import { cancelScope, type CancelsAnswer } from './cancel-many.js'
 import type { Command } from './command.js'
 import type { Step } from './emit-change.js'
+import { leaseOf } from './lease-id.js'
 import { LEASES_MAX } from './limits.js'
 import type { Order } from './order.js'
 import type { MatcherState } from './state.js'
@@ -79,7 +80,10 @@ export function applySetLease(
 
 type EndLease = Extract<Command, { kind: 'EndLease' }>
 
-/** Ends a lease at once; its orders are cancelled if the command says so. An order that names it later is cancelled. */
+/**
+ * Ends a lease at once; its orders are cancelled if the command says so. An order that names it later is cancelled. Of a part
+ * of a lease only the orders are cancelled: the lease goes on for the other parts.
+ */
 export function applyEndLease(
   step: Step,
   { owner, leaseId, cancels }: EndLease,
@@ -107,5 +111,5 @@ export function endLeases(step: Step): void {
 
 /** Whether an order names a lease that has ended, or never was its owner's: it comes too late and is cancelled. */
 export function isOfEndedLease({ leases }: MatcherState, { leaseId, owner }: Order): boolean {
-  return leaseId !== undefined && leases.byKey.get(leaseId)?.owner !== owner
+  return leaseId !== undefined && leases.byKey.get(leaseOf(leaseId))?.owner !== owner
 }

@@ -165,8 +165,8 @@ const malformedInteger = (fields: JsonFields, name: string): { readonly refusal:
   refusal: invalidInteger(name, fields[name]),
 })
 
-/** The lease of a socket, as the fan-out names it. */
-const LEASE_ID = /^[0-9a-f]{32}$/
+/** The lease of an owner's sockets as the fan-out names it, or the part of one socket. */
+const LEASE_ID = /^[0-9a-f]{32}([0-9a-f]{8})?$/
 
 export const isLeaseId = (value: unknown): value is string =>
   typeof value === 'string' && LEASE_ID.test(value)

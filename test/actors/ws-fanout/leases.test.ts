@@ -12,11 +12,14 @@ import { refusals } from '../../../core/entry/refusals.js'
 import { addressOf, alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'
-import { aFuture } from '../../support/builders.js'
+import { aFuture, anOrder } from '../../support/builders.js'
+import { aChange } from '../../support/changes.js'
 import { declareFeed, startRig, type FanOutRig } from '../../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../../support/socket-client.js'
 
-const LEASE_ID = /^[0-9a-f]{32}$/
+const LEASE_ID = /^[0-9a-f]{40}$/
+/** The lease of which a socket holds a part. */
+const leaseOf = ({ lease_id: leaseId = '' }: Frame): string => leaseId.slice(0, 32)
 const ENDS_AT_MS = Date.parse('2026-11-21T10:01:00Z')
 
 describe('leases of sockets', () => {
@@ -63,13 +66,13 @@ describe('leases of sockets', () => {
     expect(kinds()).to.deep.equal(['open_lease', 'end_lease'])
     for (const each of asked) {
       expect(each).to.include({ market: rig.market.market, authenticated: addressOf(alicesKey) })
-      expect(JSON.parse(each.body)).to.deep.equal({ lease_id: opened.lease_id, seconds: 30 })
+      expect(JSON.parse(each.body)).to.deep.equal({ lease_id: leaseOf(opened), seconds: 30 })
     }
   })
 
   it('opens it as well in a market that is listed later, as soon as that answers', async () => {
     const client = await authenticated()
-    const { lease_id: leaseId } = await reply(client, { op: 'cancel_on_disconnect' })
+    const leaseId = leaseOf(await reply(client, { op: 'cancel_on_disconnect' }))
     const { market } = aFuture()
     let asks = 0
     answer = (request) => {
@@ -91,6 +94,20 @@ describe('leases of sockets', () => {
       expect(each).to.include({ authenticated: addressOf(alicesKey) })
       expect(JSON.parse(each.body)).to.deep.equal({ lease_id: leaseId, seconds: 30 })
     }
+  })
+
+  it('has an order cancelled that comes after its socket, while another socket holds the lease', async () => {
+    const [first, second] = [await authenticated(), await authenticated()]
+    const { lease_id: gone } = await reply(first, { op: 'cancel_on_disconnect' })
+    await reply(second, { op: 'cancel_on_disconnect' })
+    expect(kinds()).to.deep.equal(['open_lease'])
+    first.ws.terminate()
+    await first.closed
+    const order = anOrder({ owner: addressOf(alicesKey), leaseId: gone ?? '' })
+    const placed = aChange(1, order, { kind: 'OrderPlaced', order, rank: 1 }, { open: 5n })
+    await rig.publish([placed])
+    await eventually(() => kinds().includes('end_lease'))
+    expect(JSON.parse(asked.at(-1)?.body ?? '')).to.deep.equal({ lease_id: gone, seconds: 30 })
   })
 
   it('puts the lease on the orders that its owner places by the socket, and on no other', async () => {
