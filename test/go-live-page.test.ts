@@ -51,7 +51,6 @@ function commandsOfPage(): string[] {
 }
 
 describe('docs/GO-LIVE.md, tried against a recorded node', function () {
-  this.timeout(120_000)
   const dir = tempDir()
   const recorded = recordedNode.parse(JSON.parse(readFileSync(inProject(RECORDED_NODE), 'utf8')))
   const nodes: ServedRpc[] = []

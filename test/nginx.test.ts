@@ -24,7 +24,6 @@ describe('docs/nginx.conf', () => {
 
 function tryWith(nginx: string): void {
   describe('in front of a gateway and a fan-out', function () {
-    this.timeout(120_000)
     const dir = tempDir()
     let port: number
     let proxy: ChildProcess | undefined

@@ -58,8 +58,6 @@ it('breaks once', () => {
 })`
 
 describe('./venue test', function () {
-  this.timeout(120_000)
-
   it('adds up both runs', () => {
     const { code, lines } = run({ one: PASSES, 'e2e/two': PASSES })
     expect(lines.at(-1)).to.equal('2 passed, 0 failed')

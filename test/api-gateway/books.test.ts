@@ -19,6 +19,7 @@ import { openHistory, streamed } from '../support/history.js'
 import { silentLog } from '../support/intake-stage.js'
 import { marketActs } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
+import { runs } from '../support/property-runs.js'
 
 const market = aMarket()
 const HEAD = '{"market_presentation":'
@@ -60,7 +61,7 @@ describe('rendered books', () => {
           history.remove()
         }
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
   })
 

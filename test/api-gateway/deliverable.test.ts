@@ -89,7 +89,6 @@ describe('a deliverable future that is enabled', () => {
   let header: string
 
   before(async function () {
-    this.timeout(120_000)
     markets = marketsOf()
     const [spot, deliverable] = markets
     if (spot === undefined || deliverable === undefined) throw new Error('a row was refused')

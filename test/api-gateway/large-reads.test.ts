@@ -155,7 +155,6 @@ describe('a gateway with a hostile client', () => {
   const ORDERS = 10
 
   it('goes on accepting orders and serving others, and disconnects what stands still', async function () {
-    this.timeout(180_000)
     const gateway = await aGatewayStage(
       { trustedProxies: 1, largeReads: { maxPerAddress: 4, max: 4 } },
       {

@@ -61,7 +61,6 @@ describe('read routes of the gateway', () => {
   })
 
   it('waits for the chain no longer than its bound', async function () {
-    this.timeout(60_000)
     const chainMarkets = { readMarket: () => new Promise<undefined>(() => undefined) }
     const other = await aGatewayStage({ markets: [aPerp()], chainMarkets })
     try {

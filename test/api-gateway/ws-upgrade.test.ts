@@ -164,7 +164,6 @@ describe('the relay of /v1/ws', () => {
   })
 
   it('pauses the fan-out while the client does not read, and loses nothing', async function () {
-    this.timeout(120_000)
     const frame = 'x'.repeat(256 * 1024)
     const frames = 200
     let source: Socket | undefined

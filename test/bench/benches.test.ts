@@ -22,7 +22,6 @@ describe('benches', () => {
 
   for (const [name, load] of Object.entries(BENCHES)) {
     it(`${name} runs and gives its figures`, async function () {
-      this.timeout(240_000)
       const report = await runBench(await load(), 'tiny', { startVenue })
       expect(report.name).to.equal(name)
       expect(report.rows).to.not.be.empty

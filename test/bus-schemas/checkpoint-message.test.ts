@@ -36,6 +36,7 @@ import {
   type MarketAct,
 } from '../support/market-commands.js'
 import { resealed } from '../support/resealed.js'
+import { runs } from '../support/property-runs.js'
 import { startCapture, takeSnapshot } from '../support/snapshots.js'
 
 const MARKET = 'cNGN-USDC'
@@ -169,7 +170,7 @@ describe('checkpoints', () => {
           expect(takeSnapshot(restoreSnapshot(captured))).to.deep.equal(expected)
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
     expect(read, 'changes during all captures').to.be.above(1_000)
   })
@@ -337,7 +338,7 @@ describe('checkpoints', () => {
         expect(decodeCheckpoint(olderOf(messages), LOG_MARKET, versions)).to.deep.equal(checkpoint)
         expect(decodeCheckpoint(messages, LOG_MARKET, versions)).to.deep.equal(checkpoint)
       }),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 })

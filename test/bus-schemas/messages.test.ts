@@ -65,6 +65,7 @@ import * as cancels from '../support/arbitrary-cancels.js'
 import { anyTerms } from '../support/arbitrary-markets.js'
 import { anyGasStanding, anyTransfer } from '../support/arbitrary-transfers.js'
 import { priceE18 } from '../../core/money.js'
+import { runs } from '../support/property-runs.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
 import { bytes, message, type Declared } from './declared.js'
 import { ownerMessages } from './owner-messages.js'
@@ -295,6 +296,9 @@ function renumbered(value: unknown, next: () => number, name = ''): unknown {
 
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
 
+const isRefusal = (error: unknown): boolean =>
+  error instanceof MalformedMessage || error instanceof InvariantBroken
+
 describe('declared messages', () => {
   for (const { name, any, write, read } of declared) {
     describe(name, () => {
@@ -307,14 +311,12 @@ describe('declared messages', () => {
             try {
               text = write(other as never)
             } catch (error) {
-              const isRefused =
-                error instanceof MalformedMessage || error instanceof InvariantBroken
-              expect(isRefused, String(error)).to.equal(true)
+              expect(isRefusal(error), String(error)).to.equal(true)
               return
             }
             expect(read(text)).to.deep.equal(other)
           }),
-          { numRuns: 500 },
+          { numRuns: runs(500) },
         )
       })
 
@@ -351,14 +353,12 @@ describe('declared messages', () => {
             try {
               found = read(bad)
             } catch (error) {
-              const isRefused =
-                error instanceof MalformedMessage || error instanceof InvariantBroken
-              expect(isRefused, String(error)).to.equal(true)
+              expect(isRefusal(error), String(error)).to.equal(true)
               return
             }
             expect(write(found as never)).to.equal(bad)
           }),
-          { numRuns: 1_000 },
+          { numRuns: runs(1_000) },
         )
       })
 

@@ -13,6 +13,7 @@ import type { Block } from '../../core/engine/change.js'
 import { MalformedMessage, oneOf, text, uint, whole } from '../../core/wire/codec.js'
 import { mapped, struct } from '../../core/wire/compound.js'
 import { anyBlock } from '../support/arbitrary-blocks.js'
+import { runs } from '../support/property-runs.js'
 
 /** A position in three releases: two amounts, then one with its sign, then also who counted it. */
 interface Sided {
@@ -135,7 +136,7 @@ describe('versions of a declaration', () => {
         const form = Buffer.from(written).toString('utf8').slice('[5'.length)
         if (version !== 5) refused(`[${JSON.stringify(version)}${form}`)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -70,7 +70,6 @@ const RESOLUTIONS = [
 
 /** Packed and installed as a user would, without a registry: viem is linked. */
 describe('the package of the client', function () {
-  this.timeout(300_000)
   let work: string
   let built: string
   let project: string

@@ -23,6 +23,7 @@ import {
   testDomain,
   testPrivateKey,
 } from '../support/builders.js'
+import { runs } from '../support/property-runs.js'
 
 const market = marketEntry(aMarket())
 const signer = privateKeyToAccount(testPrivateKey)
@@ -105,7 +106,7 @@ describe('sign order', () => {
         expect(worstFee.toString()).to.equal(body.worst_fee)
         expect(worstFee * 10_000n >= limitPrice * 30n).to.equal(true)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 

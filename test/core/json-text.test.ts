@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { jsonText } from '../../core/json.js'
+import { runs } from '../support/property-runs.js'
 
 const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
 const anyText = fc.oneof(fc.string(), fc.string({ unit: anyUnit }))
@@ -11,7 +12,7 @@ describe('text in JSON', () => {
       fc.property(anyText, (text) => {
         expect(jsonText(text)).to.equal(JSON.stringify(text))
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

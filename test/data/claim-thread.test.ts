@@ -18,7 +18,6 @@ describe('claims that a thread stores', () => {
   const position = (streamSeq: number) => ({ streamSeq, lastNo: streamSeq })
 
   it('has every claim before, while and after the thread stores it', async function () {
-    this.timeout(60_000)
     const registry = openIntakeRegistry(path, openClaimThread(path))
     const expectTaken = (count: number): void => {
       for (const number of [0, count >> 1, count - 1]) {
@@ -44,7 +43,6 @@ describe('claims that a thread stores', () => {
   })
 
   it('closes once the batch that is on its way is stored', async function () {
-    this.timeout(60_000)
     const registry = openIntakeRegistry(path, openClaimThread(path))
     registry.fold(market, numberedClaims(0, MAX_RECENT_CLAIMS), position(1))
     registry.fold(market, numberedClaims(MAX_RECENT_CLAIMS, 1), position(2))

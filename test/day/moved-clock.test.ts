@@ -14,8 +14,6 @@ function run(...command: string[]) {
 }
 
 describe('a moved clock', function () {
-  this.timeout(120_000)
-
   it('is that of Node, of its children, of the bus server and of the local chain', () => {
     const { stdout, stderr } = run(process.execPath, inProject('dist/test/day/show-clocks.js'))
     expect(stdout, stderr).to.match(/^\{/)

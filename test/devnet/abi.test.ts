@@ -151,7 +151,6 @@ describe('the ABIs that the venue speaks', () => {
   let artifacts: Artifacts
 
   before(async function () {
-    this.timeout(120_000)
     artifacts = await compileContracts()
   })
 

@@ -26,7 +26,6 @@ const KEPT_OUT: Readonly<Record<string, RegExp>> = {
 }
 
 describe('bundles', function () {
-  this.timeout(120_000)
   before(provideBundles)
 
   it('are made of all that the Procfile and the launcher start', () => {

@@ -79,7 +79,6 @@ describe('devnet/feeder', () => {
   })
 
   describe('on a chain with a block every second', function () {
-    this.timeout(60_000)
     let world: World
 
     before(async () => {

@@ -33,7 +33,6 @@ const PRICE = 650n * 10n ** 12n
 
 /** The venue and its keepers, on one clock: that of the chain. */
 describe('the calendar of a venue', function () {
-  this.timeout(300_000)
   let world: FuturesWorld
   let venue: SeriesVenue
   let calendar: CalendarKeeper

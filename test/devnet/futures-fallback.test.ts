@@ -26,7 +26,6 @@ const FUNDS = { usdc: 1_000n * ONE, cngn: 1_000_000n * ONE }
 const [AT_1538, AT_1562] = [650_000_000_000_000n, 640_000_000_000_000n] as const
 
 describe('a series whose fixing is incomplete', function () {
-  this.timeout(300_000)
   let world: FuturesWorld
   let venue: SeriesVenue
   let long: Trader

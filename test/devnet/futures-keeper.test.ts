@@ -22,7 +22,6 @@ import {
 type Series = readonly [bigint, bigint, bigint, bigint, number]
 
 describe('the life of a series that the feeder keeps', function () {
-  this.timeout(120_000)
   let world: FuturesWorld
   let keeper: FuturesKeeper
   let long: Trader

@@ -31,7 +31,6 @@ const FUNDS = { usdc: 2_000n * ONE, cngn: 3_000_000n * ONE }
 type Json = Record<string, unknown>
 
 describe('a series from its listing to its history', function () {
-  this.timeout(300_000)
   let world: FuturesWorld
   let venue: SeriesVenue
   let alice: Trader

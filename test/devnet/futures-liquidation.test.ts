@@ -37,7 +37,6 @@ const EXECUTE = parseAbi([
 const MILLI = 10n ** 15n
 
 describe('a liquidation by a signed action', function () {
-  this.timeout(120_000)
   let world: FuturesWorld
   let snapshot: Hex
   /** 10 contracts long with 1,100 USDC. */

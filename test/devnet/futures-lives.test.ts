@@ -43,7 +43,6 @@ interface Life {
 }
 
 describe('random lives of futures accounts', function () {
-  this.timeout(300_000)
   let world: FuturesWorld
   let lives: Life[]
   let rescuer: Trader

@@ -25,7 +25,6 @@ const ROUNDS = 30
 const STEP = 30
 
 describe('two accounts of one owner that trade with each other', function () {
-  this.timeout(300_000)
   let world: FuturesWorld
   let pair: readonly [Trader, Trader]
   let rescuer: Trader

@@ -17,7 +17,6 @@ const run = (
   })
 
 describe('the help of a command', function () {
-  this.timeout(60_000)
   before(provideBundles)
 
   const COMMANDS = [...run('./venue', ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)]

@@ -184,7 +184,6 @@ describe('devnet/launcher-log', () => {
   })
 
   it('is followed by ./venue logs when the file is set aside', async function () {
-    this.timeout(20_000)
     const log = openLogFile(dir, 'x', { fileBytes: 10, files: 2 })
     log.write('before-it')
     const follower = spawn('./venue', ['logs', 'x'], {

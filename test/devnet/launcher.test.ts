@@ -19,7 +19,6 @@ const STAND_IN = 'exec node dist/test/devnet/fake-worker.js'
 
 /** The real launcher, bus and chain; the venue's own processes are stand-ins. */
 describe('devnet/launcher', function () {
-  this.timeout(120_000)
   let dir = ''
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'venue-launcher-'))

@@ -29,6 +29,7 @@ import {
   setPrices,
   stopTheClock,
 } from '../support/perp-world.js'
+import { runs } from '../support/property-runs.js'
 
 type Act =
   | {
@@ -222,7 +223,7 @@ async function playDays(stage: Stage): Promise<void> {
       await day.end()
     }),
     // A failing day is shrunk for so long.
-    { numRuns: DAYS, interruptAfterTimeLimit: 150_000, markInterruptAsFailure: true },
+    { numRuns: runs(DAYS), interruptAfterTimeLimit: runs(150_000), markInterruptAsFailure: true },
   )
   const { placed, refused, settled } = tally
   expect([placed > 20, refused > 0, settled > 5], JSON.stringify(tally)).to.not.include(false)
@@ -230,7 +231,6 @@ async function playDays(stage: Stage): Promise<void> {
 
 /** At constant facts no accepted sequence of orders is refused on the chain for margin (decision P7). */
 describe('orders of a perpetual that the venue accepts', function () {
-  this.timeout(240_000)
   let stage: Stage
   let fresh: Hex
 
@@ -266,7 +266,6 @@ describe('orders of a perpetual that the venue accepts', function () {
 })
 
 describe('orders of a future that the venue accepts', function () {
-  this.timeout(240_000)
   let stage: Stage
 
   before(async () => {

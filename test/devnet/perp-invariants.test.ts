@@ -13,6 +13,7 @@ import {
   settleCall,
   trade,
 } from '../support/perp-world.js'
+import { runs } from '../support/property-runs.js'
 
 const RUNS = 8
 const TRADERS = 3
@@ -43,7 +44,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 /** Random trades at 0.00065, prices, times and settlements between accounts with plenty of cash. */
 describe('cash of a perpetual', function () {
-  this.timeout(120_000)
   let world: World
   let traders: Trader[]
 
@@ -128,7 +128,7 @@ describe('cash of a perpetual', function () {
         expect(rounding <= bound && rounding >= -bound).to.equal(true)
         await world.client.revert({ id: snapshot })
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     )
   })
 })

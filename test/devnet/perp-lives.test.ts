@@ -36,7 +36,6 @@ const BLOCKS = 54
 
 /** Trades, prices, funding and settlements; after each the margin of every account, as core computes it and as the manager does. */
 describe('random lives of perpetual accounts', function () {
-  this.timeout(240_000)
   let world: World
   let client: ChainClient
   let market: Market

@@ -20,7 +20,6 @@ function up(env: Readonly<Record<string, string>>) {
 }
 
 describe('a start that cannot succeed', function () {
-  this.timeout(120_000)
   const dir = tempDir()
   before(provideBundles)
   after(() => dir.remove())

@@ -75,7 +75,6 @@ const STAND_INS = {
 }
 
 describe('two setups in one tree', function () {
-  this.timeout(60_000)
   let dir: ReturnType<typeof tempDir>
   const running: Promise<unknown>[] = []
   beforeEach(() => {
@@ -150,8 +149,6 @@ describe('two setups in one tree', function () {
 })
 
 describe('a step of the setup', function () {
-  this.timeout(60_000)
-
   it('says that it goes on, and how long it took, without what the command prints', () => {
     const { status, stdout, stderr } = runStep(`step 'wait' sh -c 'echo loud; sleep 3'`)
     expect([status, stderr]).to.deep.equal([0, ''])

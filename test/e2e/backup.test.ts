@@ -23,7 +23,6 @@ const KEPT = /^(chain|devnet|keys|role|deployment)/
 const KEY_TEXT = /0x[0-9a-fA-F]{64}/g
 
 describe('backup and restore', function () {
-  this.timeout(300_000)
   const dir = tempDir()
   const identityFile = join(dir.path, 'identity.txt')
   let recipient = ''

@@ -15,13 +15,11 @@ const CANCEL = [
 ] as const
 
 describe('a trader cancels with a proof', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let ann: BlackBoxTrader
   let key: Hex
   let othersKey: Hex
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     ann = traderOf(devnet, 4)
     ;[key, othersKey] = [4, 5].map((it) => devnet.accounts[it]?.private_key) as [Hex, Hex]

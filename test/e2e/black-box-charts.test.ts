@@ -46,13 +46,11 @@ interface CandlesJson extends Json {
 const sum = (values: readonly bigint[]) => values.reduce((total, it) => total + it, 0n)
 
 describe('a trader draws charts and lists prices', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let visitor: Visitor
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     visitor = createVisitor(devnet)
     ;[ann, bob] = [traderOf(devnet, 2), traderOf(devnet, 3)]

@@ -12,12 +12,10 @@ const FAILED = /^auth failed: .+$/
 const NOT_BASE64_JSON = 'X-Service-Auth must be base64url-encoded JSON'
 
 describe('a trader shows who it is', function () {
-  this.timeout(120_000)
   const key = generatePrivateKey()
   const other = generatePrivateKey()
   let devnet: Devnet
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
   })
 

@@ -37,11 +37,9 @@ const FILL: Readonly<Record<string, Look>> = {
 }
 
 describe('a trader looks back', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let story: Story
   before(async function () {
-    this.timeout(150_000)
     ;({ devnet } = await sharedVenue())
     story = await tellStory(devnet)
   })

@@ -27,14 +27,12 @@ import { sharedVenue } from './stage/shared-venue.js'
 const UNUSED = `0x${'ab'.repeat(20)}`
 
 describe('a trader reads', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let dataDir: string
   let visitor: Visitor
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet, dataDir } = await sharedVenue())
     visitor = createVisitor(devnet)
     ann = traderOf(devnet, 2)

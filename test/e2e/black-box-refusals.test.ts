@@ -16,12 +16,10 @@ import { sharedVenue } from './stage/shared-venue.js'
 const RESTING = { side: 'buy', price: '0.0025', amount: '40' } as const
 
 describe('a trader’s orders are refused for', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     ann = traderOf(devnet, 4)
     bob = traderOf(devnet, 5)

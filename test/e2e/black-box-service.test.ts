@@ -25,11 +25,9 @@ const INTERFACE = {
 } as const
 
 describe('a trader asks about the service', function () {
-  this.timeout(120_000)
   let gateway: string
   let visitor: Visitor
   before(async function () {
-    this.timeout(120_000)
     const { devnet } = await sharedVenue()
     gateway = devnet.gateway_url
     visitor = createVisitor(devnet)

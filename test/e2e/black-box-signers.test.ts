@@ -21,13 +21,11 @@ const NOT_AUTHORIZED = 'signature does not authorize this action'
 const NO_SESSION_KEY = 'signer_address is not a registered session key of owner_address'
 
 describe('a trader signs', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   let user: ChainUser
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     ann = traderOf(devnet, 4)
     bob = traderOf(devnet, 5)

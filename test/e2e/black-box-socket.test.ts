@@ -33,12 +33,10 @@ const TRADES_UPDATE = {
 const UPDATE = { type: 'update', market: MARKET, seq: isInteger, prev_seq: isInteger, ts: ISO }
 
 describe('a trader listens', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     ann = traderOf(devnet, 4)
     bob = traderOf(devnet, 5)

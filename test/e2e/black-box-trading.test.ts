@@ -16,12 +16,10 @@ import { sharedVenue } from './stage/shared-venue.js'
 const ACCOUNTS = parseAbi(['function getBalance(uint256, address, uint256) view returns (int256)'])
 
 describe('a trader trades', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let ann: BlackBoxTrader
   let bob: BlackBoxTrader
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     ann = traderOf(devnet, 2)
     bob = traderOf(devnet, 3)

@@ -9,7 +9,6 @@ import { sharedVenue } from './stage/shared-venue.js'
 import { createTrader, SPOT } from './stage/trader.js'
 
 describe('the bus of a running venue', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   before(async () => {
     venue = await sharedVenue()

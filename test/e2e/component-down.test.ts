@@ -76,7 +76,6 @@ const OUTCOME_UNKNOWN = {
 }
 
 describe('a component that is down', function () {
-  this.timeout(90_000)
   let venue: GatedVenue
   let maker: Trader
   let taker: Trader

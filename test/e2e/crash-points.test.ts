@@ -117,7 +117,6 @@ const PROCESSES = [
 ]
 
 describe('a crash at each labelled point', function () {
-  this.timeout(120_000)
   const markets = pocketMarkets()
   let venue: PocketVenue
   let blocks: NodeJS.Timeout

@@ -113,7 +113,6 @@ const HAS_PYTHON =
 
 /** On a venue of their own, because those of the perpetual move its prices. */
 describe('the examples', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({ blockTime: 1, feeder: true, markets: SPOT_AND_PERP })

@@ -36,12 +36,10 @@ const subscribe = (channel: string, more: object = {}) => ({
 })
 
 describe('the feed, through the gateway', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let maker: Trader
   let taker: Trader
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
     maker = createTrader(venue.devnet, 0)
     taker = createTrader(venue.devnet, 1)

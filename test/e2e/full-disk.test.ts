@@ -24,7 +24,6 @@ const mounted = mountSmallDisk(DISK_BYTES)
 if ('why' in mounted) describe('a full disk', () => void it(`not tried: ${mounted.why}`))
 else
   describe('a full disk', function () {
-    this.timeout(300_000)
     const shown: Shown = { roomy: [], nearlyFull: [] }
     describe('of a venue', () => withDisk(mounted, shown))
     describe('and its alert', () => firesFor(shown))

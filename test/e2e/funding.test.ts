@@ -10,7 +10,6 @@ import { sharedVenue } from './stage/shared-venue.js'
 import { createTrader, SPOT, type Trader } from './stage/trader.js'
 
 describe('an order that its account cannot pay for', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let maker: Trader
   let owner: ChainUser
@@ -22,7 +21,6 @@ describe('an order that its account cannot pay for', function () {
   const rest = () => createRestClient(venue.gatewayUrl)
 
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
     maker = createTrader(venue.devnet, 0)
     owner = createChainUser(venue.devnet, account().private_key)

@@ -28,13 +28,11 @@ interface Follower extends Trader {
 }
 
 describe('fills and balances', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let ann: Follower
   let bob: Follower
   const sockets: SocketClient[] = []
   before(async function () {
-    this.timeout(240_000)
     venue = await sharedVenue()
     ann = await follow(0)
     bob = await follow(1)

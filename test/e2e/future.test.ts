@@ -23,7 +23,6 @@ const FUNDS = { usdc: 1_000_000_000n, cngn: 10_000_000_000_000n }
 const PRICE = 1_530n
 
 describe('a dated future on the running venue', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let market: Market
   let [ann, bob]: SeriesTrader[] = []

@@ -20,7 +20,6 @@ const SECRET = 'a'.repeat(64)
 const READY_WITHIN_MS = 90_000
 
 describe('the samples of docs/operating, without the launcher', function () {
-  this.timeout(240_000)
   const dir = tempDir()
   const children: ChildProcess[] = []
   let world: World

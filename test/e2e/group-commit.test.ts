@@ -10,10 +10,8 @@ const ORDERS = 64
 const ROUNDS = 10
 
 describe('group commit', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
   })
 

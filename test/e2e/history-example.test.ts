@@ -8,10 +8,8 @@ import { traderOf } from './black-box/client.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
 describe('the example that shows one’s history', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
   })
 

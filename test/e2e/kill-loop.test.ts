@@ -7,7 +7,6 @@ const CYCLES = 10
 const SEED = 1
 
 describe('a venue whose processes are killed at random', function () {
-  this.timeout(360_000)
   let venue: TestVenue
   const said: string[] = []
   before(async () => {

@@ -28,7 +28,6 @@ const ASK_EVERY_MS = 12
 const LAG_MS = 5_000
 
 describe('listeners under load, lost connections and a fan-out that is killed', function () {
-  this.timeout(180_000)
   const seed = randomInt(2 ** 31)
   let venue: TestVenue
   const listeners: Listener[] = []

@@ -79,7 +79,6 @@ function text(sizeE18: bigint): string {
 }
 
 describe('the channels of values, cut off and resumed', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let maker: Trader
   let taker: Trader
@@ -87,7 +86,6 @@ describe('the channels of values, cut off and resumed', function () {
   let watching: Listener
   const resting: OrderRecord[] = []
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
     ;[maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
     watching = await listen(venue.devnet, ...CHANNELS.map((channel) => asked(channel)))

@@ -71,7 +71,6 @@ async function serveClient(): Promise<Elsewhere> {
 
 /** In the browser of Debian's package, where it is installed. */
 describe('the market page in a browser', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let browser: Browser
   let page: Page

@@ -21,7 +21,6 @@ const OTHER = 'USDC-cNGN'
 const READERS = ['gateway', 'projector'] as const
 
 describe('the rules of a live market', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let [ann, bob]: Trader[] = []
 
@@ -95,12 +94,10 @@ describe('the rules of a live market', function () {
   }
 
   before(async function () {
-    this.timeout(120_000)
     venue = await startVenue({ blockTime: 1 })
     ;[ann, bob] = [0, 1].map((name) => createTrader(venue.devnet, name)) as [Trader, Trader]
   })
   after(async function () {
-    this.timeout(60_000)
     await venue.stop()
   })
 

@@ -38,7 +38,6 @@ async function namesShown(dataDir: string): Promise<Set<string>> {
 }
 
 describe('metrics of a running venue', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   /** Of the taker of a settled trade. */
   let traded: string

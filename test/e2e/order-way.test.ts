@@ -6,7 +6,6 @@ import { summarize, type Way } from '../../bench/way/summary.js'
 const MEND = 'run `npm run way -- --write` and look at what it changes in docs/ARCHITECTURE.md'
 
 describe("the files of an order's way", function () {
-  this.timeout(240_000)
   let way: Way
   before(async () => {
     way = summarize(await measureWay())

@@ -39,7 +39,6 @@ interface Desk {
 
 /** What the fills channel tells an owner is what the chain has moved, in a market of each kind. */
 describe('the fills of an owner, summed', function () {
-  this.timeout(300_000)
   let venue: TestVenue
   let series: Market
   let desks: Desk[]

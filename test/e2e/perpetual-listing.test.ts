@@ -34,7 +34,6 @@ const admin = parseAbi([
 type Call = Omit<Parameters<typeof encodeFunctionData<typeof admin>>[0], 'abi'>
 
 describe('the perpetual on a running venue, beside spot', function () {
-  this.timeout(300_000)
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({

@@ -20,7 +20,6 @@ const isDust = (amount: bigint): boolean => amount <= DUST && amount >= -DUST
 
 /** Each test goes on where the one before it ended. Initial margin is a tenth, the taker's fee 25 bps. */
 describe('a perpetual on the running venue', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let [alice, bob, carol, dave]: PerpTrader[] = []
   /** The account of dave's that bids. */
@@ -31,7 +30,6 @@ describe('a perpetual on the running venue', function () {
   let paidOut = 0n
 
   before(async function () {
-    this.timeout(240_000)
     const env = { FEEDER_EVERY_S: '5' }
     venue = await startVenue({ markets: SPOT_AND_PERP, feeder: true, env })
     ;[alice, bob, carol, dave] = [0, 1, 2, 3].map((i) => createPerpTrader(venue.devnet, i))

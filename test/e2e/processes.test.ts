@@ -15,10 +15,8 @@ async function commandOf(pid: number | undefined): Promise<string> {
 }
 
 describe('the processes of a venue', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
   })
 

@@ -32,7 +32,6 @@ function loudLines({ dataDir }: TestVenue): string[] {
 
 /** All markets, the demo maker with its flow, and the feeder: what a newcomer starts. */
 describe('a venue that is left alone', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let wakesPerSec: number
   after(() => venue?.stop())

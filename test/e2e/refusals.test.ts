@@ -7,11 +7,9 @@ import { createTrader, SPOT, type Trader } from './stage/trader.js'
 const TERMS = { side: 'buy', amount: '10', price: '0.0001' } as const
 
 describe('refusals that the chain and the registry decide, on the whole venue', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let eve: Trader
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
     eve = createTrader(venue.devnet, 4)
   })

@@ -26,7 +26,6 @@ const RESTARTS: readonly (readonly [string, NodeJS.Signals])[] = [
 ]
 
 describe('restarts of every process under load', function () {
-  this.timeout(180_000)
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({ blockTime: 1 })

@@ -50,7 +50,6 @@ interface Rotation {
 }
 
 describe('the rotation of keys in a running venue', function () {
-  this.timeout(420_000)
   const dir = tempDir()
   let venue: TestVenue
   let executor: Rotation

@@ -117,7 +117,6 @@ async function expectRebuilt(venue: TestVenue, manifest: Manifest): Promise<void
 }
 
 describe('recorded data directories', function () {
-  this.timeout(300_000)
   for (const name of samples()) {
     const folder = join(SAMPLES, name)
     const answers = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as unknown

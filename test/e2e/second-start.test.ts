@@ -31,7 +31,6 @@ async function trade(venue: TestVenue): Promise<string[]> {
 }
 
 describe('a second start', function () {
-  this.timeout(120_000)
   let dataDir: string
   let venue: TestVenue
   /** An order that rests through all starts. */

@@ -45,7 +45,6 @@ async function tradeOn(venue: TestVenue, name: string): Promise<void> {
 }
 
 describe('a venue whose first series ends', function () {
-  this.timeout(240_000)
   let venue: TestVenue | undefined
   afterEach(async () => {
     await venue?.stop()

@@ -21,7 +21,6 @@ const sample = (name: string): string =>
 
 /** The samples of docs/THREE-MACHINES.md on one machine: other ports and directories, and every host is localhost. */
 describe('the samples for three machines', function () {
-  this.timeout(120_000)
   if (spawnSync('openssl', ['version']).status !== 0) {
     it('are not tried: this machine has no openssl to make certificates with')
     return

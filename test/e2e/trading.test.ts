@@ -6,13 +6,11 @@ import { sharedVenue } from './stage/shared-venue.js'
 import { createTrader, e18, readBalances, SPOT, type Trader } from './stage/trader.js'
 
 describe('a signed spot order becomes a trade settled on chain', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   let ann: Trader
   let bob: Trader
   let cat: Trader
   before(async function () {
-    this.timeout(120_000)
     venue = await sharedVenue()
     ;[ann, bob, cat] = [0, 1, 2].map((name) => createTrader(venue.devnet, name)) as [
       Trader,

@@ -18,14 +18,12 @@ const refusal = async (promise: Promise<unknown>): Promise<VenueRefused> => {
 }
 
 describe('money moves in and out', function () {
-  this.timeout(120_000)
   let devnet: Devnet
   let dave: TransferUser
   /** The account that the first deposit opened. */
   let margin = ''
 
   before(async function () {
-    this.timeout(120_000)
     ;({ devnet } = await sharedVenue())
     dave = createTransferUser(devnet, 3)
   })

@@ -42,7 +42,6 @@ const admin = parseAbi([
 ])
 
 describe('a fault of the chain that is no order’s', function () {
-  this.timeout(120_000 + PAUSE_MS)
   let venue: TestVenue
   before(async () => {
     venue = await startVenue()

@@ -24,7 +24,6 @@ const PRICE = 660_000_000_000_000n
 
 /** Matches of spot and of a future on one account: neither market sees what the other has promised of it. */
 describe('executor settling two markets of one account', function () {
-  this.timeout(60_000)
   let world: FuturesWorld
   let snapshot: Hex
   /** 300 USDC and nothing else. */

@@ -35,7 +35,6 @@ interface Terms {
 
 /** Mark and index are 0.00065, initial margin is a tenth, the taker's fee 25 bps; facts change only when a test says so. */
 describe('executor settling a perpetual', function () {
-  this.timeout(120_000)
   let world: World
   let executor: RunningExecutor
   let deferred: string[]
@@ -43,7 +42,6 @@ describe('executor settling a perpetual', function () {
   let dataDir: string
 
   before(async function () {
-    this.timeout(180_000)
     world = await openWorld()
     await stopTheClock(world)
     deep = await openPerpAccount(world, world.bob, { cash: 1_000_000 })

@@ -12,7 +12,6 @@ import {
 
 /** What settlements cost in gas with the real contracts; docs/FUTURES.md has the numbers that this test prints. */
 describe('the gas of settlements', function () {
-  this.timeout(120_000)
   let world: World
   let snapshot: Hex
   let executor: RunningExecutor

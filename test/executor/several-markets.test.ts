@@ -155,7 +155,6 @@ function accountOf(trader: Trader, market: Market): bigint {
 
 /** Facts are constant: of one market alone the chain would refuse nothing. */
 describe('accounts that trade in several markets at once', function () {
-  this.timeout(120_000)
   const seen = { deferred: 0, refused: 0 }
   const filled = new Set<string>()
 

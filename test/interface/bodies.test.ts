@@ -11,6 +11,7 @@ import {
   type Schema,
 } from '../api-gateway/fuzz/arbitrary-json.js'
 import { isObject, kinds, type Fields, type Kind } from './kinds.js'
+import { runs } from '../support/property-runs.js'
 
 /**
  * core/entry and the fan-out check the bodies of requests and the frames of clients, interface/ declares their shapes. What a
@@ -127,7 +128,7 @@ for (const [name, kind] of Object.entries(kinds)) {
           for (const field of unread(read)) delete read[field]
           expect(declared.fault(read)).to.equal(undefined)
         }),
-        { numRuns: 1_000 },
+        { numRuns: runs(1_000) },
       )
       expect([accepted > 40, refused > 40]).to.deep.equal([true, true])
     })
@@ -150,7 +151,7 @@ for (const [name, kind] of Object.entries(kinds)) {
           expect(declared.fault(body)).to.equal(undefined)
           expect([undefined, ...beyondSchema]).to.include(shapeRefusalOf(body))
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       )
     })
 
@@ -160,7 +161,7 @@ for (const [name, kind] of Object.entries(kinds)) {
           if (declared.fault(body) !== undefined) return
           expect([undefined, ...beyondSchema, ...beyondBody]).to.include(refusalOf(body))
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       )
     })
   })

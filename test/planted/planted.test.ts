@@ -38,7 +38,6 @@ describe('planted faults', () => {
   }
 
   describe('in the compiler', function () {
-    this.timeout(120_000)
     const compile = createCompile(root)
 
     it('are sources without a problem', () => {

@@ -18,8 +18,6 @@ function simulator(...args: readonly string[]): Promise<{ code: number | null; s
 }
 
 describe('simulator', function () {
-  this.timeout(400_000)
-
   it('finds nothing in any of the first seeds, with all kinds of market at once', async () => {
     const { code, said } = await simulator('--seed', '1', '--seeds', '40', '--steps', '60')
     expect(code, said).to.equal(0)

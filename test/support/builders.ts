@@ -83,6 +83,8 @@ export interface OrderTerms {
   readonly worstFee?: bigint
   /** Unix seconds; far in the future by default. */
   readonly expirySec?: number
+  /** That of the signed action; the same by default. */
+  readonly actionExpirySec?: bigint
   readonly domain?: SigningDomain
 }
 
@@ -168,7 +170,7 @@ export async function signedOrderBody(terms: OrderTerms = {}): Promise<OrderBody
       recipientId: t.subaccountId,
       isBid: t.side === 'buy',
     }),
-    expiry: BigInt(t.expirySec),
+    expiry: t.actionExpirySec ?? BigInt(t.expirySec),
     owner,
     signer: account.address,
   }

@@ -1,3 +1,4 @@
+import { expect } from 'chai'
 import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,8 +8,8 @@ import {
   type NatsServer,
   type NatsServerOptions,
 } from '../../devnet/launcher/nats-server.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { natsServerBinary } from './config.js'
+import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { openRelay, type Relay } from './relay.js'
 
@@ -120,31 +121,31 @@ export async function startNatsCluster({
 
 /** Resolves when the server has a route to each other one: a healthy one may lack a route, which the next loss would show. */
 async function untilRouted(name: string, monitorUrl: string): Promise<void> {
-  await waitFor(`routes of ${name} to the other servers`, HEALTHY_WITHIN_MS, async () => {
+  await eventually(async () => {
     const answer = await fetch(new URL('/routez', monitorUrl))
     const { routes } = (await answer.json()) as { routes: { remote_name: string }[] }
     const others = new Set(routes.map(({ remote_name: other }) => other))
-    return others.size === SERVERS.length - 1 || undefined
-  })
+    expect(others.size, `routes of ${name}`).to.equal(SERVERS.length - 1)
+  }, HEALTHY_WITHIN_MS)
 }
 
 /** Resolves when the server sees a leader and counts every server: the third one may join after the others have elected. */
 async function untilComplete(monitorUrl: string): Promise<void> {
-  await waitFor('the cluster to be complete', LED_WITHIN_MS, async () => {
+  await eventually(async () => {
     const answer = await fetch(new URL('/jsz', monitorUrl))
     const { meta_cluster: cluster } = (await answer.json()) as { meta_cluster?: MetaCluster }
     const isLed = (cluster?.leader ?? '') !== ''
-    return (isLed && cluster?.cluster_size === SERVERS.length) || undefined
-  })
+    return isLed && cluster?.cluster_size === SERVERS.length
+  }, LED_WITHIN_MS)
 }
 
 /** Resolves when the server follows the leader of the cluster, and has the streams that it stores. */
 async function untilHealthy(monitorUrl: string): Promise<void> {
-  await waitFor('the server to be healthy', HEALTHY_WITHIN_MS, async () => {
+  await eventually(async () => {
     const { ok, body } = await fetch(new URL('/healthz', monitorUrl))
     await body?.cancel()
-    return ok || undefined
-  })
+    return ok
+  }, HEALTHY_WITHIN_MS)
 }
 
 interface MetaCluster {

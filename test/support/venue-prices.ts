@@ -4,7 +4,7 @@ import type { Hex } from '../../core/action.js'
 import { callChain } from '../../devnet/chain/anvil.js'
 import { pricesFile, pricesSchema, type PricesAsText } from '../../devnet/feeder/prices.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
+import { eventually } from './eventually.js'
 import type { TestVenue } from './venue.js'
 
 const PUBLISHED_WITHIN_MS = 30_000
@@ -13,13 +13,12 @@ const PUBLISHED_WITHIN_MS = 30_000
 export async function publishPrices(venue: TestVenue, prices: PricesAsText): Promise<void> {
   const { index, mark, bid, ask } = pricesSchema.parse(prices)
   await writeJsonDurably(pricesFile(venue.dataDir), prices)
-  await waitFor('the prices to be published', PUBLISHED_WITHIN_MS, async () => {
+  await eventually(async () => {
     const [indexNow] = await read(venue, 'getIndexPrice')
     const [markNow] = await read(venue, 'getPerpPrice')
     const [bidNow, askNow] = await read(venue, 'getImpactPrices')
-    const isThere = indexNow === index && markNow === mark && bidNow === bid && askNow === ask
-    return isThere || undefined
-  })
+    return indexNow === index && markNow === mark && bidNow === bid && askNow === ask
+  }, PUBLISHED_WITHIN_MS)
 }
 
 type Read = 'getIndexPrice' | 'getPerpPrice' | 'getImpactPrices'

@@ -11,11 +11,11 @@ import type { DevnetDeployment } from '../../devnet/chain/deploy.js'
 import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { readPids } from '../../devnet/launcher/pids.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { roleAccounts } from '../../devnet/chain/accounts.js'
 import type { BusPlace } from '../../runtime/bus/nats-access.js'
 import { checkAnswersOf, leaveAnswersOf } from './checked-fetch.js'
 import { inheritedEnvironment } from './config.js'
+import { eventually } from './eventually.js'
 import { venueBusPlace } from './venue-bus.js'
 
 const READY_WITHIN_MS = 90_000
@@ -135,10 +135,10 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
     restartWorker: async (worker, signal = 'SIGTERM') => {
       const before = pidOf(await pids(), worker)
       await kill(worker, signal)
-      await waitFor(`${worker} to be started again`, RESTART_WITHIN_MS, async () => {
+      await eventually(async () => {
         const now = (await pids())[worker]
-        return (now !== undefined && now !== before) || undefined
-      })
+        return now !== undefined && now !== before
+      }, RESTART_WITHIN_MS)
     },
     stop: async ({ keepData = false } = {}) => {
       launcher.kill('SIGTERM')
@@ -204,20 +204,22 @@ async function untilReady(
 ): Promise<void> {
   let ended = false
   launcher.once('close', () => (ended = true))
-  const outcome = await waitFor('the venue to be ready', withinMs, () => {
-    if (lines.some((line) => line.startsWith('venue ready '))) return Promise.resolve('ready')
-    return Promise.resolve(ended ? 'ended' : undefined)
-  }).catch(() => 'late')
+  const isReady = () => lines.some((line) => line.startsWith('venue ready '))
+  const inTime = await eventually(() => ended || isReady(), withinMs).then(
+    () => true,
+    () => false,
+  )
+  const outcome = isReady() ? 'ready' : inTime ? 'ended' : 'late'
   if (outcome === 'ready') return
   throw new VenueNotReady(`the venue is not ready (${outcome}):\n${lines.join('\n')}`)
 }
 
 async function untilAnsweringReady(gatewayUrl: string): Promise<void> {
-  await waitFor('/readyz to answer 200', RESTART_WITHIN_MS, async () => {
+  await eventually(async () => {
     const answer = await fetch(new URL('/readyz', gatewayUrl))
     await answer.body?.cancel()
-    return answer.ok || undefined
-  })
+    return answer.ok
+  }, RESTART_WITHIN_MS)
 }
 
 async function pidsOf(dataDir: string): Promise<Record<string, number>> {

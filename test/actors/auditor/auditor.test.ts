@@ -111,7 +111,6 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('the auditor', function () {
-  this.timeout(120_000)
   let venue: PocketVenue
 
   before(async () => {

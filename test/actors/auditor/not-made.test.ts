@@ -9,7 +9,6 @@ import { freePort } from '../../support/free-port.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 describe('an audit that is not made', function () {
-  this.timeout(60_000)
   const dir = tempDir()
   const deployment = join(dir.path, 'deployment.json')
   let server: NatsServer

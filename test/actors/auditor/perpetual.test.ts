@@ -48,7 +48,6 @@ describe('the auditor of a perpetual', () => {
   let settled: Settled[]
 
   before(async function () {
-    this.timeout(240_000)
     world = await openWorld()
     await stopTheClock(world)
     const { at } = world

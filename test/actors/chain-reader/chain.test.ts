@@ -38,7 +38,6 @@ import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
 const ALL_USDC = 1_000_000_000_000n
 
 describe('the chain reader on a bus and a chain', function () {
-  this.timeout(120_000)
   let world: World
   let server: TestNatsServer
   let proxy: RpcProxy

@@ -21,7 +21,6 @@ const isGone = (pid: number) => identify(pid) === undefined
 const DEPLOYED = ['cNGN-USDC']
 
 describe('the matchers of the market data as processes', function () {
-  this.timeout(120_000)
   before(provideBundles)
   let server: TestNatsServer
   const dir = tempDir()

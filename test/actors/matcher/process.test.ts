@@ -27,7 +27,6 @@ const { market } = stageMarket
 const main = inProject('bundle/actors/matcher/main.js')
 
 describe('matchers as processes on a real bus', function () {
-  this.timeout(120_000)
   before(provideBundles)
   let server: TestNatsServer
   let bus: Bus

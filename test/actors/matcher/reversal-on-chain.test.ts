@@ -21,7 +21,6 @@ const WITHIN_MS = 60_000
 const E18 = 10n ** 18n
 
 describe('settlements on a chain that changes its mind', function () {
-  this.timeout(120_000)
   let venue: PocketVenue
   let proxy: RpcProxy
 

@@ -12,7 +12,6 @@ type Line = Readonly<Record<string, unknown>>
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)
 
 describe('the supervisor of matchers', function () {
-  this.timeout(120_000)
   const dir = tempDir()
   const running: Matchers[] = []
   afterEach(() => Promise.all(running.splice(0).map((matchers) => matchers.stop())))

@@ -13,7 +13,6 @@ const ORDERS = 64
 const IMPATIENT = { timeoutMs: 3_000 }
 
 describe('order intake on JetStream', function () {
-  this.timeout(120_000)
   let server: TestNatsServer
   let stage: IntakeStage
   let bus: Bus

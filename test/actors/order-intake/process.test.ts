@@ -24,7 +24,6 @@ const market = 'cNGN-USDC'
 const main = inProject('bundle/actors/order-intake/main.js')
 
 describe('the order-intake process', function () {
-  this.timeout(120_000)
   before(provideBundles)
   const directory = tempDir()
   let server: TestNatsServer

@@ -32,7 +32,6 @@ const REFUSED = 'signature does not authorize this action'
 const keyAddress = addressOf(testPrivateKey)
 
 describe('orders of wallet contracts on a chain', function () {
-  this.timeout(120_000)
   let anvil: Anvil
   let wallets: Awaited<ReturnType<typeof compileWallets>>
   let stage: IntakeStage

@@ -26,6 +26,7 @@ import { eventually } from '../../support/eventually.js'
 import { allRows, openHistory, streamed, type TestHistory } from '../../support/history.js'
 import { marketActs, type MarketAct } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const market = aMarket()
@@ -224,7 +225,7 @@ describe('the archive of a feed', () => {
         expect(allRows(again.db)).to.deep.equal(allRows(history.db))
         opened.splice(0).forEach((each) => each.remove())
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: runs(6), endOnFailure: true },
     )
   })
 

@@ -27,7 +27,6 @@ const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const main = inProject('bundle/actors/projector/main.js')
 
 describe('the projector as a process on a real bus', function () {
-  this.timeout(120_000)
   before(provideBundles)
   let server: TestNatsServer
   let bus: Bus

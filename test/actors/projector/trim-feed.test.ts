@@ -33,7 +33,6 @@ const MARKET = 'cNGN-USDC'
 const FEED = feedStream(MARKET)
 
 describe('a trimmed feed', function () {
-  this.timeout(180_000)
   const archive = tempDir()
   let venue: PocketVenue
   before(async () => {

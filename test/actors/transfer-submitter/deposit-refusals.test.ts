@@ -28,7 +28,6 @@ describe('deposits that are refused', () => {
   let owner: Trader
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
     deposits = await startDeposits(stage)
   })

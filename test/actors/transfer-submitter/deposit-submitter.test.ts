@@ -24,7 +24,6 @@ describe('deposit submitter', () => {
   let owner: Trader
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
     deposits = await startDeposits(stage)
   })

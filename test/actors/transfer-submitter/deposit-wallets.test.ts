@@ -17,7 +17,6 @@ import {
 } from './stage.js'
 
 describe('deposits of contract wallets', function () {
-  this.timeout(120_000)
   let stage: TransferStage
   let deposits: TestSubmitter
   let wallets: Awaited<ReturnType<typeof compileWallets>>

@@ -30,7 +30,6 @@ const FILES = ['deposits.db', 'deposit-transactions.db'] as const
 const FINAL_BLOCKS = 14
 
 describe('the journal of a submitter on the bus', function () {
-  this.timeout(120_000)
   let stage: TransferStage
   let owner: Trader
   const running: TestSubmitter[] = []

@@ -92,7 +92,6 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('a submitter that is killed', function () {
-  this.timeout(180_000)
   const places: Place[] = []
   const jobs = ROWS.map((row) => (place: Place) => deposit(place, row))
   let done: Promise<void>[] = []

@@ -24,7 +24,6 @@ const FINAL_BLOCKS = 14
 const PING_MS = 5_000
 
 describe('a deposit whose nonce a foreign transaction took', function () {
-  this.timeout(120_000)
   let stage: TransferStage
   let deposits: TestSubmitter
   let owner: Trader

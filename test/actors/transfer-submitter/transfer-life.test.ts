@@ -29,7 +29,6 @@ describe('the life of a deposit', () => {
   let owner: Trader
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
   })
   beforeEach(async () => {

@@ -24,7 +24,6 @@ describe('limits of deposits', () => {
   const nowMs = () => Date.now() + aheadMs
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
   })
   beforeEach(async () => {
@@ -66,7 +65,6 @@ describe('limits of deposits', () => {
   })
 
   it('six submitted deposits an hour, with the time to wait, across a restart', async function () {
-    this.timeout(120_000)
     for (let i = 0; i < 6; i += 1) {
       aheadMs += MINUTE_MS / 2
       expect(recordIn(await deposits.ask(await body())).status).to.equal('confirmed')

@@ -36,7 +36,6 @@ describe('withdrawal submitter, for accounts that trade futures', () => {
   let lastKey = 71_000
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
     const { at } = stage.world
     await administer(stage.world, at.futures_index_feed, perpAdminAbi, 'setHeartbeat', FOREVER_SEC)

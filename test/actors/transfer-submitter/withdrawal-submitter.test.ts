@@ -34,7 +34,6 @@ describe('withdrawal submitter', () => {
   let usdc: Address
 
   before(async function () {
-    this.timeout(120_000)
     stage = await transferStage()
     usdc = stage.world.at.wrapped_usdc
     withdrawals = await startWithdrawals(stage)

@@ -147,8 +147,6 @@ async function play(
 }
 
 describe('ws-fanout interleavings', function () {
-  this.timeout(240_000)
-
   /** Plays every sequence up to a length; resolves with how many. */
   async function playAll(
     kind: (typeof topics)[keyof typeof topics],

@@ -36,8 +36,6 @@ function flickering(count: number): Change[] {
 }
 
 describe('ws-fanout isolation', function () {
-  this.timeout(120_000)
-
   it(`keeps ${FRAMES_EACH} frames of each of two users apart, through reconnects`, async () => {
     const changes = flickering(2 * FRAMES_EACH)
     const rig = await startRig({ ringChanges: 5_000 })

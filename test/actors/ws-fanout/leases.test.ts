@@ -196,7 +196,6 @@ describe('leases of sockets', () => {
   })
 
   it('writes a lease again when half of it is spent, and says when it has ended', async function () {
-    this.timeout(60_000)
     const client = await authenticated()
     await reply(client, { op: 'cancel_on_disconnect', seconds: 10 })
     await eventually(() => kinds().includes('renew_lease'), 30_000)

@@ -90,7 +90,6 @@ const FEW_SECONDS = 20_000
 const PER_BLOCK = 10
 
 describe('ws-fanout when the venue loses a notification', function () {
-  this.timeout(120_000)
   let nats: TestNatsServer
   let lossy: LossyNats
   let publisher: Bus

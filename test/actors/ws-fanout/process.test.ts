@@ -24,7 +24,6 @@ const MARKET = 'cNGN-USDC'
 const main = inProject('bundle/actors/ws-fanout/main.js')
 
 describe('ws-fanout process', function () {
-  this.timeout(120_000)
   before(provideBundles)
   let nats: TestNatsServer
   let bus: Bus

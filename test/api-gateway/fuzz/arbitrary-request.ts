@@ -25,6 +25,8 @@ interface DocumentedOperation {
 /** An operation of the document and requests made up for it. */
 export interface FuzzedOperation {
   readonly name: string
+  /** As the document writes it. */
+  readonly path: string
   readonly isWrite: boolean
   /** What is made up also comes from spoiling what is real. */
   readonly requests: (real: RealThings) => fc.Arbitrary<FuzzedRequest>
@@ -33,6 +35,8 @@ export interface FuzzedOperation {
 export interface RealThings {
   /** Orders that would be carried out. */
   readonly bodies: readonly Record<string, unknown>[]
+  /** What else would be, by the path of its operation. */
+  readonly bodiesOf?: Readonly<Record<string, readonly Record<string, unknown>[]>>
   /** An `X-Service-Auth` that opens an owner's history. */
   readonly frame: string
 }
@@ -45,6 +49,7 @@ export const fuzzedOperations: readonly FuzzedOperation[] = Object.entries(
 ).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
+    path,
     isWrite: method === 'post',
     requests: (real: RealThings) =>
       requestsOf({ method: method.toUpperCase(), path }, operation as DocumentedOperation, real),
@@ -63,7 +68,10 @@ function requestsOf(
       segments: fc.tuple(...of('path').map((each) => text(each.schema))),
       query: queryOf(of('query')),
       headers: headersOf(of('header'), real),
-      body: schema === undefined ? fc.constant(undefined) : bodyOf(schema, real.bodies),
+      body:
+        schema === undefined
+          ? fc.constant(undefined)
+          : bodyOf(schema, real.bodiesOf?.[path] ?? real.bodies),
     })
     .map(({ segments, query, headers, body }) => ({
       ...{ method, headers },

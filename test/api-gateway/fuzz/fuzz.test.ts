@@ -4,6 +4,7 @@ import { signedOrderBody, testPrivateKey } from '../../support/builders.js'
 import { serviceAuth } from '../../support/cancel-proofs.js'
 import { anOrderStage, type OrderStage } from '../stage/order-stage.js'
 import { fuzzedOperations, type FuzzedRequest, type RealThings } from './arbitrary-request.js'
+import { runs } from '../../support/property-runs.js'
 
 const WRITE_RUNS = 400
 const READ_RUNS = 100
@@ -25,7 +26,6 @@ const REFUSED_BY_MARKET = [
 const ANSWERED_ELSEWHERE = new Set(['/v1/permit-nonce', '/v1/balances'])
 
 describe('requests made up from the document', function () {
-  this.timeout(120_000)
   let stage: OrderStage
   let real: RealThings
 
@@ -70,8 +70,8 @@ describe('requests made up from the document', function () {
   for (const { name, isWrite, requests } of fuzzedOperations) {
     it(`${name} answers them all`, async () => {
       await fc.assert(fc.asyncProperty(requests(real), expectNoStall), {
-        numRuns: isWrite ? WRITE_RUNS : READ_RUNS,
-        interruptAfterTimeLimit: isWrite ? WRITE_LIMIT_MS : READ_LIMIT_MS,
+        numRuns: runs(isWrite ? WRITE_RUNS : READ_RUNS),
+        interruptAfterTimeLimit: runs(isWrite ? WRITE_LIMIT_MS : READ_LIMIT_MS),
       })
     })
   }

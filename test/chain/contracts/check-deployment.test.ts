@@ -29,7 +29,6 @@ const RESERVE_WEI = 10n ** 16n
 const SPOT = 'cNGN-USDC'
 
 describe('checkDeployment', function () {
-  this.timeout(120_000)
   let world: World
   let deps: CheckedDeployment
   before(async () => {

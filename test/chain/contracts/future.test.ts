@@ -45,7 +45,6 @@ import {
 const FUNDS = { usdc: 1_000n * ONE, cngn: 1_000_000n * ONE }
 
 describe('a dated future on a chain', function () {
-  this.timeout(120_000)
   let world: FuturesWorld
   let market: Market
   let client: ChainClient

@@ -32,7 +32,6 @@ describe('positions on a chain', () => {
   let flat: Trader
 
   before(async function () {
-    this.timeout(240_000)
     world = await openWorld()
     await keepPricesFresh(world)
     const { at } = world

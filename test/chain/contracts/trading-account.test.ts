@@ -52,7 +52,6 @@ const TOO_LOW = 'SRM_PortfolioBelowMargin'
 
 /** Spot and futures on one account, whose manager is that of the futures. */
 describe('a trading account on a chain', function () {
-  this.timeout(120_000)
   let world: FuturesWorld
   let market: Market
   let client: ChainClient

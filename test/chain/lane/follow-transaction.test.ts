@@ -10,6 +10,7 @@ import {
 } from '../../../chain/lane/follow-transaction.js'
 import type { Receipt } from '../../../chain/lane/lane-chain.js'
 import type { Hex } from '../../../core/action.js'
+import { runs } from '../../support/property-runs.js'
 
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const OURS = hashOf(1)
@@ -151,6 +152,6 @@ describe('what a look at the chain means for a transaction', () => {
       expect(view.blocks.get(proof?.blockNumber ?? 0n)).to.equal(proof?.blockHash)
       expect(proof?.blockNumber).to.satisfy((height: bigint) => height <= view.finalHeight)
     })
-    fc.assert(property, { numRuns: 1_000 })
+    fc.assert(property, { numRuns: runs(1_000) })
   })
 })

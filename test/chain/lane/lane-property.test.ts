@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Hex } from '../../../core/action.js'
 import { SCRIPTED_GAS, type Lies } from './scripted-chain.js'
 import { openScriptedLane, SENDER, type ScriptedLane } from './scripted-lane.js'
+import { runs } from '../../support/property-runs.js'
 
 /** One thing that happens to a lane and its chain. */
 type LaneHappening =
@@ -225,7 +226,7 @@ describe('a lane in a history where anything may go wrong', () => {
       expect(run.lane.journal.unsettledTransactions(SENDER)).to.deep.equal([])
       run.lane.journal.close()
     })
-    await fc.assert(property, { numRuns: RUNS })
+    await fc.assert(property, { numRuns: runs(RUNS) })
   }).timeout(120_000)
 
   it('has each intent on the chain once at most when foreign transactions use the key as well', async () => {
@@ -236,6 +237,6 @@ describe('a lane in a history where anything may go wrong', () => {
       expectTruth(run)
       run.lane.journal.close()
     })
-    await fc.assert(property, { numRuns: RUNS })
+    await fc.assert(property, { numRuns: runs(RUNS) })
   }).timeout(120_000)
 })

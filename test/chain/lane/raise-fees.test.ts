@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { raiseFees } from '../../../chain/lane/gas.js'
+import { runs } from '../../support/property-runs.js'
 
 const caps = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
   maxFeePerGas,
@@ -41,6 +42,6 @@ describe('fees of a replacement', () => {
       expect(after.maxFeePerGas <= 5n * suggested.maxFeePerGas).to.equal(true)
       expect(after.maxFeePerGas >= after.maxPriorityFeePerGas).to.equal(true)
     })
-    fc.assert(property, { numRuns: 500 })
+    fc.assert(property, { numRuns: runs(500) })
   })
 })

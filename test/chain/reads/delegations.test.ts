@@ -14,7 +14,6 @@ const OTHER_HASH: Hex = `0x${'ab'.repeat(32)}`
 const NO_CODE: Address = `0x${'00'.repeat(20)}`
 
 describe('the keys that blocks gave code to', function () {
-  this.timeout(60_000)
   let anvil: Anvil
 
   before(async () => {

@@ -8,6 +8,7 @@ import {
   type TransactionRequest,
 } from '../../../chain/signing/keys.js'
 import { arbitraryAddress, arbitraryBytes, arbitraryKey } from '../../support/actions.js'
+import { runs } from '../../support/property-runs.js'
 
 const wei = fc.bigInt({ min: 0n, max: 10n ** 15n })
 
@@ -36,7 +37,7 @@ describe('transaction signer', () => {
       })
       expect(signer.sign(request)).to.deep.equal({ raw: expected, hash: keccak256(expected) })
     })
-    await fc.assert(property, { numRuns: 100 })
+    await fc.assert(property, { numRuns: runs(100) })
   })
 
   it('reads back the request from the bytes, and refuses bytes of another kind', async () => {

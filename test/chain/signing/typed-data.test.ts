@@ -11,6 +11,7 @@ import { InvariantBroken } from '../../../core/assert.js'
 import { arbitraryAction, arbitraryAddress } from '../../support/actions.js'
 import { viemCancelAllDigest, viemCancelDigest } from '../../support/cancel-proofs.js'
 import { ACTION_TYPES, MATCHING_DOMAIN } from '../../support/payloads.js'
+import { runs } from '../../support/property-runs.js'
 
 const domains = fc.record({
   chainId: fc.integer({ min: 1, max: 2 ** 31 }),
@@ -51,7 +52,7 @@ describe('typed data of an action', () => {
       })
       expect(bytesToHex(createActionHasher(domain).digest(action))).to.equal(expected)
     })
-    fc.assert(property, { numRuns: 200 })
+    fc.assert(property, { numRuns: runs(200) })
   })
 
   it('hashes every cancel on every domain as viem does', () => {
@@ -66,7 +67,7 @@ describe('typed data of an action', () => {
       const digest = bytesToHex(createActionHasher(domain).cancelDigest(terms))
       expect(digest).to.equal(viemCancelDigest(terms, domain))
     })
-    fc.assert(property, { numRuns: 200 })
+    fc.assert(property, { numRuns: runs(200) })
   })
 
   it('hashes every cancel of many orders as viem does', () => {
@@ -82,7 +83,7 @@ describe('typed data of an action', () => {
       const digest = bytesToHex(createActionHasher(domain).cancelAllDigest(terms))
       expect(digest).to.equal(viemCancelAllDigest(terms, domain))
     })
-    fc.assert(property, { numRuns: 200 })
+    fc.assert(property, { numRuns: runs(200) })
   })
 
   it('computes the domain separator as viem does', () => {
@@ -99,7 +100,7 @@ describe('typed data of an action', () => {
       hasher.digest(b)
       expect(bytesToHex(hasher.digest(a))).to.equal(first)
     })
-    fc.assert(property, { numRuns: 50 })
+    fc.assert(property, { numRuns: runs(50) })
   })
 
   it('stops at a value that its word cannot hold instead of hashing another one', () => {

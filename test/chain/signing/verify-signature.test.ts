@@ -13,6 +13,7 @@ import {
 import type { Action, Address, Hex } from '../../../core/action.js'
 import { arbitraryAction, arbitraryKey } from '../../support/actions.js'
 import { testDomain, testPrivateKey } from '../../support/builders.js'
+import { runs } from '../../support/property-runs.js'
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
@@ -94,7 +95,7 @@ describe('signature verifier', () => {
         expect(verdict.kind).to.equal(expected ? 'valid' : 'invalid')
       },
     )
-    await fc.assert(property, { numRuns: 150 })
+    await fc.assert(property, { numRuns: runs(150) })
   })
 
   for (const [form, make] of Object.entries(twins(`0x${'11'.repeat(64)}1b`)).map(

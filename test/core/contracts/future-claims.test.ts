@@ -13,6 +13,7 @@ import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aFuture } from '../../support/builders.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { e18 } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKET = aFuture()
 const TAKER = 7n
@@ -172,7 +173,7 @@ it('matches of futures whose claims fit together pass together, whichever the ch
         }
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
   expect(carriedOut).to.be.above(1_000)
 })

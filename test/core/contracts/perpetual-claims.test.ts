@@ -7,6 +7,7 @@ import { cashDeltaOf, isAccepted } from '../../../core/contracts/perpetual-margi
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aPerp } from '../../support/builders.js'
 import { e18, perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKET = aPerp()
 const TAKER = 7n
@@ -225,6 +226,6 @@ it('matches whose claims fit together pass together, whichever of them the chain
         }
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   )
 })

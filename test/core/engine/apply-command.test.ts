@@ -12,6 +12,7 @@ import {
 import { matcherOrder, START_MS, testMatcher } from '../../support/matching.js'
 import { naiveApply, naiveMarket, naiveOpen, naiveStatus } from './naive-market.js'
 import { naiveSpot } from './naive-rules.js'
+import { runs } from '../../support/property-runs.js'
 
 /** Plays acts on the real step and on the naive market, and compares every order and match after each act. */
 function playBoth(acts: readonly MarketAct[]): void {
@@ -74,15 +75,15 @@ function compare(
 
 describe('apply-command', () => {
   it('agrees with a deliberately naive market on random days', () => {
-    fc.assert(fc.property(marketActs(60), playBoth), { numRuns: 400 })
+    fc.assert(fc.property(marketActs(60), playBoth), { numRuns: runs(400) })
   })
 
   it('agrees with it while many orders are cancelled at once and leases end', () => {
-    fc.assert(fc.property(cancellingActs(60), playBoth), { numRuns: 300 })
+    fc.assert(fc.property(cancellingActs(60), playBoth), { numRuns: runs(300) })
   })
 
   it('agrees with it while an account may have only so many live orders', () => {
-    fc.assert(fc.property(limitedActs(60), playBoth), { numRuns: 200 })
+    fc.assert(fc.property(limitedActs(60), playBoth), { numRuns: runs(200) })
   })
 
   it('skips a command that its writer has sent before', () => {

@@ -9,6 +9,7 @@ import { amountE18, E18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
 import { commandOf, ruledActs, type MarketAct } from '../../support/market-commands.js'
 import { matcherOrder, START_MS, testMatcher } from '../../support/matching.js'
+import { runs } from '../../support/property-runs.js'
 
 /** A log of messages of a few commands each, as random acts on a live market would have written it. */
 function recordLog(acts: readonly MarketAct[], perMessage: number): LoggedCommand[][] {
@@ -61,7 +62,7 @@ describe('apply-message', () => {
           next += changes.length
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 
@@ -75,7 +76,7 @@ describe('apply-message', () => {
           changes(replay(log)),
         )
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 

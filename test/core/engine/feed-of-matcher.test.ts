@@ -9,6 +9,7 @@ import { aMarket } from '../../support/builders.js'
 import { fundedActs, fundedCommandOf, type FundedAct } from '../../support/funded-acts.js'
 import { testMatcher } from '../../support/matching.js'
 import { e18 } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 import { shownBook } from '../../support/shown-book.js'
 
 const market = aMarket({ tickSize: priceE18(E18 / 100n) })
@@ -59,7 +60,7 @@ describe('feed of the matcher', () => {
           expect(e18(bid.limit_price) < e18(ask.limit_price), 'not crossed').to.equal(true)
         }
       }),
-      { numRuns: 60, examples: [[expiresWhileMatching]] },
+      { numRuns: runs(60), examples: [[expiresWhileMatching]] },
     )
   })
 })

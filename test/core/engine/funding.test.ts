@@ -19,6 +19,7 @@ import {
   type FundedAct,
 } from '../../support/funded-acts.js'
 import { matcherOrder, START_MS, testMatcher } from '../../support/matching.js'
+import { runs } from '../../support/property-runs.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 
@@ -120,7 +121,7 @@ function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command)
 describe('funding', () => {
   it('proposes no match that its accounts cannot pay for, whatever is seen and settles', () => {
     const property = fc.property(fundedActs(80), (acts) => void play(acts))
-    fc.assert(property, { numRuns: 500 })
+    fc.assert(property, { numRuns: runs(500) })
   })
 
   it('comes to rest: what was seen already changes nothing, and no step asks for another for ever', () => {
@@ -141,7 +142,7 @@ describe('funding', () => {
       for (let round = 0; round < 3 && again() > 0; round++);
       expect(again()).to.equal(0)
     })
-    fc.assert(property, { numRuns: 300 })
+    fc.assert(property, { numRuns: runs(300) })
   })
 
   /** An account whose only balance is spread over more orders than one step may look at. */

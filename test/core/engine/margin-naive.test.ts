@@ -27,6 +27,7 @@ import {
   type NaiveOrder,
 } from './naive-market.js'
 import { naivePerpetual } from './naive-perpetual.js'
+import { runs } from '../../support/property-runs.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 const OPENING: FactsAct = {
@@ -233,8 +234,6 @@ function liveShown(live: LiveOrder) {
 const IMMEDIATE = ['ioc_remainder', 'fok_unfillable', 'settlement_failed']
 
 describe('a market with margin', function () {
-  this.timeout(60_000)
-
   const agrees = (kind: keyof typeof KINDS, reasons: readonly string[]): void => {
     const seen = new Set<string>()
     let matches = 0
@@ -245,7 +244,7 @@ describe('a market with margin', function () {
         both.seen.forEach((reason) => seen.add(reason))
         matches += both.settlementIds.length
       }),
-      { numRuns: 160 },
+      { numRuns: runs(160) },
     )
     expect([...seen], 'what the days had').to.include.members([...reasons])
     expect(matches).to.be.above(80)

@@ -11,6 +11,7 @@ import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { commandOf, marketActs, type MarketAct } from '../../support/market-commands.js'
 import { testMatcher, type TestMatcher } from '../../support/matching.js'
 import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 import { startCapture, takeSnapshot, type CaptureReading } from '../../support/snapshots.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
@@ -305,7 +306,7 @@ describe('margin', () => {
       fc.property(days, (acts) => {
         matches += play(acts).matches
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
     expect(matches, 'matches in all days').to.be.above(150)
   })
@@ -317,7 +318,7 @@ describe('margin', () => {
         const kept = takeSnapshot(state)
         expect(takeSnapshot(restoreSnapshot(kept))).to.deep.equal(kept)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 
@@ -337,7 +338,7 @@ describe('margin', () => {
         })
         expect(reading?.finish()).to.deep.equal(expected)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 })

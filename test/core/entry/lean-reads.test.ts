@@ -4,6 +4,7 @@ import { parseDecimal, parseInteger } from '../../../core/decimal.js'
 import { decodeTradeData, readWords, writeWords } from '../../../core/entry/read-action.js'
 import { readOrderBody } from '../../../core/entry/order-body.js'
 import { signedIntentBody, signedOrderBody } from '../../support/builders.js'
+import { runs } from '../../support/property-runs.js'
 
 /**
  * The readers of numbers, words and required fields as one would write them first, with a pattern each and no thought of
@@ -118,7 +119,7 @@ describe('what is read without patterns is what patterns read', () => {
       fc.property(decimalText, fc.constantFrom(0, 6, 10, 18, 30), (text, decimals) => {
         expect(parseDecimal(text, decimals)).to.equal(plainDecimal(text, decimals))
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 
@@ -128,7 +129,7 @@ describe('what is read without patterns is what patterns read', () => {
       fc.property(decimalText, max, (text, most) => {
         expect(parseInteger(text, most)).to.equal(plainInteger(text, most))
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 
@@ -157,7 +158,7 @@ describe('what is read without patterns is what patterns read', () => {
           desiredAmount: BigInt.asIntN(256, desiredAmount!),
         })
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 
@@ -170,7 +171,7 @@ describe('what is read without patterns is what patterns read', () => {
         const read = readOrderBody(sent)
         expect('refusal' in read ? read.refusal.code : undefined).to.equal(plainBodyFault(sent))
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     )
   })
 })

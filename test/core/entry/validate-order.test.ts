@@ -16,6 +16,7 @@ import {
   testPrivateKey,
   type OrderBody,
 } from '../../support/builders.js'
+import { runs } from '../../support/property-runs.js'
 
 const nowSec = NOW_MS / 1000
 const context = { markets: tableMarkets, nowMs: NOW_MS }
@@ -209,7 +210,7 @@ describe('validateOrder accepts', () => {
         expect(accepted(body).uiIntent).to.deep.equal(intent)
         expect(body.signature).not.to.equal(template.signature)
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 })
@@ -242,7 +243,7 @@ describe('validateOrder never throws', () => {
           (read: object) => 'identity' in read || 'refusal' in read,
         )
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

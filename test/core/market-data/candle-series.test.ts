@@ -30,6 +30,7 @@ import {
 import { openHistory, streamed } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKET = { market: 'cNGN-USDC', ordinal: 0 }
 
@@ -50,7 +51,7 @@ describe('candle series', () => {
         reads.close()
         history.remove()
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     )
   })
 

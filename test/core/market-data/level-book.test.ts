@@ -18,6 +18,7 @@ import type { BookLevels, PriceLevel } from '../../../core/records/listing-recor
 import { aMarket } from '../../support/builders.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKET = { market: 'cNGN-USDC', ordinal: 0 }
 const ALL = Number.MAX_SAFE_INTEGER
@@ -91,7 +92,7 @@ describe('level book', () => {
         }
         expect(levelBookOf(openOrders(view))).to.deep.equal(book)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

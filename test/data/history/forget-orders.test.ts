@@ -12,6 +12,7 @@ import { openReadModel } from '../../../data/history/read-model.js'
 import { allRows, openHistory, streamed } from '../../support/history.js'
 import { marketActs, START_MS, type MarketAct } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const DAY_SEC = 86_400
@@ -169,7 +170,7 @@ describe('orders that leave the read model', () => {
           stepwise.remove()
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 })

@@ -6,6 +6,7 @@ import type { HistoryPage, HistoryPosition } from '../../../data/history/read-or
 import { openHistory, streamed } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf, feedOwner } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const OTHER = { market: 'cNGN-PERP', ordinal: 1 }
@@ -84,7 +85,7 @@ describe("an owner's history", () => {
           history.remove()
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     )
   })
 

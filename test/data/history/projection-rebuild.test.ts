@@ -10,6 +10,7 @@ import { openReadModel, type StoredOrder } from '../../../data/history/read-mode
 import { allRows, openHistory, streamed, type TestHistory } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKETS = [
   { market: 'cNGN-USDC', ordinal: 0 },
@@ -87,7 +88,7 @@ describe('the projection of a random market', () => {
           rebuilt.remove()
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 
@@ -122,7 +123,7 @@ describe('the projection of a random market', () => {
           history.remove()
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 })

@@ -6,6 +6,7 @@ import { aMarket } from '../../support/builders.js'
 import { openHistory, streamed } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 import { shownBook } from '../../support/shown-book.js'
 
 const market = aMarket()
@@ -55,7 +56,7 @@ describe('the stored book', () => {
           history.remove()
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 })

@@ -11,6 +11,7 @@ import type { CandleRange } from '../../../data/history/read-candles.js'
 import { openReadModel } from '../../../data/history/read-model.js'
 import { openHistory } from '../../support/history.js'
 import { writeTrades, type PlainTrade } from './trades.js'
+import { runs } from '../../support/property-runs.js'
 
 const MARKET = { market: 'cNGN-USDC', ordinal: 0 }
 const OTHER = { market: 'cNGN-PERP', ordinal: 1 }
@@ -107,7 +108,7 @@ describe('candles', () => {
           history.remove()
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 

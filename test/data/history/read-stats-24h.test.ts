@@ -7,6 +7,7 @@ import { openReadModel } from '../../../data/history/read-model.js'
 import { CANDLE_WIDTHS_SEC, createCandleWriter } from '../../../data/history/write-candles.js'
 import { openHistory, type TestHistory } from '../../support/history.js'
 import { writeTrades, type PlainTrade } from './trades.js'
+import { runs } from '../../support/property-runs.js'
 
 const DAY_MS = 86_400_000
 const MARKET = { market: 'cNGN-USDC', ordinal: 0 }
@@ -89,7 +90,7 @@ describe('trailing 24 hours', () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 

@@ -14,6 +14,5 @@ export function sharedVenue(): Promise<TestVenue> {
 
 /** Mocha's root hook: the shared venue stops after the last test. */
 after(async function () {
-  this.timeout(120_000)
   await (await started?.catch(() => undefined))?.stop()
 })

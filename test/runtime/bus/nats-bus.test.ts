@@ -79,7 +79,6 @@ describe('over NATS', () => {
     afterEach(() => bus.close())
 
     it('keeps every acknowledged message and gives a follower each once', async function () {
-      this.timeout(120_000)
       const follower = await connectBus('follower')
       const seen = recorder(spec.stream, 1)
       await follower.follow(seen.options)
@@ -113,7 +112,6 @@ describe('over NATS', () => {
     })
 
     it('leaves a fenced writer one position per message, whatever became of its acknowledgements', async function () {
-      this.timeout(120_000)
       const total = 300
       const killAt = [60, 180]
       let last = 0
@@ -143,7 +141,6 @@ describe('over NATS', () => {
     })
 
     it('goes on following while nothing is written, and hears what comes later', async function () {
-      this.timeout(120_000)
       await bus.append(spec.subject, bytes('a'))
       const seen = recorder(spec.stream, 1)
       await bus.follow(seen.options)
@@ -159,7 +156,6 @@ describe('over NATS', () => {
     })
 
     it('answers again after the restart', async function () {
-      this.timeout(120_000)
       const other = await connectBus('other')
       await other.answer('ask.crash', 'q', (data, replyTo) => other.reply(replyTo, data))
       await server.kill()
@@ -176,7 +172,6 @@ describe('over NATS', () => {
     })
 
     it('says AppendUnknown in time while it is down, and sends nothing later', async function () {
-      this.timeout(120_000)
       const impatient = await connectBus('impatient', IMPATIENT_MS)
       await server.kill()
       await eventually(() => !bus.isConnected() && !impatient.isConnected())
@@ -193,7 +188,6 @@ describe('over NATS', () => {
 
   describe('a follower', () => {
     it('replaces a reader that was taken away behind its back', async function () {
-      this.timeout(120_000)
       const { bus, warnings } = await connectTalking()
       const spec = { stream: 'READER', subject: 'reader', description: '' }
       await bus.declareStream(spec)
@@ -213,7 +207,6 @@ describe('over NATS', () => {
     })
 
     it('holds a bounded number of messages for a slow handler, and keeps its reader', async function () {
-      this.timeout(120_000)
       const { bus, warnings } = await connectTalking()
       const spec = { stream: 'SLOW', subject: 'slow', description: '' }
       await bus.declareStream(spec)
@@ -259,7 +252,6 @@ describe('over NATS', () => {
     })
 
     it('is refused when too many await their acknowledgement', async function () {
-      this.timeout(120_000)
       const bus = await connectBus('patient', PATIENT_MS)
       const spec = { stream: 'MANY', subject: 'many', description: '' }
       await bus.declareStream(spec)

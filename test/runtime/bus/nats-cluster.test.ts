@@ -59,7 +59,6 @@ function useCluster(options: NatsClusterOptions = {}) {
 }
 
 describe('over a cluster of three NATS servers', function () {
-  this.timeout(120_000)
   const { cluster, connectBus } = useCluster()
 
   const open = () => Promise.resolve({ connect: () => connectBus() })
@@ -106,7 +105,6 @@ describe('over a cluster of three NATS servers', function () {
 })
 
 describe('a new cluster of three NATS servers, one of which is late', function () {
-  this.timeout(120_000)
   const { cluster, connectBus } = useCluster({ lastIsLate: true })
 
   it('is waited for by a process that starts, until the third server is there', async () => {
@@ -145,7 +143,6 @@ interface Line {
 }
 
 describe('a cluster that loses one of three NATS servers', function () {
-  this.timeout(120_000)
   const { cluster, connectBus } = useCluster()
   afterEach(() => cluster().mend())
 

@@ -7,7 +7,6 @@ import { startNatsServer, type TestNatsServer } from '../../support/nats-server.
 const STREAM = { stream: 'S', subject: 's', description: 'copied' }
 
 describe('copies of streams', function () {
-  this.timeout(60_000)
   const servers: TestNatsServer[] = []
   const start = async () => {
     const server = await startNatsServer()

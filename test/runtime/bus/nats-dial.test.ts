@@ -78,7 +78,6 @@ describe('a client of the bus', () => {
   }
 
   it('has one connection after a server was frozen for several attempts', async function () {
-    this.timeout(60_000)
     const bus = await open()
     const before = way.accepted()
     way.freeze()
@@ -91,7 +90,6 @@ describe('a client of the bus', () => {
   })
 
   it('starts at a server that is frozen, once that goes on', async function () {
-    this.timeout(60_000)
     const before = way.accepted()
     way.freeze()
     const opening = open()

@@ -11,7 +11,6 @@ const APPENDS = 20
 
 /** Decision 0046: what `sync_interval: always` means for a stream on three servers. Needs strace and the right to trace. */
 describe('an acknowledged append on three servers', function () {
-  this.timeout(120_000)
   const dir = tempDir()
 
   const traceFile = ({ name }: ClusterServer): string => join(dir.path, `${name}.txt`)

@@ -13,8 +13,6 @@ import { connectPlainly } from '../../support/venue-bus.js'
 import { bytes } from './probes.js'
 
 describe('the way to the bus', function () {
-  this.timeout(60_000)
-
   it('is loopback, or encrypted and with credentials; every other one is refused', () => {
     const refusal = (place: BusPlace) => () => readAccess(place, undefined)
     for (const url of ['nats://10.0.0.1:4222', 'bus.example:4222', 'ws://127.0.0.1.example:1'])

@@ -39,7 +39,6 @@ const SUBJECTS: Readonly<Record<string, BusUser>> = {
 }
 
 describe('the users of the bus', function () {
-  this.timeout(60_000)
   const dir = tempDir()
   const seeds = join(dir.path, 'seeds')
   let server: NatsServer

@@ -17,7 +17,6 @@ const PROGRAMS = [
 ] as const
 
 describe('a program without its settings', function () {
-  this.timeout(60_000)
   const directory = tempDir()
   after(() => directory.remove())
 

@@ -27,8 +27,6 @@ function residentOf(made: string): readonly [held: number, dropped: number, rele
 }
 
 describe('releaseStartMemory', function () {
-  this.timeout(30_000)
-
   it('gives back what nothing refers to any more, and lets the process end', () => {
     const [held, dropped, released] = residentOf(
       'Array.from({ length: 300_000 }, (_, i) => ({ i, text: `a${i}` }))',
