@@ -57,8 +57,8 @@ const ENDED_MAX = 100_000
 
 interface Ledger {
   readonly market: Market
-  /** Those under which the next match is made. */
-  rules: MarketRules
+  /** Those under which the next match is made; in a block that states others, those before and these. */
+  rules: readonly MarketRules[]
   readonly find: Find
   readonly known: Map<string, Known>
   /** Ended orders, oldest first. */
@@ -89,14 +89,16 @@ const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
 
 export function createOrderLedger(market: Market, find: Find): OrderLedger {
   const ledger: Ledger = {
-    ...{ market, rules: rulesOf(market), find, known: new Map(), proposed: new Map() },
+    ...{ market, rules: [rulesOf(market)], find, known: new Map(), proposed: new Map() },
     ...{ ended: new Map(), settled: new Map(), undone: new Map() },
     ...{ seq: 0, orders: 0, trades: 0, bought: 0n, sold: 0n, fees: 0n },
   }
   return {
     apply({ changes, terms }) {
-      if (terms !== undefined) ledger.rules = terms.rules
+      // What was due in the step of the command that set them matched before it.
+      if (terms !== undefined) ledger.rules = [...ledger.rules, terms.rules]
       for (const change of changes) applyToLedger(ledger, change)
+      ledger.rules = ledger.rules.slice(-1)
     },
     pending: () => [...ledger.proposed.values()].map(({ match }) => match),
     totals: () => {
@@ -206,7 +208,8 @@ function propose({ find, known, proposed, market, rules }: Ledger, change: Match
   if (!legs.includes(orderId)) find('fills', `${id} is of other orders than its change`)
   if (price !== known.get(makerOrderId)?.limitPrice)
     find('fills', `${id} is not at its maker's price`)
-  if (takerFee !== tradingOf(market).takerFee(rules, price, amount))
+  const feeUnder = (each: MarketRules) => tradingOf(market).takerFee(each, price, amount)
+  if (!rules.some((each) => takerFee === feeUnder(each)))
     find('fills', `${id}: a fee of ${takerFee} is not the schedule's`)
   proposed.set(match.settlementId, { match, legs: 0 })
   // A taker that is placed in a later change is not known yet.

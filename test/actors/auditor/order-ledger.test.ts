@@ -48,6 +48,33 @@ describe('the ledger of an audited feed', () => {
     expect(findingsOf(changes)).to.deep.equal([])
   })
 
+  it('takes the fee of the rules before for what was due when others were set, and in that block alone', () => {
+    const matcher = testMatcher(25)
+    const found: string[] = []
+    const ledger = createOrderLedger(aMarket({ takerFeeBps: 25 }), (check, what) => {
+      found.push(`${check}: ${what}`)
+    })
+    const by = { by: 'ada', reason: 'maintenance' }
+    const apply = (...commands: Parameters<typeof matcher.apply>[0][]) => {
+      for (const command of commands) ledger.apply(matcher.apply(command))
+    }
+    const place = (orderId: string, side: 'buy' | 'sell') => {
+      const subaccountId = side === 'buy' ? 1n : 2n
+      const order = matcherOrder({ worstFee: aWideBound, orderId, side, subaccountId })
+      return { kind: 'PlaceOrder', order } as const
+    }
+    apply({ kind: 'MarketPaused', ...by }, place('ask', 'sell'), place('bid', 'buy'))
+    apply({ kind: 'MarketResumed', ...by })
+    expect(matcher.state.matches.size).to.equal(0)
+    apply({ kind: 'MarketRulesSet', rules: { takerFeeBps: 0 }, ...by })
+    const [match] = matcher.state.matches.values()
+    expect(match?.takerFee).not.to.equal(0n)
+    expect(found).to.deep.equal([])
+    const again = matcher.changes.find((change) => change.kind === 'OrderMatched')
+    if (again !== undefined) ledger.apply({ changes: [again] })
+    expect(found.join()).to.contain("is not the schedule's")
+  })
+
   it('finds a match of other orders than its change, and one that is not at the maker’s price', () => {
     const { changes } = returnedSeller()
     const at = changes.findLastIndex((change) => change.kind === 'OrderMatched')
