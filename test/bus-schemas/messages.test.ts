@@ -2,22 +2,12 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { WIRE_VERSION } from '../../bus-schemas/envelope.js'
-import {
-  decodeMarketAnswer,
-  decodeMarketRequest,
-  encodeMarketAnswer,
-  encodeMarketRequest,
-  termsText,
-} from '../../bus-schemas/markets.js'
+import { termsText } from '../../bus-schemas/markets.js'
 import {
   decodeGasStanding,
   decodePingAnswer,
-  decodeTrimAnswer,
-  decodeTrimQuestion,
   encodeGasStanding,
   encodePingAnswer,
-  encodeTrimAnswer,
-  encodeTrimQuestion,
 } from '../../bus-schemas/operations.js'
 import {
   decodeOrderAnswer,
@@ -68,6 +58,7 @@ import { priceE18 } from '../../core/money.js'
 import { runs } from '../support/property-runs.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
 import { bytes, message, type Declared } from './declared.js'
+import { marketMessages } from './market-messages.js'
 import { ownerMessages } from './owner-messages.js'
 import { settlementMessages } from './settlement-messages.js'
 
@@ -160,44 +151,7 @@ const declared: readonly Declared[] = [
     }),
     { encode: encodePingAnswer, decode: decodePingAnswer },
   ),
-  message('trim question', fc.record({ below_seq: fc.nat() }), {
-    encode: encodeTrimQuestion,
-    decode: decodeTrimQuestion,
-  }),
-  message(
-    'trim answer',
-    fc.oneof(
-      fc.constant({ kind: 'trimmed' as const }),
-      fc.record({ kind: fc.constant('refused' as const), why: anyText }),
-    ),
-    { encode: encodeTrimAnswer, decode: decodeTrimAnswer },
-  ),
-  message(
-    'market request',
-    fc.record({
-      request_id: anyText,
-      by: anyText,
-      reason: anyText,
-      change: fc.oneof(
-        fc.record({
-          kind: fc.constantFrom('show' as const, 'pause', 'resume', 'disable', 'enable'),
-        }),
-        fc.record({
-          kind: fc.constant('set' as const),
-          fields: fc.dictionary(anyText, anyText),
-        }),
-      ),
-    }),
-    { encode: encodeMarketRequest, decode: decodeMarketRequest },
-  ),
-  message(
-    'market answer',
-    fc.oneof(
-      fc.record({ kind: fc.constant('terms' as const), feed_seq: fc.nat(), terms: anyTerms }),
-      fc.record({ kind: fc.constant('refused' as const), message: anyText }),
-    ),
-    { encode: encodeMarketAnswer, decode: decodeMarketAnswer },
-  ),
+  ...marketMessages,
   ...ownerMessages,
   ...settlementMessages,
   message('index lag question', fc.record({ sample: anySample }, { requiredKeys: [] }), {
