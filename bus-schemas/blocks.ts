@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.js'
+import type { Command } from '../core/engine/command.js'
 import {
-  FORGOTTEN,
+  OF_NO_ORDER,
   type Block,
   type Change,
   type ChangeBase,
@@ -37,6 +38,20 @@ const matchFields = {
   takerFee: quoteE18,
 }
 export const match = struct<Match>(matchFields)
+
+/** The fields of a change that is of no order. They do not travel. */
+const ofNoOrder = {
+  orderId: implied(() => OF_NO_ORDER.orderId),
+  owner: implied(() => OF_NO_ORDER.owner),
+  side: implied(() => OF_NO_ORDER.side),
+  limitPrice: implied(() => OF_NO_ORDER.limitPrice),
+  desired: implied(() => OF_NO_ORDER.desired),
+  filled: implied(() => OF_NO_ORDER.filled),
+  pending: implied(() => OF_NO_ORDER.pending),
+  open: implied(() => OF_NO_ORDER.open),
+  openDelta: implied(() => OF_NO_ORDER.openDelta),
+  status: implied(() => OF_NO_ORDER.status),
+}
 
 const fill = struct<Fill>({
   ...matchFields,
@@ -98,19 +113,14 @@ const change = union<Change>({
   OrderForgotten: {
     seq,
     atMs: whole,
-    orderId: implied(() => FORGOTTEN.orderId),
-    owner: implied(() => FORGOTTEN.owner),
-    side: implied(() => FORGOTTEN.side),
-    limitPrice: implied(() => FORGOTTEN.limitPrice),
-    desired: implied(() => FORGOTTEN.desired),
-    filled: implied(() => FORGOTTEN.filled),
-    pending: implied(() => FORGOTTEN.pending),
-    open: implied(() => FORGOTTEN.open),
-    openDelta: implied(() => FORGOTTEN.openDelta),
-    status: implied(() => FORGOTTEN.status),
+    ...ofNoOrder,
     tombstone: optional(
       struct<Tombstone>({ orderId: text, owner: address, nonce: uint, fingerprint: hex }),
     ),
+  },
+  CommandRefused: {
+    ...{ seq, atMs: whole, ...ofNoOrder },
+    ...{ command: text as Codec<Command['kind']>, source: text, sourceNo: whole },
   },
 })
 

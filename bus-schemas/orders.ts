@@ -70,6 +70,7 @@ export const refusedByMarket = oneOf<RefusedByMarket>({
   replacement_differs: true,
   replacement_too_small: true,
   replacement_ends: true,
+  command_refused: true,
 })
 
 /** Why an order is held, as checkpoints keep it. */

@@ -195,6 +195,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '422 | desired_amount is not above what the replaced order has filled and pending. | Read the order; sign a larger amount, with a new id and nonce.',
     replacement_ends:
       '422 | The replacement would end with its placement: it has expired, the market is closed or full, or it has nothing to reduce. | The other order stays; sign another one.',
+    command_refused:
+      '422 | The market could not derive what it needs of the command, and changed nothing. It is a fault of the venue, and alarmed. | Report it. A new order needs another order_id and nonce.',
     desired_amount_negative: '400 | desired_amount is negative. | Send 0 to cancel the order.',
     reduction_too_small:
       '422 | desired_amount is below what is filled and pending. | Send at least that, or 0 to cancel the rest.',

@@ -4,6 +4,7 @@ import { tradingOf } from '../../core/contracts/registry.js'
 import {
   isLiving,
   isNextSeq,
+  isOfNoOrder,
   type Block,
   type Change,
   type Fill,
@@ -113,7 +114,7 @@ function applyToLedger(ledger: Ledger, change: Change): void {
   if (!isNextSeq(change.seq, ledger.seq))
     find('sequence', `change ${change.seq} after ${ledger.seq}`)
   ledger.seq = change.seq
-  if (change.kind === 'OrderForgotten') return
+  if (isOfNoOrder(change)) return
   const before = knownBefore(ledger, change)
   if (before === undefined) return
   const filledNow = applyMatches(ledger, change, before.filled)

@@ -190,6 +190,7 @@ const REFUSAL_OF: Record<RefusedOrder, Refusal> = {
   replacement_differs: changeRefusals.replacementDiffers,
   replacement_too_small: changeRefusals.replacementTooSmall,
   replacement_ends: changeRefusals.replacementEnds,
+  command_refused: changeRefusals.commandRefused,
   lease_ended: cancelsRefusals.leaseEnded,
   too_many_leases: cancelsRefusals.tooManyLeases,
 }

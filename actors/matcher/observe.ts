@@ -39,6 +39,7 @@ export function observeMatcher(log: Logger) {
     commandsTrimmed: (firstSeq: number) =>
       log.info({ first_seq: firstSeq }, 'command log trimmed behind the oldest checkpoint'),
     applied: ({ logged, applied }: MessageResult) => {
+      observeRefused(log, logged, applied.refused)
       for (const change of applied.changes) {
         const level = OF_ITS_CALLER.has(change.kind) ? 'debug' : 'info'
         // Nearly every change is logged at debug; its line is not made when that is off.
@@ -73,6 +74,16 @@ export function observeMatcher(log: Logger) {
     settlementRefused: (settlementId: string, why: string) =>
       log.error({ settlement_id: settlementId, why }, 'executor refused the payload'),
   }
+}
+
+/** A fault of the checks before the log, which an operator is to report. */
+function observeRefused(log: Logger, logged: LoggedCommand, why: string | undefined): void {
+  if (why === undefined) return
+  const { source, sourceNo, requestId, command } = logged
+  log.error(
+    { source, source_no: sourceNo, request_id: requestId, kind: command.kind, why },
+    'a command cannot be carried out, it is refused and changes nothing',
+  )
 }
 
 /** What the command log holds that is not taken as it is. */
@@ -133,6 +144,7 @@ const WORDS: Record<Change['kind'], string> = {
   OrderCancelled: 'order cancelled',
   OrderExpired: 'order expired',
   OrderForgotten: 'order forgotten',
+  CommandRefused: 'command refused',
 }
 
 function describe(change: Change): Record<string, unknown> {

@@ -9,6 +9,7 @@ import {
   type LoggedCommand,
   type Numbering,
 } from '../../core/engine/command.js'
+import { whyUnderivable } from '../../core/engine/derive.js'
 import type { Claim, ClaimTaken, LogPosition, TakenOrder } from '../../data/intake-registry.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'
@@ -32,6 +33,11 @@ export interface LogEntry {
   /** The request that waits for the answer; absent for commands that the intake issues by itself. */
   readonly replyTo?: string
   readonly requestId?: string
+}
+
+/** The step could not derive what it needs of a command: it is a fault of the checks before, and nothing was logged. */
+export class CommandUnderivable extends Error {
+  override readonly name = 'CommandUnderivable'
 }
 
 /** Outcome of an entry: it is in the log, or an earlier order holds its id or nonce. */
@@ -62,7 +68,8 @@ export interface CommandLog {
   begin(term: Term): Promise<void>
   /**
    * Resolves when the entry is refused, or when it is durable in the log. Its claim holds in every market from before
-   * the append. After a rejection the outcome is unknown, and the log takes no more.
+   * the append. After a rejection the outcome is unknown, and the log takes no more; but CommandUnderivable comes before
+   * anything is stored, and concerns that entry alone.
    */
   submit(entry: LogEntry): Promise<SubmitOutcome>
   /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
@@ -157,6 +164,8 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     trouble: () => writing.trouble,
     submit: (entry) =>
       new Promise((resolve, reject) => {
+        const why = whyUnderivable(entry.command)
+        if (why !== undefined) return reject(new CommandUnderivable(why))
         committer.submit({ entry, submittedAt: elapsedMs(), settle: resolve }).then(
           () => resolve({ kind: 'logged' }),
           (error: Error) => {

@@ -19,6 +19,7 @@ import type { Command } from '../../core/engine/command.js'
 import type { Hex } from '../../core/action.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Order } from '../../core/engine/order.js'
+import { changeRefusals } from '../../core/entry/order-refusals.js'
 import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { TouchedIds } from '../../core/touched-blocks.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
@@ -36,7 +37,13 @@ import {
   type Reducible,
   type Replacement,
 } from './change-order.js'
-import { type CommandLog, isFinal, type LogEntry, type SubmitOutcome } from './command-log.js'
+import {
+  type CommandLog,
+  CommandUnderivable,
+  isFinal,
+  type LogEntry,
+  type SubmitOutcome,
+} from './command-log.js'
 import { LogMismatch } from './fold-log.js'
 import { answerKnownOrders } from './known-orders.js'
 import { createMarketGate, openIndexGate, type MarketGate } from './market-gate.js'
@@ -105,7 +112,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (error instanceof LogMismatch) deps.gate.stop(error.market, error.message)
       else if (isFinal(error)) throw error
       log.error({ err: error, request_id: request.request_id }, 'request failed')
-      answer(failed)
+      answer(error instanceof CommandUnderivable ? changeRefusals.commandRefused : failed)
     } finally {
       inFlight -= 1
     }

@@ -1,7 +1,13 @@
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/contracts/market.js'
-import { FORGOTTEN, isLiving, type Block, type Change } from '../../core/engine/change.js'
+import {
+  FORGOTTEN,
+  isLiving,
+  isOfNoOrder,
+  type Block,
+  type Change,
+} from '../../core/engine/change.js'
 import {
   ArchiveDamaged,
   listSegment,
@@ -132,7 +138,7 @@ function factsOf(
     const { firstSeq, changes } = decodeBlock(data)
     lastChange = firstSeq + changes.length - 1
     for (const change of changes) {
-      if (change.kind !== 'OrderForgotten') note(change.orderId)
+      if (!isOfNoOrder(change)) note(change.orderId)
       if (change.kind !== 'OrderMatched') continue
       for (const orderId of [change.match.makerOrderId, change.match.takerOrderId])
         if (history.standing(orderId) !== 'filled') matched.add(orderId)
@@ -188,7 +194,7 @@ async function wholeIn(
   for (const segment of segments)
     for (const { data } of await load(segment))
       for (const { kind, orderId, status } of decodeBlock(data).changes) {
-        if (kind === 'OrderForgotten' || !isOne(orderId)) continue
+        if (isOfNoOrder({ kind }) || !isOne(orderId)) continue
         if (kind === 'OrderPlaced') placed.add(orderId)
         if (!isLiving(status) && placed.has(orderId)) whole.add(orderId)
       }
@@ -203,7 +209,7 @@ function forgetIn(
 ): BusMessage {
   const block = decodeBlock(message.data)
   const isGone = ({ kind, orderId }: Change): boolean =>
-    kind !== 'OrderForgotten' && isForgotten(orderId)
+    !isOfNoOrder({ kind }) && isForgotten(orderId)
   if (!block.changes.some(isGone)) return message
   const changes = block.changes.map((change): Change => {
     if (!isGone(change)) return change

@@ -14,10 +14,23 @@ import { applyReduction } from './change-order.js'
 import type { AskedReason, Change } from './change.js'
 import { followClock, holdForClock } from './clock.js'
 import type { Command, LoggedCommand } from './command.js'
-import { answerOrder, type CommandAnswer } from './command-answer.js'
+import {
+  answerOrder,
+  COMMAND_REFUSED,
+  rememberRefused,
+  type CommandAnswer,
+} from './command-answer.js'
 import { earliestMs, takeDueDeadline } from './deadlines.js'
-import { beginStep, cancelOrder, emitChange, markEnded, type Step } from './emit-change.js'
-import { assertEngineVersion } from './engine-version.js'
+import { whyUnderivable } from './derive.js'
+import {
+  beginStep,
+  cancelOrder,
+  emitChange,
+  emitRefused,
+  markEnded,
+  type Step,
+} from './emit-change.js'
+import { assertEngineVersion, REFUSES_UNDERIVABLE } from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases } from './leases.js'
 import { DEADLINES_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
@@ -37,6 +50,8 @@ export interface AppliedCommand {
   readonly moreIsDue: boolean
   /** Orders whose sweep is continued by ContinueOrder. */
   readonly continueOrderIds: readonly string[]
+  /** Why the command was refused: the step could not derive what it needs of it. */
+  readonly refused?: string
 }
 
 const NOTHING: AppliedCommand = { changes: [], moreIsDue: false, continueOrderIds: [] }
@@ -63,15 +78,32 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   followHolds(step)
   cancelDisabled(step)
   continueReviews(step)
-  const answer = applyOne(step, logged.command)
+  const refused = whyRefused(state, logged.command)
+  const answer = refused === undefined ? applyOne(step, logged.command) : refuse(step, logged)
   const { changes, continueOrderIds } = step
   const moreIsDue = timeIsDue || state.reviews.size > 0 || isReopening(state) || isCancelling(state)
-  const applied = { changes, moreIsDue, continueOrderIds }
+  const applied: AppliedCommand =
+    refused === undefined
+      ? { changes, moreIsDue, continueOrderIds }
+      : { changes, moreIsDue, continueOrderIds, refused }
   if (step.restated) {
     const terms = termsOf(state)
     return answer === undefined ? { ...applied, terms } : { ...applied, answer, terms }
   }
-  return answer === undefined ? applied : { changes, moreIsDue, continueOrderIds, answer }
+  return answer === undefined ? applied : { ...applied, answer }
+}
+
+/** A log of an earlier version holds none, and goes on as before. */
+const whyRefused = (state: MatcherState, command: Command): string | undefined =>
+  state.engineVersion < REFUSES_UNDERIVABLE ? undefined : whyUnderivable(command, state)
+
+/** Refuses a command before it has changed anything. Time, and what it makes due, is the log's and not the command's. */
+function refuse(step: Step, logged: LoggedCommand): CommandAnswer {
+  const { command } = logged
+  emitRefused(step, logged)
+  if (command.kind === 'PlaceOrder')
+    rememberRefused(step.state, command.order.orderId, COMMAND_REFUSED)
+  return { kind: 'refused', code: COMMAND_REFUSED }
 }
 
 const isCancelling = ({ cancelUpToRank, massCancels }: MatcherState): boolean =>

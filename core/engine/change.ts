@@ -10,7 +10,7 @@ import {
   type PriceE18,
   type QuoteE18,
 } from '../money.js'
-import type { PublishedFill } from './command.js'
+import type { Command, PublishedFill } from './command.js'
 import type { Order, OrderStatus, Side } from './order.js'
 
 /** A proposed match: one maker, one taker, one settlement (decision B16). */
@@ -137,6 +137,13 @@ export type ChangeFacts =
    * no longer kept. The other fields are empty; what took the place of the placement says what the order has used up.
    */
   | { readonly kind: 'OrderForgotten'; readonly tombstone?: Tombstone }
+  /** The step could not derive what it needs of this command, which changed nothing else. It is of no order. */
+  | {
+      readonly kind: 'CommandRefused'
+      readonly command: Command['kind']
+      readonly source: string
+      readonly sourceNo: number
+    }
 
 /** One state change of one order. Changes are facts in the past tense. */
 export type Change = ChangeBase & ChangeFacts
@@ -250,8 +257,15 @@ const EMPTY: Omit<ChangeBase, 'seq' | 'atMs'> = {
   ...{ filled: amountE18(0n), pending: amountE18(0n), open: amountE18(0n), openDelta: 0n },
 }
 
+/** What a change carries that is of no order. */
+export const OF_NO_ORDER: Omit<ChangeBase, 'seq' | 'atMs'> = EMPTY
+
 /** What an OrderForgotten carries of its order: nothing. */
 export const FORGOTTEN = { ...EMPTY, kind: 'OrderForgotten' } as const
+
+/** Whether a change is of no order, so that it says nothing but its own fields. */
+export const isOfNoOrder = ({ kind }: Pick<Change, 'kind'>): boolean =>
+  kind === 'OrderForgotten' || kind === 'CommandRefused'
 
 /** The block without what `known`, the same block of an archive, has forgotten. */
 export function forgetAlike(block: Block, { changes: known }: Pick<Block, 'changes'>): Block {

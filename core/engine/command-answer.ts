@@ -12,6 +12,9 @@ import type { MatcherState } from './state.js'
 /** Code of the refusal of an order whose account has as many live orders as the market's rules allow. */
 export const OPEN_ORDER_LIMIT = 'open_order_limit'
 
+/** Code of the refusal of a command of which the step could not derive what it needs. */
+export const COMMAND_REFUSED = 'command_refused'
+
 /** Why the market refused an order that was in its log: it made no change, and its id and nonce are used. */
 export type RefusedByMarket =
   | typeof POST_ONLY_WOULD_CROSS
@@ -20,6 +23,7 @@ export type RefusedByMarket =
   | 'replacement_differs'
   | 'replacement_too_small'
   | 'replacement_ends'
+  | typeof COMMAND_REFUSED
 
 /**
  * Whether a further order of the account would be one too many, after so many others have left. An order counts while

@@ -3,6 +3,7 @@ import { amountE18 } from '../money.js'
 import { leaveAccount } from './accounts.js'
 import { addToBook, removeFromBook } from './book.js'
 import {
+  OF_NO_ORDER,
   orderAfter,
   type Change,
   type ChangeBase,
@@ -11,7 +12,7 @@ import {
   type EndReason,
   type Match,
 } from './change.js'
-import type { ReversedLeg } from './command.js'
+import type { LoggedCommand, ReversedLeg } from './command.js'
 import { CANCEL_ROOM_PER_STEP } from './limits.js'
 import { endsWithKey, isFinished, openAmount, statusOf, type LiveOrder } from './live-order.js'
 import { leaveOwner, type MatcherState } from './state.js'
@@ -130,6 +131,17 @@ function standingAfter(state: MatcherState, live: LiveOrder): ChangeBase {
     openDelta: shownOpen === 0n ? open : open - shownOpen,
     status: statusOf(live),
   }
+}
+
+/** Records that a command was refused. It is of no order, so the book stays as it is. */
+export function emitRefused(step: Step, { source, sourceNo, command }: LoggedCommand): void {
+  const { state } = step
+  state.seq += 1
+  const at = { seq: state.seq, atMs: state.nowMs }
+  addChange(step, {
+    ...{ ...OF_NO_ORDER, ...at, kind: 'CommandRefused' },
+    ...{ command: command.kind, source, sourceNo },
+  })
 }
 
 function record(step: Step, live: LiveOrder, change: Change): void {

@@ -9,6 +9,8 @@ export const ENGINE_VERSION = 2
 
 /** The version from which a failed match without proof against either side counts against no order (signer-pairs.ts). */
 export const UNCLEAR_BLAMES_NEITHER = 2
+/** From this version on a command of which the step cannot derive what it needs is refused, and changes nothing else. */
+export const REFUSES_UNDERIVABLE = 2
 
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1

@@ -41,6 +41,11 @@ export const changeRefusals = {
     'replacement_ends',
     'the replacement would end with its placement: the order that it replaces stays',
   ),
+  /** By the intake before the log, or by the market, whose feed then has a CommandRefused. */
+  commandRefused: cannotChange(
+    'command_refused',
+    'the market cannot carry this out and has changed nothing: please report it',
+  ),
 } as const satisfies Record<string, Refusal>
 
 /** `least` is filled or pending of the order. */

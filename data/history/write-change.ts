@@ -89,6 +89,7 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
           break
         // Its rows would have been deleted by now.
         case 'OrderForgotten':
+        case 'CommandRefused':
           break
       }
     },

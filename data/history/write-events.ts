@@ -65,6 +65,7 @@ function eventOf(change: Change): KeptEvent | undefined {
     case 'OrderCancelled':
     case 'OrderExpired':
     case 'OrderForgotten':
+    case 'CommandRefused':
       return undefined
   }
 }

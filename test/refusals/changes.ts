@@ -96,6 +96,12 @@ export const statedOfChanges: readonly Stated[] = [
     'the replacement would end with its placement: the order that it replaces stays',
   ],
   [
+    changeRefusals.commandRefused,
+    422,
+    'command_refused',
+    'the market cannot carry this out and has changed nothing: please report it',
+  ],
+  [
     reductionTooSmall(amountE18(4n * E18)),
     422,
     'reduction_too_small',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import {
   FORGOTTEN,
+  OF_NO_ORDER,
   type Block,
   type Change,
   type ChangeBase,
@@ -121,6 +122,13 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
     cancelReason: anyText,
   }),
   OrderExpired: fc.record({ kind: fc.constant('OrderExpired'), ...base }),
+  CommandRefused: fc
+    .record({
+      ...{ kind: fc.constant('CommandRefused' as const), atMs: anyMs },
+      command: fc.constantFrom('PlaceOrder' as const, 'SetLease'),
+      ...{ source: anyText, sourceNo: anySeq },
+    })
+    .map((change) => ({ ...OF_NO_ORDER, ...change })),
   OrderForgotten: fc
     .record({ atMs: anyMs, tombstone: fc.option(fc.record(spent), { nil: undefined }) })
     .map(({ atMs, tombstone }) => ({ ...FORGOTTEN, atMs, ...(tombstone && { tombstone }) })),

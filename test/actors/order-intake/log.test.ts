@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createNumbering, termOf } from '../../../core/engine/command.js'
 import {
+  CommandUnderivable,
   createCommandLog,
   MAX_GROUP,
   MAX_QUEUE,
@@ -11,6 +12,7 @@ import {
 import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
 import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import { amountE18 } from '../../../core/money.js'
 import type { IntakeRegistry } from '../../../data/intake-registry.js'
 import { claimOf } from '../../../data/recent-claims.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
@@ -120,6 +122,19 @@ describe('the command log of order intake', () => {
     expect(messageSizes().length).to.be.at.most(3)
     const numbers = matcher.taken.map(({ sourceNo }) => sourceNo)
     expect(numbers).to.deep.equal(numbers.map((_, index) => (numbers[0] ?? 0) + index))
+  })
+
+  it('appends nothing that the step could not derive, and goes on with the others', async () => {
+    const commandLog = await openLog()
+    const { command, claim } = entryOf(1)
+    if (command.kind !== 'PlaceOrder' || claim === undefined) throw new Error(command.kind)
+    const { order } = command
+    const initialFilled = amountE18(order.desiredAmount + 1n)
+    const bad = { ...entryOf(1), command: { ...command, order: { ...order, initialFilled } } }
+    expect(await rejection(commandLog.submit(bad))).to.be.instanceOf(CommandUnderivable)
+    expect(isTaken(1)).to.equal(false)
+    expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
+    await eventually(() => expect(takenIds()).to.deep.equal(['order-2']))
   })
 
   it('takes no order while too many claims wait to be stored, and goes on with cancels', async () => {
