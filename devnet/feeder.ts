@@ -48,6 +48,7 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
     ...{ rpcUrl, feeds, perpAsset: perp_asset, privateKey },
     fundingAccount: BigInt(perp_fee_subaccount_id),
   })
+  let hasIndex = false
   const futures = createFuturesKeeper({ rpcUrl, at: feeds, privateKey })
   const file = pricesFile(config.DATA_DIR)
   const feeder = createFeeder({
@@ -55,7 +56,8 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
     publisher: {
       async publish(prices) {
         await perp.publish(prices)
-        await futures.keep(prices.index)
+        // A series that fails comes after the index, without which no series is opened.
+        await futures.keep(prices.index).finally(() => (hasIndex = true))
       },
     },
     everyMs: config.FEEDER_EVERY_S * 1_000,
@@ -75,14 +77,17 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
   const { keeper, commands } = calendarOf(config, feeds.future_asset)
   const follow = async () => {
     while (!signal.aborted) {
-      const done = await keeper?.keep().then(
+      const due = hasIndex ? keeper?.keep() : undefined
+      const done = await due?.then(
         () => true,
         (error: unknown) => {
           log.warn({ err: error }, 'the calendar of the futures is not followed; trying again')
           return false
         },
       )
-      await pause(done === false ? CALENDAR_AGAIN_MS : CALENDAR_EVERY_MS)
+      await pause(
+        done === false ? CALENDAR_AGAIN_MS : hasIndex ? CALENDAR_EVERY_MS : ROUND_EVERY_MS,
+      )
     }
   }
   const running = Promise.all([publish(), follow()])

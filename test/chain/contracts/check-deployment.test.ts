@@ -10,7 +10,9 @@ import { subAccountsAbi } from '../../../chain/abi/contracts.js'
 import { createChainClient } from '../../../chain/reads/client.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import type { Address } from '../../../core/action.js'
+import { joinMarket, parseRow } from '../../../data/market-row.js'
 import { loadMarkets } from '../../../data/markets.js'
+import { seriesRow } from '../../support/series-rows.js'
 import { lower, openWorld, perform, testKey, type World } from '../../support/devnet-world.js'
 import { freePort } from '../../support/free-port.js'
 
@@ -33,7 +35,9 @@ describe('checkDeployment', function () {
   let deps: CheckedDeployment
   before(async () => {
     world = await openWorld()
-    const { markets } = loadMarkets(world.at as never)
+    const at = world.at as never
+    const series = seriesRow('USDC-cNGN-30NOV26', 2, 1_796_047_200n)
+    const markets = [...loadMarkets(at).markets, joinMarket(parseRow(series), at)]
     deps = {
       client: createChainClient(world.anvil.rpcUrl, 'read'),
       deployment: deploymentSchema.parse(world.at),
