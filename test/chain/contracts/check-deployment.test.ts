@@ -12,7 +12,8 @@ import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import type { Address } from '../../../core/action.js'
 import { joinMarket, parseRow } from '../../../data/market-row.js'
 import { loadMarkets } from '../../../data/markets.js'
-import { seriesRow } from '../../support/series-rows.js'
+import { rowOfNextSeries } from '../../../data/series-row.js'
+import { expiriesFrom } from '../../../core/contracts/future-calendar.js'
 import { lower, openWorld, perform, testKey, type World } from '../../support/devnet-world.js'
 import { freePort } from '../../support/free-port.js'
 
@@ -34,9 +35,11 @@ describe('checkDeployment', function () {
   let world: World
   let deps: CheckedDeployment
   before(async () => {
-    world = await openWorld()
+    world = await openWorld({}, 'month-end')
     const at = world.at as never
-    const series = seriesRow('USDC-cNGN-30NOV26', 2, 1_796_047_200n)
+    const { timestamp } = await world.client.getBlock()
+    const [expirySec = 0] = expiriesFrom('month-end', Number(timestamp))
+    const series = rowOfNextSeries([], expirySec)
     const markets = [...loadMarkets(at).markets, joinMarket(parseRow(series), at)]
     deps = {
       client: createChainClient(world.anvil.rpcUrl, 'read'),
