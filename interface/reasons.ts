@@ -162,7 +162,7 @@ export type CancelReason = keyof typeof cancelReasons
 export const marketReasons = {
   clock_skew: {
     means:
-      'The clock of the venue is more than 60 seconds off the newest block of the chain, or has not been compared with it for so long.',
+      'The clock of the venue is more than 60 seconds off the newest block of the chain, or has jumped so far and was not compared with it since.',
     ends: 'It trades once the clock agrees with the chain again; nothing expires before.',
   },
   market_unread: {

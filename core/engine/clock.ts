@@ -16,21 +16,22 @@ export interface ClockSeen {
 const CLOCK_SKEW = { reason: 'clock_skew' } as const
 
 /**
- * Moves the market's time to that of the command, unless the clock of the log is more than CLOCK_OFF_MAX_MS off the one of the
- * chain: when they were last compared, or because the command is so far behind that comparison. Then time stands still, so that nothing
- * expires, and false is the result. A log without a comparison goes by its commands alone.
+ * Moves the market's time to that of the command, unless the clock of the log was more than CLOCK_OFF_MAX_MS off the one of the
+ * chain when they were last compared, or the command is so far ahead of all that was trusted: only the next comparison can tell
+ * then whether that much time has passed. Meanwhile time stands still, so that nothing expires, and the result is false. A log
+ * without a comparison goes by its commands alone.
  */
 export function followClock(state: MatcherState, { atMs, command }: LoggedCommand): boolean {
   if (command.kind === 'ClockObserved') state.clock = { atMs, chainMs: command.chainMs }
-  if (!isTrusted(state.clock, atMs)) return false
+  if (!isTrusted(state, atMs)) return false
   state.nowMs = Math.max(state.nowMs, atMs)
   return true
 }
 
-function isTrusted(seen: ClockSeen | undefined, atMs: number): boolean {
-  if (seen === undefined) return true
-  if (Math.abs(seen.atMs - seen.chainMs) > CLOCK_OFF_MAX_MS) return false
-  return atMs - seen.atMs <= CLOCK_OFF_MAX_MS
+function isTrusted({ clock, nowMs }: MatcherState, atMs: number): boolean {
+  if (clock === undefined) return true
+  if (Math.abs(clock.atMs - clock.chainMs) > CLOCK_OFF_MAX_MS) return false
+  return atMs - Math.max(clock.atMs, nowMs) <= CLOCK_OFF_MAX_MS
 }
 
 /** Holds the market while its clock is not trusted. */
