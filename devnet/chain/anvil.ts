@@ -80,7 +80,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   return { rpcUrl, child }
 }
 
-const ANSWER_WITHIN_MS = 10_000
+const ANSWER_WITHIN_MS = 30_000
 
 /** The local chain answered with an error, or did not answer. */
 export class ChainRpcError extends Error {
@@ -89,7 +89,7 @@ export class ChainRpcError extends Error {
 
 /**
  * One JSON-RPC call of an administrative method of the local chain; resolves with `result`. Throws ChainRpcError, also when there
- * is no answer within ten seconds, or until the signal aborts.
+ * is no answer within thirty seconds, or until the signal aborts.
  */
 export async function callChain(
   rpcUrl: string,

@@ -11,7 +11,7 @@ import type { Address, Hex } from '../../core/action.js'
 const POLL_MS = 50
 const REQUESTS_TOGETHER = 100
 const MINE_AGAIN_MS = 1_000
-const RECEIPT_TIMEOUT_MS = 60_000
+const RECEIPT_TIMEOUT_MS = 180_000
 const MAX_FEE_PER_GAS = 10n ** 10n
 
 /** The key and the chain of a batch of transactions. */

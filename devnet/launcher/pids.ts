@@ -7,7 +7,8 @@ import { writeJsonDurably } from '../../data/durable-file.js'
 import { waitFor } from './wait-for.js'
 
 const ORPHAN_GRACE_MS = 3_000
-const ORPHAN_KILL_MS = 2_000
+/** No process survives it; a busy machine may take long to free the memory. */
+const ORPHAN_KILL_MS = 60_000
 
 const identity = z.object({ pid: z.int().positive(), started: z.string() })
 const schema = z.object({ launcher: identity, processes: z.record(z.string(), identity) })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { startVenue, type TestVenue } from '../support/venue.js'
 import { describeRecovery, freeze, isLateRecovery } from './stage/freezes.js'
 import { burnProcessors } from './stage/load-machine.js'
 
@@ -16,7 +16,7 @@ describe('a machine whose processors are busy', function () {
     const calm = burnProcessors(PROCESSORS)
     try {
       const venue = await startVenue({
-        ...{ markets: SPOT_AND_PERP, demoMaker: true, feeder: true },
+        ...{ markets: 'all', demoMaker: true, feeder: true },
         readyWithinMs: READY_WITHIN_MS,
       })
       expect(await venue.stop()).to.equal(0)
@@ -32,7 +32,7 @@ describe('a machine whose processors are busy', function () {
 const FREEZES: Readonly<Record<string, number>> = {
   'nats-server': 20_000,
   'order-intake': 6_000,
-  matchers: 6_000,
+  'matcher-cngn-usdc': 6_000,
 }
 
 describe('a process that was frozen', function () {

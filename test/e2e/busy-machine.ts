@@ -1,14 +1,15 @@
 import { readCommandLine } from '../../runtime/process/command-line.js'
-import { SPOT_AND_PERP, startVenue, type StartVenueOptions } from '../support/venue.js'
+import { startVenue, type StartVenueOptions } from '../support/venue.js'
 import { describeRecovery, freeze, isLateRecovery } from './stage/freezes.js'
 import { burnProcessors } from './stage/load-machine.js'
 
-const USAGE = `usage: npm run busy-machine -- [--starts N] [--burners K] | --freeze SECONDS [--processes a,b]
+const USAGE = `usage: npm run busy-machine -- [--starts N] [--burners K] | --freeze SECONDS [--processes a,b] [--demo]
 
   --starts N        starts and stops a venue so often beside processes that use the processors; 10 by default
   --burners K       so many of those; 2 by default
   --freeze SECONDS  instead: stops each process of a venue for so long, one after the other, and measures until it serves
-  --processes a,b   these alone`
+  --processes a,b   these alone
+  --demo            while the demo maker quotes and trades`
 
 /** How a venue fares on a machine that has no time for it, by hand. */
 const { values } = readCommandLine(USAGE, {
@@ -17,6 +18,7 @@ const { values } = readCommandLine(USAGE, {
     burners: { type: 'string', default: '2' },
     freeze: { type: 'string' },
     processes: { type: 'string' },
+    demo: { type: 'boolean', default: false },
   },
 })
 
@@ -30,7 +32,7 @@ const inSeconds = (sinceMs: number): string =>
   `${((performance.now() - sinceMs) / 1_000).toFixed(1).padStart(6)} s`
 
 const VENUE: StartVenueOptions = {
-  ...{ blockTime: 2, demoMaker: true, feeder: true, markets: SPOT_AND_PERP },
+  ...{ blockTime: 2, demoMaker: true, feeder: true, markets: 'all' },
   // The start is given up for lack of progress alone.
   readyWithinMs: 3_600_000,
 }
@@ -59,7 +61,8 @@ async function startOften(count: number): Promise<void> {
 }
 
 async function freezeEach(forMs: number): Promise<void> {
-  const venue = await startVenue({ ...VENUE, demoMaker: false })
+  const demo = { demoMaker: values.demo, env: { DEMO_FLOW: values.demo ? '1' : '0' } }
+  const venue = await startVenue({ ...VENUE, ...demo })
   try {
     const names = values.processes?.split(',') ?? Object.keys(await venue.pids()).toSorted()
     for (const name of names) {

@@ -8,7 +8,8 @@ const SERVES_WITHIN_MS = 10_000
 const GIVE_UP_AFTER_MS = 180_000
 const ATTEMPT_MS = 3_000
 const PAUSE_MS = 100
-const PRICE = '0.0007'
+/** They cross each other, and the quotes of a maker. */
+const [SELL_PRICE, BUY_PRICE] = ['0.0006', '0.0008']
 const AMOUNT = '10'
 
 /** How long after its continuation, in milliseconds. */
@@ -69,8 +70,8 @@ async function trade(
 ): Promise<readonly [tradedMs: number, settledMs: number]> {
   let orderId = ''
   const tradedMs = await since(begun, async () => {
-    await maker.place({ side: 'sell', amount: AMOUNT, price: PRICE })
-    const bought = await taker.place({ side: 'buy', amount: AMOUNT, price: PRICE })
+    await maker.place({ side: 'sell', amount: AMOUNT, price: SELL_PRICE })
+    const bought = await taker.place({ side: 'buy', amount: AMOUNT, price: BUY_PRICE })
     orderId = bought.order_id
     return true
   })
