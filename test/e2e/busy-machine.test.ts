@@ -48,6 +48,7 @@ describe('a process that was frozen', function () {
   for (const [name, forMs] of Object.entries(FREEZES))
     it(`serves within ten seconds of its continuation: ${name}`, async () => {
       const recovery = await freeze(venue, name, forMs)
-      expect(isLateRecovery(recovery), describeRecovery(recovery)).to.equal(false)
+      const words = `${describeRecovery(recovery)}\n${venue.output()}`
+      expect(isLateRecovery(recovery), words).to.equal(false)
     })
 })
