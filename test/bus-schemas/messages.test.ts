@@ -7,7 +7,6 @@ import {
   decodeGasStanding,
   decodePingAnswer,
   encodeGasStanding,
-  encodePingAnswer,
 } from '../../bus-schemas/operations.js'
 import {
   decodeOrderAnswer,
@@ -59,6 +58,7 @@ import { runs } from '../support/property-runs.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
 import { bytes, message, type Declared } from './declared.js'
 import { marketMessages } from './market-messages.js'
+import { operationMessages } from './operation-messages.js'
 import { ownerMessages } from './owner-messages.js'
 import { settlementMessages } from './settlement-messages.js'
 
@@ -141,16 +141,7 @@ const declared: readonly Declared[] = [
     encode: encodeTransferProgress,
     decode: decodeTransferProgress,
   }),
-  message(
-    'ping answer',
-    fc.record({
-      process: anyText,
-      ready: fc.boolean(),
-      detail: anyText,
-      positions: fc.dictionary(anyText, fc.nat()),
-    }),
-    { encode: encodePingAnswer, decode: decodePingAnswer },
-  ),
+  ...operationMessages,
   ...marketMessages,
   ...ownerMessages,
   ...settlementMessages,

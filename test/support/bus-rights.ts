@@ -98,6 +98,8 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   askEngine: [subjects.askEngine(M)],
   askWorking: ['order-intake', 'chain-reader', 'matcher'].map(subjects.askWorking),
   askMarket: [subjects.askMarket(M)],
+  askSettlement: [subjects.askSettlement(M)],
+  askKnownOrders: [subjects.askKnownOrders],
   askTrim: [subjects.askTrim(M)],
   askPing: ['order-intake', 'chain-reader', 'projector', 'ws-fanout', 'executor', 'auditor']
     .concat('matcher-M', 'gateway', 'deposit-submitter', 'withdrawal-submitter')
