@@ -120,12 +120,11 @@ function submitter(kind: TransferKind): Speaker {
   }
 }
 
-/** It may look at the logs of the markets, and asks them which matches it may settle. */
+/** It asks the markets which matches it may settle. */
 function executing(): Speaker {
-  const { reads, asks, ...journal } = journaling('executor')
+  const { asks, ...journal } = journaling('executor')
   return {
     ...journal,
-    reads: [...reads, MARKETS],
     asks: [...asks, askSettlement(ANY), askKnownOrders],
   }
 }
