@@ -67,12 +67,18 @@ const permit = { value: '25000000', deadline: '1800000000', signature: `0x${'5e'
 const BEYOND_ORDER = [
   ...['expiry_past', 'action_expiry_past', 'unknown_instrument', 'wrong_order_entry_spec'],
   ...['order_entry_spec_missing', 'ui_intent_missing', 'invalid_ui_intent_side', 'side_mismatch'],
-  ...['limit_price_mismatch', 'desired_amount_mismatch', 'limit_price_not_positive', 'off_tick'],
-  ...['desired_amount_not_positive', 'below_min_size', 'invalid_amount_step', 'notional_range'],
+  ...[
+    'limit_price_mismatch',
+    'desired_amount_mismatch',
+    'limit_price_not_positive',
+    'price_off_tick',
+  ],
+  ...['desired_amount_not_positive', 'invalid_amount_step', 'notional_out_of_range'],
+  ...['ui_intent_price_not_positive', 'ui_intent_size_not_positive', 'notional_below_minimum'],
   ...['filled_amount_exceeds', 'subaccount_mismatch', 'nonce_mismatch', 'owner_mismatch'],
   ...['signer_mismatch', 'recipient_not_subaccount', 'wrong_module', 'trade_data_words'],
   ...['data_is_bid_mismatch', 'data_worst_fee_mismatch', 'data_limit_price_not_aligned'],
-  ...['data_desired_amount_not_aligned', 'reduce_only_unsupported', 'below_min_notional'],
+  ...['data_desired_amount_not_aligned', 'reduce_only_unsupported'],
 ]
 /** The same of a deposit and a withdrawal. */
 const BEYOND_TRANSFER = [
