@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { BaseError } from 'viem'
+import { z } from 'zod'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile, watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
@@ -58,7 +61,7 @@ export interface LauncherOptions {
 
 type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKey'>
 type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile'> & {
-  /** Expiries of the series of futures that are open on a local chain, rising, in unix seconds. */
+  /** Expiries of the series of futures that a new market file lists, rising, in unix seconds. */
   readonly series: readonly number[]
 }
 
@@ -203,7 +206,10 @@ async function startBus({ keeping, running, ports }: Start): Promise<BusSide> {
 
 async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {
   const { config, console } = keeping
-  if (config.existing !== undefined) return existingSide(config.existing, config.demoMaker)
+  if (config.existing !== undefined) {
+    const series = await seriesOfExisting(config, config.existing)
+    return existingSide(config.existing, config.demoMaker, series)
+  }
   const { chain: port } = ports
   assert(port !== undefined, 'a chain of our own has a port')
   const roles = await roleAccounts(config.dataDir)
@@ -235,10 +241,40 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
   }
 }
 
-function existingSide(existing: ExistingDeployment, demoMaker: boolean): ChainSide {
+/**
+ * The series that a new market file lists for an existing deployment: those that are open on its chain, which is asked at the
+ * first start alone. Throws LauncherError when it does not answer.
+ */
+async function seriesOfExisting(
+  { marketsFile, calendar }: LauncherConfig,
+  { rpcUrl, file }: ExistingDeployment,
+): Promise<readonly number[]> {
+  if (calendar === 'none' || existsSync(marketsFile)) return []
+  const deployment = jsonFields(await readFile(file, 'utf8'), file)
+  return readOpenSeries(rpcUrl, deployment).catch((cause: unknown) => {
+    const why = cause instanceof BaseError ? cause.shortMessage : String(cause)
+    throw new LauncherError(`${rpcUrl} does not say which series of futures are open: ${why}`, {
+      cause,
+    })
+  })
+}
+
+function jsonFields(text: string, file: string): Readonly<Record<string, unknown>> {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+  } catch (cause) {
+    throw new LauncherError(`${file} is not a JSON object`, { cause })
+  }
+}
+
+function existingSide(
+  existing: ExistingDeployment,
+  demoMaker: boolean,
+  series: readonly number[],
+): ChainSide {
   return {
     rpcUrl: existing.rpcUrl,
-    series: [],
+    series,
     deploymentFile: existing.file,
     keys: {
       executor: existing.executorPrivateKey,

@@ -22,7 +22,6 @@ const FEE_BPS = 25n
 
 /** What a web page, a user of the machine or a matcher gone bad might have the executor settle. */
 describe('a caller of the executor that is not the matcher', function () {
-  this.timeout(240_000)
   let venue: TestVenue
   let secret: string
   let seller: Trader

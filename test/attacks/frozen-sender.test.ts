@@ -17,7 +17,6 @@ const HELD_WITHIN_MS = 60_000
 const FINAL_WITHIN_MS = 90_000
 
 describe('a transaction of the executor’s key from elsewhere', function () {
-  this.timeout(360_000)
   let venue: TestVenue
   let seller: Trader
   let buyer: Trader

@@ -17,7 +17,6 @@ const PER_SECOND = 15
 const STEPS = 100
 
 describe(`a venue on ${new Date().toISOString().slice(0, 10)}`, function () {
-  this.timeout(300_000)
   let venue: TestVenue
   let all: AllMarkets
   const answered: Answered[] = []

@@ -17,7 +17,6 @@ const FROZEN_MS = 3_000
 
 /** The real launcher, bus and chain; the gateway is a stand-in. */
 describe('a venue that stops while its chain is slow to save', function () {
-  this.timeout(120_000)
   let dir = ''
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'venue-stop-'))

@@ -5,13 +5,10 @@ import { burnProcessors } from './stage/load-machine.js'
 
 /** As many as the machine of the suite has. */
 const PROCESSORS = 2
-/** What a start and a stop may take there; without the burners both take some fifteen seconds. */
+/** What a start may take there; without the burners it takes some fifteen seconds. */
 const READY_WITHIN_MS = 240_000
-const STOPPED_WITHIN_MS = 60_000
 
 describe('a machine whose processors are busy', function () {
-  this.timeout(READY_WITHIN_MS + STOPPED_WITHIN_MS)
-
   it('starts a venue, and stops it with its chain saved', async () => {
     const calm = burnProcessors(PROCESSORS)
     try {
@@ -36,7 +33,6 @@ const FREEZES: Readonly<Record<string, number>> = {
 }
 
 describe('a process that was frozen', function () {
-  this.timeout(120_000)
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({ feeder: true })

@@ -30,8 +30,6 @@ async function runThere(day: Date, files: readonly string[]) {
 
 /** As on another day (TEST_DAY), which the name of the test prints. */
 describe(`as on ${movedTo() ?? testDay().toISOString()}`, function () {
-  this.timeout(400_000)
-
   const passes = async (...files: string[]): Promise<void> => {
     const { code, output } = await runThere(testDay(), files)
     expect(output).to.match(/[1-9]\d* passing/)

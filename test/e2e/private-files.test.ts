@@ -17,7 +17,6 @@ function openToOthers(path: string): string[] {
 }
 
 describe('DATA_DIR of a venue that is started with an umask of 000', function () {
-  this.timeout(180_000)
   const dir = tempDir()
   const dataDir = join(dir.path, 'data')
   let venue: TestVenue

@@ -50,7 +50,6 @@ interface Attack {
 
 for (const traces of [true, false]) {
   describe(`a key that delegates around a match, on a node that ${traces ? 'traces' : 'does not trace'}`, function () {
-    this.timeout(120_000)
     let world: World
     let proxy: RpcProxy
     let executor: RunningExecutor

@@ -17,7 +17,6 @@ import { fakeChain } from './fake-chain.js'
 const HOUR_MS = 3_600_000
 
 describe('a venue whose clock is off the newest block', function () {
-  this.timeout(60_000)
   let aheadMs = 0
   const nowMs = (): number => Date.now() + aheadMs
   const chain = fakeChain()

@@ -20,7 +20,6 @@ const markets = ['M', 'N']
 
 /** One lease for an owner in each market, however many sockets of the owner ask for one. */
 describe('the keeper of leases', function () {
-  this.timeout(60_000)
   let bus: MemoryBus
   let keepers: LeaseKeeper[]
   let asked: CancelsRequest[]

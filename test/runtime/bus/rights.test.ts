@@ -31,7 +31,6 @@ below with every credential. What is not listed is refused to all. Made from \`b
 type Rights = ReadonlyMap<string, readonly BusUser[]>
 
 describe('the rights on the bus', function () {
-  this.timeout(60_000)
   const dir = tempDir()
   const seeds = join(dir.path, 'seeds')
   let server: NatsServer
