@@ -14,7 +14,7 @@ import {
 } from './live-order.js'
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
-import { forgetFailedPair, noteFailedPair } from './signer-pairs.js'
+import { barredOf, forgetFailedPair, noteFailedPair } from './signer-pairs.js'
 import { knownOrder, scheduleOrder } from './state.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
@@ -75,14 +75,15 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
 /**
  * Holds the guilty order first, so that the innocent one does not match it again at once (decision B6). A fault of the
  * venue holds the market and neither order (decision P9). Where nothing shows which side is at fault both return, and their
- * signers do not match for a while: the taker comes first, so that it has met others before it may have to be hidden.
+ * signers do not match for a while: the one that may have to be hidden comes first, so that it has met others before.
  */
 function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
   const { revert: name } = outcome
   const blame = blameFor(step, outcome, [maker, taker])
   if (blame === 'venue') holdForFault(step, name, match.price)
   if (blame === 'neither') noteFailedPair(step.state, maker, taker)
-  const legs = blame === 'taker' || blame === 'neither' ? [taker, maker] : [maker, taker]
+  const first = blame === 'neither' ? barredOf(step.state, maker, taker)?.live : undefined
+  const legs = blame === 'taker' || first === taker ? [taker, maker] : [maker, taker]
   returnPending(maker, match.amount)
   returnPending(taker, match.amount)
   for (const live of legs) {

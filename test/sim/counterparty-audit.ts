@@ -1,6 +1,8 @@
+import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import type { Change, HoldReason, Match } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
+import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
 /** The order that a match has beside this one. */
 export const otherOf = ({ makerOrderId, takerOrderId }: Match, orderId: string): string =>
@@ -16,4 +18,10 @@ export function isBlamedForOther(
   const isRefused = change.hold === 'settlement_refused' && hold !== change.hold
   const isEnded = change.cancelReason === 'signature_revoked'
   return (isRefused || isEnded) && !hasRefused(order.signer)
+}
+
+/** Where the log of a market goes over to the newest step, which blames no order without proof; Infinity before. */
+export async function findNewStep(server: MemoryBus, market: string): Promise<number> {
+  const log = await server.read(commandsStream(market), 1, Number.MAX_SAFE_INTEGER)
+  return log.find(({ data }) => Buffer.from(data).includes('EngineVersionSet'))?.seq ?? Infinity
 }

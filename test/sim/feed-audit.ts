@@ -17,7 +17,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { isBlamedForOther, otherOf } from './counterparty-audit.js'
+import { findNewStep, isBlamedForOther, otherOf } from './counterparty-audit.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -129,6 +129,7 @@ export function createFeedAudit(
   /** Signers of a match that has failed: they may pass each other over. */
   const failedPairs = new Set<string>()
   let refusedSignatures = 0
+  let [newStepFrom, isNewStep] = [Infinity, false]
   const nonces = new Set<string>()
   /** The book was crossed while the market was held, and has not been uncrossed since. */
   let mayCross = false
@@ -268,7 +269,8 @@ export function createFeedAudit(
     it.order = orderAfter(change, it.order)
     checkAmounts(change, it)
     checkBlame(change, it)
-    expectThat(!isBlamedForOther(change, it, hasRefused), 'I-28 blamed for another', change)
+    const isBlamed = isNewStep && isBlamedForOther(change, it, hasRefused)
+    expectThat(!isBlamed, 'I-28 blamed for another', change)
     const isKept = it.status === change.status
     const mayReopen = change.kind === 'FillReversed' || change.kind === 'OrderResized'
     const next = mayReopen ? AFTER_REVERSAL : NEXT
@@ -373,10 +375,12 @@ export function createFeedAudit(
     messages: () => read,
     async advance() {
       const lastSeq = await lastOf(server, name)
+      if (newStepFrom === Infinity) newStepFrom = await findNewStep(server, name)
       while (read < lastSeq) {
         for (const message of await server.read(feedStream(name), read + 1, PAGE)) {
           const block = decodeBlock(message.data)
           terms = block.terms ?? terms
+          isNewStep = block.commandSeq > newStepFrom
           for (const change of block.changes) apply(change)
           checkCrossing(block)
           read = message.seq
@@ -386,7 +390,6 @@ export function createFeedAudit(
   }
 }
 
-/** 0 while the market's matcher has not made its feed yet. */
 async function lastOf(server: MemoryBus, market: string): Promise<number> {
   try {
     return (await server.streamState(feedStream(market))).lastSeq

@@ -29,6 +29,7 @@ import { createTransactionSigner } from '../../chain/signing/keys.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
+import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
@@ -147,6 +148,8 @@ export const matcherSpec = (
       ask: askExecutorAt(executor, postByFetch),
       faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
       reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
+      // A leader that dies early would leave its market on the first step.
+      engineVersion: ENGINE_VERSION,
       ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
     })
     return {

@@ -10,7 +10,7 @@ import {
   type NaiveMarket,
   type NaiveOrder,
 } from './naive-market.js'
-import { pairFailed, pairSettled } from './naive-pairs.js'
+import { hiddenOf, pairFailed, pairSettled } from './naive-pairs.js'
 
 /** What becomes of the two orders of a match once its outcome is told. */
 
@@ -35,7 +35,9 @@ export function settle(
     for (const leg of away) leg.away = true
     if (guilty === 'venue') market.refusedPrices.push(it.price)
     if (guilty === 'unclear') pairFailed(market, maker, taker)
-    for (const leg of ['taker', 'unclear'].includes(guilty) ? [taker, maker] : [maker, taker]) {
+    const hidden = guilty === 'unclear' ? hiddenOf(market, maker, taker)?.it : undefined
+    const isTakerFirst = guilty === 'taker' || hidden === taker
+    for (const leg of isTakerFirst ? [taker, maker] : [maker, taker]) {
       const innocent = guilty !== 'both' && guilty !== (leg === maker ? 'maker' : 'taker')
       leg.away = false
       if (leg.gone === undefined) comeBack(market, leg, innocent)
