@@ -40,7 +40,7 @@ const UNDERIVABLE: Readonly<Record<string, Command>> = {
 /** A market whose log has set the version, with a resting order and a lease. */
 function market(version = ENGINE_VERSION) {
   const matcher = testMatcher()
-  matcher.apply({ kind: 'EngineVersionSet', version })
+  matcher.state.engineVersion = version
   matcher.apply({ kind: 'PlaceOrder', order: matcherOrder({ orderId: 'o1', side: 'sell' }) })
   matcher.apply(lease(OWNER, 60))
   return matcher
