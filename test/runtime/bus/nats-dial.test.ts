@@ -77,7 +77,7 @@ describe('a client of the bus', () => {
     return bus
   }
 
-  it('has one connection after a server was frozen for several attempts', async function () {
+  it('has one connection after a server was frozen for several attempts', async () => {
     const bus = await open()
     const before = way.accepted()
     way.freeze()
@@ -89,7 +89,7 @@ describe('a client of the bus', () => {
     expect(bus.isConnected()).to.equal(true)
   })
 
-  it('starts at a server that is frozen, once that goes on', async function () {
+  it('starts at a server that is frozen, once that goes on', async () => {
     const before = way.accepted()
     way.freeze()
     const opening = open()
