@@ -25,3 +25,14 @@ export async function findNewStep(server: MemoryBus, market: string): Promise<nu
   const log = await server.read(commandsStream(market), 1, Number.MAX_SAFE_INTEGER)
   return log.find(({ data }) => Buffer.from(data).includes('EngineVersionSet'))?.seq ?? Infinity
 }
+
+/** Whether a match of the two orders has no outcome yet: it may just have failed, which is stated after what follows of it. */
+export const haveMatch = (
+  pending: ReadonlyMap<string, Match>,
+  one: string,
+  other: string,
+): boolean =>
+  [...pending.values()].some(
+    (match) =>
+      [match.makerOrderId, match.takerOrderId].includes(other) && otherOf(match, other) === one,
+  )

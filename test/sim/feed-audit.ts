@@ -17,7 +17,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { findNewStep, isBlamedForOther, otherOf } from './counterparty-audit.js'
+import { findNewStep, haveMatch, isBlamedForOther, otherOf } from './counterparty-audit.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -36,7 +36,6 @@ export type MarketStatus = MarketTerms['standing']['status'] | 'disabled'
 /** Judges every block of a market's feed as it is stored, by rules of its own. */
 export interface FeedAudit {
   readonly market: Market
-  /** Reads what is new. */
   advance(): Promise<void>
   readonly orders: ReadonlyMap<string, AuditedOrder>
   /** What an order would be filled by if the chain carried out its matches that came to nothing after all. */
@@ -45,7 +44,6 @@ export interface FeedAudit {
   readonly pending: ReadonlyMap<string, Match>
   /** The takers' legs, in order, also of those that were reversed. */
   readonly fills: readonly Fill[]
-  /** The takers' legs that stand. */
   standing(): Fill[]
   /** The best open orders that cross, of those that would be filled at one of these prices. */
   crossing(reach?: (price: bigint) => boolean): Crossing | undefined
@@ -54,7 +52,6 @@ export interface FeedAudit {
   seq(): number
   /** Matches that failed at a signature. */
   refusedSignatures(): number
-  /** Messages read. */
   messages(): number
 }
 
@@ -126,7 +123,7 @@ export function createFeedAudit(
   let read = 0
   let terms: MarketTerms | undefined
   let makerLeg: Fill | undefined
-  /** Signers of a match that has failed: they may pass each other over. */
+  /** Signers of a match that has failed pass each other over; `any`: an order whose placement is stated after its matches. */
   const failedPairs = new Set<string>()
   let refusedSignatures = 0
   let [newStepFrom, isNewStep] = [Infinity, false]
@@ -175,12 +172,14 @@ export function createFeedAudit(
     expectThat(fresh, 'I-14 settlement id twice', change)
     expectThat(match.settlementId === `${name}:${change.seq}`, 'I-14 settlement id', change)
     const hit = mayPass ? undefined : orders.get(change.orderId)
-    const incoming = orders.get(otherOf(match, change.orderId))?.order.signer
+    const incoming = otherOf(match, change.orderId)
+    const signer = orders.get(incoming)?.order.signer ?? 'any'
     const passed = [...orders.values()].find(
       (other) =>
         hit !== undefined &&
         comesBefore(other, hit) &&
-        !failedPairs.has(`${incoming ?? ''} ${other.order.signer}`),
+        !failedPairs.has(`${signer} ${other.order.signer}`) &&
+        !haveMatch(pending, incoming, other.order.orderId),
     )
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
@@ -304,7 +303,8 @@ export function createFeedAudit(
     if (revert === 'OV_InvalidSignature') refusedSignatures += 1
     const { makerOrderId, takerOrderId } = match
     const [one, other] = [makerOrderId, takerOrderId].map((id) => orders.get(id)?.order.signer)
-    failedPairs.add(`${one} ${other}`).add(`${other} ${one}`)
+    for (const pair of [`${one} ${other}`, `${other} ${one}`, `any ${one}`, `any ${other}`])
+      failedPairs.add(pair)
   }
 
   /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
