@@ -21,7 +21,7 @@ type Signed = Pick<OrderBody, 'order_id' | 'action_json' | 'signature'>
 const FEE_BPS = 25n
 
 /** What a web page, a user of the machine or a matcher gone bad might have the executor settle. */
-describe('a caller of the executor that is not the matcher', () => {
+describe('a caller of the executor that is not the matcher', function () {
   let venue: TestVenue
   let secret: string
   let seller: Trader

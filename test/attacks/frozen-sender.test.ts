@@ -16,7 +16,7 @@ const HELD_WITHIN_MS = 60_000
 /** Twelve blocks of a second, and what a busy machine takes. */
 const FINAL_WITHIN_MS = 90_000
 
-describe('a transaction of the executor’s key from elsewhere', () => {
+describe('a transaction of the executor’s key from elsewhere', function () {
   let venue: TestVenue
   let seller: Trader
   let buyer: Trader

@@ -37,8 +37,6 @@ import {
   type TransferAnswer,
 } from '../../bus-schemas/transfers.js'
 import { InvariantBroken } from '../../core/assert.js'
-import type { Refusal } from '../../core/entry/refusals.js'
-import type { TransferRefusal } from '../../core/entry/transfer-refusals.js'
 import { MalformedMessage } from '../../core/wire/codec.js'
 import { arbitraryAddress } from '../support/actions.js'
 import {
@@ -57,6 +55,7 @@ import { priceE18 } from '../../core/money.js'
 import { runs } from '../support/property-runs.js'
 import { decodeCommands, encodeCommands } from '../support/spot-log.js'
 import { bytes, message, type Declared } from './declared.js'
+import { anyRefusal, anyTransferRefusal } from './arbitrary-refusals.js'
 import { marketMessages } from './market-messages.js'
 import { operationMessages } from './operation-messages.js'
 import { ownerMessages } from './owner-messages.js'
@@ -69,28 +68,6 @@ const anySample = fc.record({
 })
 
 const anyCount = fc.bigInt({ min: 0n, max: 2n ** 64n })
-
-/** A message or stored text with its two directions, in text. */
-const anyDetail = fc.dictionary(anyText, fc.oneof(anyText, fc.integer(), fc.array(anyText)))
-const refusalFields = {
-  code: anyText,
-  status: fc.integer({ min: 400, max: 599 }),
-  message: anyText,
-  field: anyText,
-  detail: anyDetail,
-  extra: anyDetail,
-  existingOrderId: anyText,
-}
-const requiredKeys = ['code', 'status', 'message'] as const
-const decided = fc.record({ market: anyText, seq: fc.nat() })
-const anyRefusal = fc.record(
-  { ...refusalFields, decided },
-  { requiredKeys: [...requiredKeys] },
-) as fc.Arbitrary<Refusal>
-const anyTransferRefusal = fc.record(
-  { ...refusalFields, revert: anyText, retryAfterSec: fc.nat() },
-  { requiredKeys: [...requiredKeys] },
-) as fc.Arbitrary<TransferRefusal>
 
 const anyOrderAnswer: fc.Arbitrary<OrderAnswer> = fc.oneof(
   fc.record({

@@ -16,7 +16,7 @@ import { startVenue, type TestVenue } from '../support/venue.js'
 const FROZEN_MS = 3_000
 
 /** The real launcher, bus and chain; the gateway is a stand-in. */
-describe('a venue that stops while its chain is slow to save', () => {
+describe('a venue that stops while its chain is slow to save', function () {
   let dir = ''
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'venue-stop-'))

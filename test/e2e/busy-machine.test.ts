@@ -5,10 +5,10 @@ import { burnProcessors } from './stage/load-machine.js'
 
 /** As many as the machine of the suite has. */
 const PROCESSORS = 2
-/** What a start may take there; without the burners it takes some ten seconds. */
+/** What a start and a stop may take there; without the burners both take some fifteen seconds. */
 const READY_WITHIN_MS = 240_000
 
-describe('a machine whose processors are busy', () => {
+describe('a machine whose processors are busy', function () {
   it('starts a venue, and stops it with its chain saved', async () => {
     const calm = burnProcessors(PROCESSORS)
     try {
@@ -32,7 +32,7 @@ const FREEZES: Readonly<Record<string, number>> = {
   'matcher-cngn-usdc': 6_000,
 }
 
-describe('a process that was frozen', () => {
+describe('a process that was frozen', function () {
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({ feeder: true })

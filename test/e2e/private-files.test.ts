@@ -16,7 +16,7 @@ function openToOthers(path: string): string[] {
   return [...own, ...readdirSync(path).flatMap((name) => openToOthers(join(path, name)))]
 }
 
-describe('DATA_DIR of a venue that is started with an umask of 000', () => {
+describe('DATA_DIR of a venue that is started with an umask of 000', function () {
   const dir = tempDir()
   const dataDir = join(dir.path, 'data')
   let venue: TestVenue

@@ -20,7 +20,7 @@ const ALL = { keepMs: 0, keepChanges: 0 }
 const HOUR_MS = 3_600_000
 
 /** The right to trim a feed is the matcher's alone: it gives no more than what nothing needs. */
-describe('a matcher that is asked to trim its feed', () => {
+describe('a matcher that is asked to trim its feed', function () {
   let bus: MemoryBus
   let started: StartedMatcher
   let nonce = 0n

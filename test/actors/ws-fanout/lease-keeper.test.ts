@@ -19,7 +19,7 @@ const other: Address = `0x${'b2'.repeat(20)}`
 const markets = ['M', 'N']
 
 /** One lease for an owner in each market, however many sockets of the owner ask for one. */
-describe('the keeper of leases', () => {
+describe('the keeper of leases', function () {
   let bus: MemoryBus
   let keepers: LeaseKeeper[]
   let asked: CancelsRequest[]

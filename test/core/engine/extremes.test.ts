@@ -18,6 +18,7 @@ import { amountE18 } from '../../../core/money.js'
 import { aFuture, aMarket, aPerp, signedOrderBody } from '../../support/builders.js'
 import { START_MS } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
+import { runs } from '../../support/property-runs.js'
 
 /** Every power of two and ten at which something ends: a number, a word, a date, the digits of a text. */
 const INTEGERS = [
@@ -158,7 +159,7 @@ describe('orders at the extremes of every field', () => {
           }
           expect(takeSnapshot(restarted(market, state))).to.deep.equal(takeSnapshot(state))
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       )
       expect(placed).to.be.greaterThan(100)
     })

@@ -30,7 +30,7 @@ below with every credential. What is not listed is refused to all. Made from \`b
 
 type Rights = ReadonlyMap<string, readonly BusUser[]>
 
-describe('the rights on the bus', () => {
+describe('the rights on the bus', function () {
   const dir = tempDir()
   const seeds = join(dir.path, 'seeds')
   let server: NatsServer
