@@ -204,8 +204,10 @@ describe('executor with a chain in trouble', () => {
     await eventually(() => frozen === 1)
     const refused = await post(await aBody(), 'm:2')
     expect(refused.status).to.equal(503)
+    const { blockNumber } = await world.client.getTransactionReceipt({ hash: by })
     expect(refused.body.error).to.equal(
-      `a foreign transaction used nonce ${evmNonce} of the signer: ${by}`,
+      `a foreign transaction used nonce ${evmNonce} of the signer in block ${blockNumber}: ${by}; once its cause is known: ` +
+        `./venue accept-foreign executor ${by}`,
     )
     expect((await post(body, 'm:1')).status).to.equal(502)
     expect(await readiness()).to.deep.equal([503, { error: refused.body.error }])

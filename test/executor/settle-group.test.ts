@@ -265,7 +265,10 @@ describe('a group of settlements', () => {
     expect(await settle([queued])).to.deep.equal([])
     expect(ahead).to.deep.equal(['f0'])
     expect(refused).to.deep.equal(['a'])
-    expect(answers.get('a')).to.deep.equal({ kind: 'refused', revert: 'WERC_CannotBeNegative' })
+    expect(answers.get('a')).to.deep.equal({
+      ...{ kind: 'refused', revert: 'WERC_CannotBeNegative' },
+      onBlock: HEAD.blockHash,
+    })
   })
 
   it('goes by the newest block after three waits where what is in flight is too much for a trial', async () => {
@@ -312,15 +315,22 @@ describe('a group of settlements', () => {
       return answers.get(id)
     }
     book.add(HEAD.count - 1, [paying('own', 1n, 90n)])
-    expect(await refusedOf('a', 1n)).to.deep.equal({ kind: 'refused', revert: REVERTS.revert })
+    expect(await refusedOf('a', 1n)).to.deep.equal({
+      ...{ kind: 'refused', revert: REVERTS.revert },
+      onBlock: HEAD.blockHash,
+    })
     elsewhere(HEAD.count - 1, 2n)
     expect(await refusedOf('b', 2n)).to.deep.equal({
       ...{ kind: 'refused', revert: REVERTS.revert, spentElsewhere: [2n, 99n] },
+      onBlock: HEAD.blockHash,
     })
     // For another reason than a shortage the other market does not matter.
     const revert = 'TM_FillLimitCrossed'
     trial = () => ({ aheadPassed: true, verdicts: [{ kind: 'reverts', revert }] })
-    expect(await refusedOf('c', 2n)).to.deep.equal({ kind: 'refused', revert })
+    expect(await refusedOf('c', 2n)).to.deep.equal({
+      ...{ kind: 'refused', revert },
+      onBlock: HEAD.blockHash,
+    })
   })
 
   it('refuses for good what shares no account with anything that is sent', async () => {

@@ -151,12 +151,12 @@ describe('executor settling on a chain', () => {
     dear.order_data.taker_fee = `${BigInt(dear.order_data.taker_fee) + 1n}`
     const cheap = await aBody()
     cheap.order_data.fill_details[0]!.price = '1'
-    for (const [body, field] of [
-      [dear, 'order_data.taker_fee'],
-      [cheap, 'order_data.fill_details.0.price'],
+    for (const [body, field, status] of [
+      [dear, 'order_data.taker_fee', 422],
+      [cheap, 'order_data.fill_details.0.price', 400],
     ] as const) {
       const refused = await executor.post(body, `cNGN-USDC:${field}`)
-      expect(refused.status).to.equal(400)
+      expect(refused.status).to.equal(status)
       expect(refused.body.details).to.have.nested.property('[0].field', field)
     }
     expect(executor.journaled).to.deep.equal([])
