@@ -1,8 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { BaseError } from 'viem'
-import { z } from 'zod'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile, watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
@@ -22,6 +19,7 @@ import type { ExistingDeployment, LauncherConfig } from './config.js'
 import { keepPrivate } from '../../runtime/process/private-files.js'
 import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
+import { readSeriesOf } from './existing-series.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
 import type { Console } from './output.js'
@@ -207,7 +205,10 @@ async function startBus({ keeping, running, ports }: Start): Promise<BusSide> {
 async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {
   const { config, console } = keeping
   if (config.existing !== undefined) {
-    const series = await seriesOfExisting(config, config.existing)
+    const { existing, calendar, marketsFile } = config
+    // A market file that exists gets no rows.
+    const isListing = calendar !== 'none' && !existsSync(marketsFile)
+    const series = isListing ? await readSeriesOf(existing.rpcUrl, existing.file) : []
     return existingSide(config.existing, config.demoMaker, series)
   }
   const { chain: port } = ports
@@ -238,32 +239,6 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       feeder: config.feeder ? roles.feeder.privateKey : undefined,
       seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
     },
-  }
-}
-
-/**
- * The series that a new market file lists for an existing deployment: those that are open on its chain, which is asked at the
- * first start alone. Throws LauncherError when it does not answer.
- */
-async function seriesOfExisting(
-  { marketsFile, calendar }: LauncherConfig,
-  { rpcUrl, file }: ExistingDeployment,
-): Promise<readonly number[]> {
-  if (calendar === 'none' || existsSync(marketsFile)) return []
-  const deployment = jsonFields(await readFile(file, 'utf8'), file)
-  return readOpenSeries(rpcUrl, deployment).catch((cause: unknown) => {
-    const why = cause instanceof BaseError ? cause.shortMessage : String(cause)
-    throw new LauncherError(`${rpcUrl} does not say which series of futures are open: ${why}`, {
-      cause,
-    })
-  })
-}
-
-function jsonFields(text: string, file: string): Readonly<Record<string, unknown>> {
-  try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
-  } catch (cause) {
-    throw new LauncherError(`${file} is not a JSON object`, { cause })
   }
 }
 

@@ -14,6 +14,8 @@ import {
 import { DeploymentFileError, loadDeployment } from '../../chain/reads/deployment.js'
 import { expiriesFrom } from '../../core/contracts/future-calendar.js'
 import { deploy, type DevnetDeployment } from '../../devnet/chain/deploy.js'
+import { readSeriesOf } from '../../devnet/launcher/existing-series.js'
+import { LauncherError } from '../../devnet/launcher/wait-for.js'
 import { seedAccounts, type SeededAccount } from '../../devnet/chain/seed-accounts.js'
 import { ANVIL_CHAIN_ID, ANVIL_KEY, startAnvil, type Anvil } from '../support/anvil.js'
 import { lower, testKey } from '../support/devnet-world.js'
@@ -55,6 +57,20 @@ describe('deploying and seeding a chain with a block every second', () => {
     const { timestamp } = await client.getBlock()
     expect(open.map(Number)).to.deep.equal(expiriesFrom('month-end', Number(timestamp)))
     expect(open).to.have.length(2)
+  })
+
+  it('tells a new market file of another venue which series are open', async () => {
+    const file = join(directory, 'existing.json')
+    await writeFile(file, JSON.stringify(at))
+    const { timestamp } = await anvil.client.getBlock()
+    const expected = expiriesFrom('month-end', Number(timestamp))
+    expect(await readSeriesOf(anvil.rpcUrl, file)).to.deep.equal(expected)
+    const silent = await readSeriesOf('http://127.0.0.1:1', file).catch((error: unknown) => error)
+    expect(silent).to.be.instanceOf(LauncherError)
+    await writeFile(file, '[]')
+    const malformed = await readSeriesOf(anvil.rpcUrl, file).catch((error: unknown) => error)
+    expect(malformed).to.be.instanceOf(LauncherError)
+    expect((malformed as Error).message).to.include('is not a JSON object')
   })
 
   it('allows the executors and the modules, and gives the executors gas money', async () => {
