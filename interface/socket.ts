@@ -20,12 +20,13 @@ import {
   integer,
   orderId,
   reqId,
+  resumePoint,
   sentAddress,
+  type Shape,
   Side,
   signedDecimal,
   time,
   unixSeconds,
-  type Shape,
 } from './values.js'
 
 export { reqId } from './values.js'
@@ -66,9 +67,9 @@ const subscribe = z
         'On private channels, `ticker` and `status` absent for all markets, with those that are listed later; else required.',
       ),
     ...options,
-    since_seq: z.int().min(0).optional().describe('Replay what followed instead of a snapshot.'),
+    since_seq: resumePoint.optional().describe('Replay what followed instead of a snapshot.'),
     since: z
-      .record(z.string(), z.int().min(0))
+      .record(z.string(), resumePoint)
       .optional()
       .describe('The same by market, for a private channel of several.'),
     req_id: reqId,

@@ -263,3 +263,13 @@ export const reqIdOfOrder = textUpTo(MAX_REQ_ID_LENGTH).describe(
 export const reqId = textUpTo(MAX_REQ_ID_LENGTH)
   .optional()
   .describe('Chosen by the client; every reply to the frame repeats it.')
+
+/**
+ * The `seq` after which a client goes on: any integer from 0 on, as large as a number may be. One above the head of the market is
+ * answered `resume_too_old`.
+ */
+export const resumePoint = z
+  .number()
+  .refine((value) => Number.isInteger(value))
+  .min(0)
+  .meta({ type: 'integer' })

@@ -3,6 +3,7 @@ import { DEFAULT_LEVEL_DEPTH, LEVEL_DEPTHS, LevelDepth } from '../../interface/m
 import { nestsDeeperThan } from '../../runtime/http/read-body.js'
 import { Channel, clientFrames, reqId, type SocketError } from '../../interface/socket.js'
 import { CandleInterval } from '../../interface/trade.js'
+import { resumePoint } from '../../interface/values.js'
 
 /** A frame from a client; its market identifiers are not resolved yet. */
 export type ClientFrame =
@@ -62,11 +63,10 @@ const marketField = z.looseObject({ market: z.string().optional() })
 const NO_OPTIONS: Options = { depth: DEFAULT_LEVEL_DEPTH, interval: '1h' }
 const depthField = z.looseObject({ depth: LevelDepth.default(DEFAULT_LEVEL_DEPTH) })
 const intervalField = z.looseObject({ interval: CandleInterval })
-const sequence = z.int().min(0)
-const sinceSeqField = z.looseObject({ since_seq: sequence.optional() })
+const sinceSeqField = z.looseObject({ since_seq: resumePoint.optional() })
 const sinceField = z.looseObject({
   since: z
-    .record(z.string(), sequence)
+    .record(z.string(), resumePoint)
     .transform((seqs) => new Map(Object.entries(seqs)))
     .optional(),
 })
