@@ -29,19 +29,21 @@ export interface EngineSwitchOptions extends Pick<
   MatcherSettings,
   'bus' | 'market' | 'facts' | 'engineVersion' | 'onFatal'
 > {
-  readonly log: Pick<CommandLog, 'state' | 'commandSeq'>
+  readonly log: Pick<CommandLog, 'state'>
   readonly own: Pick<OwnCommands, 'submit'>
 }
 
 /**
- * Puts the engine version that the operator asks for into the log, once no other matcher of the market objects. A log
- * with nothing but its opening begins with this build's newest; any other keeps its version until it is asked for.
+ * Puts the engine version that the operator asks for into the log, once no other matcher of the market objects. A market in
+ * which no order was placed yet takes this build's newest, whatever was observed of it before; any other keeps its version until it
+ * is asked for.
  */
 export function startEngineSwitch(options: EngineSwitchOptions): { stop(): void } {
   const { log, market, facts, own, onFatal } = options
   const stopping = new AbortController()
-  const wanted = options.engineVersion ?? (log.commandSeq <= 1 ? ENGINE_VERSION : undefined)
-  const { engineVersion: current } = log.state
+  const { engineVersion: current, rank: placements } = log.state
+  const isNew = placements === 0
+  const wanted = options.engineVersion ?? (isNew ? ENGINE_VERSION : undefined)
   if (wanted !== undefined && wanted < current) facts.engineNotLowered(wanted, current)
   if (wanted === undefined || wanted <= current) return { stop: () => undefined }
   const run = async (): Promise<void> => {
@@ -53,7 +55,7 @@ export function startEngineSwitch(options: EngineSwitchOptions): { stop(): void 
       await delay(ASK_AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
     await own.submit({ kind: 'EngineVersionSet', version: wanted })
-    facts.engineSet(wanted)
+    facts.engineSet(wanted, isNew)
   }
   run().catch((error: unknown) => {
     if (!stopping.signal.aborted) onFatal(error)

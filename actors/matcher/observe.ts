@@ -114,8 +114,8 @@ function observeTerms(log: Logger) {
       ),
     operatorAsks: ({ kind, by, reason }: MarketCommand) =>
       log.info({ command: kind, by, reason }, 'operator changes the market'),
-    engineSet: (version: number) =>
-      log.warn(
+    engineSet: (version: number, isNew: boolean) =>
+      log[isNew ? 'info' : 'warn'](
         { engine_version: version },
         'engine version set: releases before it cannot run this market any more',
       ),

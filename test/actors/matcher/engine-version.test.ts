@@ -13,28 +13,29 @@ import { appendCommands, placeOrder, stageMarket, startOn } from './stage.js'
 
 const NEWER = ENGINE_VERSION + 1
 
-/** A leader of the next release on a bus, in a log of so many messages. */
+/** A leader of the next release on a bus, in a log of so many placements. */
 function leaderOn(
   bus: ReturnType<typeof createMemoryBus>,
   engineVersion: number | undefined,
-  { commandSeq = 7, current = ENGINE_VERSION } = {},
+  { placements = 7, current = ENGINE_VERSION } = {},
 ) {
   const state = emptyMatcherState(openingOf(stageMarket))
   state.engineVersion = current
+  state.rank = placements
   const submitted: Command[] = []
   const waits: string[] = []
   const lowered: number[] = []
-  const set: number[] = []
+  const set: [version: number, isNew: boolean][] = []
   const fatal: unknown[] = []
   const switching = startEngineSwitch({
     ...{ bus, market: stageMarket, engineVersion },
     facts: {
       ...observeMatcher(createLog('matcher', 'silent')),
       engineWaits: (_, why) => waits.push(why),
-      engineSet: (version) => set.push(version),
+      engineSet: (version, isNew) => set.push([version, isNew]),
       engineNotLowered: (asked) => lowered.push(asked),
     },
-    log: { state, commandSeq },
+    log: { state },
     own: {
       submit: (command) => {
         submitted.push(command)
@@ -68,13 +69,13 @@ describe('a leader that is to set an engine version', () => {
     await itself.stop()
   })
 
-  it('sets the newest in a log that holds nothing but its opening, and tells so', async () => {
+  it('sets the newest in a log in which no order was placed yet, and tells so', async () => {
     const current = ENGINE_VERSION - 1
-    const leader = leaderOn(createMemoryBus(), undefined, { commandSeq: 1, current })
+    const leader = leaderOn(createMemoryBus(), undefined, { placements: 0, current })
     await eventually(() => leader.set.length > 0)
     expect(leader.submitted).to.deep.equal([{ kind: 'EngineVersionSet', version: ENGINE_VERSION }])
-    expect(leader.set).to.deep.equal([ENGINE_VERSION])
-    const older = leaderOn(createMemoryBus(), undefined, { commandSeq: 2, current })
+    expect(leader.set).to.deep.equal([[ENGINE_VERSION, true]])
+    const older = leaderOn(createMemoryBus(), undefined, { placements: 1, current })
     expect(older.submitted).to.deep.equal([])
   })
 

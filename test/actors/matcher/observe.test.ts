@@ -63,7 +63,7 @@ describe('the log of a matcher', () => {
     facts.operatorRefused({ ...who, request_id: 'r', change, proof }, why)
     facts.operatorRefused({ ...who, request_id: 'r', change }, why)
     facts.operatorAsks({ kind: 'MarketPaused', ...who })
-    facts.engineSet(2)
+    facts.engineSet(2, false)
     facts.engineWaits(2, why)
     facts.engineNotLowered(1, 2)
     expect(lines).to.deep.equal([
