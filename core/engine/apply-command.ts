@@ -20,7 +20,7 @@ import {
   rememberRefused,
   type CommandAnswer,
 } from './command-answer.js'
-import { earliestMs, takeDueDeadline } from './deadlines.js'
+import { earliestMs, takeDueDeadline, type Deadline } from './deadlines.js'
 import { whyUnderivable } from './derive.js'
 import {
   beginStep,
@@ -30,7 +30,11 @@ import {
   markEnded,
   type Step,
 } from './emit-change.js'
-import { assertEngineVersion, REFUSES_UNDERIVABLE } from './engine-version.js'
+import {
+  assertEngineVersion,
+  DUE_AT_NEWEST_DEADLINE,
+  REFUSES_UNDERIVABLE,
+} from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases } from './leases.js'
 import { DEADLINES_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
@@ -272,11 +276,18 @@ export function applyTime(step: Step): boolean {
     const deadline = takeDueDeadline(state.deadlines, state.nowMs)
     if (deadline === undefined) return false
     const live = state.orders.get(deadline.orderId)
-    if (live?.rank === deadline.rank && (nextDeadlineMs(live) ?? Infinity) <= state.nowMs) {
-      applyDeadline(step, live)
-    }
+    if (live?.rank === deadline.rank && isDueAt(state, live, deadline)) applyDeadline(step, live)
   }
   return earliestMs(state.deadlines) <= state.nowMs
+}
+
+/**
+ * Whether the order is due at this entry of the queue. One whose deadline has moved since comes later, in the place of its
+ * new entry: of holds that end at the same moment the earlier order's ends first, so that the later one finds it in the book.
+ */
+function isDueAt({ engineVersion, nowMs }: MatcherState, live: LiveOrder, at: Deadline): boolean {
+  const dueMs = nextDeadlineMs(live) ?? Infinity
+  return dueMs <= (engineVersion < DUE_AT_NEWEST_DEADLINE ? nowMs : at.atMs)
 }
 
 function applyDeadline(step: Step, live: LiveOrder): void {

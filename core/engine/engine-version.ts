@@ -11,6 +11,8 @@ export const ENGINE_VERSION = 2
 export const UNCLEAR_BLAMES_NEITHER = 2
 /** From this version on a command of which the step cannot derive what it needs is refused, and changes nothing else. */
 export const REFUSES_UNDERIVABLE = 2
+/** From this version on an order whose deadline has moved is due at the new one, however late the step comes. */
+export const DUE_AT_NEWEST_DEADLINE = 2
 
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1
