@@ -2,6 +2,7 @@ import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import type { Change, HoldReason, Match } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
+import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
 /** The order that a match has beside this one. */
@@ -22,8 +23,14 @@ export function isBlamedForOther(
 
 /** Where the log of a market goes over to the newest step, which blames no order without proof; Infinity before. */
 export async function findNewStep(server: MemoryBus, market: string): Promise<number> {
-  const log = await server.read(commandsStream(market), 1, Number.MAX_SAFE_INTEGER)
-  return log.find(({ data }) => Buffer.from(data).includes('EngineVersionSet'))?.seq ?? Infinity
+  try {
+    const log = await server.read(commandsStream(market), 1, Number.MAX_SAFE_INTEGER)
+    return log.find(({ data }) => Buffer.from(data).includes('EngineVersionSet'))?.seq ?? Infinity
+  } catch (error) {
+    // Its matcher has not opened it yet.
+    if (error instanceof StreamMissing) return Infinity
+    throw error
+  }
 }
 
 /** Whether a match of the two orders has no outcome yet: it may just have failed, which is stated after what follows of it. */
