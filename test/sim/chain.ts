@@ -112,6 +112,8 @@ export interface SimulatedChain {
   poolSize(): number
   /** Whether the code at a signer has ever refused a signature in a block. */
   hasRefused(signer: Address): boolean
+  /** Whether a key has ever delegated to code, which may vouch for what the key has not signed. */
+  hasDelegated(signer: Address): boolean
   /** The blocks mined last, those that the chain has lost included. */
   recent(): readonly ChainBlock[]
   /** Every hash the node was ever given. */
@@ -151,6 +153,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
   let hungry = false
   let forks = 0
   const refusers = new Set<Address>()
+  const delegators = new Set<Address>()
 
   const head = (): ChainBlock => blocks.at(-1) as ChainBlock
 
@@ -173,6 +176,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
         const delegatesBefore = new Map(next.delegates)
         delegation.authorizations.forEach((each) => applyAuthorization(next, each))
         refusersOf(next).forEach((signer) => refusers.add(signer))
+        next.delegates.forEach((_, signer) => delegators.add(signer))
         receipts.push({ transaction, revert: undefined, booked: [], delegatesBefore })
         inBlocks.set(transaction.hash, parent.number + 1)
       }
@@ -293,6 +297,7 @@ export function createChain(options: ChainOptions): SimulatedChain {
     setHunger: (value) => void (hungry = value),
     poolSize: () => pool.size,
     hasRefused: (signer) => refusers.has(signer),
+    hasDelegated: (signer) => delegators.has(signer),
     recent: () => recent,
     everSeen,
   }

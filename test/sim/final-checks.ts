@@ -92,8 +92,9 @@ function checkAccepted(venue: RestingVenue): void {
     const it = auditOf(venue, orderId)
     if (refused && it !== undefined) onFinding(`${orderId} was refused and is in the log`, it)
     if (accepted && it === undefined) onFinding(`I-15 ${orderId} was accepted and is lost`, orderId)
-    if (forged && it !== undefined && it.filled > 0n) onFinding(`forged ${orderId} traded`, it)
-    if (forged && accepted && it?.order.signatureStatus === 'checked') {
+    if (!forged || it === undefined || venue.chain.hasDelegated(it.order.signer)) continue
+    if (it.filled > 0n) onFinding(`forged ${orderId} traded`, it)
+    if (accepted && it.order.signatureStatus === 'checked') {
       onFinding(`forged ${orderId} was accepted`, it)
     }
   }
