@@ -33,13 +33,16 @@ export async function findNewStep(server: MemoryBus, market: string): Promise<nu
   }
 }
 
-/** Whether a match of the two orders has no outcome yet: it may just have failed, which is stated after what follows of it. */
-export const haveMatch = (
+/**
+ * Whether a match of the order with one of such orders has no outcome yet: it may just have failed, which is stated after what
+ * follows of it.
+ */
+export const hasMatch = (
   pending: ReadonlyMap<string, Match>,
-  one: string,
-  other: string,
+  orderId: string,
+  isSuch: (other: string) => boolean,
 ): boolean =>
   [...pending.values()].some(
     (match) =>
-      [match.makerOrderId, match.takerOrderId].includes(other) && otherOf(match, other) === one,
+      [match.makerOrderId, match.takerOrderId].includes(orderId) && isSuch(otherOf(match, orderId)),
   )

@@ -17,7 +17,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { findNewStep, haveMatch, isBlamedForOther, otherOf } from './counterparty-audit.js'
+import { findNewStep, hasMatch, isBlamedForOther, otherOf } from './counterparty-audit.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -173,13 +173,13 @@ export function createFeedAudit(
     expectThat(match.settlementId === `${name}:${change.seq}`, 'I-14 settlement id', change)
     const hit = mayPass ? undefined : orders.get(change.orderId)
     const incoming = otherOf(match, change.orderId)
-    const signer = orders.get(incoming)?.order.signer ?? 'any'
+    const signerOf = (orderId: string) => orders.get(orderId)?.order.signer
     const passed = [...orders.values()].find(
       (other) =>
         hit !== undefined &&
         comesBefore(other, hit) &&
-        !failedPairs.has(`${signer} ${other.order.signer}`) &&
-        !haveMatch(pending, incoming, other.order.orderId),
+        !failedPairs.has(`${signerOf(incoming) ?? 'any'} ${other.order.signer}`) &&
+        !hasMatch(pending, incoming, (id) => signerOf(id) === other.order.signer),
     )
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
