@@ -5,30 +5,12 @@ import {
   encodeMarketAnswer,
   encodeMarketRequest,
 } from '../../bus-schemas/markets.js'
-import {
-  decodeTrimAnswer,
-  decodeTrimQuestion,
-  encodeTrimAnswer,
-  encodeTrimQuestion,
-} from '../../bus-schemas/operations.js'
 import { anyText } from '../support/arbitraries.js'
 import { anyTerms } from '../support/arbitrary-markets.js'
 import { message, type Declared } from './declared.js'
 
-/** What an operator and the archive ask of the matcher that leads a market, and the answers. */
+/** What an operator asks of the matcher that leads a market, and the answers. */
 export const marketMessages: readonly Declared[] = [
-  message('trim question', fc.record({ below_seq: fc.nat() }), {
-    encode: encodeTrimQuestion,
-    decode: decodeTrimQuestion,
-  }),
-  message(
-    'trim answer',
-    fc.oneof(
-      fc.constant({ kind: 'trimmed' as const }),
-      fc.record({ kind: fc.constant('refused' as const), why: anyText }),
-    ),
-    { encode: encodeTrimAnswer, decode: decodeTrimAnswer },
-  ),
   message(
     'market request',
     fc.record({

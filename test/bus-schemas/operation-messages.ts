@@ -10,7 +10,7 @@ import {
 import { anyText } from '../support/arbitraries.js'
 import { message, type Declared } from './declared.js'
 
-/** What processes ask each other about how they are and what they keep. */
+/** What processes ask each other about their state, and about trimming. */
 export const operationMessages: readonly Declared[] = [
   message(
     'ping answer',
