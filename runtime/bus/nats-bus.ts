@@ -23,7 +23,7 @@ const PING_EVERY_MS = 5_000
 const DEFAULT_TIMEOUT_MS = 2_000
 const CLOSE_WITHIN_MS = 2_000
 /** How long a server may take to take this client; each attempt of a start gives it twice as long as the one before. */
-const OPEN_WITHIN_MS = 5_000
+export const OPEN_WITHIN_MS = 5_000
 const OPEN_WITHIN_AT_MOST_MS = 20_000
 /** The client's own time limit is not reached: see createDialer. */
 const CLIENT_LIMIT_AFTER_MS = 1_000
@@ -97,19 +97,23 @@ interface Connected {
 /** Tries until a server takes this client; says why one does not, once while it is the same. */
 function connectPatiently(
   onWarning: (message: string) => void,
-  options: ConnectionOptions,
+  options: ConnectionOptions & { readonly servers: string[] },
 ): Promise<Connected> {
   let openWithinMs = OPEN_WITHIN_MS / 2
   const attempt = async (): Promise<Connected> => {
     openWithinMs = Math.min(openWithinMs * 2, OPEN_WITHIN_AT_MOST_MS)
-    const dialer = createDialer(openWithinMs)
+    const dialer = createDialer(options.servers, openWithinMs)
     const timeout = openWithinMs + CLIENT_LIMIT_AFTER_MS
     const reconnectDelayHandler = () => dialer.waitMs()
-    const connection = await dialer.run(() =>
-      connect({ ...options, timeout, reconnectDelayHandler }),
-    )
-    dialer.connected()
-    return { connection, dialer }
+    try {
+      const connection = await connect({ ...options, timeout, reconnectDelayHandler })
+      dialer.connected()
+      void connection.closed().then(() => dialer.end())
+      return { connection, dialer }
+    } catch (error) {
+      dialer.end()
+      throw error
+    }
   }
   return patiently(attempt, (error) => onWarning(`no connection to the bus: ${messageOf(error)}`))
 }

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '../../../runtime/bus/bus.js'
-import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { connectNatsBus, OPEN_WITHIN_MS } from '../../../runtime/bus/nats-bus.js'
 import { backOff } from '../../../runtime/bus/nats-dial.js'
 import { eventually } from '../../support/eventually.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
@@ -98,6 +99,25 @@ describe('a client of the bus', () => {
     way.thaw()
     expect((await opening).isConnected()).to.equal(true)
     await eventually(async () => (await clients()) === 2, 10_000)
+  })
+
+  it('leaves alone what a handler of a question opens to another server', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const bus = await connectNatsBus({ url: server.url, name: 'asked' })
+    buses.push(bus)
+    const opened = new Promise<Socket>((resolve) => {
+      const answer = () => resolve(connect((other.address() as AddressInfo).port, '127.0.0.1'))
+      void bus.answer('ask.something', 'asked', answer).then(() => {
+        void bus.ask('ask.something', new Uint8Array(), 100).catch(() => undefined)
+      })
+    })
+    const socket = await opened
+    // A server of the bus would have had to greet the client and to take it meanwhile.
+    await delay(OPEN_WITHIN_MS + 1_000)
+    expect(socket.destroyed).to.equal(false)
+    socket.destroy()
+    other.close()
   })
 
   it('tries soon, and less and less often', () => {
