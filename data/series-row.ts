@@ -32,7 +32,7 @@ function seriesOf(row: unknown): SeriesInFile | undefined {
 /**
  * The row of a series with this expiry (unix seconds) behind the rows of a market file: like the last series of the file, or
  * like the one that ships with the venue, with its own date in every text and an ordinal that no row has. Throws
- * MarketFileError when no identifier can spell the day of the expiry.
+ * MarketFileError when the expiry has no date code.
  */
 export function rowOfNextSeries(
   rows: readonly unknown[],

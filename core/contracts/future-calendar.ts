@@ -1,5 +1,5 @@
 import { dateCodeOf, isSeries } from './future.js'
-import { expirySecOf, lastTradeSecOf } from './future-entry.js'
+import { lastTradeSecOf } from './future-entry.js'
 import { FIXING_SEC } from './future-prices.js'
 import type { Market } from './market.js'
 
@@ -53,9 +53,12 @@ export function nextSeries(
   const listed = markets.filter(isSeries)
   const last = listed.at(-1)
   if (last === undefined || calendar === 'none') return undefined
-  const known = new Set(listed.map(expirySecOf))
+  // By the day, which is all that an identifier spells.
+  const known = new Set(listed.map(({ subId }) => dateCodeOf(subId)))
   const expiries = expiriesOf(calendar, atSec)
-  const index = expiries.findIndex((it) => it > atSec + LEAST_LIFE_SEC && !known.has(it))
+  const index = expiries.findIndex(
+    (it) => it > atSec + LEAST_LIFE_SEC && !known.has(dateCodeOf(BigInt(it))),
+  )
   const expirySec = expiries[index]
   if (expirySec === undefined)
     return { series: undefined, dueSec: Math.max(...listed.map(lastTradeSecOf)) }

@@ -8,7 +8,8 @@ const fields = z.record(z.string(), z.unknown())
 
 /**
  * Expiries of the series that are open on the chain of an existing deployment, rising, in unix seconds: a new market file lists
- * them. None where the deployment has no futures. Throws LauncherError when the file is none or the chain does not answer.
+ * them. None where the deployment has no futures. Throws LauncherError when the file is not a JSON object, or the
+ * chain does not answer.
  */
 export async function readSeriesOf(rpcUrl: string, file: string): Promise<readonly number[]> {
   try {

@@ -13,7 +13,7 @@ export interface Progress {
   lastWords(name: string): string | undefined
 }
 
-/** A process that waits and asks again takes less; one that works takes more, also where many others want the processors. */
+/** A process that only waits and polls uses less; one that works uses more, even on a busy machine. */
 const WORKS_FROM_MS = 2_000
 /** Most different lines that count; a process that goes on for ever must not make up new ones. */
 const LINES_AT_MOST = 200

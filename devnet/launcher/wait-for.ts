@@ -7,11 +7,13 @@ export class LauncherError extends Error {
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
+/** Work that leads to nothing ends then. */
+const LONGEST_WAIT_MS = 30 * 60_000
 
 /**
  * Polls, with growing pauses up to 100 ms, until the callback returns a value; resolves with it. An exception counts as
  * "not yet". Throws LauncherError naming `what` after `withinMs`, with the last exception as its cause; where `hasMoved` says each
- * time whether there was progress since it was last asked, after `withinMs` without any.
+ * time whether there was progress since it was last asked, after `withinMs` without any, and after half an hour in any case.
  */
 export async function waitFor<T>(
   what: string,
@@ -19,7 +21,8 @@ export async function waitFor<T>(
   ask: () => Promise<T | undefined>,
   hasMoved: () => boolean = () => false,
 ): Promise<T> {
-  let deadline = performance.now() + withinMs
+  const begunAt = performance.now()
+  let deadline = begunAt + withinMs
   let pauseMs = FIRST_PAUSE_MS
   let lastError: unknown
   for (;;) {
@@ -30,8 +33,11 @@ export async function waitFor<T>(
       lastError = error
     }
     if (performance.now() >= deadline) {
-      if (!hasMoved())
-        throw new LauncherError(`waited ${withinMs} ms for ${what}`, { cause: lastError })
+      const isOver = performance.now() - begunAt >= LONGEST_WAIT_MS
+      if (isOver || !hasMoved())
+        throw new LauncherError(`waited ${isOver ? LONGEST_WAIT_MS : withinMs} ms for ${what}`, {
+          cause: lastError,
+        })
       deadline = performance.now() + withinMs
     }
     await delay(pauseMs)

@@ -1,6 +1,7 @@
 import { createPublicClient, encodeFunctionData, http, type PublicClient } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
+import { dateCodeOf } from '../../core/contracts/future.js'
 import { expiriesFrom, type FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { exactNumber } from '../../core/decimal.js'
 import { rowOfNextSeries, seriesIn } from '../../data/series-row.js'
@@ -67,15 +68,18 @@ export function createCalendarKeeper(options: CalendarKeeperOptions): CalendarKe
   }
 }
 
-/** Opens a series on the chain and lists it, as far as neither is done. */
+/** Opens a series on the chain and lists it, as far as neither is done; not beside one of the same day, whose name it would have. */
 async function provide(
   { rpcUrl, ownerKey: privateKey, futureAsset, venue }: CalendarKeeperOptions,
   expirySec: number,
   isOpen: boolean,
 ): Promise<void> {
+  const day = dateCodeOf(BigInt(expirySec))
+  const ofDay = seriesIn(venue.rows()).find(({ subId }) => dateCodeOf(subId) === day)
+  if (ofDay !== undefined && ofDay.subId !== BigInt(expirySec)) return
   if (!isOpen) await createSeries({ rpcUrl, privateKey }, futureAsset, expirySec)
+  if (ofDay !== undefined) return
   const rows = venue.rows()
-  if (seriesIn(rows).some(({ subId }) => subId === BigInt(expirySec))) return
   await venue.add(rowOfNextSeries(rows, expirySec))
 }
 

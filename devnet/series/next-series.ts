@@ -11,7 +11,7 @@ export class NoNextSeries extends Error {
 }
 
 /**
- * Expiries of the series that are open on the chain of a deployment, rising, in unix seconds; none on one without futures.
+ * Expiries of the series that are open on the chain of a deployment, rising, in unix seconds; empty where the deployment has no futures.
  */
 export async function readOpenSeries(
   rpcUrl: string,

@@ -12,7 +12,7 @@ export class NotOperated extends Error {
 }
 
 export interface VenueCommands extends CalendarVenue {
-  /** Ends a command that runs. */
+  /** Ends a command that runs; none is begun from then on. */
   stop(): void
 }
 
@@ -26,7 +26,9 @@ export interface VenueCommandsOptions {
 /** The operator's commands, each a process of its own, as they are typed on this machine. Both throw NotOperated. */
 export function venueCommands({ dataDir, marketsFile, env }: VenueCommandsOptions): VenueCommands {
   let running: ChildProcess | undefined
+  let isOver = false
   const operate = async (...words: readonly string[]): Promise<void> => {
+    if (isOver) throw new NotOperated(`./venue market ${words.join(' ')}: the feeder stops`)
     const child = spawn(inProject('venue'), ['market', ...words], { cwd: inProject('.'), env })
     running = child
     let output = ''
@@ -44,6 +46,9 @@ export function venueCommands({ dataDir, marketsFile, env }: VenueCommandsOption
       await operate('add', file)
     },
     disable: (market, reason) => operate('disable', market, '--reason', reason),
-    stop: () => void running?.kill(),
+    stop: () => {
+      isOver = true
+      running?.kill()
+    },
   }
 }

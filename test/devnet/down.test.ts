@@ -7,6 +7,7 @@ import { inProject } from '../../devnet/launcher/binaries.js'
 import { lockDataDir } from '../../devnet/launcher/data-dir.js'
 import { inheritedEnvironment } from '../support/config.js'
 import { tempDir } from '../support/temp-dir.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 describe('./venue down', () => {
   const dir = tempDir()
@@ -18,6 +19,7 @@ describe('./venue down', () => {
     const { status, stdout, stderr } = spawnSync(inProject('venue'), ['down'], {
       env: { ...inheritedEnvironment(), DATA_DIR: of },
       encoding: 'utf8',
+      ...ENDS_AT_LAST,
     })
     return [status, stdout + stderr]
   }

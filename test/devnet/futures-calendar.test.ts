@@ -179,6 +179,15 @@ describe('the calendar of a venue', function () {
     await keeper(operated).keep()
     expect(await listed()).to.have.members([JAN, FEB, 'USDC-cNGN-31MAR27', 'USDC-cNGN-30APR27'])
   })
+
+  it('opens none beside one of the same day, whose name it would have', async () => {
+    const calendar = [Date.UTC(2027, 2, 31, 10) / 1_000]
+    const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
+    const venue = { rows, add: failing, disable: failing }
+    const before = await openOnChain()
+    await createCalendarKeeper({ ...options, ownerKey: ANVIL_KEY, calendar, venue }).keep()
+    expect(await openOnChain()).to.deep.equal(before)
+  })
 })
 
 const failing = (): Promise<never> => Promise.reject(new Error('no operator'))

@@ -13,6 +13,7 @@ import { inheritedEnvironment } from '../support/config.js'
 import { eventually } from '../support/eventually.js'
 import { publishPrices } from '../support/venue-prices.js'
 import { startVenue, type StartVenueOptions, type TestVenue } from '../support/venue.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 const WORKERS = ['executor', 'gateway', 'matcher-a', 'order-intake']
 const STAND_IN = 'exec node dist/test/devnet/fake-worker.js'
@@ -64,6 +65,7 @@ describe('devnet/launcher', function () {
     const refused = spawnSync(process.execPath, ['bundle/devnet/up.js'], {
       env: { ...inheritedEnvironment(), DATA_DIR: venue.dataDir },
       encoding: 'utf8',
+      ...ENDS_AT_LAST,
     })
     expect(refused.status).to.equal(1)
     expect(refused.stderr).to.include(`in use by the launcher with process id ${venue.launcherPid}`)

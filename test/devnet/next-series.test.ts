@@ -7,6 +7,7 @@ import { createSeries, NoNextSeries } from '../../devnet/series/next-series.js'
 import { testPrivateKey } from '../support/builders.js'
 import { seriesRow } from '../support/series-rows.js'
 import { tempDir } from '../support/temp-dir.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 describe('the row of the next series', () => {
   const NOV = 1_796_047_200n
@@ -31,7 +32,7 @@ describe('the row of the next series', () => {
     const dir = tempDir()
     const run = (...args: readonly string[]) =>
       spawnSync('./venue', ['series', ...args], {
-        ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+        ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
         env: { PATH: process.env.PATH, DATA_DIR: dir.path },
       })
     try {

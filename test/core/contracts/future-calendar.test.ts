@@ -132,6 +132,13 @@ describe('the series that comes next', () => {
     expect(gone?.dueSec).to.be.below(sec('2027-02-01T00:00:00Z'))
   })
 
+  it('is not one of a day whose series is listed with another hour', () => {
+    const other = '2026-12-31T10:00:00Z'
+    expect(nextSeries('month-end', listed(NOV, other), at)?.series?.market).to.equal(
+      'USDC-cNGN-31JAN27',
+    )
+  })
+
   it('is none when the dates end: from the last trade time on no series trades', () => {
     const dates = [NOV, DEC].map(sec)
     const next = { series: undefined, dueSec: sec(DEC) - 3_600 }
