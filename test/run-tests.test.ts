@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tempDir } from './support/temp-dir.js'
+import { ENDS_AT_LAST } from './support/ends-at-last.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -33,6 +34,7 @@ function run(
     const { status, stdout } = spawnSync('sh', ['venue', 'test', ...args], {
       cwd: dir.path,
       encoding: 'utf8',
+      ...ENDS_AT_LAST,
     })
     return { code: status, lines: stdout.trimEnd().split('\n') }
   } finally {

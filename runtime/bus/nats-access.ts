@@ -82,7 +82,7 @@ interface Access extends Pick<ConnectionOptions, 'authenticator' | 'inboxPrefix'
 
 /**
  * How the client connects as this user. Throws BusAccessRefused for an address beyond this machine without TLS or without
- * credentials, and for a seed that other users of the machine can read, or that is none.
+ * credentials, and for a file that other users of the machine can read, or that holds no seed.
  */
 export function readAccess(place: BusPlace, user: BusUser | undefined): Access {
   const servers = place.url.split(',').map((url) => url.trim())

@@ -9,7 +9,7 @@ import { nkeys } from 'nats'
 
 const library = nkeys as { createUser(): { getSeed(): Uint8Array } }
 
-/** A text that is no seed of a user, or no public key of one. */
+/** A text that is neither a user's seed nor a user's public key. */
 export class NotAKey extends Error {
   override readonly name = 'NotAKey'
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { movedTo, onDay } from './moved-clock.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 const DAY = new Date('2030-01-01T00:00:00Z')
 /** Of the start of the programs on a busy machine. */
@@ -10,7 +11,7 @@ const WITHIN_S = 120
 function run(...command: string[]) {
   const { words, env } = onDay(DAY, command)
   const [program = '', ...rest] = words
-  return spawnSync(program, rest, { env, encoding: 'utf8' })
+  return spawnSync(program, rest, { env, encoding: 'utf8', ...ENDS_AT_LAST })
 }
 
 describe('a moved clock', function () {
@@ -34,7 +35,7 @@ describe('a moved clock', function () {
 
   it('leaves a stop and a continuation to the program', () => {
     const script = `
-      node -e 'setTimeout(() => {}, 300)' & child=$!
+      node -e 'setTimeout(() => {}, 2000)' & child=$!
       kill -STOP $child
       until grep -q '^State:.[Tt]' /proc/$child/status; do sleep 0.05; done
       kill -CONT $child && wait $child && echo continued`

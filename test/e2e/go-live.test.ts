@@ -14,6 +14,7 @@ import { freePort } from '../support/free-port.js'
 import { tempDir } from '../support/temp-dir.js'
 import { SPOT_ALONE } from '../support/venue.js'
 import { createTrader, SPOT } from './stage/trader.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 const EXECUTOR_KEY = testKey(1002)
 const SECRET = 'a'.repeat(64)
@@ -109,7 +110,7 @@ describe('the samples of docs/operating, without the launcher', function () {
   /** Runs a command of the page as the operator does, with the settings of the processes. */
   const operator = (command: string, args: readonly string[]) =>
     spawnSync(command, [...args], {
-      ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+      ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
       env: { PATH: process.env.PATH, ...settings, EXECUTOR_KEY_FILE: keyFile },
     })
 

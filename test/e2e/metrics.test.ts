@@ -15,6 +15,7 @@ import { startVenue, type TestVenue } from '../support/venue.js'
 import { connectPlainly, venueBusPlace } from '../support/venue-bus.js'
 import { scrape, targetsOf } from './stage/metrics.js'
 import { createTrader, SPOT } from './stage/trader.js'
+import { ENDS_AT_LAST } from '../support/ends-at-last.js'
 
 /** More than what the bus reserves for nonces; a full bus is tried at a tenth of the alert's share, to write less. */
 const BUS_BYTES = 1_200_000_000
@@ -78,7 +79,7 @@ describe('metrics of a running venue', function () {
   /** Runs `./venue` as an operator does. */
   const operator = (...words: readonly string[]) =>
     spawnSync('./venue', [...words], {
-      ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+      ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
       env: { PATH: process.env.PATH, DATA_DIR: venue.dataDir },
     })
 

@@ -36,4 +36,12 @@ describe('the files of a process', () => {
       ...[0o644, 0o1777, 0o666],
     ])
   })
+
+  it('are those behind a link where their directory is one', () => {
+    mkdirSync(at('disk'))
+    make('disk/history.db', 0o644)
+    symlinkSync(at('disk'), at('var'))
+    keepPrivate(at('var'))
+    expect([modeOf('disk'), modeOf('disk/history.db')]).to.deep.equal([0o700, 0o600])
+  })
 })
