@@ -37,7 +37,7 @@ const HARDENED = [
     'RestrictSUIDSGID=yes',
     'LockPersonality=yes',
     'SystemCallFilter=@system-service',
-    'UMask=0027',
+    'UMask=0077',
   ],
 ]
 
