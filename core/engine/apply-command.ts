@@ -37,7 +37,7 @@ import {
 } from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases } from './leases.js'
-import { DEADLINES_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
+import { DEADLINES_MAX_PER_STEP, PASSED_OVER_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
 import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
 import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
@@ -273,6 +273,7 @@ export function applyTime(step: Step): boolean {
   const { state } = step
   if (earliestMs(state.deadlines) > state.nowMs) return false
   for (let done = 0; done < DEADLINES_MAX_PER_STEP; done++) {
+    if (step.passedOver >= PASSED_OVER_MAX_PER_STEP) break
     const deadline = takeDueDeadline(state.deadlines, state.nowMs)
     if (deadline === undefined) return false
     const live = state.orders.get(deadline.orderId)

@@ -120,8 +120,9 @@ export function* ordersOf(book: Book, side: Side): Generator<LiveOrder> {
   }
 }
 
-/** Levels of one side from the best to the worst. */
-export function* levelsOf(book: Book, side: Side): Generator<Level> {
+/** Levels of one side from the best, or from this one, to the worst. */
+export function* levelsOf(book: Book, side: Side, from?: Level): Generator<Level> {
   const { levels } = book[side]
-  for (let at = levels.length - 1; at >= 0; at--) yield levels[at] as Level
+  const first = from === undefined ? levels.length - 1 : findLevel(book[side], from.price)
+  for (let at = first; at >= 0; at--) yield levels[at] as Level
 }

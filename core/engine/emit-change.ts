@@ -23,6 +23,8 @@ export interface Step {
   changes: Change[]
   /** Pairs tried in this step, over all incoming orders. */
   met: number
+  /** Orders passed over in this step, over all incoming orders. */
+  passedOver: number
   /** Orders held or released in this step because their account changed. */
   reviewed: number
   /** Weight of the orders that it may still cancel together. */
@@ -42,6 +44,7 @@ export function beginStep(state: MatcherState): Step {
     state,
     changes: NO_CHANGES,
     met: 0,
+    passedOver: 0,
     reviewed: 0,
     cancelRoom: CANCEL_ROOM_PER_STEP,
     continueOrderIds: NO_IDS,

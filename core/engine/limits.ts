@@ -29,6 +29,12 @@ export const PAIR_WAIT_MAX_MS = 3_600_000
 export const PAIR_FORGOTTEN_MS = 2 * PAIR_WAIT_MAX_MS
 /** After so long an order that is hidden for such a pair looks whether it still crosses the other. */
 export const PAIR_HIDDEN_MS = 10_000
+/**
+ * How many orders of such pairs an incoming order passes over at most; it meets none behind them. After so many in all, a step
+ * carries out no further deadline.
+ */
+export const PASSED_OVER_MAX = 100
+export const PASSED_OVER_MAX_PER_STEP = 1_000
 /** Such pairs at once; the one that failed longest ago is forgotten first. */
 export const FAILED_PAIRS_MAX = 65_536
 /** Signers that are known to be code. */

@@ -24,7 +24,12 @@ import {
   type Step,
 } from './emit-change.js'
 import { holdUnfit, refreshHolds } from './holds.js'
-import { CONGESTION_HOLD_MS, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
+import {
+  CONGESTION_HOLD_MS,
+  PASSED_OVER_MAX,
+  PENDING_MATCHES_MAX,
+  SWEEP_MAX_MATCHES,
+} from './limits.js'
 import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from './live-order.js'
 import type { Side } from './order.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
@@ -45,15 +50,15 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     markCancelled(step, incoming, DISABLED_REASON)
     return
   }
-  const opposite = incoming.side === 'buy' ? 'sell' : 'buy'
+  const passed: Passed = { count: 0 }
   while (incoming.unmatched > 0n) {
-    const resting = state.closed ? undefined : nextResting(state, incoming, opposite)
+    const resting = state.closed ? undefined : nextResting(step, incoming, passed)
     if (resting === undefined) {
       // Nothing of an IOC or FOK order rests.
       if (isImmediate(incoming)) return
       const unfit = whyNotOpen(state, incoming)
       if (unfit !== undefined) holdUnfit(step, incoming, unfit)
-      else hideBarred(step, incoming)
+      else hideBarred(step, incoming, passed)
       return
     }
     // An own order that is about to expire is held below: no self-trade.
@@ -87,70 +92,91 @@ function crosses(
   return incoming.side === 'buy' ? price <= limit : price >= limit
 }
 
+/** The orders that an incoming one has passed over: they stay in the book until it has met the others. */
+export interface Passed {
+  count: number
+  last?: LiveOrder
+  /** What hides the incoming order, of the first. */
+  hold?: Hold
+}
+
 /**
- * The order that the incoming one meets next; passes over those that could be filled only outside the fill range, or at a
- * price that the chain has refused.
+ * The order that the incoming one meets next; undefined when there is none, or it stands behind more than PASSED_OVER_MAX that
+ * are passed over. Those that could be filled only outside the fill range, or at a price that the chain has refused, do not
+ * count.
  */
-function nextResting(
-  state: MatcherState,
-  incoming: LiveOrder,
-  opposite: Side,
-): LiveOrder | undefined {
-  if (!mayBeBarred(state, incoming)) return firstCrossing(state, incoming, opposite)
-  for (const resting of crossingOrders(state, incoming)) {
-    if (!passesOver(state, incoming, resting)) return resting
+function nextResting(step: Step, incoming: LiveOrder, passed: Passed): LiveOrder | undefined {
+  const { state } = step
+  if (!mayBeBarred(state, incoming)) return firstCrossing(state, incoming)
+  for (const resting of crossingOrders(state, incoming, passed.last)) {
+    if (!passesOver(step, incoming, resting, passed)) return resting
+    if (passed.count > PASSED_OVER_MAX) return undefined
   }
   return undefined
 }
 
 /**
- * Whether the incoming order is to be hidden from this one: it meets others meanwhile (decision B6). One that is about to
- * expire leaves instead.
+ * Whether the incoming order is to be hidden from this one: it meets others meanwhile (decision B6), and the order is noted. Own
+ * orders do not trade before anything else is asked; one that is about to expire leaves instead.
  */
-export const passesOver = (state: MatcherState, incoming: LiveOrder, resting: LiveOrder): boolean =>
-  barredOf(state, incoming, resting)?.live === incoming && !isExpiring(resting, state.nowMs)
-
-/** Hides what is left of an order that has met all others, and still crosses one that its signer may not match now. */
-function hideBarred(step: Step, incoming: LiveOrder): void {
+export function passesOver(
+  step: Step,
+  incoming: LiveOrder,
+  resting: LiveOrder,
+  passed: Passed,
+): boolean {
   const { state } = step
-  if (state.closed || !mayBeBarred(state, incoming)) return
-  for (const resting of crossingOrders(state, incoming)) {
-    const barred = barredOf(state, incoming, resting)
-    if (barred?.live !== incoming) continue
-    incoming.hold = barred.hold
-    // Counts as a pair tried, so that one step does not hide a whole book.
-    step.met = Math.min(step.met + 1, SWEEP_MAX_MATCHES)
-    return
-  }
+  if (areOwn(incoming, resting) || isExpiring(resting, state.nowMs)) return false
+  const barred = barredOf(state, incoming, resting)
+  if (barred?.live !== incoming) return false
+  passed.hold ??= barred.hold
+  passed.last = resting
+  passed.count += 1
+  step.passedOver += 1
+  return true
+}
+
+/** Hides what is left of an order that has passed over others. */
+function hideBarred(step: Step, incoming: LiveOrder, { hold }: Passed): void {
+  if (hold === undefined) return
+  incoming.hold = hold
+  // Counts as a pair tried, so that one step does not hide a whole book.
+  step.met = Math.min(step.met + 1, SWEEP_MAX_MATCHES)
 }
 
 /** The order that the incoming one crosses first, whether they may match or not. */
-function firstCrossing(
-  state: MatcherState,
-  incoming: LiveOrder,
-  opposite: Side,
-): LiveOrder | undefined {
+function firstCrossing(state: MatcherState, incoming: LiveOrder): LiveOrder | undefined {
   if (state.trading.fillRange === undefined) {
-    const best = bestOf(state.book, opposite)
+    const best = bestOf(state.book, oppositeOf(incoming))
     return best !== undefined && crosses(incoming, best) ? best : undefined
   }
   for (const resting of crossingOrders(state, incoming)) return resting
   return undefined
 }
 
-/** The orders that the incoming one would meet one after the other, those out of reach left out. */
-export function* crossingOrders(state: MatcherState, incoming: LiveOrder): Generator<LiveOrder> {
+const oppositeOf = ({ side }: LiveOrder): Side => (side === 'buy' ? 'sell' : 'buy')
+
+/**
+ * The orders that the incoming one would meet one after the other, from the first or from behind one that is in the book; those
+ * out of reach are left out.
+ */
+export function* crossingOrders(
+  state: MatcherState,
+  incoming: LiveOrder,
+  behind?: LiveOrder,
+): Generator<LiveOrder> {
   const { book, trading, refusedPrices } = state
   const range = trading.fillRange?.(state.observed, state.nowMs)
   const isReachable = (price: PriceE18): boolean =>
     range === undefined || (isWithin(range, price) && !refusedPrices.has(price))
   const asMaker = isReachable(incoming.limitPrice)
-  for (const level of levelsOf(book, incoming.side === 'buy' ? 'sell' : 'buy')) {
+  for (const level of levelsOf(book, oppositeOf(incoming), behind?.level)) {
     if (!crosses(incoming, { limitPrice: level.price })) return
     const asTaker = isReachable(level.price)
     // The price is that of the earlier order.
     if (!asTaker && (!asMaker || level.last.rank < incoming.rank)) continue
-    for (let live: LiveOrder | undefined = level.first; live !== undefined; live = live.next) {
+    let live: LiveOrder | undefined = level === behind?.level ? behind.next : level.first
+    for (; live !== undefined; live = live.next) {
       if (live.rank < incoming.rank ? asTaker : asMaker) yield live
     }
   }
@@ -165,7 +191,7 @@ export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
   if (ask === undefined) return undefined
   for (const bid of ordersOf(state.book, 'buy')) {
     if (!crosses(bid, ask)) return undefined
-    const resting = firstCrossing(state, bid, 'sell')
+    const resting = firstCrossing(state, bid)
     if (resting !== undefined) return bid.rank > resting.rank ? bid : resting
   }
   return undefined

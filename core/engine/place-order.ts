@@ -23,7 +23,12 @@ import {
 } from './controls.js'
 import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
 import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
-import { LIVE_ORDERS_MAX, PENDING_MATCHES_MAX, SWEEP_MAX_MATCHES } from './limits.js'
+import {
+  LIVE_ORDERS_MAX,
+  PASSED_OVER_MAX,
+  PENDING_MATCHES_MAX,
+  SWEEP_MAX_MATCHES,
+} from './limits.js'
 import {
   isExpired,
   isExpiring,
@@ -40,6 +45,7 @@ import {
   passesOver,
   proposeMatch,
   reserveMatch,
+  type Passed,
   type Proposal,
 } from './match.js'
 import type { Order } from './order.js'
@@ -171,8 +177,12 @@ function tryWhole(step: Step, incoming: LiveOrder, tried: Tried[]): EndReason | 
   const { state } = step
   if (state.closed) return FOK_UNFILLABLE
   let { met } = step
+  const passed: Passed = { count: 0 }
   for (const resting of crossingOrders(state, incoming)) {
-    if (passesOver(state, incoming, resting)) continue
+    if (passesOver(step, incoming, resting, passed)) {
+      if (passed.count > PASSED_OVER_MAX) return FOK_UNFILLABLE
+      continue
+    }
     while (openAmount(resting) > 0n) {
       const isLate = isExpiring(resting, state.nowMs)
       const isOwn = !isLate && areOwn(incoming, resting)

@@ -291,7 +291,8 @@ function crossing(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder[] {
 export function enter(market: NaiveMarket, incoming: NaiveOrder): void {
   while (rest(incoming) > 0n) {
     const all = market.closed ? [] : crossing(market, incoming)
-    const best = all.find((it) => hiddenOf(market, incoming, it)?.it !== incoming)
+    const passed = all.findIndex((it) => !passesOver(market, incoming, it))
+    const best = passed <= 100 ? all[passed] : undefined
     if (best === undefined) {
       if (incoming.order.timeInForce !== undefined) return
       const why = whyShort(market, incoming, { counted: 'with_flight' })
@@ -310,6 +311,9 @@ export function enter(market: NaiveMarket, incoming: NaiveOrder): void {
     if (incoming.gone !== undefined || incoming.hold !== undefined) return
   }
 }
+
+const passesOver = (market: NaiveMarket, incoming: NaiveOrder, it: NaiveOrder): boolean =>
+  !isOwn(it.order, incoming.order) && hiddenOf(market, incoming, it)?.it === incoming
 
 /** Hides one of two orders that may not match now. */
 function hide(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): void {

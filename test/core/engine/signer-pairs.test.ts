@@ -1,12 +1,16 @@
 import { expect } from 'chai'
 import type { Address } from '../../../core/action.js'
+import type { Order } from '../../../core/engine/order.js'
 import { knownOrder } from '../../../core/engine/state.js'
 import {
   CODE_SIGNERS_MAX,
   FAILED_PAIRS_MAX,
   PAIR_FORGOTTEN_MS,
+  PAIR_HIDDEN_MS,
   PAIR_WAIT_MAX_MS,
   PAIR_WAIT_MS,
+  PASSED_OVER_MAX,
+  PASSED_OVER_MAX_PER_STEP,
 } from '../../../core/engine/limits.js'
 import { barredOf, failedPairsOf, noteFailedPair } from '../../../core/engine/signer-pairs.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
@@ -96,6 +100,66 @@ describe('two signers whose match failed without proof', () => {
     expect(kept.bySigner.get(signer(900_000))).to.equal(FAILED_PAIRS_MAX - 1)
     expect(kept.bySigner.has(signer(1_000))).to.equal(false)
     expect(kept.bySigner.has(signer(1))).to.equal(true)
+  })
+})
+
+describe('an order before many of a signer that it may not match now', () => {
+  /** So many asks of signer 1 at the best price, and one of signer 3 behind them; the signers 1 and 2 wait. */
+  function crowded(barred: number) {
+    const market = testMatcher()
+    const place = (
+      side: 'buy' | 'sell',
+      no: number,
+      price: bigint,
+      fields: Partial<Order> = {},
+    ) => {
+      const orderId = `o${market.state.rank + 1}`
+      const limitPrice = (price * 10n ** 18n) as never
+      const signed = { orderId, side, subaccountId: BigInt(no), signer: signer(no), limitPrice }
+      market.apply({ kind: 'PlaceOrder', order: matcherOrder({ ...signed, ...fields }) })
+      return market.state.orders.get(orderId) ?? market.changes.at(-1)
+    }
+    for (let at = 0; at < barred; at += 1) place('sell', 1, 10n)
+    place('sell', 3, 11n)
+    const [ask, bid] = [knownOrder(market.state, 'o1'), place('buy', 2, 1n)]
+    noteFailedPair(market.state, ask, bid as typeof ask)
+    return { market, place }
+  }
+
+  it('meets what stands behind as many as it passes over', () => {
+    const { place } = crowded(PASSED_OVER_MAX)
+    expect(place('buy', 2, 11n)).to.include({ pending: 10n ** 19n })
+  })
+
+  it('meets nothing behind more, and is hidden; one that does not wait ends', () => {
+    const { place } = crowded(PASSED_OVER_MAX + 1)
+    expect(place('buy', 2, 11n)).to.have.nested.include({
+      pending: 0n,
+      'hold.reason': 'pair_waits',
+    })
+    const ended = { status: 'cancelled', pending: 0n }
+    const ioc = place('buy', 2, 11n, { timeInForce: 'IOC' })
+    expect(ioc).to.include({ ...ended, cancelReason: 'ioc_remainder' })
+    const fok = place('buy', 2, 11n, { timeInForce: 'FOK' })
+    expect(fok).to.include({ ...ended, cancelReason: 'fok_unfillable' })
+  })
+
+  it('passes over each once, however many others it meets between them', () => {
+    const { market, place } = crowded(PASSED_OVER_MAX / 2)
+    const desiredAmount = (10n ** 18n) as never
+    for (let times = 0; times < 4; times += 1) place('sell', 3, 10n, { desiredAmount })
+    for (let times = 0; times < PASSED_OVER_MAX / 2; times += 1) place('sell', 1, 10n)
+    expect(place('buy', 2, 11n)).to.include({ pending: 10n ** 19n })
+    expect(market.state.matches.size).to.equal(5)
+  })
+
+  it('leaves further hidden orders to the next step once a step has passed over many', () => {
+    const { market, place } = crowded(PASSED_OVER_MAX)
+    const perStep = PASSED_OVER_MAX_PER_STEP / PASSED_OVER_MAX
+    for (let placed = 0; placed < 2 * perStep; placed += 1) place('buy', 2, 10n)
+    market.advance(PAIR_HIDDEN_MS)
+    const moreIsDue = () => market.apply({ kind: 'Tick' }).moreIsDue
+    expect([moreIsDue(), moreIsDue(), moreIsDue()]).to.deep.equal([true, false, false])
   })
 })
 
