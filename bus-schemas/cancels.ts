@@ -4,9 +4,9 @@ import type { AskedReason, EndReason } from '../core/engine/change.js'
 import type { Lease } from '../core/engine/leases.js'
 import type { Refusal } from '../core/entry/refusals.js'
 import { address, amountE18, oneOf, text, uint, whole, type Codec } from '../core/wire/codec.js'
-import { list, optional, struct, union } from '../core/wire/compound.js'
+import { appended, list, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
-import { refusal, side } from './orders.js'
+import { always, refusal, side } from './orders.js'
 
 /** What is asked of a market: to cancel many orders, or to change a lease. */
 export type CancelsKind =
@@ -106,6 +106,7 @@ export const lease = struct<Lease>({
   owner: address,
   leaseId: optional(text),
   endsAtMs: whole,
+  awaitsTime: appended(always),
 })
 
 /** A cancel of many orders that is not finished, as checkpoints keep it. */

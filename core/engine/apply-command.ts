@@ -36,7 +36,7 @@ import {
   REFUSES_UNDERIVABLE,
 } from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
-import { applyEndLease, applySetLease, endLeases } from './leases.js'
+import { applyEndLease, applySetLease, endLeases, resumeLeases } from './leases.js'
 import { DEADLINES_MAX_PER_STEP, PASSED_OVER_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
 import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
 import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
@@ -67,12 +67,15 @@ const NOTHING: AppliedCommand = { changes: [], moreIsDue: false, continueOrderId
 export function applyCommand(state: MatcherState, logged: LoggedCommand): AppliedCommand {
   if (logged.sourceNo <= (state.lastSourceNo.get(logged.source) ?? 0)) return NOTHING
   state.lastSourceNo.set(logged.source, logged.sourceNo)
+  const beforeMs = state.nowMs
   const isTimeTrusted = followClock(state, logged)
   // Before anything that may emit a change: all of them stand behind the gap.
   if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
   const step = beginStep(state)
   forgetOldPairs(state)
+  const timeGoesOn = isTimeTrusted && state.holds.has('clock')
   holdForClock(step, isTimeTrusted)
+  if (timeGoesOn) resumeLeases(step, state.nowMs - beforeMs)
   // What time releases may not cross while the newest facts hold the market.
   refreshHolds(step)
   // Before anything that time or the command does: a matcher may start long after a lease has ended.

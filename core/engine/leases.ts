@@ -24,6 +24,8 @@ export interface Lease {
   readonly leaseId?: string
   /** Unix milliseconds of market time. */
   readonly endsAtMs: number
+  /** Set while market time stood still: its seconds count from where time goes on. */
+  readonly awaitsTime?: true
 }
 
 /** All leases of a market, by lease id, or by owner where the lease covers all orders of one. */
@@ -60,9 +62,12 @@ function earliestOf(byKey: ReadonlyMap<string, Lease>): number {
 
 type SetLease = Extract<Command, { kind: 'SetLease' }>
 
-/** Sets a lease anew from the market's time on. One that has ended is only begun again by a command that opens it. */
+/**
+ * Sets a lease anew from the market's time on, or from where that goes on when it stands still. One that has ended is only begun
+ * again by a command that opens it.
+ */
 export function applySetLease(
-  { state: { leases, nowMs } }: Step,
+  { state: { leases, nowMs, holds } }: Step,
   { owner, leaseId, seconds, opens }: SetLease,
 ): LeaseAnswer | LeaseRefused {
   const key = keyOf({ owner, ...(leaseId !== undefined && { leaseId }) })
@@ -73,7 +78,12 @@ export function applySetLease(
     return { kind: 'refused', code: 'too_many_leases' }
   }
   const endsAtMs = nowMs + seconds * 1000
-  leases.byKey.set(key, { owner, ...(leaseId !== undefined && { leaseId }), endsAtMs })
+  leases.byKey.set(key, {
+    owner,
+    ...(leaseId !== undefined && { leaseId }),
+    endsAtMs,
+    ...(holds.has('clock') && { awaitsTime: true }),
+  })
   leases.dueMs = Math.min(leases.dueMs, endsAtMs)
   return { kind: 'lease', endsAtMs }
 }
@@ -95,6 +105,13 @@ export function applyEndLease(
 
 const reasonOf = ({ leaseId }: Pick<Lease, 'leaseId'>): CancelReason =>
   leaseId === undefined ? CANCEL_ALL_AFTER : CANCEL_ON_DISCONNECT
+
+/** Moves the leases that were set while market time stood still by as much as it then went ahead at once, in milliseconds. */
+export function resumeLeases({ state: { leases } }: Step, aheadMs: number): void {
+  for (const [key, { awaitsTime, ...lease }] of leases.byKey) {
+    if (awaitsTime) leases.byKey.set(key, { ...lease, endsAtMs: lease.endsAtMs + aheadMs })
+  }
+}
 
 /** Cancels the orders of the leases that have ended; what one step has no room for is matched no more. */
 export function endLeases(step: Step): void {

@@ -202,6 +202,23 @@ describe('checkpoints', () => {
     expect(encoded(state)).to.not.deep.equal(before)
   })
 
+  it('keep which leases were set while the clock stood still', () => {
+    const owner = `0x${'a'.repeat(40)}` as const
+    const at = (sourceNo: number, command: Command): LoggedCommand => {
+      return { source: 's', sourceNo, atMs: START_MS + sourceNo * 3_600_000, command }
+    }
+    const skewed = at(1, { kind: 'ClockObserved', chainMs: START_MS })
+    const set = at(2, { kind: 'SetLease', owner, seconds: 30, opens: true })
+    const { atMs } = at(3, { kind: 'Tick' })
+    const right = at(3, { kind: 'ClockObserved', chainMs: atMs })
+    const state = fresh()
+    replay(state, [skewed, set], 0)
+    const again = restored(encoded(state))
+    expect(again).to.deep.equal(state)
+    replay(again, [skewed, set, right], 2)
+    expect([...again.leases.byKey.values()]).to.deep.equal([{ owner, endsAtMs: atMs + 30_000 }])
+  })
+
   it('of a large market come in many messages, none of them large', () => {
     const state = fresh()
     const place: MarketAct = {

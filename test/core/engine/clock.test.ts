@@ -30,6 +30,12 @@ const bid = (market: TestMatcher) => {
   return market.apply({ kind: 'PlaceOrder', order }).changes.map(({ kind }) => kind)
 }
 
+const owner = `0x${'a'.repeat(40)}` as const
+
+/** The answer to a lease of 30 s over all orders. */
+const renewed = (market: TestMatcher, opens = false) =>
+  market.apply({ kind: 'SetLease', owner, seconds: 30, opens }).answer
+
 const SKEWED = { status: 'held', reason: 'clock_skew' }
 const OPEN = { status: 'open' }
 
@@ -107,9 +113,43 @@ describe('the clock of a market', () => {
 
   it('ends no lease while it is off', () => {
     const market = compared()
-    const owner = `0x${'a'.repeat(40)}` as const
     market.apply({ kind: 'SetLease', owner, seconds: 60, opens: true })
     market.advance(HOUR_MS)
+    expect(tick(market)).to.deep.equal([])
+    expect(market.state.leases.byKey.size).to.equal(1)
+  })
+
+  it('gives a lease that was set while it stood still its whole time from where it goes on', () => {
+    const market = compared()
+    renewed(market, true)
+    for (let seconds = 10; seconds <= 40; seconds += 10) {
+      compare(market, HOUR_MS)
+      market.advance(10_000)
+      expect(renewed(market)).to.include({ kind: 'lease' })
+    }
+    expect(compare(market).changes).to.deep.equal([])
+    market.advance(29_999)
+    expect(tick(market)).to.deep.equal([])
+    market.advance(1)
+    expect(tick(market)).to.deep.equal(['OrderCancelled ask'])
+  })
+
+  it('ends a lease that was not renewed while it stood still', () => {
+    const market = compared()
+    renewed(market, true)
+    compare(market, HOUR_MS)
+    market.advance(30_000)
+    expect(compare(market).changes.map(({ kind }) => kind)).to.deep.equal(['OrderCancelled'])
+  })
+
+  it('lets a lease live that was set after long downtime before the first comparison', () => {
+    const market = compared()
+    market.advance(120_000)
+    renewed(market, true)
+    compare(market)
+    market.advance(20_000)
+    expect(renewed(market)).to.include({ kind: 'lease' })
+    market.advance(29_000)
     expect(tick(market)).to.deep.equal([])
     expect(market.state.leases.byKey.size).to.equal(1)
   })
