@@ -14,17 +14,20 @@ import { signedAmount, sizeOfSigned } from '../../core/entry/order-terms.js'
 import { actionOf } from '../../core/entry/signed-action.js'
 import { amountE18 } from '../../core/money.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
+import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
 import { proposedBy } from './reversals.js'
 
 /** Answers the executor, which settles nothing that this market's log does not allow, while this matcher leads. */
 export function answerSettlements({ settings, leader, log }: Leading): Promise<Subscription> {
-  const { bus, market } = settings
+  const { bus, market, facts } = settings
   // The log governs, also where the market file names another address.
   const logged = withIdentity(market, log.state)
   // The queue has a name of its own, as for the question who leads.
   return bus.answer(askSettlement(market.market), leader.id, (data, replyTo) => {
-    const verdict = judgeSettlement(log.state, logged, decodeSettlementQuestion(data))
+    const question = readQuestion(decodeSettlementQuestion, data, facts.questionUnreadable)
+    if (question === undefined) return
+    const verdict = judgeSettlement(log.state, logged, question)
     bus.reply(replyTo, encodeSettlementVerdict(verdict))
   })
 }

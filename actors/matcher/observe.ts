@@ -5,6 +5,7 @@ import type { Change, Leader } from '../../core/engine/change.js'
 import type { LoggedCommand, MarketCommand } from '../../core/engine/command.js'
 import { revertFields } from '../../core/revert.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import { warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { StoredCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -25,6 +26,7 @@ export function observeMatcher(log: Logger) {
     leads: ({ term, id }: Leader, positions: Readonly<Record<string, number>>) =>
       log.info({ term, id, ...positions }, 'matcher leads its market'),
     versionRaised: (what: string) => log.warn(what),
+    questionUnreadable: warnOfUnreadable(log),
     leaderSilent: () => log.warn('the leader is silent, taking over'),
     checkpointWritten: ({ commandSeq, sealSeq, firstSeq }: StoredCheckpoint, ms: number) =>
       log.info(

@@ -10,6 +10,7 @@ import type { MarketCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import { readRules } from '../../core/entry/read-rules.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
+import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 
@@ -46,7 +47,9 @@ export async function answerOperator(
   }
   await operators.open(bus)
   return bus.answer(askMarket(market.market), leader.id, (data, replyTo) => {
-    const { change, ...request } = decodeMarketRequest(data)
+    const asked = readQuestion(decodeMarketRequest, data, facts.questionUnreadable)
+    if (asked === undefined) return refuse(replyTo, 'the request cannot be read')
+    const { change, ...request } = asked
     if (change.kind !== 'show') {
       carryOut({ ...request, change }, replyTo).catch(onFatal)
       return

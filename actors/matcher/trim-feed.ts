@@ -10,6 +10,7 @@ import {
   type Subscription,
 } from '../../runtime/bus/bus.js'
 import { CHECKPOINTS_KEPT, listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
+import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
 
 /** What stays of a feed when it is asked to be trimmed. */
@@ -41,9 +42,11 @@ export function answerTrims(leading: Leading): Promise<Subscription> {
         replyTo,
         encodeTrimAnswer(why === undefined ? { kind: 'trimmed' } : { kind: 'refused', why }),
       )
+    const question = readQuestion(decodeTrimQuestion, data, facts.questionUnreadable)
+    if (question === undefined) return answer('the request cannot be read')
     if (underWay) return answer('the feed is being trimmed already')
     underWay = true
-    carryOut(decodeTrimQuestion(data).below_seq)
+    carryOut(question.below_seq)
       .catch((error: unknown) => {
         const isPassing = [BusUnavailable, StreamMissing, MessagesGone].some(
           (kind) => error instanceof kind,

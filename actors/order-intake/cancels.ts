@@ -21,6 +21,7 @@ import {
 import { refusals, type Checked, type Refusal } from '../../core/entry/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { judgeSigned, refuseFrame, type CancelProofDeps } from './cancel-order.js'
@@ -78,7 +79,8 @@ export function createCancels(
     }
     const refuse = (refusal: Refusal): void => answer({ kind: 'refused', refusal })
     if (inFlight >= MAX_IN_FLIGHT) return refuse(refusals.overloaded)
-    const request = decodeCancelsRequest(data)
+    const request = readQuestion(decodeCancelsRequest, data, warnOfUnreadable(deps.log))
+    if (request === undefined) return
     inFlight += 1
     try {
       const decided = await decide(deps, leases, request)

@@ -15,7 +15,12 @@ import {
 } from '../../chain/signing/verify-signature.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createTouchedIds, type TouchedIds, type TouchedNews } from '../../core/touched-blocks.js'
-import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import type { Subscription } from '../../runtime/bus/bus.js'
+import {
+  readQuestion,
+  warnOfUnreadable,
+  type AnswerParts,
+} from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import type { MarketGate } from './market-gate.js'
@@ -113,11 +118,13 @@ export function checkWirings(options: WiringCheckOptions): WiringCheck {
 
 /** Takes what the chain reader tells of the newest blocks. */
 export const takeTouched = (
-  bus: Pick<Bus, 'answer' | 'reply'>,
+  { bus, log }: AnswerParts,
   queue: string,
   take: (news: TouchedNews) => void,
 ): Promise<Subscription> =>
   bus.answer(tellTouched, queue, (data, replyTo) => {
-    take(decodeTouched(data))
+    const news = readQuestion(decodeTouched, data, warnOfUnreadable(log))
+    if (news === undefined) return
+    take(news)
     bus.reply(replyTo, new Uint8Array())
   })

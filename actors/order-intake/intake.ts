@@ -24,6 +24,7 @@ import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.
 import type { TouchedIds } from '../../core/touched-blocks.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { pass } from '../../runtime/process/stations.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
@@ -99,7 +100,8 @@ export function createIntake(deps: IntakeDeps): Intake {
     }
     if (inFlight >= MAX_IN_FLIGHT) return answer(refusals.overloaded)
     crash('intake.before_checks')
-    const request = decodeOrderRequest(data)
+    const request = readQuestion(decodeOrderRequest, data, warnOfUnreadable(log))
+    if (request === undefined) return
     inFlight += 1
     try {
       const { request_id, service_auth } = request
@@ -256,11 +258,7 @@ function cancelDecision(deps: IntakeDeps, check: CheckCancel): Decide {
     const { market, command } = checked
     const refusal = deps.gate.cancelRefusalOf(market)
     if (refusal !== undefined) return refusal
-    const outcome = await logOf(deps, market).submit({
-      command,
-      replyTo: origin.replyTo,
-      requestId: origin.requestId,
-    })
+    const outcome = await logOf(deps, market).submit({ command, ...origin })
     return outcome.kind === 'busy' ? refusals.overloaded : undefined
   }
 }
@@ -291,7 +289,6 @@ export interface OrderIntakeOptions extends Omit<
   readonly indexGate?: IndexLagGate | undefined
   /** Takes what the newest blocks touched; absent, no facts are kept for longer than a block's time. */
   readonly touched?: Pick<TouchedIds, 'take'>
-  readonly log: Logger
   /** Pause between two rounds of signature checks. Defaults to the chain's block time. */
   readonly recheckEveryMs?: number
   /** The intake cannot go on: a feed cannot be followed, or another intake has taken over. */
@@ -332,7 +329,11 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     gate,
   })
   const term = await logs.begin(options.markets)
-  const { lag: indexLag, ...indexGate } = await openIndexGate(bus, PROCESS_NAME, options.indexGate)
+  const { lag: indexLag, ...indexGate } = await openIndexGate(
+    options,
+    PROCESS_NAME,
+    options.indexGate,
+  )
   const intake = createIntake({ ...options, markets, gate, commandLogs, watch, indexLag })
   const validate = createValidation({ ...options, markets, gate, indexLag })
   const subscriptions = await Promise.all([
@@ -340,7 +341,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     answerKnownOrders(options, PROCESS_NAME),
     answerCancels({ ...options, gate, commandLogs }, PROCESS_NAME),
     bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
-    takeTouched(bus, PROCESS_NAME, (news) => {
+    takeTouched(options, PROCESS_NAME, (news) => {
       options.touched?.take(news)
       watch.prioritiseSigners(news.keys ?? [])
     }),

@@ -17,7 +17,12 @@ import { createMarketList } from '../../core/entry/find-market.js'
 import { marketStopped, tradingPaused } from '../../core/entry/market-refusals.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import type { Subscription } from '../../runtime/bus/bus.js'
+import {
+  readQuestion,
+  warnOfUnreadable,
+  type AnswerParts,
+} from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** The markets of the intake, as their feeds have stated them, and whether each takes new orders. */
@@ -155,13 +160,15 @@ export interface IndexGate extends Subscription {
  * is in memory alone: after a start, the next report counts.
  */
 export async function openIndexGate(
-  bus: Pick<Bus, 'answer' | 'reply'>,
+  { bus, log }: AnswerParts,
   queue: string,
   gate: IndexLagGate | undefined,
 ): Promise<IndexGate> {
   let watch: IndexWatch | undefined = gate && { gate }
   const subscription = await bus.answer(askIndexLag, queue, (data, replyTo) => {
-    const { sample } = decodeIndexLagQuestion(data)
+    const question = readQuestion(decodeIndexLagQuestion, data, warnOfUnreadable(log))
+    if (question === undefined) return
+    const { sample } = question
     if (watch !== undefined && sample !== undefined && sample.atMs >= (watch.sample?.atMs ?? 0)) {
       watch = { ...watch, sample }
     }

@@ -5,6 +5,7 @@ import {
 } from '../../bus-schemas/orders.js'
 import { InvariantBroken } from '../../core/assert.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import { parseBody, type IntakeDeps } from './intake.js'
 import { checkPlacement, duplicate, type Placeable, type PlaceOrderDeps } from './place-order.js'
 
@@ -24,7 +25,8 @@ export function createValidation(
     }
     const refuse = (refusal: Refusal): void => answer({ kind: 'refused', refusal })
     if (inFlight >= MAX_VALIDATING) return refuse(refusals.overloaded)
-    const request = decodeOrderRequest(data)
+    const request = readQuestion(decodeOrderRequest, data, warnOfUnreadable(deps.log))
+    if (request === undefined) return
     inFlight += 1
     try {
       answer(await judge(deps, parseBody(request)))

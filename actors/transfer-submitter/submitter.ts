@@ -5,6 +5,7 @@ import {
   decodeTransferRequest,
   encodeTransferAnswer,
   type TransferAnswer,
+  type TransferRequest,
 } from '../../bus-schemas/transfers.js'
 import type { Hex } from '../../core/action.js'
 import {
@@ -14,6 +15,7 @@ import {
 } from '../../core/entry/transfer-refusals.js'
 import type { GasStanding, TransferKind, TransferRecord } from '../../core/transfer.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
 import type { IncomingRequest, Judged } from './judge.js'
@@ -132,13 +134,19 @@ export async function answerAsks(deps: AnswerDeps): Promise<Answering> {
   const inFlight = new Set<Promise<void>>()
 
   const answering =
-    (handle: (data: Uint8Array) => Promise<Uint8Array>) => (data: Uint8Array, replyTo: string) => {
+    <Question>(
+      decode: (data: Uint8Array) => Question,
+      handle: (question: Question) => Promise<Uint8Array>,
+    ) =>
+    (data: Uint8Array, replyTo: string) => {
       if (inFlight.size >= MAX_IN_FLIGHT) {
         const refusal = transfersUnavailable(kind)
         bus.reply(replyTo, encodeTransferAnswer({ kind: 'refused', refusal }))
         return
       }
-      const handled = handle(data)
+      const question = readQuestion(decode, data, warnOfUnreadable(deps.log))
+      if (question === undefined) return
+      const handled = handle(question)
         .then((answer) => bus.reply(replyTo, answer))
         .catch(deps.onFatal)
         .finally(() => inFlight.delete(handled))
@@ -149,20 +157,19 @@ export async function answerAsks(deps: AnswerDeps): Promise<Answering> {
     bus.answer(
       askTransfer(kind),
       queue,
-      answering((data) => submit(deps, data)),
+      answering(decodeTransferRequest, (request) => submit(deps, request)),
     ),
     bus.answer(
       askTransferRecord(kind),
       queue,
-      answering(async (data) => {
-        const { action_hash } = decodeTransferLookup(data)
-        return encodeTransferAnswer(await deps.lookUp(action_hash))
-      }),
+      answering(decodeTransferLookup, async ({ action_hash }) =>
+        encodeTransferAnswer(await deps.lookUp(action_hash)),
+      ),
     ),
     bus.answer(
       askGasStanding(kind),
       queue,
-      answering(async () => encodeGasStanding(await deps.gasStanding())),
+      answering(anyQuestion, async () => encodeGasStanding(await deps.gasStanding())),
     ),
   ])
   return {
@@ -175,9 +182,12 @@ export async function answerAsks(deps: AnswerDeps): Promise<Answering> {
   }
 }
 
-async function submit(deps: AnswerDeps, data: Uint8Array): Promise<Uint8Array> {
+/** Says nothing that is read. */
+const anyQuestion = (): null => null
+
+async function submit(deps: AnswerDeps, asked: TransferRequest): Promise<Uint8Array> {
   const { answerWithinMs, log } = deps
-  const { request_id, client_address, body } = decodeTransferRequest(data)
+  const { request_id, client_address, body } = asked
   const deadline = performance.now() + answerWithinMs
   const isLate = (): boolean => performance.now() >= deadline
   const request = { body, clientAddress: client_address, isLate }

@@ -14,7 +14,12 @@ import { askBalances, askOrderFacts } from '../../bus-schemas/subjects.js'
 import { pendingMatch, type OrderFacts } from '../../core/records/order-record.js'
 import type { BalancesBody } from '../../interface/balances.js'
 import type { OwnAccount } from '../../interface/explanation.js'
-import type { Bus, Subscription } from '../../runtime/bus/bus.js'
+import type { Subscription } from '../../runtime/bus/bus.js'
+import {
+  readQuestion,
+  warnOfUnreadable,
+  type AnswerParts,
+} from '../../runtime/bus/read-question.js'
 import type { Balances } from './balances.js'
 import type { MarketFeed } from './market-feed.js'
 
@@ -24,8 +29,7 @@ const LOOK_EVERY_MS = 5
 /** Questions of one subject in hand; further ones are answered as behind. */
 const IN_HAND_MAX = 256
 
-interface AnswerParts {
-  readonly bus: Pick<Bus, 'answer' | 'reply'>
+interface FanOutParts extends AnswerParts {
   readonly balances: Balances
   readonly listedFeeds: () => readonly MarketFeed[]
   readonly isReady: () => boolean
@@ -43,18 +47,20 @@ interface ShownAnswers<Question extends { readonly after: readonly ShownSeq[] },
 
 /** Answers questions from the feeds, each once they show what its asker has shown; of several fan-outs one answers. */
 async function answersShown<Question extends { readonly after: readonly ShownSeq[] }, Answer>(
-  parts: AnswerParts,
+  parts: FanOutParts,
   { subject, decode, encode, behind, answer }: ShownAnswers<Question, Answer>,
 ): Promise<Subscription> {
-  const { bus } = parts
+  const { bus, log } = parts
   let inHand = 0
   const answerOne = async (question: Question): Promise<Answer> =>
     (await isShown(parts, question.after)) ? answer(question) : behind
   return bus.answer(subject, 'ws-fanout', (data, replyTo) => {
     const reply = (given: Answer) => bus.reply(replyTo, encode(given))
     if (inHand === IN_HAND_MAX) return reply(behind)
+    const question = readQuestion(decode, data, warnOfUnreadable(log))
+    if (question === undefined) return
     inHand += 1
-    void answerOne(decode(data))
+    void answerOne(question)
       .then(reply)
       .finally(() => (inHand -= 1))
   })
@@ -62,7 +68,7 @@ async function answersShown<Question extends { readonly after: readonly ShownSeq
 
 /** Waits until the feeds have reached these changes; false when they do not in time. */
 async function isShown(
-  { listedFeeds, isReady }: AnswerParts,
+  { listedFeeds, isReady }: FanOutParts,
   after: readonly ShownSeq[],
 ): Promise<boolean> {
   const deadline = performance.now() + BEHIND_WITHIN_MS
@@ -78,7 +84,7 @@ async function isShown(
 }
 
 /** Answers what owners' accounts hold. */
-export function answerBalances(parts: AnswerParts): Promise<Subscription> {
+export function answerBalances(parts: FanOutParts): Promise<Subscription> {
   return answersShown(parts, {
     subject: askBalances,
     decode: decodeBalancesQuestion,
@@ -89,7 +95,7 @@ export function answerBalances(parts: AnswerParts): Promise<Subscription> {
 }
 
 async function balancesFor(
-  { balances }: AnswerParts,
+  { balances }: FanOutParts,
   { owner, accounts }: BalancesQuestion,
 ): Promise<BalancesAnswer> {
   const asked = accounts ?? balances.knownAccounts(owner)
@@ -105,7 +111,7 @@ async function balancesFor(
 const MATCHES_MAX = 101
 
 /** Answers what the read model does not know of an order; of several fan-outs one answers. */
-export function answerOrderFacts(parts: AnswerParts): Promise<Subscription> {
+export function answerOrderFacts(parts: FanOutParts): Promise<Subscription> {
   return answersShown(parts, {
     subject: askOrderFacts,
     decode: decodeOrderFactsQuestion,
@@ -116,7 +122,7 @@ export function answerOrderFacts(parts: AnswerParts): Promise<Subscription> {
 }
 
 async function factsFor(
-  { balances, listedFeeds }: AnswerParts,
+  { balances, listedFeeds }: FanOutParts,
   { market, orderId, owner, rest }: OrderFactsQuestion,
 ): Promise<OrderFactsAnswer> {
   const account = rest && (await accountOf(balances, { market, owner, rest }))

@@ -106,7 +106,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     replayer: createReplayer(bus),
   })
   tellClients = (feed) => server.onListed(feed)
-  const answering = { bus, balances, listedFeeds, isReady }
+  const answering = { bus, log, balances, listedFeeds, isReady }
   const answers = [await answerBalances(answering), await answerOrderFacts(answering)]
   log.info({ markets: [...feeds.keys()] }, 'following')
 

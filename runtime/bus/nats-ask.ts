@@ -152,14 +152,18 @@ function createTurnGroups<Item extends Addressed>(
   }
 }
 
-/** The questions of a received message, each with its own reply subject. */
+/** The questions of a received message, each with its own reply subject; none of bytes that are no group, which is warned of. */
 export function questionsIn(
   data: Uint8Array,
   replyTo: string,
+  onWarning: (message: string) => void,
 ): { readonly data: Uint8Array; readonly replyTo: string }[] {
   const { prefix, token } = splitReply(replyTo)
   if (!isGroupToken(token)) return [{ data, replyTo }]
-  return decodeGroup(data).map((each) => ({ data: each.data, replyTo: `${prefix}.${each.token}` }))
+  return groupOf(data, onWarning).map((each) => ({
+    data: each.data,
+    replyTo: `${prefix}.${each.token}`,
+  }))
 }
 
 /**
@@ -221,6 +225,17 @@ export function encodeGroup(items: readonly Addressed[]): Uint8Array {
     at += data.length
   }
   return bytes
+}
+
+/** As `decodeGroup`, but of other bytes there are no items, and a warning. */
+function groupOf(data: Uint8Array, onWarning: (message: string) => void): Addressed[] {
+  try {
+    return decodeGroup(data)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    onWarning(`questions cannot be read: ${error.message}`)
+    return []
+  }
 }
 
 /** The inverse of encodeGroup, without a copy of the data. Throws RangeError on bytes that are not a group. */

@@ -312,7 +312,7 @@ async function claimOnce(appender: Appender, bucket: string, key: string): Promi
 }
 
 async function listen(
-  { connection, isConnected }: FollowDeps,
+  { connection, isConnected, onWarning }: FollowDeps,
   { subject, queue }: { readonly subject: string; readonly queue: string },
   onAsk: (data: Uint8Array, replyTo: string) => void,
 ): Promise<Subscription> {
@@ -322,7 +322,7 @@ async function listen(
       if (error !== null || message.reply === undefined) return
       const { reply, data } = message
       callOutside(() => {
-        for (const each of questionsIn(data, reply)) onAsk(each.data, each.replyTo)
+        for (const each of questionsIn(data, reply, onWarning)) onAsk(each.data, each.replyTo)
       })
     },
   })

@@ -6,6 +6,7 @@ import type { MarketEntry } from '../../interface/market.js'
 import { aPerp } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
+import { silentLog } from '../support/intake-stage.js'
 import { e18, perpetualFacts } from '../support/perpetual.js'
 
 const PATH = '/v1/internal/index-status'
@@ -34,7 +35,7 @@ describe('reports on the index', () => {
   }
   const openIntake = async (enforced: boolean | undefined) => {
     const gate = enforced === undefined ? undefined : { enforced, maxBps: 50, maxAgeMs: 300_000 }
-    intake = await openIndexGate(gateway.bus, 'order-intake', gate)
+    intake = await openIndexGate({ bus: gateway.bus, log: silentLog }, 'order-intake', gate)
   }
   const report = async (sent: unknown = body, more: Record<string, string> = headers) => {
     const { status, text, json } = await gateway.send('POST', PATH, { body: sent, headers: more })

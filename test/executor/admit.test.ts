@@ -16,6 +16,7 @@ import {
   type StartedMatcher,
 } from '../actors/matcher/stage.js'
 import { eventually } from '../support/eventually.js'
+import { silentLog } from '../support/intake-stage.js'
 import { matcherOrder, type OrderFields } from '../support/matching.js'
 
 const { market: name } = stageMarket
@@ -47,7 +48,7 @@ describe('what the executor settles', () => {
     taken = new Set([1n, 2n])
     const known = { orderId: '', market: name, fingerprint: new Uint8Array() }
     const findNonce = (_: string, nonce: bigint) => (taken.has(nonce) ? known : undefined)
-    await answerKnownOrders({ bus, registry: { findNonce } }, 'order-intake')
+    await answerKnownOrders({ bus, registry: { findNonce }, log: silentLog }, 'order-intake')
     await appendCommands(
       bus,
       [maker, taker].map((order) => ({ kind: 'PlaceOrder', order })),

@@ -27,6 +27,8 @@ function silentConnection() {
   }
 }
 
+const unexpected = (warning: string): never => expect.fail(warning)
+
 const failure = (answer: Promise<unknown>) => answer.then(undefined, (error: unknown) => error)
 
 describe('questions over NATS', () => {
@@ -48,13 +50,21 @@ describe('questions over NATS', () => {
     const answers = ['a', 'b', 'c'].map((text) => asker.ask('place', bytes(text), 5_000))
     await new Promise(setImmediate)
     expect(subjects()).to.deep.equal(['place'])
-    const questions = messages.flatMap(({ data, reply }) => questionsIn(data, reply))
+    const questions = messages.flatMap(({ data, reply }) => questionsIn(data, reply, unexpected))
     for (const { data, replyTo } of questions) asker.reply(replyTo, bytes(`${textOf(data)}!`))
     await new Promise(setImmediate)
     expect(messages).to.have.length(2)
     deliverLast()
     expect((await Promise.all(answers)).map(textOf)).to.deep.equal(['a!', 'b!', 'c!'])
     asker.close()
+  })
+
+  it('in bytes that are no group are none, and are warned of', () => {
+    const warnings: string[] = []
+    expect(
+      questionsIn(bytes('abc'), 'inbox.-1', (warning) => warnings.push(warning)),
+    ).to.deep.equal([])
+    expect(warnings).to.have.length(1)
   })
 
   it('that no caller waits for any more are not sent', async () => {
