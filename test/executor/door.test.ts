@@ -12,6 +12,7 @@ const SECRET = 'not a secret'
 describe('the door of the executor', () => {
   let served: ServedApp
   let asked = 0
+  let accepted = 0
   before(async () => {
     const app = createApp({
       execute: () => {
@@ -26,7 +27,10 @@ describe('the door of the executor', () => {
         trouble: () => undefined,
       },
       readReversals: () => Promise.resolve([]),
-      acceptForeign: () => Promise.resolve({ kind: 'not_frozen' }),
+      acceptForeign: () => {
+        accepted += 1
+        return Promise.resolve({ kind: 'not_frozen' })
+      },
       faults: { standing: () => new Map() },
       door: { secret: SECRET, hosts: ['Executor.internal'] },
       ...{ log: createLog('executor', 'silent'), onFatal: () => undefined },
@@ -69,13 +73,19 @@ describe('the door of the executor', () => {
       expect(await raw({ 'content-type': type }), type).to.equal(422)
   })
 
-  it('asks for its own name and for the secret at its reads too', async () => {
-    for (const path of ['/faults', '/reversals']) {
-      expect(await raw({ host: 'evil.example' }, 'GET', path), path).to.equal(403)
-      expect(await raw({ origin: 'https://evil.example' }, 'GET', path), path).to.equal(403)
-      expect(await raw({ authorization: '' }, 'GET', path), path).to.equal(401)
-    }
-  })
+  for (const [method, path] of [
+    ['POST', '/execute'],
+    ['POST', '/accept-foreign'],
+    ['GET', '/faults'],
+    ['GET', '/reversals'],
+  ] as const) {
+    it(`asks for its own name and for the secret at ${method} ${path}`, async () => {
+      expect(await raw({ host: 'evil.example' }, method, path)).to.equal(403)
+      expect(await raw({ origin: 'https://evil.example' }, method, path)).to.equal(403)
+      expect(await raw({ authorization: '' }, method, path)).to.equal(401)
+      expect(accepted).to.equal(0)
+    })
+  }
 
   it('answers /healthz without the secret', async () => {
     const response = await fetch(`${served.url}/healthz`)
