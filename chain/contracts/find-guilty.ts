@@ -1,5 +1,6 @@
 import { BaseError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
+import { brokenIn } from '../../core/assert.js'
 import type { Blame, MatchSide } from '../../core/contracts/claims.js'
 import { venueFaultOf } from '../../core/contracts/faults.js'
 import { tradingOf } from '../../core/contracts/registry.js'
@@ -84,6 +85,9 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
       const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
       return { ...(guilty !== undefined && { guilty }), codeSigners }
     } catch (error) {
+      // viem wraps what a client of a state throws (state-client.ts).
+      const broken = brokenIn(error)
+      if (broken !== undefined) throw broken
       if (!isOperating(error)) throw error
       // Blame needs proof, and a failed read proves nothing against a side.
       const guilty = venueWithoutProof(read, revert)

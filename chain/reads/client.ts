@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, createPublicClient, http, type PublicClient } from 'viem'
+import { brokenIn } from '../../core/assert.js'
 
 /**
  * The purpose of a client. `read`: facts, retried and batched. `long`: facts with long answers, retried and not
@@ -52,8 +53,10 @@ export async function orUnreachable<Answer>(
   }
 }
 
-/** The error for a question without an answer. */
+/** The error for a question without an answer. A broken invariant is no missing answer: it is thrown instead. */
 export function unreachable(question: string, error: unknown): ChainUnreachable {
+  const broken = brokenIn(error)
+  if (broken !== undefined) throw broken
   const cause = new Error(brief(error))
   return new ChainUnreachable(`no answer from the chain: ${question}`, { cause })
 }

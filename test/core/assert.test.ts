@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { assert, InvariantBroken, unreachable } from '../../core/assert.js'
+import { assert, brokenIn, InvariantBroken, unreachable } from '../../core/assert.js'
 
 describe('an invariant', () => {
   it('stops the process once it is broken, with what it says', () => {
@@ -15,5 +15,12 @@ describe('an invariant', () => {
 
   it('is that no branch is reached which the types exclude', () => {
     expect(() => unreachable('other' as never)).to.throw(InvariantBroken, 'other')
+  })
+
+  it('is found among the causes of the error that a library made of it', () => {
+    const broken = new InvariantBroken('x')
+    const wrapped = new Error('outer', { cause: new Error('inner', { cause: broken }) })
+    expect(brokenIn(wrapped)).to.equal(broken)
+    expect(brokenIn(new Error('no answer', { cause: 'text' }))).to.equal(undefined)
   })
 })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createPublicClient, custom } from 'viem'
 import { createGuiltyFinder } from '../../../chain/contracts/find-guilty.js'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { Action, Address } from '../../../core/action.js'
@@ -94,5 +95,18 @@ describe('a broken invariant while the blame is looked for', () => {
       (error: unknown) => error,
     )
     expect(failed).to.be.instanceOf(InvariantBroken)
+  })
+
+  it('reaches the caller also from within a client of a state, where viem wraps it', async () => {
+    const request = () => Promise.reject(new InvariantBroken('a defect'))
+    const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }) })
+    const find = createGuiltyFinder({
+      ...{ client: client, markets: [market], sender: MATCHING },
+      deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
+    })
+    for (const revert of ['OV_InvalidSignature', 'WERC_CannotBeNegative']) {
+      const failed = await find(match, revert, SIMULATED).catch((error: unknown) => error)
+      expect(failed).to.be.instanceOf(InvariantBroken)
+    }
   })
 })
