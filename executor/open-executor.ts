@@ -166,7 +166,9 @@ async function startExecutor(
   })
   const executions = createExecute({
     ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
-    findGuilty: createGuiltyFinder({ client, deployment, markets, sender }),
+    findGuilty: createGuiltyFinder({
+      ...{ client: createChainClient(rpcUrl, 'long'), deployment, markets, sender },
+    }),
     readMark: createMarkReader(client, markets),
     onVenueFault: faults.refused,
   })

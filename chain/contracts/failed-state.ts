@@ -1,9 +1,10 @@
 import type { Address, Hex } from '../../core/action.js'
 import { isBatch, decodeBatch, decodeMatch, encodeMatch, type MatchCall } from './calldata.js'
 import { orUnreachable, type ChainClient } from '../reads/client.js'
-import { readDelegatedBefore } from '../reads/delegated-before.js'
+import { readDelegatedBefore, readEarlier, type PlaceInBlock } from '../reads/delegated-before.js'
+import { createExpiringCache } from '../reads/expiring-cache.js'
 import { readPrestate } from '../reads/read-prestate.js'
-import { clientOfState } from '../reads/state-client.js'
+import { clientOfState, type StateOverrides } from '../reads/state-client.js'
 
 /** Where a match has failed: simulated on the state after a block, or in a mined transaction. */
 export type FailedAt =
@@ -26,6 +27,7 @@ export interface FailedState {
 }
 
 export interface FailedStateReads {
+  /** A `long` client: what an outsider's code has made long or slow must not fail the reads of others. */
   readonly client: ChainClient
   readonly chainId: number
 }
@@ -35,40 +37,71 @@ export interface FailedStateReads {
  * gives one, else by the state before the block and the authorizations in between. Undefined when the node does not show it.
  * Rejects with ChainUnreachable.
  */
-export async function readFailedState(
-  reads: FailedStateReads,
-  match: MatchCall,
-  at: FailedAt,
-): Promise<FailedState | undefined> {
-  const { client, chainId } = reads
-  if (at.kind === 'simulated') {
-    const { blockHash } = at
-    const before = clientOfState(client, { blockHash, overrides: {}, newest: blockHash })
-    return { before, placed: signersOf(match), isShared: false }
+export type ReadFailedState = (match: MatchCall, at: FailedAt) => Promise<FailedState | undefined>
+
+/** Matches of a batch fail together, and ask for the state before the same transaction. */
+const KEPT = { ttlMs: 10_000, maxEntries: 16 }
+
+export function createFailedStateReader({ client, chainId }: FailedStateReads): ReadFailedState {
+  const places = createExpiringCache<MinedPlace>({ ...KEPT, ttlMs: 0 })
+  const traces = createExpiringCache<{ readonly overrides: StateOverrides | undefined }>(KEPT)
+  const blocks = createExpiringCache<{ readonly earlier: Earlier }>(KEPT)
+
+  /** What the trace shows. */
+  const readTraced = async (hash: Hex, { hash: blockHash, parentHash }: MinedPlace) => {
+    const load = async () => ({ overrides: await readPrestate(client, hash, parentHash) })
+    return (await traces.get(`${hash} ${blockHash}`, load))?.overrides
   }
-  const { hash } = at
+  /** What authorizations have made of the signers; undefined when there are too many. */
+  const readGiven = async (hash: Hex, place: MinedPlace, signers: readonly Address[]) => {
+    const load = async () => ({ earlier: await readEarlier(client, place) })
+    const earlier = (await blocks.get(`${hash} ${place.hash}`, load))?.earlier
+    return earlier && readDelegatedBefore({ client, chainId }, place, earlier, signers)
+  }
+
+  return async (match, at) => {
+    if (at.kind === 'simulated') {
+      const { blockHash } = at
+      const before = clientOfState(client, { blockHash, overrides: {}, newest: blockHash })
+      return { before, placed: signersOf(match), isShared: false }
+    }
+    const { hash } = at
+    const place = await places.get(hash, () => readPlace(client, hash))
+    if (place === undefined) return undefined
+    const { hash: blockHash, parentHash } = place
+    const isShared = isAfterOthers(place.input, match)
+    const signers = [...signersOf(match)]
+    const stateOf = (overrides: StateOverrides) =>
+      clientOfState(client, { blockHash: parentHash, overrides, newest: blockHash })
+    const traced = await readTraced(hash, place)
+    // A match that fails at one side's signature may not have touched the signer of the other.
+    const given = signers.every((signer) => traced?.[signer])
+      ? {}
+      : await readGiven(hash, place, signers)
+    if (given === undefined) return undefined
+    const before = stateOf({ ...given, ...traced })
+    if (traced !== undefined) return { before, placed: new Set(signers), isShared }
+    const after = clientOfState(client, { blockHash, overrides: {}, newest: blockHash })
+    return { before, after, placed: new Set(Object.keys(given) as Address[]), isShared }
+  }
+}
+
+type Earlier = Awaited<ReturnType<typeof readEarlier>>
+
+/** The place of a mined transaction, with its data. */
+interface MinedPlace extends PlaceInBlock {
+  readonly input: Hex
+}
+
+/** Undefined where its block was reorganised away meanwhile. Rejects with ChainUnreachable. */
+async function readPlace(client: ChainClient, hash: Hex): Promise<MinedPlace | undefined> {
   const { blockHash, transactionIndex, input } = await orUnreachable(
     `transaction ${hash}`,
     client.getTransaction({ hash }),
   )
-  // Its block was reorganised away meanwhile.
   if (blockHash === null) return undefined
-  const isShared = isAfterOthers(input, match)
   const { parentHash } = await orUnreachable(`block ${blockHash}`, client.getBlock({ blockHash }))
-  const stateOf = (overrides: Parameters<typeof clientOfState>[1]['overrides']) =>
-    clientOfState(client, { blockHash: parentHash, overrides, newest: blockHash })
-  const signers = [...signersOf(match)]
-  const place = { hash: blockHash, parentHash, transactionIndex }
-  const [traced, given] = await Promise.all([
-    readPrestate(client, hash),
-    readDelegatedBefore(client, chainId, place, signers),
-  ])
-  // A match that fails at one side's signature may not have touched the signer of the other.
-  if (given === undefined && !signers.every((signer) => traced?.[signer])) return undefined
-  const before = stateOf({ ...given, ...traced })
-  if (traced !== undefined) return { before, placed: new Set(signers), isShared }
-  const after = clientOfState(client, { blockHash, overrides: {}, newest: blockHash })
-  return { before, after, placed: new Set(Object.keys(given ?? {}) as Address[]), isShared }
+  return { hash: blockHash, parentHash, transactionIndex, input }
 }
 
 const signersOf = ({ actions }: MatchCall): Set<Address> =>

@@ -11,7 +11,7 @@ import { ChainUnreachable, type ChainClient } from '../reads/client.js'
 import { bytesToHex } from '../signing/keys.js'
 import { createActionHasher, type ActionHasher } from '../signing/verify-signature.js'
 import type { MatchCall } from './calldata.js'
-import { readFailedState, type FailedAt, type FailedState } from './failed-state.js'
+import { createFailedStateReader, type FailedAt, type FailedState } from './failed-state.js'
 import { readMatch, type MarketMatch } from './registry.js'
 import {
   isCode,
@@ -52,7 +52,7 @@ export type FindGuilty = (
 ) => Promise<Findings>
 
 export interface GuiltyDeps {
-  /** A `read` client. */
+  /** A `long` client (failed-state.ts). */
   readonly client: ChainClient
   readonly deployment: SideReads['deployment'] & { readonly chainId: number }
   readonly markets: Parameters<typeof readMatch>[1]
@@ -74,13 +74,14 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
   const { client, deployment, markets } = deps
   const { chainId, matching } = deployment
   const hasher = createActionHasher({ chainId, verifyingContract: matching })
+  const readFailedState = createFailedStateReader({ client, chainId })
   return async (match, stored, at) => {
     const read = readMatch(match, markets)
     const legs = read && legsOf(match, read, hasher)
     if (read === undefined || legs === undefined) return NOTHING
     const { revert } = revertFields(stored)
     try {
-      const state = at && (await readFailedState({ client, chainId }, match, at))
+      const state = at && (await readFailedState(match, at))
       const judged: Judged = { deps, state, read, legs }
       const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
       return { ...(guilty !== undefined && { guilty }), codeSigners }

@@ -28,7 +28,6 @@ export interface Leg extends SideOfMatch {
 }
 
 export interface SideReads {
-  /** Sends the calls of one turn in one batch. */
   readonly client: ChainClient
   /** Who sends matches. */
   readonly sender: Address

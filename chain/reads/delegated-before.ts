@@ -10,37 +10,56 @@ const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
 /** An authorization with a higher s has no effect. */
 const HALF_CURVE_ORDER = (2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn) / 2n
 /** What stands before the address in the code of a key that delegates. */
-const DELEGATES = '0xef0100'
+export const DELEGATES = '0xef0100'
 
 /** A place within a block. */
 export interface PlaceInBlock extends Pick<ChainHead, 'hash' | 'parentHash'> {
   readonly transactionIndex: number
 }
 
+interface EarlierTransaction {
+  readonly from: Address
+  readonly nonce: number
+  readonly authorizationList: readonly (Authorization & { s: Hex })[]
+}
+
 /**
- * The code that EIP-7702 authorizations have given to these keys, or taken from them, in the transactions of the block
- * before the place, computed from these transactions and the keys' nonces: an authorization takes effect if it is for this
- * chain or for any, and has the key's nonce at that moment. A key to which none was applied is left out. Undefined when
- * there are too many authorizations. Rejects with ChainUnreachable.
+ * The transactions of the block before the place; none where no authorization is among them. Undefined when there are too
+ * many authorizations. Rejects with ChainUnreachable.
  */
-export async function readDelegatedBefore(
+export async function readEarlier(
   client: ChainClient,
-  chainId: number,
-  { hash, parentHash, transactionIndex }: PlaceInBlock,
-  keys: readonly Address[],
-): Promise<StateOverrides | undefined> {
+  { hash, transactionIndex }: PlaceInBlock,
+): Promise<readonly EarlierTransaction[] | undefined> {
   const { transactions } = await orUnreachable(
     `transactions of block ${hash}`,
     client.getBlock({ blockHash: hash, includeTransactions: true }),
   )
-  const earlier = transactions.slice(0, transactionIndex)
-  const lists = earlier.flatMap(({ authorizationList = [] }) => authorizationList)
-  if (lists.length === 0) return {}
-  if (lists.length > MAX_AUTHORIZATIONS) return undefined
+  const earlier = transactions
+    .slice(0, transactionIndex)
+    .map(({ from, nonce, authorizationList = [] }) => ({ from, nonce, authorizationList }))
+  const count = earlier.reduce((sum, { authorizationList }) => sum + authorizationList.length, 0)
+  if (count > MAX_AUTHORIZATIONS) return undefined
+  return count === 0 ? [] : earlier
+}
+
+/**
+ * The code that EIP-7702 authorizations have given to these keys, or taken from them, in the earlier transactions of the
+ * block, computed from these transactions and the keys' nonces: an authorization takes effect if it is for this chain or
+ * for any, and has the key's nonce at that moment. A key to which none was applied is left out. Rejects with
+ * ChainUnreachable.
+ */
+export async function readDelegatedBefore(
+  { client, chainId }: { readonly client: ChainClient; readonly chainId: number },
+  { parentHash }: PlaceInBlock,
+  earlier: readonly EarlierTransaction[],
+  keys: readonly Address[],
+): Promise<StateOverrides> {
+  if (earlier.length === 0) return {}
   const counts = await Promise.all(keys.map((key) => countAt(client, key, parentHash)))
   const nonces = new Map(keys.map((key, i) => [key, counts[i] ?? 0]))
   const given: Record<Address, AccountOverride> = {}
-  for (const { from, nonce, authorizationList = [] } of earlier) {
+  for (const { from, nonce, authorizationList } of earlier) {
     const sender = from.toLowerCase() as Address
     // Before the authorizations of the transaction are looked at.
     if (nonces.has(sender)) nonces.set(sender, nonce + 1)

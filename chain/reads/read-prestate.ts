@@ -1,8 +1,17 @@
-import { numberToHex } from 'viem'
+import { BaseError, numberToHex } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { rpcErrorOf } from '../abi/errors.js'
-import { unreachable, type ChainClient } from './client.js'
+import { brokenIn } from '../../core/assert.js'
+import { callBatchOf, TooManyCalls } from './call-batch.js'
+import { ChainUnreachable, type ChainClient } from './client.js'
+import { DELEGATES } from './delegated-before.js'
 import type { AccountOverride, StateOverrides } from './state-client.js'
+
+/** Precompiled contracts, and what chains keep beside them: an override would put an empty account in their place. */
+const FIRST_ADDRESS_OF_ACCOUNTS = 0x1_0000n
+/** Most accounts with code that are looked at. */
+const MAX_CONTRACTS = 1_000
+/** Most text of overrides: they are sent with every read of the state. */
+const MAX_TEXT = 300_000
 
 /** The fields of an account as a node's `prestateTracer` answers them: hex, and the nonce as a number. */
 interface TracedAccount {
@@ -15,36 +24,69 @@ interface TracedAccount {
 interface TraceSchema {
   readonly Method: 'debug_traceTransaction'
   readonly Parameters: [Hex, { readonly tracer: 'prestateTracer' }]
-  readonly ReturnType: Readonly<Record<Address, TracedAccount>>
+  readonly ReturnType: Readonly<Record<Address, TracedAccount>> | null
 }
 
 /**
- * What a mined transaction has found at the addresses that it touched, before it changed anything. Undefined from a node
- * that does not trace, or no longer. Rejects with ChainUnreachable.
+ * What a mined transaction has found at the addresses that it touched, before it changed anything, as what differs from the
+ * state of its block's parent: code is left out where the parent has it, because there it does not change. Undefined where
+ * the node does not give that: it does not trace, or no longer; the trace is too long or takes too long, which code of
+ * outsiders in the transaction may have made it; or too much differs.
  */
 export async function readPrestate(
   client: ChainClient,
   hash: Hex,
+  parentHash: Hex,
 ): Promise<StateOverrides | undefined> {
   try {
-    const traced = await client.request<TraceSchema>({
-      method: 'debug_traceTransaction',
-      params: [hash, { tracer: 'prestateTracer' }],
-    })
-    const accounts = Object.entries(traced) as [Address, TracedAccount][]
-    return Object.fromEntries(
-      accounts.map(([address, account]) => [address.toLowerCase(), overrideOf(account)]),
+    const traced = await client.request<TraceSchema>(
+      { method: 'debug_traceTransaction', params: [hash, { tracer: 'prestateTracer' }] },
+      // What takes too long takes as long again.
+      { retryCount: 0 },
     )
+    if (traced === null) return undefined
+    const accounts = (Object.entries(traced) as [Address, TracedAccount][]).filter(
+      ([address]) => BigInt(address) >= FIRST_ADDRESS_OF_ACCOUNTS,
+    )
+    const contracts = accounts.flatMap(([address, { code }]) => (isContract(code) ? [address] : []))
+    if (contracts.length > MAX_CONTRACTS) return undefined
+    const unchanged = await thoseWithCode(client, contracts, parentHash)
+    const overrides = Object.fromEntries(
+      accounts.map(([address, account]) => [
+        address.toLowerCase(),
+        overrideOf(account, unchanged.has(address)),
+      ]),
+    )
+    return JSON.stringify(overrides).length > MAX_TEXT ? undefined : overrides
   } catch (error) {
-    if (rpcErrorOf(error) !== undefined) return undefined
-    throw unreachable(`state before ${hash}`, error)
+    if (brokenIn(error) === undefined && isMissingAnswer(error)) return undefined
+    throw error
   }
 }
 
+const isMissingAnswer = (error: unknown): boolean =>
+  [BaseError, ChainUnreachable, TooManyCalls].some((kind) => error instanceof kind)
+
+/** Code that stays: that of a key that delegates may change with each transaction. */
+const isContract = (code: Hex = '0x'): boolean => code !== '0x' && !code.startsWith(DELEGATES)
+
+async function thoseWithCode(
+  client: ChainClient,
+  addresses: readonly Address[],
+  blockHash: Hex,
+): Promise<ReadonlySet<Address>> {
+  const batch = callBatchOf(client)
+  const have = await Promise.all(addresses.map((address) => batch.hasCode(address, { blockHash })))
+  return new Set(addresses.filter((_, i) => have[i]))
+}
+
 /** What the tracer leaves out of a touched account is empty. */
-function overrideOf({ balance, nonce, code = '0x', storage }: TracedAccount): AccountOverride {
+function overrideOf(
+  { balance, nonce, code = '0x', storage }: TracedAccount,
+  isUnchangedCode: boolean,
+): AccountOverride {
   return {
-    code,
+    ...(!isUnchangedCode && { code }),
     ...(balance !== undefined && { balance }),
     ...(nonce !== undefined && { nonce: typeof nonce === 'number' ? numberToHex(nonce) : nonce }),
     ...(storage !== undefined && { stateDiff: storage }),

@@ -48,8 +48,11 @@ interface Attack {
   readonly attacker?: { readonly signer: Address; readonly signedBy: Trader['account'] }
 }
 
-for (const traces of [true, false]) {
-  describe(`a key that delegates around a match, on a node that ${traces ? 'traces' : 'does not trace'}`, function () {
+const NODES = ['traces', 'does not trace', 'does not answer a trace'] as const
+
+for (const node of NODES) {
+  const traces = node === 'traces'
+  describe(`a key that delegates around a match, on a node that ${node}`, function () {
     let world: World
     let proxy: RpcProxy
     let executor: RunningExecutor
@@ -62,7 +65,8 @@ for (const traces of [true, false]) {
       proxy = await startRpcProxy(world.anvil.rpcUrl)
       if (!traces) {
         const error = 'the method debug_traceTransaction is not available'
-        proxy.fateOf = (method) => (method === 'debug_traceTransaction' ? { error } : 'pass')
+        const fate = node === 'does not trace' ? { error } : 'lose'
+        proxy.fateOf = (method) => (method === 'debug_traceTransaction' ? fate : 'pass')
       }
       for (const { at, code } of Object.values(WALLETS)) {
         await world.client.setCode({ address: at, bytecode: code })
