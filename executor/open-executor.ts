@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { maySettle } from '../chain/contracts/calldata.js'
 import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
 import { createMarkReader } from '../chain/contracts/read-mark.js'
 import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
@@ -148,6 +149,7 @@ async function startExecutor(
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
+    mayBeOurs: (call) => maySettle(call, deployment),
     ...(batchExecutor !== undefined && {
       outcomesOf: outcomesOfBatch(batchExecutor),
       eventPerIntent: eventOfBatch(batchExecutor),

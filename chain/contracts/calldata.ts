@@ -167,6 +167,19 @@ export function encodeBatch(matches: readonly BatchItem[]): Hex {
 /** Whether this is calldata of tryAll. */
 export const isBatch = (data: Hex): boolean => data.startsWith(TRY_ALL)
 
+/**
+ * Whether a transaction with this call may settle matches: it goes to a contract through which they are settled, names one
+ * in its data, as a call through another contract does, or is itself a match or a batch, for contracts of another time.
+ */
+export function maySettle(
+  { to, data }: { readonly to: Address | null; readonly data: Hex },
+  { matching, batchExecutor }: { readonly matching: Address; readonly batchExecutor?: Address },
+): boolean {
+  if (isBatch(data) || data.startsWith(VERIFY_AND_MATCH)) return true
+  const contracts = batchExecutor === undefined ? [matching] : [matching, batchExecutor]
+  return contracts.some((contract) => to === contract || data.includes(contract.slice(2)))
+}
+
 /** The inverse of encodeBatch; throws for any other calldata. */
 export function decodeBatch(data: Hex): readonly BatchItem[] {
   const { functionName, args } = decodeFunctionData({ abi: batchExecutorAbi, data })

@@ -1,9 +1,11 @@
 import type { Hex } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { NO_DOUBT } from './follow-transaction.js'
 import { finalHeightOf } from './look-at-chain.js'
 import type { Frozen } from './observe-lane.js'
 import type { Tracking } from './track-transactions.js'
+import { consumerOf } from './watch-nonces.js'
 
 /** What became of an operator's acceptance of a foreign transaction. */
 export type Acceptance =
@@ -16,6 +18,8 @@ export type Acceptance =
   | { readonly kind: 'not_final'; readonly frozen: Frozen }
   /** No node can tell what used one of the nonces. */
   | { readonly kind: 'unexplained'; readonly evmNonce: number }
+  /** It may be one that a lost journal has sent: what it did would be done again. */
+  | ({ readonly kind: 'own' } & ForeignNonce)
 
 export interface ForeignNonce {
   readonly evmNonce: number
@@ -25,32 +29,54 @@ export interface ForeignNonce {
 /**
  * Ends the freeze of a lane for the foreign transaction of that hash, once it is final: every nonce up to it that the
  * journal lacks is recorded with what used it, so that a later start does not freeze for it again. What the foreign
- * transaction displaced may be submitted again. A later foreign transaction freezes the lane as the first one did. Rejects with
+ * transaction displaced may be submitted again. A later foreign transaction freezes the lane as the first one did. One that
+ * the chain has lost is accepted too, once as many blocks are above its place as make it final. Rejects with
  * ChainUnreachable.
  */
 export async function acceptForeign(tracking: Tracking, hash: Hex): Promise<Acceptance> {
-  const { chain, policy, nonces } = tracking
   const { frozen } = tracking
   if (frozen === undefined) return { kind: 'not_frozen' }
   if (frozen.by.hash !== hash) return { kind: 'another', frozen }
+  // Who asks again before the answer gets the same one.
+  tracking.accepting ??= accept(tracking, frozen).finally(() => {
+    tracking.accepting = undefined
+  })
+  return tracking.accepting
+}
+
+async function accept(tracking: Tracking, frozen: Frozen): Promise<Acceptance> {
+  const { chain, policy, nonces, mayBeOurs = () => false } = tracking
   const head = await chain.head()
   const finalHeight = await finalHeightOf(chain, policy, head)
   if (frozen.by.blockNumber > finalHeight) return { kind: 'not_final', frozen }
+  // Fewer where the chain has lost the foreign transaction.
+  const end = Math.min(frozen.evmNonce + 1, await chain.countAt(head.hash))
   const foreign: ForeignNonce[] = []
-  for (let evmNonce = nonces.next(); evmNonce <= frozen.evmNonce; evmNonce += 1) {
-    const by = await chain.consumerOf(evmNonce, head.number)
-    if (by === undefined) return { kind: 'unexplained', evmNonce }
+  let own: ForeignNonce | undefined
+  for (let evmNonce = nonces.next(); evmNonce < end; evmNonce += 1) {
+    const consumer = await consumerOf(tracking, evmNonce, head.number)
+    if (consumer === undefined) return { kind: 'unexplained', evmNonce }
+    const { by, call } = consumer
     foreign.push({ evmNonce, by })
+    if (mayBeOurs(call)) own = { evmNonce, by }
   }
+  if (own !== undefined) return { kind: 'own', ...own }
   const last = foreign.at(-1)
-  if (last !== undefined && last.by.hash !== hash) {
+  if (last !== undefined && last.by.hash !== frozen.by.hash) {
     // A reorganisation has put another one there since.
     tracking.frozen = last
     return { kind: 'another', frozen: last }
   }
+  // Or the same one into a later block.
+  if (last !== undefined && last.by.blockNumber > finalHeight) {
+    return { kind: 'not_final', frozen: last }
+  }
   // At a nonce of ours the journal learns of it by a poll, once it is final.
-  const isFollowed = tracking.followed.all().some(({ consumer }) => consumer?.hash === hash)
+  const isFollowed = tracking.followed
+    .all()
+    .some(({ consumer }) => consumer?.hash === frozen.by.hash)
   if (isFollowed) return { kind: 'not_final', frozen }
+  assert(tracking.frozen === frozen, 'a lane is frozen by another transaction than is accepted')
   for (const { evmNonce, by } of foreign) {
     tracking.journal.recordForeign(tracking.address, evmNonce, by)
     nonces.skip(evmNonce)

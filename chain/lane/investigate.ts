@@ -5,6 +5,19 @@ import { isBatch } from '../contracts/calldata.js'
 import { orUnreachable, type ChainClient } from '../reads/client.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 
+/** What a transaction calls. */
+export interface SentCall {
+  /** In lower case; null for a creation. */
+  readonly to: Address | null
+  readonly data: Hex
+}
+
+/** The transaction that used a nonce. */
+export interface Consumer {
+  readonly by: Inclusion
+  readonly call: SentCall
+}
+
 /** How many blocks are searched; many nodes prune older states. */
 const MAX_BLOCKS_BACK = 4_096n
 
@@ -15,7 +28,7 @@ const MAX_BLOCKS_BACK = 4_096n
 export async function findConsumer(
   client: ChainClient,
   { from, evmNonce, head }: { from: Address; evmNonce: number; head: bigint },
-): Promise<Inclusion | undefined> {
+): Promise<Consumer | undefined> {
   const isUsedAt = (height: bigint) =>
     orUnreachable('nonce of an older block', usedAt(client, from, height)).then(
       (count) => count > evmNonce,
@@ -46,7 +59,7 @@ async function inBlock(
   client: ChainClient,
   height: bigint,
   { from, evmNonce }: { from: Address; evmNonce: number },
-): Promise<Inclusion | undefined> {
+): Promise<Consumer | undefined> {
   const block = await orUnreachable(
     'transactions of a block',
     client.getBlock({ blockNumber: height, includeTransactions: true }),
@@ -54,7 +67,10 @@ async function inBlock(
   const found = block.transactions.find(
     (it) => it.from.toLowerCase() === from && it.nonce === evmNonce,
   )
-  return found && { hash: found.hash, blockNumber: height, blockHash: block.hash }
+  if (found === undefined) return undefined
+  const to = (found.to?.toLowerCase() ?? null) as Address | null
+  const by = { hash: found.hash, blockNumber: height, blockHash: block.hash }
+  return { by, call: { to, data: found.input } }
 }
 
 interface CallTrace {

@@ -5,7 +5,7 @@ import { exactNumber } from '../../core/decimal.js'
 import { rpcErrorOf } from '../abi/errors.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import { createGasReader, type GasReader } from './gas.js'
-import { findConsumer, explainRevert } from './investigate.js'
+import { findConsumer, explainRevert, type Consumer } from './investigate.js'
 import type { Inclusion, OpenTransaction } from '../../core/transaction-journal.js'
 
 export interface ChainHead {
@@ -33,7 +33,7 @@ export interface LaneChain {
   /** Whether the node holds the transaction, mined or not. */
   readonly isHeld: (hash: Hex) => Promise<boolean>
   /** The transaction that used the nonce, from the blocks up to the height. */
-  readonly consumerOf: (evmNonce: number, head: bigint) => Promise<Inclusion | undefined>
+  readonly consumerOf: (evmNonce: number, head: bigint) => Promise<Consumer | undefined>
   readonly gas: GasReader
   /** Broadcasts the newest signed bytes; never rejects. */
   readonly send: (transaction: OpenTransaction) => Promise<Broadcast>

@@ -11,6 +11,7 @@ import {
   type NonceLane,
 } from './nonce-lane.js'
 import { type GasReserve } from './gas.js'
+import type { SentCall } from './investigate.js'
 import {
   broadcast,
   isPublished,
@@ -209,6 +210,8 @@ export interface TrackerOptions {
   readonly chain: LaneChain
   readonly policy: LanePolicy
   readonly outcomesOf?: OutcomesOf
+  /** As the lane's option of that name. */
+  readonly mayBeOurs?: (call: SentCall) => boolean
   readonly reserve: GasReserve
   /** A foreign transaction that was found before. */
   readonly frozen?: Frozen | undefined
@@ -242,6 +245,8 @@ export interface Tracking extends Omit<TrackerOptions, 'frozen'> {
   /** Polls that showed nonces missing, in the journal or on the chain. */
   missing: Doubt
   frozen: Frozen | undefined
+  /** The acceptance that is running; there is one at a time. */
+  accepting?: Promise<Acceptance> | undefined
   /** When the chain was last verified; undefined since the node last failed to answer. */
   verifiedMs?: number | undefined
   gasLow: boolean

@@ -10,10 +10,12 @@ import type { TransactionSigner } from '../signing/keys.js'
 import type { Acceptance } from './accept-foreign.js'
 import { LANE_POLICY, type LanePolicy } from './follow-transaction.js'
 import { NO_RESERVE, reserveWei, type GasFacts, type GasReader, type GasReserve } from './gas.js'
+import type { SentCall } from './investigate.js'
 import { connectLane, type EventPerIntent, type LaneChain } from './lane-chain.js'
 import { type IntendedCall, openNonceLane } from './nonce-lane.js'
 import type { Frozen, LaneFacts } from './observe-lane.js'
 import type { OutcomesOf } from './look-at-chain.js'
+import { consumerOf } from './watch-nonces.js'
 import { createTransactionTracker, type TransactionTracker } from './track-transactions.js'
 import type {
   MinedTransaction,
@@ -46,6 +48,11 @@ export interface LaneOptions {
    * anything more is taken. Rejects with ChainUnreachable when the node does not answer; any other error is fatal.
    */
   readonly verifyChain?: () => Promise<void>
+  /**
+   * Whether a transaction of the key with this call may be one that a lost journal has sent, so that no operator can accept
+   * it as foreign. By default none may.
+   */
+  readonly mayBeOurs?: (call: SentCall) => boolean
   readonly facts: LaneFacts
   /** Called when the journal fails, an invariant breaks or the chain is a wrong one; the process must stop. */
   readonly onFatal: (error: unknown) => void
@@ -157,24 +164,42 @@ const MAX_FOREIGN_AT_START = 16
 
 /**
  * The newest of some foreign transactions that were sent while a journal with transactions of the key was not followed: the
- * lane opens frozen, so that an operator can accept it. Throws JournalIncomplete when the journal may be lost.
+ * lane opens frozen, so that an operator can accept it. Throws JournalIncomplete when the journal may be lost: there are too
+ * many, one may be ours, or no node tells what one was.
  */
 async function foreignAtStart(
-  { signer: { address }, journal, acceptNonces = Infinity }: LaneOptions,
+  options: LaneOptions,
   minedNonces: number,
   chain: LaneChain,
 ): Promise<Frozen | undefined> {
+  const { journal, acceptNonces = Infinity } = options
+  const { address } = options.signer
   const known = journal.nextNonce(address)
   if (minedNonces <= Math.max(known, acceptNonces)) return undefined
   if (known > 0 && minedNonces - known <= MAX_FOREIGN_AT_START) {
-    const { number: head } = await chain.head()
-    const by = await chain.consumerOf(minedNonces - 1, head)
-    if (by !== undefined) return { evmNonce: minedNonces - 1, by }
+    const newest = await newestForeign(options, chain, { from: known, to: minedNonces })
+    if (newest !== undefined) return newest
   }
   throw new JournalIncomplete(
     `the chain has mined ${minedNonces} transactions of ${address}, the journal has ${known}: settlements could be ` +
       `sent twice; restore the journal, or check those transactions and set EXECUTOR_ACCEPT_NONCES=${minedNonces}`,
   )
+}
+
+/** What used the last of these nonces. Undefined where one may be ours, or no node tells what used one. */
+async function newestForeign(
+  { mayBeOurs = () => false }: LaneOptions,
+  chain: LaneChain,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Frozen | undefined> {
+  const { number: head } = await chain.head()
+  let newest: Frozen | undefined
+  for (let evmNonce = from; evmNonce < to; evmNonce += 1) {
+    const consumer = await consumerOf({ chain }, evmNonce, head)
+    if (consumer === undefined || mayBeOurs(consumer.call)) return undefined
+    newest = { evmNonce, by: consumer.by }
+  }
+  return newest
 }
 
 function troubleOf(tracker: TransactionTracker, address: Address): string | undefined {

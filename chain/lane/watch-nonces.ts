@@ -3,6 +3,7 @@ import { ChainUnreachable } from '../reads/client.js'
 import { type ChainView, NO_DOUBT, raiseDoubt } from './follow-transaction.js'
 import { reserveWei } from './gas.js'
 import { orUnsigned } from './keep-sending.js'
+import type { Consumer } from './investigate.js'
 import type { Followed } from './nonce-lane.js'
 import type { Frozen } from './observe-lane.js'
 import type { Tracking } from './track-transactions.js'
@@ -28,8 +29,8 @@ async function watchForeign(tracking: Tracking, view: ChainView): Promise<void> 
   tracking.foreign = raiseDoubt(tracking.foreign, view.nowMs, tracking.policy)
   if (tracking.foreign.times < tracking.policy.contradictions) return
   const evmNonce = view.count - 1
-  const by = await consumerOf(tracking, evmNonce, view.head)
-  if (by !== undefined) freeze(tracking, { evmNonce, by })
+  const consumer = await consumerOf(tracking, evmNonce, view.head)
+  if (consumer !== undefined) freeze(tracking, { evmNonce, by: consumer.by })
   tracking.foreign = NO_DOUBT
 }
 
@@ -112,7 +113,7 @@ export async function findForeign(
   head: bigint,
 ): Promise<void> {
   const { evmNonce, attempts } = followed.transaction
-  const by = await consumerOf(tracking, evmNonce, head)
+  const by = (await consumerOf(tracking, evmNonce, head))?.by
   // It is ours: only the receipt is not available yet.
   if (by !== undefined && attempts.some(({ hash }) => hash === by.hash)) return
   if (by === undefined) {
@@ -126,10 +127,10 @@ export async function findForeign(
 
 /** Undefined also when the node does not have a state so old; everything else continues meanwhile. */
 export async function consumerOf(
-  { chain }: Tracking,
+  { chain }: Pick<Tracking, 'chain'>,
   evmNonce: number,
   head: bigint,
-): Promise<Inclusion | undefined> {
+): Promise<Consumer | undefined> {
   try {
     return await chain.consumerOf(evmNonce, head)
   } catch (error) {

@@ -54,5 +54,12 @@ function reasonOf(acceptance: Exclude<Acceptance, { kind: 'accepted' }>): string
       return 'the foreign transaction is not final yet: wait, and ask again'
     case 'unexplained':
       return `no node tells what used nonce ${acceptance.evmNonce}: ask a node that keeps older states`
+    case 'own': {
+      const { by, evmNonce } = acceptance
+      return (
+        `${by.hash} at nonce ${evmNonce} may have settled matches that the journal lacks, which would be settled twice: restore ` +
+        `the journal, or check that transaction and start with EXECUTOR_ACCEPT_NONCES=${evmNonce + 1}`
+      )
+    }
   }
 }

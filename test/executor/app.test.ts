@@ -157,6 +157,7 @@ describe('the service of the executor', () => {
       [{ kind: 'another', frozen }, hash],
       [{ kind: 'not_final', frozen }, 'not final yet'],
       [{ kind: 'unexplained', evmNonce: 3 }, 'nonce 3'],
+      [{ kind: 'own', ...frozen }, 'EXECUTOR_ACCEPT_NONCES=4'],
     ] as const) {
       acceptance = kind
       const [status, body] = await accept({ tx_hash: hash })

@@ -90,6 +90,27 @@ describe('an executor that is opened', () => {
     await rig.open({ acceptNonces: 1 })
   })
 
+  it('starts without a few transactions that its journal lacks, unless one may have settled matches', async () => {
+    const first = await rig.open({ acceptNonces: 0 })
+    const answering = first.execute(payload(), 'm:1')
+    await rig.pooled()
+    await rig.mineAll()
+    await answering
+    await rig.close(first)
+    rig.chain.sendForeign()
+    await rig.mineAll()
+    const second = await rig.open({ acceptNonces: 0 })
+    expect(second.trouble()).to.include('a foreign transaction used nonce 1')
+    await rig.close(second)
+    rig.chain.sendForeign(AT.batchExecutor)
+    await rig.mineAll()
+    rig.chain.sendForeign()
+    await rig.mineAll()
+    const failure: unknown = await rig.open({ acceptNonces: 0 }).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(JournalIncomplete)
+    await rig.open({ acceptNonces: 4 })
+  })
+
   it('rebuilds a deleted journal from the bus, and settles nothing twice', async () => {
     const first = await rig.open({ acceptNonces: 0 })
     const asked = payload()

@@ -84,8 +84,8 @@ export interface SimulatedChain {
   block(number: number): ChainBlock | undefined
   /** Takes a transaction into the pool; what a node would refuse is answered in a node's words. */
   send(raw: Hex): { readonly hash: Hex } | { readonly error: string }
-  /** A foreign transaction: signed with the sender's key outside the venue, at the next nonce of the chain. */
-  sendForeign(): void
+  /** A foreign transaction: signed with the sender's key outside the venue, at the next nonce of the chain. To itself by default. */
+  sendForeign(to?: Address): void
   find(
     hash: Hex,
   ):
@@ -264,12 +264,12 @@ export function createChain(options: ChainOptions): SimulatedChain {
     head,
     block: (number) => blocks[number],
     send,
-    sendForeign() {
+    sendForeign(to = sender) {
       const nonce = head().state.nonces.get(sender) ?? 0
       const hash = bytesToHex(keccakText(`foreign ${nonce} ${forks} ${head().hash}`))
       const fee = NORMAL_BASE_FEE * 1_000n
       pool.set(nonce, {
-        ...{ hash, raw: '0x', from: sender, to: sender, data: '0x', nonce, gas: 21_000n },
+        ...{ hash, raw: '0x', from: sender, to, data: '0x', nonce, gas: 21_000n },
         ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee },
       })
     },

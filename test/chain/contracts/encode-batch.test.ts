@@ -8,6 +8,7 @@ import {
   encodeMatch,
   isBatch,
   matchCallsOf,
+  maySettle,
   type MatchCall,
 } from '../../../chain/contracts/calldata.js'
 import { decodeBatchAnswer, outcomesOfBatch } from '../../../chain/contracts/simulate.js'
@@ -43,6 +44,29 @@ function aMatch(takerBuys: boolean): MatchCall {
     },
   }
 }
+
+describe('a transaction that may settle matches', () => {
+  const deployment = { matching: ASSET, batchExecutor: BATCH }
+  const match = encodeMatch(aMatch(true))
+  const through = `0x12345678${BATCH.slice(2).padStart(64, '0')}` as const
+
+  it('goes to a contract through which they are settled, directly or by its data, or is a match', () => {
+    for (const [to, data] of [
+      [ASSET, '0x'],
+      [BATCH, '0x'],
+      [MODULE, through],
+      [MODULE, match],
+      [null, encodeBatch([{ call: match, gasLimit: 1n }])],
+    ] as const)
+      expect(maySettle({ to, data }, deployment), `${to} ${data}`).to.equal(true)
+  })
+
+  it('is no other one', () => {
+    expect(maySettle({ to: MODULE, data: '0x12345678' }, deployment)).to.equal(false)
+    expect(maySettle({ to: null, data: '0x' }, deployment)).to.equal(false)
+    expect(maySettle({ to: BATCH, data: through }, { matching: ASSET })).to.equal(false)
+  })
+})
 
 describe('a batch of matches', () => {
   const calls = [encodeMatch(aMatch(true)), encodeMatch(aMatch(false))]

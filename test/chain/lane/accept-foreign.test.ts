@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { openScriptedLane, type ScriptedLane } from './scripted-lane.js'
+import { ChainUnreachable } from '../../../chain/reads/client.js'
+import { openScriptedLane, SENDER, type ScriptedLane } from './scripted-lane.js'
 
 const NOWHERE = `0x${'00'.repeat(32)}` as const
 
@@ -66,6 +67,89 @@ describe('an operator who accepts a foreign transaction', () => {
     lane.mine()
     await lane.look()
     expect(stateOf('a')).to.equal('mined')
+  })
+
+  it('may ask twice at once, and is told the same', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    await deepen(12)
+    const [first, second] = await Promise.all([accept(hash), accept(hash)])
+    expect(first).to.have.property('kind', 'accepted')
+    expect(second).to.equal(first)
+    expect(told('foreignAccepted')).to.equal(1)
+    expect(await accept(hash)).to.deep.equal({ kind: 'not_frozen' })
+  })
+
+  it('may ask again after the chain was silent', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    await deepen(12)
+    lane.lies = () => ({ silent: true })
+    const failed: unknown = await accept(hash).catch((error: unknown) => error)
+    expect(failed).to.be.instanceOf(ChainUnreachable)
+    lane.lies = () => ({})
+    expect(await accept(hash)).to.have.property('kind', 'accepted')
+  })
+
+  it('is not taken at his word where one of them may have been sent by a lost journal', async () => {
+    const own = { to: SENDER, data: '0x' } as const
+    lane = openScriptedLane({ mayBeOurs: ({ to }) => to === own.to })
+    const hashes = [lane.mineForeign({ call: own }), lane.mineForeign()]
+    const last = hashes[1] ?? NOWHERE
+    await lane.look(3)
+    await deepen(12)
+    expect(await accept(last)).to.deep.nested.include({
+      ...{ kind: 'own', evmNonce: 0, 'by.hash': hashes[0] },
+    })
+    expect(lane.tracker.frozen()).to.deep.nested.include({ 'by.hash': last })
+    expect(lane.journal.nextNonce(SENDER)).to.equal(0)
+  })
+
+  it('is told where no node can say what used a nonce', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    await deepen(12)
+    const pruned = () => Promise.reject(new ChainUnreachable('state is pruned'))
+    Object.assign(lane.chain, { consumerOf: pruned })
+    expect(await accept(hash)).to.deep.equal({ kind: 'unexplained', evmNonce: 0 })
+  })
+
+  it('ends the freeze also for one that the chain has lost, once it would be final', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    lane.reorg(1, false)
+    await deepen(10)
+    expect(await accept(hash)).to.include({ kind: 'not_final' })
+    await deepen(1)
+    expect(await accept(hash)).to.deep.equal({ kind: 'accepted', foreign: [] })
+    expect(lane.take('a').evmNonce).to.equal(0)
+  })
+
+  it('is told that it is too early again where the chain has mined it in a later block', async () => {
+    const hash = lane.mineForeign()
+    await lane.look(3)
+    lane.reorg(1, false)
+    await deepen(11)
+    lane.mineForeign({ hash })
+    await lane.look()
+    expect(await accept(hash)).to.deep.nested.include({
+      ...{ kind: 'not_final', 'frozen.by.blockNumber': 14n },
+    })
+    await deepen(12)
+    expect(await accept(hash)).to.have.property('kind', 'accepted')
+    expect(lane.take('a').evmNonce).to.equal(1)
+  })
+
+  it('is told of the one before it where the chain has lost only the last', async () => {
+    const [first, last] = [lane.mineForeign(), lane.mineForeign()]
+    await lane.look(3)
+    lane.reorg(1, false)
+    await deepen(12)
+    expect(await accept(last)).to.deep.nested.include({
+      ...{ kind: 'another', 'frozen.by.hash': first },
+    })
+    expect(await accept(first)).to.have.property('kind', 'accepted')
+    expect(lane.take('a').evmNonce).to.equal(1)
   })
 
   it('is asked again when the next one comes', async () => {

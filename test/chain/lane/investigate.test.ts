@@ -42,7 +42,8 @@ function usedIn(heights: readonly number[], pruned = 0) {
     const foreign = [0, 1, 2].map((nonce) => ({ from: OTHER, nonce }))
     const transactions = [...foreign, ...ours].map(({ from, nonce }) => ({
       ...{ from, nonce: hexOf(nonce), hash: from === OTHER ? hashOf(0xf0) : hashOf(nonce) },
-      ...{ type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1', input: '0x' },
+      ...{ type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1', input: '0x1234' },
+      to: TO.toUpperCase().replace('0X', '0x'),
     }))
     return { number: hexOf(height), hash: hashOf(height), transactions, timestamp: '0x1' }
   })
@@ -58,7 +59,8 @@ describe('the transaction that used a nonce', () => {
         const found = await find(usedIn([used]), 0, BigInt(head))
         // A chain that begins with the transaction has no block without it.
         const blockHash = hashOf(used)
-        const expected = { hash: hashOf(0), blockNumber: BigInt(used), blockHash }
+        const by = { hash: hashOf(0), blockNumber: BigInt(used), blockHash }
+        const expected = { by, call: { to: TO, data: '0x1234' } }
         expect(found, `${used} of ${head}`).to.deep.equal(used === 0 ? undefined : expected)
       }
     }
@@ -67,7 +69,7 @@ describe('the transaction that used a nonce', () => {
   it('is that of the nonce, and of the address, where a block has several', async () => {
     const chain = usedIn([2, 5, 5, 8])
     const found = await Promise.all([0, 1, 2, 3].map((nonce) => find(chain, nonce, 40n)))
-    expect(found.map((it) => [it?.hash, it?.blockNumber])).to.deep.equal([
+    expect(found.map((it) => [it?.by.hash, it?.by.blockNumber])).to.deep.equal([
       [hashOf(0), 2n],
       [hashOf(1), 5n],
       [hashOf(2), 5n],
@@ -86,7 +88,7 @@ describe('the transaction that used a nonce', () => {
     const head = 100_000
     const oldest = head - 4_095
     const chain = usedIn([oldest])
-    expect(await find(chain, 0, BigInt(head))).to.include({ blockNumber: BigInt(oldest) })
+    expect((await find(chain, 0, BigInt(head)))?.by.blockNumber).to.equal(BigInt(oldest))
     expect(chain.asked.length).to.be.below(32)
     expect(await find(usedIn([head - 4_096]), 0, BigInt(head))).to.equal(undefined)
   })

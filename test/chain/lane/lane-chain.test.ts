@@ -128,7 +128,8 @@ describe('the chain as a lane asks it', () => {
       return { error: 'out of gas' }
     })
     const found = { hash: hashOf(5), blockNumber: 3n, blockHash: hashOf(3) }
-    expect(await chain.consumerOf(0, 9n)).to.deep.equal(found)
+    const call = { to: FROM, data: '0x' }
+    expect(await chain.consumerOf(0, 9n)).to.deep.equal({ by: found, call })
     const receipt = { ...found, status: 'reverted', to: null, logs: [] } as const
     expect(await chain.revertOf(receipt)).to.equal('out of gas')
   })

@@ -229,9 +229,9 @@ describe('a lane on a node', () => {
     const client = createChainClient(anvil.rpcUrl, 'read')
     const find = (evmNonce: number) => findConsumer(client, { from: lane.address, evmNonce, head })
     const found = [await find(0), await find(1)]
-    expect(found.map((it) => it?.hash)).to.deep.equal(hashes)
+    expect(found.map((it) => it?.by.hash)).to.deep.equal(hashes)
     const { blockHash } = await anvil.client.getTransactionReceipt({ hash: hashes[0] ?? '0x' })
-    expect(found[0]?.blockHash).to.equal(blockHash)
+    expect(found[0]?.by.blockHash).to.equal(blockHash)
     expect(await find(2)).to.equal(undefined)
   })
 

@@ -1,4 +1,5 @@
 import type { GasFacts } from '../../../chain/lane/gas.js'
+import type { SentCall } from '../../../chain/lane/investigate.js'
 import type { ChainHead, LaneChain } from '../../../chain/lane/lane-chain.js'
 import type { OpenTransaction } from '../../../core/transaction-journal.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
@@ -9,6 +10,7 @@ export interface ScriptedTransaction {
   readonly hash: Hex
   readonly evmNonce: number
   readonly status: 'success' | 'reverted'
+  readonly call?: SentCall
 }
 
 interface Block extends ChainHead {
@@ -39,8 +41,8 @@ export interface ScriptedChain {
   readonly mine: (reverts?: (transaction: OpenTransaction) => boolean, limit?: number) => void
   /** A block without any transaction. */
   readonly mineEmpty: () => void
-  /** A block with a foreign transaction at the key's next nonce; answers its hash. */
-  readonly mineForeign: () => Hex
+  /** A block with a foreign transaction at the key's next nonce, or that of this hash again; answers its hash. */
+  readonly mineForeign: (of?: { readonly call?: SentCall; readonly hash?: Hex }) => Hex
   /** Drops the last blocks and puts an empty one more in their place; their transactions are in the pool or nowhere. */
   readonly reorg: (depth: number, keepPool: boolean) => void
   /** Drops the last blocks, as a node restored from a copy does. */
@@ -63,6 +65,8 @@ export const SCRIPTED_GAS: GasFacts = {
   baseFeePerGas: 1_000n,
   balance: 10n ** 24n,
 }
+
+const NO_CALL: SentCall = { to: null, data: '0x' }
 
 /** A chain that does what the test says, one key's transactions only. */
 export function createScriptedChain(): ScriptedChain {
@@ -139,13 +143,10 @@ export function createScriptedChain(): ScriptedChain {
     consumerOf: (evmNonce) =>
       ask((seen) => {
         const found = findIn(seen, (it) => it.evmNonce === evmNonce)
-        return (
-          found && {
-            hash: found.it.hash,
-            blockNumber: found.block.number,
-            blockHash: found.block.hash,
-          }
-        )
+        if (found === undefined) return undefined
+        const { number: blockNumber, hash: blockHash } = found.block
+        const by = { hash: found.it.hash, blockNumber, blockHash }
+        return { by, call: found.it.call ?? NO_CALL }
       }),
     gas: () => ask(() => scripted.gas),
     send: (transaction) => {
@@ -179,10 +180,9 @@ export function createScriptedChain(): ScriptedChain {
       push(mined)
     },
     mineEmpty: () => push([]),
-    mineForeign() {
+    mineForeign({ call = NO_CALL, hash: foreign = hash() } = {}) {
       const evmNonce = lastOf(blocks).count
-      const foreign = hash()
-      push([{ hash: foreign, evmNonce, status: 'success' }])
+      push([{ hash: foreign, evmNonce, status: 'success', call }])
       return foreign
     },
     reorg(depth, keepPool) {

@@ -5,6 +5,7 @@ import { openNonceLane } from '../../../chain/lane/nonce-lane.js'
 import type { LaneFacts, MinedIntent } from '../../../chain/lane/observe-lane.js'
 import {
   createTransactionTracker,
+  type TrackerOptions,
   type TransactionTracker,
 } from '../../../chain/lane/track-transactions.js'
 import type { OpenTransaction } from '../../../core/transaction-journal.js'
@@ -36,6 +37,7 @@ export interface ScriptedLaneOptions {
   readonly facts?: Partial<LaneFacts>
   readonly verifyChain?: () => Promise<void>
   readonly outcomesOf?: OutcomesOf
+  readonly mayBeOurs?: TrackerOptions['mayBeOurs']
 }
 
 const signer = createTransactionSigner(`0x${'07'.padStart(64, '0')}`, 8453)
@@ -57,7 +59,7 @@ export function openScriptedLane(options: ScriptedLaneOptions = {}): ScriptedLan
     },
     ...options.facts,
   }
-  const { policy, reserve = NO_RESERVE, verifyChain, outcomesOf } = options
+  const { policy, reserve = NO_RESERVE, verifyChain, outcomesOf, mayBeOurs } = options
 
   function open() {
     const nonces = openNonceLane({ signer, journal, minedNonces: scripted.count() })
@@ -66,6 +68,7 @@ export function openScriptedLane(options: ScriptedLaneOptions = {}): ScriptedLan
       ...{ reserve, facts, nowMs: () => nowMs },
       ...(verifyChain && { verifyChain }),
       ...(outcomesOf && { outcomesOf }),
+      ...(mayBeOurs && { mayBeOurs }),
       onFatal: (error) => {
         throw error
       },

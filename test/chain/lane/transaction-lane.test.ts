@@ -38,8 +38,10 @@ function answersOf(scripted: ScriptedChain, journal: MemoryJournal) {
     if (hash === undefined) return null
     const inBlock: object[] = []
     for (const { hash: sent, evmNonce } of scripted.canonical()) {
-      if ((await chain.consumerOf(evmNonce, number))?.blockNumber !== number) continue
-      const fields = { type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1', input: '0x' }
+      const consumer = await chain.consumerOf(evmNonce, number)
+      if (consumer?.by.blockNumber !== number) continue
+      const { to, data: input } = consumer.call
+      const fields = { type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1', to, input }
       inBlock.push({ ...fields, from: signer.address, nonce: hexOf(evmNonce), hash: sent })
     }
     const baseFeePerGas = hexOf(scripted.gas.baseFeePerGas)
@@ -81,11 +83,18 @@ describe('the lane of a key', () => {
   let node: AnsweringNode
   let lane: TransactionLane | undefined
   let told: string[]
+  /** The node no longer has the state of block 2. */
+  let isPruned: boolean
   beforeEach(async () => {
     told = []
     scripted = createScriptedChain()
     journal = openMemoryJournal()
-    node = await startNode(answersOf(scripted, journal))
+    isPruned = false
+    const answering = answersOf(scripted, journal)
+    node = await startNode((question) => {
+      const isOld = question.method === 'eth_getTransactionCount' && question.params[1] === '0x2'
+      return isPruned && isOld ? new Error('missing trie node') : answering(question)
+    })
   })
   afterEach(async () => {
     armCrashPoints(undefined)
@@ -152,6 +161,37 @@ describe('the lane of a key', () => {
     await lane?.stop()
     for (let n = 0; n < 15; n += 1) scripted.mineForeign()
     expect(await failureOf(open({ acceptNonces: 0 }))).to.be.instanceOf(JournalIncomplete)
+  })
+
+  const takeOne = async () => {
+    await open({ acceptNonces: 0 })
+    lane?.take(callFor('a'))
+    await eventually(() => lane?.wasTaken('a'))
+    scripted.mine()
+    await eventually(() => lane?.openCount() === 0)
+    await lane?.stop()
+  }
+
+  it('does not open where one of the used nonces that its journal lacks may be of its own', async () => {
+    await takeOne()
+    const own = { to: `0x${'e0'.repeat(20)}`, data: '0x' } as const
+    scripted.mineForeign({ call: own })
+    scripted.mineForeign()
+    const mayBeOurs: LaneOptions['mayBeOurs'] = ({ to }) => to === own.to
+    const refused = await failureOf(open({ acceptNonces: 0, mayBeOurs }))
+    expect(refused).to.be.instanceOf(JournalIncomplete)
+    const accepted = await open({ acceptNonces: 3, mayBeOurs })
+    expect(accepted.take(callFor('b')).evmNonce).to.equal(3)
+  })
+
+  it('does not open where no node tells what used a nonce that its journal lacks', async () => {
+    await takeOne()
+    scripted.mineForeign()
+    scripted.mineForeign()
+    isPruned = true
+    expect(await failureOf(open({ acceptNonces: 0 }))).to.be.instanceOf(JournalIncomplete)
+    isPruned = false
+    expect((await open({ acceptNonces: 0 })).frozen()?.evmNonce).to.equal(2)
   })
 
   it('carries out a call, and tells its result to who waits and to who comes later', async () => {
