@@ -1,4 +1,5 @@
 import { AcceptForeignAnswer, ExecuteFailure } from '../../interface/execute.js'
+import { parseJson } from '../../runtime/http/read-body.js'
 import { OrderRefused } from './change-market.js'
 import type { ExecutorPlace } from './config.js'
 
@@ -11,36 +12,64 @@ const ANSWER_WITHIN_MS = 20_000
 export async function acceptForeign(
   { urls, secret }: ExecutorPlace,
   txHash: string,
+  withinMs = ANSWER_WITHIN_MS,
 ): Promise<string> {
+  const silent: string[] = []
   for (const url of urls) {
-    const response = await ask(url, secret, txHash)
-    if (response === undefined) continue
-    const body: unknown = await response.json().catch(() => undefined)
-    if (response.status !== 200) {
-      const { error = `${url} answers ${response.status}` } =
-        ExecuteFailure.safeParse(body).data ?? {}
-      throw new OrderRefused(error)
-    }
-    const { transactions } = AcceptForeignAnswer.parse(body)
-    const lines = transactions.map(
-      ({ evm_nonce, tx_hash, block_number }) =>
-        `nonce ${evm_nonce} was used by ${tx_hash} in block ${block_number}`,
-    )
-    return [...lines, `${txHash} is accepted: the executor settles again`].join('\n')
+    const answer = await ask(new URL('/accept-foreign', url), { secret, txHash, withinMs })
+    if (answer === undefined) continue
+    if ('silence' in answer) silent.push(`${url} gives no answer: ${answer.silence}`)
+    else return textOf(url, txHash, answer)
   }
-  throw new OrderRefused(`no executor answers at ${urls.join(', ')}: is it running?`)
+  if (silent.length === 0)
+    throw new OrderRefused(`no executor listens at ${urls.join(', ')}: is it running?`)
+  throw new OrderRefused(
+    `${silent.join('; ')}. It may have accepted ${txHash}: ask again, which does no harm`,
+  )
 }
 
-/** Undefined where no executor listens: one that stands by does not. */
-async function ask(url: string, secret: string, txHash: string): Promise<Response | undefined> {
+function textOf(url: string, txHash: string, { status, body }: Answer): string {
+  if (status !== 200) {
+    const { error = `${url} answers ${status}` } = ExecuteFailure.safeParse(body).data ?? {}
+    throw new OrderRefused(error)
+  }
+  const lines = AcceptForeignAnswer.parse(body).transactions.map(
+    ({ evm_nonce, tx_hash, block_number }) =>
+      `nonce ${evm_nonce} was used by ${tx_hash} in block ${block_number}`,
+  )
+  return [...lines, `${txHash} is accepted: the executor settles again`].join('\n')
+}
+
+interface Answer {
+  readonly status: number
+  /** Undefined when it is not JSON. */
+  readonly body: unknown
+}
+
+interface Asking {
+  readonly secret: string
+  readonly txHash: string
+  readonly withinMs: number
+}
+
+/** Undefined where no executor listens: one that stands by does not. `silence`: one may listen, and gave no answer. */
+async function ask(
+  url: URL,
+  { secret, txHash, withinMs }: Asking,
+): Promise<Answer | { readonly silence: string } | undefined> {
   try {
-    return await fetch(new URL('/accept-foreign', url), {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify({ tx_hash: txHash }),
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(withinMs),
     })
-  } catch {
-    return undefined
+    return { status: response.status, body: parseJson(await response.text()) }
+  } catch (error) {
+    // What fetch throws: the cause of a TypeError is the network's error, and a time-out is a DOMException.
+    if (error instanceof DOMException) return { silence: error.message }
+    if (!(error instanceof TypeError)) throw error
+    const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException
+    return code === 'ECONNREFUSED' ? undefined : { silence: code ?? message }
   }
 }
