@@ -14,13 +14,13 @@ import {
 } from '../../core/entry/refusals.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { VERDICT_TIMED_OUT, withDeadline } from './place-order.js'
+import type { UnderWay } from './under-way.js'
 
 export interface CancelOrderDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findNonce'>
   /** Prefixes of order ids that a service-tagged cancel may not touch (decision B13). */
   readonly protectedPrefixes: readonly string[]
-  /** Settles when the order with this nonce, which is on its way, is in a log or refused; undefined without one. */
-  readonly underWay?: (owner: Address, nonce: bigint) => Promise<unknown> | undefined
+  readonly underWay: Pick<UnderWay, 'waitForNonce'>
 }
 
 /** A cancel that may enter the log of its market. */
@@ -46,7 +46,7 @@ export function checkCancel(
     : findTarget(deps, read, refusal)
 }
 
-/** An order that is on its way is waited for: there is none yet, but its caller may have given up and think so. */
+/** Waits for an order that is still being placed: its caller may have given up and believe that it does not exist. */
 function findTarget(
   deps: CancelOrderDeps,
   request: CancelRequest,
@@ -55,9 +55,10 @@ function findTarget(
   if (refusal !== undefined) return { refusal }
   const { owner, nonce } = request
   const isKnown = deps.registry.findNonce(owner, nonce) !== undefined
-  const placed = isKnown ? undefined : deps.underWay?.(owner, nonce)
-  const find = (): Checked<Cancellable> => findLogged(deps, request)
-  return placed === undefined ? find() : placed.then(find, find)
+  const placed = isKnown ? undefined : deps.underWay.waitForNonce(owner, nonce)
+  if (placed === undefined) return findLogged(deps, request)
+  if (placed === 'too_many') return { refusal: refusals.cancelTarget }
+  return placed.then(() => findLogged(deps, request))
 }
 
 function findLogged(

@@ -16,6 +16,7 @@ import {
   readCancelOrders,
   readSocketLease,
   type CancelAllProof,
+  type CancelOrdersTerms,
   type CancelsBody,
 } from '../../core/entry/read-cancels.js'
 import { refusals, type Checked, type Refusal } from '../../core/entry/refusals.js'
@@ -29,6 +30,7 @@ import { isFinal, type CommandLog } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
 import { createKnownLeases, type KnownLeases } from './known-leases.js'
 import type { MarketGate } from './market-gate.js'
+import type { UnderWay } from './under-way.js'
 
 /** Most requests in flight; beyond it they are refused at once. */
 const MAX_IN_FLIGHT = 1_024
@@ -41,6 +43,7 @@ export interface CancelsDeps extends CancelProofDeps {
   /** By market. */
   readonly commandLogs: ReadonlyMap<string, Pick<CommandLog, 'submit'>>
   readonly gate: Pick<MarketGate, 'cancelRefusalOf' | 'stop'>
+  readonly underWay: Pick<UnderWay, 'waitForId'>
   readonly log: Logger
 }
 
@@ -138,7 +141,7 @@ async function decide(
 /** A request with what it comes to once it is proven. */
 interface ReadRequest {
   readonly body: CancelsBody<unknown>
-  readonly toDecision: (leases: KnownLeases) => Decided
+  readonly toDecision: (leases: KnownLeases) => Decided | Promise<Decided>
 }
 
 function readRequest(deps: CancelsDeps, request: CancelsRequest): Checked<ReadRequest> {
@@ -153,13 +156,7 @@ function readRequest(deps: CancelsDeps, request: CancelsRequest): Checked<ReadRe
     case 'cancel_orders': {
       const read = readCancelOrders(body)
       if ('refusal' in read) return read
-      const { owner, terms } = read
-      const isHere = (id: string): boolean => deps.registry.findOrder(id)?.market === request.market
-      return asked(read, () => {
-        const orderIds = [...new Set(terms.orderIds)].filter(isHere)
-        if (orderIds.length === 0) return NOTHING
-        return { command: { kind: 'CancelOrders', owner, orderIds, reason: terms.reason } }
-      })
+      return asked(read, () => cancelOrders(deps, request.market, read))
     }
     case 'cancel_all_after': {
       const read = readCancelAllAfter(body, request)
@@ -176,6 +173,25 @@ const asked = (body: CancelsBody<unknown>, toDecision: ReadRequest['toDecision']
   body,
   toDecision,
 })
+
+/** Waits for those orders that are still being placed, and asks for a cancel of those that are of the market. */
+async function cancelOrders(
+  { registry, underWay }: CancelsDeps,
+  market: string,
+  { owner, terms: { orderIds: named, reason } }: CancelsBody<CancelOrdersTerms>,
+): Promise<Decided> {
+  const ids = [...new Set(named)]
+  const placed = ids
+    .filter((id) => registry.findOrder(id) === undefined)
+    .map((id) => underWay.waitForId(owner, id))
+  if (placed.includes('too_many')) {
+    return { answer: { kind: 'refused', refusal: refusals.cancelTarget } }
+  }
+  await Promise.all(placed.filter((each) => each instanceof Promise))
+  const orderIds = ids.filter((id) => registry.findOrder(id)?.market === market)
+  if (orderIds.length === 0) return NOTHING
+  return { command: { kind: 'CancelOrders', owner, orderIds, reason } }
+}
 
 /** Undefined for text that is not JSON; the checks refuse it like every other body that is not an object. */
 function parseBody({ body }: CancelsRequest): unknown {

@@ -16,9 +16,16 @@ import {
   type Refusal,
 } from '../../core/entry/refusals.js'
 import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
-import { checkPlacement, type Placeable, type PlaceOrderDeps, type Refused } from './place-order.js'
+import {
+  checkPlacement,
+  withDeadline,
+  type Placeable,
+  type PlaceOrderDeps,
+  type Refused,
+} from './place-order.js'
+import type { Waiting } from './under-way.js'
 
-type ReplaceOrderDeps = PlaceOrderDeps & Pick<CancelOrderDeps, 'protectedPrefixes'>
+type ReplaceOrderDeps = PlaceOrderDeps & Pick<CancelOrderDeps, 'protectedPrefixes' | 'underWay'>
 
 /** An order that may enter the log in the place of another one. */
 export interface Replacement extends Placeable {
@@ -46,13 +53,29 @@ function judgeReplacement(
   deps: ReplaceOrderDeps,
   request: ReplacementRequest,
   checked: Placeable | Refused,
-): Replacement | Refused {
+): Answer<Replacement | Refused> {
   if ('refusal' in checked) return checked
   if (checked.order.signatureStatus !== 'checked') {
     return { refusal: changeRefusals.replacementUnchecked }
   }
-  const refusal = refuseTarget(deps, request, checked)
-  return refusal === undefined ? { ...checked, replaces: request.replaces } : { refusal }
+  const judge = (): Replacement | Refused => {
+    const refusal = refuseTarget(deps, request, checked)
+    return refusal === undefined ? { ...checked, replaces: request.replaces } : { refusal }
+  }
+  const placed = waitForTarget(deps, request, checked)
+  if (placed === undefined) return judge()
+  if (placed === 'too_many') return { refusal: refusals.overloaded }
+  return withDeadline(placed.then(judge), { refusal: refusals.overloaded })
+}
+
+/** Waits for a target that is still being placed; two replacements that name each other wait in vain. */
+function waitForTarget(
+  { registry, underWay }: ReplaceOrderDeps,
+  { replaces }: ReplacementRequest,
+  { order: { owner, nonce } }: Placeable,
+): Waiting {
+  const isKnown = replaces === nonce || registry.findNonce(owner, replaces) !== undefined
+  return isKnown ? undefined : underWay.waitForNonce(owner, replaces)
 }
 
 function refuseTarget(

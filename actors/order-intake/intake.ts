@@ -57,7 +57,7 @@ import {
   type Refused,
   repeatOf,
 } from './place-order.js'
-import { createUnderWay } from './under-way.js'
+import { createUnderWay, type UnderWay } from './under-way.js'
 import { createValidation } from './validate.js'
 import { watchSignatures } from './watch-signatures.js'
 
@@ -72,6 +72,7 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   readonly watch: Pick<OrderWatch, 'reserve' | 'recovered'>
   /** Why a market takes no new order or no cancel. */
   readonly gate: Pick<MarketGate, 'refusalOf' | 'cancelRefusalOf' | 'stop'>
+  readonly underWay: UnderWay
   /** Absent: new orders are always accepted. */
   readonly admission?: Pick<Admission, 'trouble' | 'listen'>
   readonly log: Logger
@@ -121,22 +122,21 @@ export function createIntake(deps: IntakeDeps): Intake {
   }
 
   const failed = refusals.outcomeUnknown
-  const { during, underWay } = createUnderWay()
+  const { underWay } = deps
   const place: Kind = {
-    decide: during(placeDecision(deps, (body) => checkPlacement(deps, body))),
+    decide: underWay.during(placeDecision(deps, (body) => checkPlacement(deps, body))),
     failed,
   }
   const replace: Kind = {
-    decide: during(placeDecision(deps, (body) => checkReplacement(deps, body))),
+    decide: underWay.during(placeDecision(deps, (body) => checkReplacement(deps, body))),
     failed,
   }
-  const cancels = { ...deps, underWay }
   const cancel: Kind = {
-    decide: cancelDecision(deps, (body, auth) => checkCancel(cancels, body, auth)),
+    decide: cancelDecision(deps, (body, auth) => checkCancel(deps, body, auth)),
     failed: refusals.cancelTarget,
   }
   const reduce: Kind = {
-    decide: cancelDecision(deps, (body, auth) => checkReduction(cancels, body, auth)),
+    decide: cancelDecision(deps, (body, auth) => checkReduction(deps, body, auth)),
     failed: refusals.cancelTarget,
   }
   return {
@@ -273,7 +273,7 @@ export const PROCESS_NAME = 'order-intake'
 
 export interface OrderIntakeOptions extends Omit<
   IntakeDeps,
-  'commandLogs' | 'bus' | 'registry' | 'watch' | 'gate' | 'indexLag'
+  'commandLogs' | 'bus' | 'registry' | 'watch' | 'gate' | 'indexLag' | 'underWay'
 > {
   readonly bus: Bus
   /** Rows of the market file. */
@@ -334,12 +334,13 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     PROCESS_NAME,
     options.indexGate,
   )
-  const intake = createIntake({ ...options, markets, gate, commandLogs, watch, indexLag })
+  const deps = { ...options, gate, commandLogs, underWay: createUnderWay() }
+  const intake = createIntake({ ...deps, markets, watch, indexLag })
   const validate = createValidation({ ...options, markets, gate, indexLag })
   const subscriptions = await Promise.all([
     ...answerRequests(bus, intake),
     answerKnownOrders(options, PROCESS_NAME),
-    answerCancels({ ...options, gate, commandLogs }, PROCESS_NAME),
+    answerCancels(deps, PROCESS_NAME),
     bus.answer(askValidateOrder, PROCESS_NAME, (data, to) => void validate(data, to)),
     takeTouched(options, PROCESS_NAME, (news) => {
       options.touched?.take(news)

@@ -1,5 +1,9 @@
 import type { Address } from '../../core/action.js'
-import { asJsonObject } from '../../core/json.js'
+import { parseInteger } from '../../core/decimal.js'
+import { asJsonObject, parseAddress } from '../../core/json.js'
+
+/** Most requests that wait for the placements of one order: each holds a place among all requests in flight. */
+const MAX_WAITING = 16
 
 /** Decides a request by its body; the rest is what else it came with. */
 type Decide<Rest extends readonly unknown[], Decided> = (
@@ -7,28 +11,75 @@ type Decide<Rest extends readonly unknown[], Decided> = (
   ...rest: Rest
 ) => Promise<Decided>
 
-/** Placements that are being decided, by what a cancel names; as many as there are requests in flight. */
-export function createUnderWay() {
-  const deciding = new Map<string, Promise<unknown>>()
+/** Resolves when every placement that was on its way is in a log or refused; undefined when none was. */
+export type Waiting = Promise<unknown> | 'too_many' | undefined
+
+/** Placements that are being decided, by what the request says that names their order. */
+export interface UnderWay {
   /** The same decision, which is known to be under way until it is made. */
-  const during =
-    <Rest extends readonly unknown[], Decided>(
-      decide: Decide<Rest, Decided>,
-    ): Decide<Rest, Decided> =>
-    async (body, ...rest) => {
-      const { owner_address, nonce } = asJsonObject(body) ?? {}
-      const decided = decide(body, ...rest)
-      if (typeof owner_address !== 'string' || typeof nonce !== 'string') return decided
-      const key = `${owner_address.toLowerCase()} ${nonce}`
-      deciding.set(key, decided)
-      try {
-        return await decided
-      } finally {
-        if (deciding.get(key) === decided) deciding.delete(key)
-      }
-    }
-  /** Settles when the order with this nonce is in a log or refused; undefined when none is on its way. */
-  const underWay = (owner: Address, nonce: bigint): Promise<unknown> | undefined =>
-    deciding.get(`${owner} ${nonce}`)
-  return { during, underWay }
+  during<Rest extends readonly unknown[], Decided>(
+    decide: Decide<Rest, Decided>,
+  ): Decide<Rest, Decided>
+  waitForNonce(owner: Address, nonce: bigint): Waiting
+  waitForId(owner: Address, orderId: string): Waiting
+}
+
+interface Deciding {
+  readonly placements: Set<Promise<unknown>>
+  waiting: number
+}
+
+/**
+ * Anyone can send a placement that names the owner and the nonce of another: one name has as many placements as were sent with it.
+ * There are at most as many as requests in flight.
+ */
+export function createUnderWay(): UnderWay {
+  const byName = new Map<string, Deciding>()
+  const add = (name: string, placement: Promise<unknown>): void => {
+    const known = byName.get(name)
+    if (known !== undefined) known.placements.add(placement)
+    else byName.set(name, { placements: new Set([placement]), waiting: 0 })
+  }
+  const remove = (name: string, placement: Promise<unknown>): void => {
+    const known = byName.get(name)
+    known?.placements.delete(placement)
+    if (known?.placements.size === 0) byName.delete(name)
+  }
+  const waitFor = (name: string): Waiting => {
+    const known = byName.get(name)
+    if (known === undefined) return undefined
+    if (known.waiting >= MAX_WAITING) return 'too_many'
+    known.waiting += 1
+    return Promise.allSettled(known.placements).finally(() => (known.waiting -= 1))
+  }
+  return {
+    during:
+      (decide) =>
+      async (body, ...rest) => {
+        const decided = decide(body, ...rest)
+        const names = namesOf(body)
+        for (const name of names) add(name, decided)
+        try {
+          return await decided
+        } finally {
+          for (const name of names) remove(name, decided)
+        }
+      },
+    waitForNonce: (owner, nonce) => waitFor(nonceName(owner, nonce)),
+    waitForId: (owner, orderId) => waitFor(idName(owner, orderId)),
+  }
+}
+
+const nonceName = (owner: Address, nonce: bigint): string => `${owner} nonce ${nonce}`
+const idName = (owner: Address, orderId: string): string => `${owner} id ${orderId}`
+
+/** What a cancel would name the order of this placement by. */
+function namesOf(body: unknown): string[] {
+  const fields = asJsonObject(body)
+  const owner = parseAddress(fields?.owner_address)
+  const nonce = parseInteger(fields?.nonce)
+  const orderId = fields?.order_id
+  if (owner === undefined || nonce === undefined) return []
+  const name = nonceName(owner, nonce)
+  return typeof orderId === 'string' ? [name, idName(owner, orderId)] : [name]
 }

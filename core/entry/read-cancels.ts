@@ -109,7 +109,7 @@ interface CancelAllTerms {
   readonly reason: string
 }
 
-interface CancelOrdersTerms {
+export interface CancelOrdersTerms {
   readonly orderIds: readonly string[]
   readonly reason: string
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createIntake, MAX_IN_FLIGHT } from '../../../actors/order-intake/intake.js'
 import { createOrderWatch } from '../../../actors/order-intake/order-watch.js'
+import { createUnderWay } from '../../../actors/order-intake/under-way.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { decodeOrderAnswer, encodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
@@ -37,6 +38,7 @@ describe('bounds of order intake', () => {
         cancelRefusalOf: () => undefined,
         stop: () => undefined,
       },
+      underWay: createUnderWay(),
       watch: createOrderWatch(() => '0x'),
       markets: [stage.market],
       accounts: {

@@ -290,23 +290,6 @@ describe('order intake', () => {
     expect(refusalOf(await place(body)).status).to.equal(409)
   })
 
-  it('lets a cancel wait for its order, which is on its way', async () => {
-    const body = await signedBody()
-    const { owner_address, nonce } = body
-    const placing = place(body)
-    const cancelling = cancel({ owner_address, nonce })
-    expect((await placing).kind).to.equal('order')
-    expect((await cancelling).kind).to.equal('order')
-    expect(matcher.taken.map(({ command }) => command.kind)).to.deep.equal([
-      ...['PlaceOrder', 'CancelOrder'],
-    ])
-    stage.chain.verdict = { kind: 'invalid', digest: '0xd1', path: 'ecdsa' }
-    const refused = await signedBody()
-    void place(refused)
-    const none = await cancel({ owner_address, nonce: refused.nonce })
-    expect(refusalOf(none)).to.include({ code: 'active_order_not_found' })
-  })
-
   it('sends a cancel through the log, with its reason', async () => {
     const body = await signedBody()
     await place(body)
