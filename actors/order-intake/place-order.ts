@@ -179,7 +179,7 @@ function judgeOwner(
   return {
     order,
     claim: { orderId, owner, nonce, fingerprint },
-    recovered: verdict.kind === 'valid' && verdict.path === 'ecdsa',
+    recovered: verdict.kind === 'valid' && !verdict.byCode,
     ...(endsFirst && { keyEndsSec: Number(endsSec) }),
   }
 }

@@ -175,7 +175,7 @@ async function judgeSignature(
   order.proof ??= await readProof(order)
   const { digest, signature } = order.proof
   const verdict = await verifier.verifyDigest(signer, digest(), signature)
-  if (verdict.kind === 'valid' && verdict.path === 'ecdsa') {
+  if (verdict.kind === 'valid' && !verdict.byCode) {
     order.recovered = true
     order.proof = undefined
   }

@@ -26,7 +26,8 @@ import {
 
 /** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
 export type SignatureVerdict =
-  | { readonly kind: 'valid'; readonly path: 'ecdsa' | 'erc1271' }
+  /** `byCode`: the code at the signer has accepted it; false also of a recovered key whose code could not be read. */
+  | { readonly kind: 'valid'; readonly byCode: boolean }
   | {
       readonly kind: 'invalid'
       readonly digest: Hex
@@ -111,7 +112,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     const recovered = recoverStrict(digest, hexToBytes(signature))
     if (recovered === signer) {
       if (code !== undefined) code.hasSigned = true
-      return { kind: 'valid', path: 'ecdsa' }
+      return { kind: 'valid', byCode: false }
     }
     if (code === undefined) return unreadable(`no answer whether ${signer} has code`)
     return {
@@ -123,9 +124,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
   async function askContract(signer: Address, digest: Hex, sig: Hex): Promise<SignatureVerdict> {
     const accepted = await callIsValidSignature(signer, digest, sig)
     if (accepted === undefined) return unreadable(`no answer from the wallet contract ${signer}`)
-    return accepted
-      ? { kind: 'valid', path: 'erc1271' }
-      : { kind: 'invalid', digest, path: 'erc1271' }
+    return accepted ? { kind: 'valid', byCode: true } : { kind: 'invalid', digest, path: 'erc1271' }
   }
 
   return {

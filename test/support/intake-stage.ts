@@ -85,7 +85,7 @@ export function anIntakeStage(): IntakeStage {
     keyExpirySec: 0n,
     hasCode: false,
     asked: 0,
-    verdict: { kind: 'valid', path: 'ecdsa' },
+    verdict: { kind: 'valid', byCode: false },
     funds: undefined,
     newerFunds: undefined,
     observed: undefined,

@@ -66,7 +66,7 @@ describe('replacements and reductions at the intake', () => {
     stage.chain.verdict = { kind: 'unknown', cause: new Error('no answer') }
     const second = inPlaceOf(first.nonce, await signedBody())
     expect(await outcomeOf(() => replace(second))).to.equal('500 replacement_unchecked')
-    stage.chain.verdict = { kind: 'valid', path: 'ecdsa' }
+    stage.chain.verdict = { kind: 'valid', byCode: false }
     expect(await outcomeOf(() => replace(second))).to.equal('taken')
   })
 

@@ -163,7 +163,7 @@ describe('order intake', () => {
     const owned = await signedBody()
     expect((await place(owned)).kind).to.equal('order')
     // A good signature of a key that is not registered proves nothing about the owner.
-    stage.chain.verdict = { kind: 'valid', path: 'ecdsa' }
+    stage.chain.verdict = { kind: 'valid', byCode: false }
     expect(
       (await place(await signedBody({ privateKey: otherKey, owner: otherOwner }))).kind,
     ).to.equal('order')

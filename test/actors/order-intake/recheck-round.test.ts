@@ -30,7 +30,7 @@ async function round(
   const commands: Command[] = []
   await recheckSignatures({
     watch: watch as OrderWatch,
-    verifier: { hasCode, verifyDigest: () => ({ kind: 'valid', path: 'ecdsa' }) },
+    verifier: { hasCode, verifyDigest: () => ({ kind: 'valid', byCode: false }) },
     accounts: { readSessionKeyExpiry },
     readProof: () => Promise.resolve({ digest: () => '0x', signature: '0x' }),
     submit: (_, command) => {

@@ -18,8 +18,8 @@ import { decodeCommands } from '../../support/spot-log.js'
 
 const otherKey = `0x${'02'.repeat(32)}` as const
 const owner = addressOf(testPrivateKey)
-const byContract: SignatureVerdict = { kind: 'valid', path: 'erc1271' }
-const byKey: SignatureVerdict = { kind: 'valid', path: 'ecdsa' }
+const byContract: SignatureVerdict = { kind: 'valid', byCode: true }
+const byKey: SignatureVerdict = { kind: 'valid', byCode: false }
 const wrong: SignatureVerdict = { kind: 'invalid', path: 'erc1271', digest: '0xd1' }
 const unknown: SignatureVerdict = { kind: 'unknown', cause: new Error('silence') }
 

@@ -30,7 +30,7 @@ function aJudge() {
     verifier: {
       digest: ({ nonce }: { readonly nonce: bigint }) => `0x${nonce}`,
       hasCode: () => Promise.resolve(false),
-      verify: () => Promise.resolve({ kind: 'valid', path: 'ecdsa' }),
+      verify: () => Promise.resolve({ kind: 'valid', byCode: false }),
     },
     records: { find: () => undefined, claim: () => true },
     limits: createLimits({

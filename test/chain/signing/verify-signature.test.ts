@@ -127,7 +127,7 @@ describe('signature verifier', () => {
     const signature = await signed(action)
     const verdictOf = async (accepts: boolean): Promise<SignatureVerdict> =>
       verifierOn({ code: true, accepts }).verify(action, signature)
-    expect(await verdictOf(true)).to.deep.equal({ kind: 'valid', path: 'erc1271' })
+    expect(await verdictOf(true)).to.deep.equal({ kind: 'valid', byCode: true })
     expect(await verdictOf(false)).to.include({ kind: 'invalid', path: 'erc1271' })
   })
 
@@ -150,7 +150,7 @@ describe('signature verifier', () => {
     const { verify } = verifierOn({})
     expect(await verify(action, await signed(action))).to.deep.equal({
       kind: 'valid',
-      path: 'ecdsa',
+      byCode: false,
     })
     expect((await verify(action, `0x${'5a'.repeat(65)}`)).kind).to.equal('unknown')
   })
