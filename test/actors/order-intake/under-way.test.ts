@@ -10,7 +10,7 @@ import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/
 import { startOn, type StartedMatcher } from '../matcher/stage.js'
 
 const owner_address = addressOf(testPrivateKey)
-const VALID: SignatureVerdict = { kind: 'valid', path: 'ecdsa' }
+const VALID: SignatureVerdict = { kind: 'valid', byCode: false }
 const INVALID: SignatureVerdict = { kind: 'invalid', digest: '0xd1', path: 'ecdsa' }
 
 /** What names an order that is still being placed. */
