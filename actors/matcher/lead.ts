@@ -11,7 +11,7 @@ import type {
   RefusedCommand,
   RefusedOrder,
 } from '../../core/engine/command-answer.js'
-import type { BlockOfCommands } from '../../core/engine/apply-message.js'
+import type { BlockOfCommands, MessageResult } from '../../core/engine/apply-message.js'
 import type { Block, Leader } from '../../core/engine/change.js'
 import { termOf } from '../../core/engine/command.js'
 import {
@@ -173,7 +173,8 @@ async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): 
     const { logged, applied } = result
     facts.applied(result)
     if (logged.replyTo === undefined || applied.answer === undefined) continue
-    bus.reply(logged.replyTo, encodeAnswer(applied.answer, market.market, feed.end.changeSeq))
+    const decided = { market: market.market, seq: feed.end.changeSeq }
+    bus.reply(logged.replyTo, encodeAnswer(result, applied.answer, decided))
   }
 }
 
@@ -208,12 +209,40 @@ function refusalOf(answer: RefusedCommand, decided: DecidedBy): Refusal {
   return repeated === undefined ? refusal : { ...refusal, existingOrderId: repeated, decided }
 }
 
-/** The step's answer to a caller; `feedSeq` is the last seq that the caller may wait for. */
-function encodeAnswer(answer: CommandAnswer, market: string, feedSeq: number): Uint8Array {
-  if (answer.kind === 'refused') {
-    const decided = { market, seq: feedSeq }
-    return encodeOrderAnswer({ kind: 'refused', refusal: refusalOf(answer, decided) })
+/** A refusal, in the form in which the command's caller reads its answer. */
+function encodeRefused(
+  { logged, applied }: MessageResult,
+  answer: RefusedCommand,
+  decided: DecidedBy,
+): Uint8Array {
+  const refusal = refusalOf(answer, decided)
+  switch (logged.command.kind) {
+    case 'MarketRulesSet':
+    case 'MarketPaused':
+    case 'MarketResumed':
+    case 'MarketDisabled':
+    case 'MarketEnabled':
+    case 'MarketRestored':
+    case 'GapAccepted':
+      return encodeMarketAnswer({ kind: 'refused', message: applied.refused ?? refusal.message })
+    case 'CancelAll':
+    case 'CancelOrders':
+    case 'SetLease':
+    case 'EndLease':
+      return encodeCancelsAnswer({ kind: 'refused', refusal })
+    default:
+      return encodeOrderAnswer({ kind: 'refused', refusal })
   }
+}
+
+/** The step's answer to a caller; the seq of `decided` is the last that the caller may wait for. */
+function encodeAnswer(
+  result: MessageResult,
+  answer: CommandAnswer,
+  decided: DecidedBy,
+): Uint8Array {
+  const { market, seq: feedSeq } = decided
+  if (answer.kind === 'refused') return encodeRefused(result, answer, decided)
   if (answer.kind === 'market') {
     return encodeMarketAnswer({ kind: 'terms', feed_seq: feedSeq, terms: answer.terms })
   }

@@ -1,9 +1,12 @@
 import { expect } from 'chai'
 import { decodeCancelsAnswer } from '../../../bus-schemas/cancels.js'
+import { decodeMarketAnswer } from '../../../bus-schemas/markets.js'
 import { decodeOrderAnswer } from '../../../bus-schemas/orders.js'
 import { feedStream } from '../../../bus-schemas/subjects.js'
 import type { Command } from '../../../core/engine/command.js'
-import { amountE18, E18 } from '../../../core/money.js'
+import { REFUSES_UNDERIVABLE } from '../../../core/engine/engine-version.js'
+import { LEASE_MAX_SEC } from '../../../core/limits.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -62,6 +65,21 @@ describe('the answers of a matcher', () => {
     })
     expect(await asked({ kind: 'CancelOrder', owner, nonce: 1n, reason })).to.deep.nested.include({
       ...{ kind: 'order', feed_seq: 2, 'progress.status': 'cancelled' },
+    })
+  })
+
+  it('refuse in the form that the caller of the command reads, with why the step cannot carry it out', async () => {
+    await appendCommands(bus, [{ kind: 'EngineVersionSet', version: REFUSES_UNDERIVABLE }])
+    const rules = { tickSize: priceE18(0n) }
+    const set = await ask({ kind: 'MarketRulesSet', rules, by: 'ada', reason })
+    expect(decodeMarketAnswer(set)).to.deep.equal({
+      ...answered,
+      message: 'a step is not more than 0',
+    })
+    const tooLong = { kind: 'SetLease', owner, seconds: LEASE_MAX_SEC + 1, opens: true } as const
+    expect(await askedForMany(tooLong)).to.have.nested.include({
+      ...answered,
+      'refusal.code': 'command_refused',
     })
   })
 
