@@ -157,15 +157,9 @@ export function decodeCheckpoint(
   versions = checkpointVersions(market),
 ): Checkpoint {
   const parts = messages.slice(0, -1)
-  const seal = assertSealed(parts, messages.at(-1) ?? new Uint8Array())
-  const { first } = versions
-  if (seal.version < first) {
-    throw new CheckpointUnusable(`version ${seal.version}, this build reads from ${first} on`)
-  }
-  assertKnownVersion(`a checkpoint of ${seal.market}`, seal.version, versions)
-  if (seal.market !== market.market) {
-    throw new CheckpointUnusable(`of ${seal.market}, not ${market.market}`)
-  }
+  const bytes = checkBytes(market, versions)
+  for (const part of parts) bytes.take(part)
+  const seal = bytes.close(messages.at(-1) ?? new Uint8Array())
   const read = () => versions.read(seal.version, readParts(parts), 'checkpoint')
   const { head, lists } = orUnusable(read)
   const { commandSeq, feed, term, scalars } = head
@@ -187,8 +181,34 @@ export function orUnusable<T>(decode: () => T): T {
 export interface CheckpointCheck {
   /** Takes the next part. Throws CheckpointUnusable when a start could not decode it. */
   take(part: Uint8Array): void
-  /** Throws CheckpointUnusable unless this is the seal of all that was taken. */
-  close(seal: Uint8Array): void
+  /** What the seal says. Throws CheckpointUnusable unless it is that of all that was taken. */
+  close(seal: Uint8Array): Seal
+}
+
+/**
+ * For a stored checkpoint of any version: whether its bytes are those that were sealed. They were decoded before. `close` throws
+ * as decodeCheckpoint does.
+ */
+export function checkBytes(
+  market: LogMarket,
+  versions: Parameters<typeof assertKnownVersion>[2] = checkpointVersions(market),
+): CheckpointCheck {
+  const hash = createHash('sha256')
+  return {
+    take: (part) => void hash.update(part),
+    close(message) {
+      const seal = assertSeal(message, hash)
+      const { first } = versions
+      if (seal.version < first) {
+        throw new CheckpointUnusable(`version ${seal.version}, this build reads from ${first} on`)
+      }
+      assertKnownVersion(`a checkpoint of ${seal.market}`, seal.version, versions)
+      if (seal.market !== market.market) {
+        throw new CheckpointUnusable(`of ${seal.market}, not ${market.market}`)
+      }
+      return seal
+    },
+  }
 }
 
 /** For a checkpoint that this build has written. */
@@ -204,18 +224,9 @@ export function checkCheckpoint(market: LogMarket): CheckpointCheck {
           for (const row of rows) (codecs.get(list) ?? never).read(row, list)
       })
     },
-    close(message) {
-      const seal = readSeal(message)
-      if (seal === undefined) throw new CheckpointUnusable('no seal at its end')
-      if (!isSealOf(seal, hash, message)) throw new CheckpointUnusable(OTHER_BYTES)
-    },
+    close: (message) => assertSeal(message, hash),
   }
 }
-
-const OTHER_BYTES = 'its bytes are not what was written'
-
-const isSealOf = (seal: Seal, hash: Hash, message: Uint8Array): boolean =>
-  Buffer.from(sealed(seal, hash)).equals(message)
 
 function* readParts(parts: readonly Uint8Array[]): Generator<ReadPart> {
   for (const part of parts) {
@@ -225,11 +236,11 @@ function* readParts(parts: readonly Uint8Array[]): Generator<ReadPart> {
   }
 }
 
-function assertSealed(parts: readonly Uint8Array[], last: Uint8Array): Seal {
-  const seal = readSeal(last)
+/** The seal in a checkpoint's last message, if it is that of all bytes before it. */
+function assertSeal(message: Uint8Array, hash: Hash): Seal {
+  const seal = readSeal(message)
   if (seal === undefined) throw new CheckpointUnusable('no seal at its end')
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  if (!isSealOf(seal, hash, last)) throw new CheckpointUnusable(OTHER_BYTES)
+  if (!Buffer.from(sealed(seal, hash)).equals(message))
+    throw new CheckpointUnusable('its bytes are not what was written')
   return seal
 }

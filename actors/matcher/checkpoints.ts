@@ -3,6 +3,7 @@ import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import { checkpointState } from '../../bus-schemas/checkpoint-state.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
+import type { LogMarket } from '../../bus-schemas/commands.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { Block } from '../../core/engine/change.js'
@@ -12,6 +13,7 @@ import {
   CHECKPOINTS_KEPT,
   listCheckpoints,
   loadCheckpoint,
+  verifyStored,
   writeCheckpoint,
   type StoredCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
@@ -208,7 +210,10 @@ export interface CheckpointerOptions {
   readonly sinceMs: number
   /** The last message of the log whose claims the intake has stored; 0 while that is not known. */
   readonly claimsStoredTo: () => Promise<number>
-  readonly facts: Pick<MatcherFacts, 'checkpointWritten' | 'checkpointFailed' | 'commandsTrimmed'>
+  readonly facts: Pick<
+    MatcherFacts,
+    'checkpointWritten' | 'checkpointFailed' | 'checkpointUnusable' | 'commandsTrimmed'
+  >
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number
 }
@@ -228,21 +233,43 @@ export interface Checkpointer {
   stop(): Promise<void>
 }
 
-/** A checkpoint that cannot be written is no reason to stop a market: it is reported, and the next one is due in time. */
+/**
+ * A checkpoint that cannot be written is no reason to stop a market: it is reported, and the next one is due in time. One that
+ * cannot be used counts as none, so that nothing is deleted before as many as are kept can.
+ */
 export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   const { settings, facts, elapsedMs } = options
-  let kept = options.stored
+  /** Whole, newest first. */
+  let kept: readonly StoredCheckpoint[] = []
+  let unverified = options.stored
   let commands = 0
   let lastAtMs = options.sinceMs
   let writing: Promise<void> | undefined
   let stopped = false
 
+  const isUsable = async (market: LogMarket, stored: StoredCheckpoint): Promise<boolean> => {
+    try {
+      return await verifyStored(options.bus, market, stored, () => stopped)
+    } catch (error) {
+      if (!(error instanceof CheckpointUnusable)) throw error
+      facts.checkpointUnusable(stored, error.message)
+      return false
+    }
+  }
   const write = async (checkpoint: Checkpoint): Promise<void> => {
     const startedAtMs = elapsedMs()
     const written = await writeCheckpoint(options.bus, checkpoint, () => stopped)
     if (written === undefined) return
     facts.checkpointWritten(written, Math.round(elapsedMs() - startedAtMs))
     kept = [written, ...kept].slice(0, CHECKPOINTS_KEPT)
+    // Those of earlier processes count once they are known to be whole.
+    for (const older of unverified) {
+      if (kept.length === CHECKPOINTS_KEPT) break
+      const isWhole = await isUsable(checkpoint.state.identity, older)
+      if (stopped) return
+      if (isWhole) kept = [...kept, older]
+      unverified = unverified.slice(1)
+    }
     await trimBehind(options, kept)
   }
   return {

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  checkBytes,
   checkCheckpoint,
   CheckpointUnusable,
   decodeCheckpoint,
   encodeCheckpoint,
   readPartNumber,
   readSeal,
+  type CheckpointCheck,
 } from '../../bus-schemas/checkpoint.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
@@ -15,6 +17,8 @@ import { MessagesGone, type Bus, type BusMessage } from './bus.js'
 
 /** Checkpoints kept per market; the command log reaches back to the oldest. */
 export const CHECKPOINTS_KEPT = 3
+/** More are stored only where some of them cannot be used. */
+const CHECKPOINTS_LISTED = 4 * CHECKPOINTS_KEPT
 /** Messages of a checkpoint per read. */
 const READ_CHUNK = 64
 /** The pause after a message of a checkpoint, as a multiple of the time it took: orders have the rest of process and bus. */
@@ -38,12 +42,12 @@ export function declareCheckpoints(bus: Bus, market: string): Promise<void> {
   })
 }
 
-/** The newest complete checkpoints, newest first, at most CHECKPOINTS_KEPT. */
+/** The newest complete checkpoints, newest first, at most CHECKPOINTS_LISTED. Whether they are whole is not known yet. */
 export async function listCheckpoints(bus: Bus, market: string): Promise<StoredCheckpoint[]> {
   const stream = checkpointsStream(market)
   const { firstSeq, lastSeq } = await bus.streamState(stream)
   const found: StoredCheckpoint[] = []
-  for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_KEPT;) {
+  for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_LISTED;) {
     const [message] = await readKept(bus, stream, { seq, count: 1 })
     if (message === undefined) break
     const seal = readSeal(message.data)
@@ -111,8 +115,10 @@ export async function writeCheckpoint(
     if (isOver()) return undefined
     const data = buffer.subarray(0, buffer.write(text))
     if (readSeal(data) !== undefined) {
-      const isRead = await readBack(bus, checkpoint, { firstSeq, seal: data, isOver })
-      if (!isRead) return undefined
+      const check = checkCheckpoint(checkpoint.state.identity)
+      if (!(await takeStored(bus, stream, { firstSeq, sealSeq: sealSeq + 1, check, isOver })))
+        return undefined
+      check.close(data)
     }
     sealSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: sealSeq })
     await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
@@ -123,29 +129,42 @@ export async function writeCheckpoint(
   return { firstSeq, sealSeq, commandSeq, storedAtMs: seal.storedAtMs }
 }
 
-interface Unsealed {
-  readonly firstSeq: number
-  /** The seal that is to be written behind its parts. */
-  readonly seal: Uint8Array
+/**
+ * Reads a stored checkpoint beside the work of the process; false when it is over before. Throws CheckpointUnusable when it is
+ * not what was sealed, or of no use to this build.
+ */
+export async function verifyStored(
+  bus: Bus,
+  market: LogMarket,
+  { firstSeq, sealSeq }: StoredCheckpoint,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const stream = checkpointsStream(market.market)
+  const check = checkBytes(market)
+  if (!(await takeStored(bus, stream, { firstSeq, sealSeq, check, isOver }))) return false
+  const [seal] = await readKept(bus, stream, { seq: sealSeq, count: 1 })
+  check.close(seal?.data ?? new Uint8Array())
+  return true
+}
+
+interface Taking extends Pick<StoredCheckpoint, 'firstSeq' | 'sealSeq'> {
+  readonly check: CheckpointCheck
   readonly isOver: () => boolean
 }
 
-/** Decodes the stored parts one by one, as a start would, and then their seal; false when it is over before. */
-async function readBack(
+/** Takes the stored parts one by one, with pauses; false when it is over before. */
+async function takeStored(
   bus: Bus,
-  { market, state }: Checkpoint,
-  { firstSeq, seal, isOver }: Unsealed,
+  stream: string,
+  { firstSeq, sealSeq, check, isOver }: Taking,
 ): Promise<boolean> {
-  const check = checkCheckpoint(state.identity)
-  const endSeq = firstSeq + (readSeal(seal)?.parts ?? 0)
-  for (let seq = firstSeq; seq < endSeq; seq += 1) {
+  for (let seq = firstSeq; seq < sealSeq; seq += 1) {
     if (isOver()) return false
-    const [message] = await readKept(bus, checkpointsStream(market), { seq, count: 1 })
+    const [message] = await readKept(bus, stream, { seq, count: 1 })
     if (message === undefined) throw new CheckpointUnusable('its messages are gone')
     const startedAt = performance.now()
     check.take(message.data)
     await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
   }
-  check.close(seal)
   return true
 }

@@ -38,12 +38,15 @@ describe('the writer of checkpoints', () => {
   let written: StoredCheckpoint[]
   let failures: unknown[]
   let trims: number[]
+  /** Their commands. */
+  let unusable: number[]
   let claims: number
   const running: Checkpointer[] = []
 
   beforeEach(async () => {
     ;[nowMs, elapsedMs, commandSeq, captures] = [1_000, 0, 0, 0]
     ;[written, failures, trims, claims] = [[], [], [], Number.MAX_SAFE_INTEGER]
+    unusable = []
     bus = createMemoryBus({ nowMs: () => nowMs })
     state = openedState()
     await declareCheckpoints(bus, market)
@@ -59,6 +62,7 @@ describe('the writer of checkpoints', () => {
       facts: {
         checkpointWritten: (stored) => written.push(stored),
         checkpointFailed: (error) => failures.push(error),
+        checkpointUnusable: (stored) => unusable.push(stored.commandSeq),
         commandsTrimmed: (firstSeq) => trims.push(firstSeq),
       },
       elapsedMs: () => elapsedMs,
@@ -184,7 +188,8 @@ describe('the writer of checkpoints', () => {
     const took: number[] = []
     const checkpointWritten = (_: StoredCheckpoint, ms: number) => void took.push(ms)
     const checkpointFailed = (error: unknown) => failures.push(error)
-    const facts = { checkpointWritten, checkpointFailed, commandsTrimmed: () => undefined }
+    const [checkpointUnusable, commandsTrimmed] = [() => undefined, () => undefined]
+    const facts = { checkpointWritten, checkpointFailed, checkpointUnusable, commandsTrimmed }
     const checkpointer = writer({ facts })
     const acknowledge = bus.holdAppendAcks()
     elapsedMs = 1_000.4
@@ -214,6 +219,30 @@ describe('the writer of checkpoints', () => {
     const { firstSeq } = await bus.streamState(checkpointsStream(market))
     expect(firstSeq).to.equal(kept[2]?.firstSeq)
     expect([await commandsFrom(), trims]).to.deep.equal([4, [3, 4]])
+  })
+
+  it('counts none of an earlier process that cannot be used, and deletes nothing for it', async () => {
+    const first = writer()
+    await log(9)
+    await write(first, 2)
+    await write(first, 3)
+    const damaged = written[1] as StoredCheckpoint
+    const read: Bus['read'] = async (stream, ...given) =>
+      (await bus.read(stream, ...given)).map((message) => {
+        const isDamaged = stream === checkpointsStream(market) && message.seq === damaged.firstSeq
+        return isDamaged ? { ...message, data: message.data.slice(0, -1) } : message
+      })
+    const next = writer({ bus: { ...bus, read }, stored: await listCheckpoints(bus, market) })
+    await write(next, 5)
+    expect([unusable, trims]).to.deep.equal([[3], []])
+    await write(next, 6)
+    expect([unusable, trims, failures]).to.deep.equal([[3], [3], []])
+    const { firstSeq } = await bus.streamState(checkpointsStream(market))
+    expect(firstSeq).to.equal(written[0]?.firstSeq)
+    // A start finds those that can be used also behind others.
+    expect((await listCheckpoints(bus, market)).map((each) => each.commandSeq)).to.deep.equal([
+      6, 5, 3, 2,
+    ])
   })
 
   it('deletes no command while there are fewer than three', async () => {
