@@ -329,11 +329,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     gate,
   })
   const term = await logs.begin(options.markets)
-  const { lag: indexLag, ...indexGate } = await openIndexGate(
-    options,
-    PROCESS_NAME,
-    options.indexGate,
-  )
+  const { lag: indexLag, ...indexGate } = await openIndexGate(options, PROCESS_NAME)
   const deps = { ...options, gate, commandLogs, underWay: createUnderWay() }
   const intake = createIntake({ ...deps, markets, watch, indexLag })
   const validate = createValidation({ ...options, markets, gate, indexLag })

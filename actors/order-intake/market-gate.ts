@@ -160,9 +160,8 @@ export interface IndexGate extends Subscription {
  * is in memory alone: after a start, the next report counts.
  */
 export async function openIndexGate(
-  { bus, log }: AnswerParts,
+  { bus, log, indexGate: gate }: AnswerParts & { readonly indexGate?: IndexLagGate | undefined },
   queue: string,
-  gate: IndexLagGate | undefined,
 ): Promise<IndexGate> {
   let watch: IndexWatch | undefined = gate && { gate }
   const subscription = await bus.answer(askIndexLag, queue, (data, replyTo) => {

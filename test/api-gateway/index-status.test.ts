@@ -35,7 +35,10 @@ describe('reports on the index', () => {
   }
   const openIntake = async (enforced: boolean | undefined) => {
     const gate = enforced === undefined ? undefined : { enforced, maxBps: 50, maxAgeMs: 300_000 }
-    intake = await openIndexGate({ bus: gateway.bus, log: silentLog }, 'order-intake', gate)
+    intake = await openIndexGate(
+      { bus: gateway.bus, log: silentLog, indexGate: gate },
+      'order-intake',
+    )
   }
   const report = async (sent: unknown = body, more: Record<string, string> = headers) => {
     const { status, text, json } = await gateway.send('POST', PATH, { body: sent, headers: more })
