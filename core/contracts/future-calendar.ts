@@ -96,7 +96,7 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/
 
 /**
  * Reads a calendar: `month-end`, `none`, or expiries such as `2026-12-31T14:00Z` that rise, separated by commas, at most 200 and
- * no two on the same day, because an identifier spells the day alone. Resolves with the problem in one line otherwise.
+ * no two on the same day, because an identifier spells the day alone. Returns the problem in one line otherwise.
  */
 export function readCalendar(text: string): FuturesCalendar | { readonly problem: string } {
   if (text === 'month-end' || text === 'none') return text
@@ -117,7 +117,7 @@ export function readCalendar(text: string): FuturesCalendar | { readonly problem
   return dates
 }
 
-/** NaN for what is no time; a day that its month does not have is none. */
+/** The time of the word in unix seconds; NaN when it is not a time, or its month lacks that day. */
 function secondsOf(word: string): number {
   const ms = DATE.test(word) ? Date.parse(word) : NaN
   const isExact = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(word.slice(0, -1))

@@ -102,8 +102,8 @@ export interface Passed {
 
 /**
  * The order that the incoming one meets next; undefined when there is none, or it stands behind more than PASSED_OVER_MAX that
- * are passed over. Those that could be filled only outside the fill range, or at a price that the chain has refused, do not
- * count.
+ * are passed over. Orders out of reach are left out and not counted: outside the fill range, or at a price that the chain has
+ * refused.
  */
 function nextResting(step: Step, incoming: LiveOrder, passed: Passed): LiveOrder | undefined {
   const { state } = step
@@ -116,8 +116,9 @@ function nextResting(step: Step, incoming: LiveOrder, passed: Passed): LiveOrder
 }
 
 /**
- * Whether the incoming order is to be hidden from this one: it meets others meanwhile (decision B6), and the order is noted. Own
- * orders do not trade before anything else is asked; one that is about to expire leaves instead.
+ * Whether the incoming order passes over this one, because their signers may not match now: it meets others first (decision B6).
+ * Notes the order in `passed` then. Never an own order, which self-trade prevention decides on, nor one that is about to expire,
+ * which leaves the book.
  */
 export function passesOver(
   step: Step,

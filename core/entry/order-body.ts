@@ -48,7 +48,7 @@ export interface OrderBody {
   readonly stp: unknown
   readonly stpScope: unknown
   readonly leaseId: unknown
-  /** Names of fields that look like trading instructions and are none. */
+  /** Names of fields that look like trading instructions but are not. */
   readonly ignored: readonly string[]
 }
 
@@ -145,7 +145,7 @@ export const isOrderId = (text: string): boolean => PLAIN_ID.test(text) || ORDER
 
 const isNewOrderId = (text: string): boolean => PLAIN_ID.test(text) || NEW_ORDER_ID.test(text)
 
-/** Why an id is none of a new order. */
+/** Why a new order cannot have this id. */
 function orderIdFault(text: string): Refusal {
   // Two units are one character at most; a text of any length is not taken apart.
   const isLong = text.length > 2 * MAX_ORDER_ID_LENGTH
@@ -222,7 +222,7 @@ function readSelfTrade({ stp, stpScope }: Sent): Checked<OrderControls> {
   return { ...(leaves && { stp }), ...(stpScope === 'owner' && { stpScope }) }
 }
 
-/** Fields that look like trading instructions and are none here: of other venues, or misspelt. */
+/** Fields that look like trading instructions but are not here: of other venues, or misspelt. */
 const NO_INSTRUCTIONS: ReadonlySet<string> = new Set([
   ...['type', 'order_type', 'orderType', 'ordType', 'exec_inst', 'execInst'],
   ...['timeInForce', 'timeinforce', 'time_inforce', 'tif', 'TIF'],

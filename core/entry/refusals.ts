@@ -241,7 +241,7 @@ export const refusals = {
 export const fieldRequired = (field: string): Refusal =>
   badRequest(`${field.replaceAll('.', '_')}_required`, `${field} is required`, { field })
 
-/** Why an `order_id` is none of a new order; `reason` goes on after the name of the field. */
+/** Refuses the `order_id` of a new order; `reason` follows the field's name. */
 export const orderIdForm = (reason: string): Refusal =>
   badRequest('invalid_order_id', `order_id ${reason}`, { field: 'order_id' })
 

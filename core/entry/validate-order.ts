@@ -266,7 +266,7 @@ interface Seldom extends OrderControls {
 /**
  * An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). An expiry that is
  * more than ten years ahead is taken as it was sent, and is rarely meant (decision C16). A field that looks like a trading
- * instruction and is none did nothing.
+ * instruction but is not one was ignored.
  */
 function warningsOf(
   market: Market,
