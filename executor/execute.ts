@@ -99,11 +99,16 @@ interface Running {
 interface Executing extends ExecuteDeps {
   /** By settlement id: closes the gap between the look-up and the journal. Bounded by the queue. */
   readonly running: Map<string, Running>
+  /** By intent, oldest first: what a refusal knows beside its journaled name. */
+  readonly refusals: Map<string, RefusedSettlement>
 }
+
+/** Most refusals that are remembered; who asks again asks soon, and a node forgets the state behind them too. */
+const MAX_REFUSALS = 10_000
 
 /** Concurrent requests with the same key share one submission. */
 export function createExecute(deps: ExecuteDeps): Executions {
-  const executing: Executing = { ...deps, running: new Map() }
+  const executing: Executing = { ...deps, running: new Map(), refusals: new Map() }
 
   const execute: Execute = async (payload, key) => {
     const call = encodeMatch(payload.match)
@@ -211,7 +216,7 @@ function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> 
   const { state } = recorded
   switch (state.kind) {
     case 'refused':
-      return state
+      return executing.refusals.get(attempt.intentId) ?? state
     case 'displaced':
       return follow(executing, request, submit(executing, request, attempt))
     case 'open':
@@ -227,10 +232,26 @@ function submit(executing: Executing, request: Request, { intentId }: Settlement
   const terms = termsOf(payload.match, call, executing.markets)
   const submission = executing.queue
     .submit({ ...terms, intentId, fingerprint })
+    .then((submitted) => {
+      if (submitted.kind === 'refused') rememberRefusal(executing, intentId, submitted)
+      return submitted
+    })
     .finally(() => executing.running.delete(id))
   const running = { intentId, fingerprint, submission }
   executing.running.set(id, running)
   return running
+}
+
+function rememberRefusal(
+  { refusals }: Executing,
+  intentId: string,
+  refused: RefusedSettlement,
+): void {
+  refusals.set(intentId, refused)
+  for (const oldest of refusals.keys()) {
+    if (refusals.size <= MAX_REFUSALS) return
+    refusals.delete(oldest)
+  }
 }
 
 async function follow(

@@ -71,7 +71,13 @@ describe('a request to settle', () => {
   let taken: boolean
   let guilty: Blame | undefined
   let mark: PriceE18 | undefined | 'unreadable'
-  let asked: { guilty: string[]; marks: number; venue: unknown[]; waited: [string, number][] }
+  let asked: {
+    readonly guilty: string[]
+    readonly at: unknown[]
+    marks: number
+    readonly venue: unknown[]
+    waited: [string, number][]
+  }
   let timeoutMs: number
   let evmNonce: number
 
@@ -83,7 +89,7 @@ describe('a request to settle', () => {
     taken = true
     guilty = undefined
     mark = undefined
-    asked = { guilty: [], marks: 0, venue: [], waited: [] }
+    asked = { guilty: [], at: [], marks: 0, venue: [], waited: [] }
     timeoutMs = 60_000
     evmNonce = 0
     open()
@@ -108,8 +114,9 @@ describe('a request to settle', () => {
           return submission(settlement)
         },
       },
-      findGuilty: (_, revert) => {
+      findGuilty: (_, revert, at) => {
         asked.guilty.push(revert)
+        asked.at.push(at)
         return Promise.resolve({ ...(guilty && { guilty }), codeSigners: [] })
       },
       readMark: () => {
@@ -234,6 +241,31 @@ describe('a request to settle', () => {
     expect(await execute()).to.deep.equal({ ...refused, guilty: 'taker' })
     expect(submitted).to.have.length(1)
     expect(asked).to.deep.include({ guilty: ['TM_FeeTooHigh', 'TM_FeeTooHigh'], venue: [] })
+  })
+
+  it('is judged again in the state in which it was refused, also where no request waited for that', async () => {
+    timeoutMs = 1
+    open()
+    let refuse: (() => void) | undefined
+    const refusal = { revert: 'WERC_CannotBeNegative', onBlock: hashOf(9), spentElsewhere: [7n] }
+    submission = ({ intentId, fingerprint }) =>
+      new Promise((resolve) => {
+        refuse = () => {
+          journal.recordRefusal(intentId, fingerprint, refusal.revert)
+          resolve({ kind: 'refused', ...refusal })
+        }
+      })
+    expect(await execute()).to.have.property('kind', 'unavailable')
+    refuse?.()
+    const answers = [await execute(), await execute()]
+    for (const answer of answers)
+      expect(answer).to.deep.equal({ kind: 'refused', ...refusal, isSpentElsewhere: true })
+    const state = { kind: 'simulated', blockHash: hashOf(9) }
+    expect(asked.at).to.deep.equal([state, state])
+    // Another process has the name alone.
+    open()
+    expect(await execute()).to.deep.equal({ kind: 'refused', revert: refusal.revert })
+    expect(submitted).to.have.length(1)
   })
 
   it('says of a revert who is guilty, and tells the watch of faults when it is the venue', async () => {
