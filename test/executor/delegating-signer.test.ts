@@ -184,6 +184,9 @@ for (const node of NODES) {
         expect(judged(answer)).to.deep.equal({
           ...{ revert: 'OV_InvalidSignature', guilty: attackerIs, code: [world.bob.address] },
         })
+        // A long or slow answer takes no other with it.
+        expect(proxy.asked).to.include('debug_traceTransaction')
+        expect(proxy.batched).to.not.include('debug_traceTransaction')
       })
     }
 

@@ -13,6 +13,8 @@ export interface RpcProxy {
   readonly rpcUrl: string
   /** Methods in the order they came. */
   readonly asked: string[]
+  /** Those of them that came in a batch. */
+  readonly batched: string[]
   /** May be replaced at any time. */
   fateOf: (method: string) => Fate
   stop(): Promise<void>
@@ -31,6 +33,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const proxy: RpcProxy = {
     rpcUrl: '',
     asked: [],
+    batched: [],
     fateOf: () => 'pass',
     stop: () =>
       new Promise((resolve) => {
@@ -44,6 +47,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const parsed = JSON.parse(text) as RpcCall | RpcCall[]
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     proxy.asked.push(...calls.map(({ method }) => method))
+    if (Array.isArray(parsed)) proxy.batched.push(...parsed.map(({ method }) => method))
     const fates = calls.map(({ method }) => proxy.fateOf(method))
     const refusal = fates.find((fate) => typeof fate === 'object' && 'error' in fate)
     if (fates.includes('lose')) throw new Error('lost on the way')

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Writable } from 'node:stream'
 import { ChainUnreachable, createChainClient, orUnreachable } from '../../../chain/reads/client.js'
+import { InvariantBroken } from '../../../core/assert.js'
 import { createLog } from '../../../runtime/process/log.js'
 
 describe('unreachable chain', () => {
@@ -22,5 +23,13 @@ describe('unreachable chain', () => {
     createLog('test', 'info', sink).info({ err: error }, 'line')
     expect(logged).to.include('HTTP request failed')
     expect(logged).to.not.match(/api-key|deadbeef|127\.0\.0\.1/)
+  })
+
+  it('is not what a broken invariant shows, wrapped or not', async () => {
+    const broken = new InvariantBroken('a defect')
+    for (const error of [broken, new Error('viem', { cause: broken })]) {
+      const failed = await orUnreachable('nonce', Promise.reject(error)).catch((e: unknown) => e)
+      expect(failed).to.equal(broken)
+    }
   })
 })
