@@ -73,11 +73,14 @@ async function inBlock(
   return { by, call: { to, data: found.input } }
 }
 
+/** Calls within may be many, and long. */
+const TOP_CALL = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } } as const
+
 interface CallTrace {
   readonly error?: string
   readonly output?: Hex
 }
-type TraceParameters = [Hex, { readonly tracer: 'callTracer' }]
+type TraceParameters = [Hex, typeof TOP_CALL]
 /** viem's types lack the method. */
 interface TraceSchema {
   readonly Parameters: TraceParameters
@@ -110,8 +113,10 @@ async function isOfBatch(client: ChainClient, hash: Hex): Promise<boolean> {
 
 async function byTrace(client: ChainClient, hash: Hex): Promise<string | undefined> {
   try {
-    const params: TraceParameters = [hash, { tracer: 'callTracer' }]
-    const trace = await client.request<TraceSchema>({ method: 'debug_traceTransaction', params })
+    const params: TraceParameters = [hash, TOP_CALL]
+    const method = 'debug_traceTransaction'
+    // What takes too long takes as long again.
+    const trace = await client.request<TraceSchema>({ method, params }, { retryCount: 0 })
     if (trace?.error === undefined) return undefined
     if (trace.output === undefined || trace.output === '0x') {
       return /gas/i.test(trace.error) ? OUT_OF_GAS : revertName('0x')

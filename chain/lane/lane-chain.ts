@@ -47,7 +47,8 @@ export function connectLane(
 ): LaneChain {
   const read = createChainClient(rpcUrl, 'read')
   const submit = createChainClient(rpcUrl, 'submit')
-  // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response.
+  // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response. A trace runs the
+  // code of outsiders, which may be slow.
   const long = createChainClient(rpcUrl, 'long')
   return {
     head: () => orUnreachable('newest block', fetchBlock(read, 'latest')),
@@ -60,7 +61,7 @@ export function connectLane(
       eventPerIntent === undefined
         ? new Map()
         : readEventReceipts(long, { span, mined, event: eventPerIntent }),
-    revertOf: ({ hash, blockNumber }) => explainRevert(read, hash, blockNumber),
+    revertOf: ({ hash, blockNumber }) => explainRevert(long, hash, blockNumber),
     isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
     consumerOf: (evmNonce, head) => findConsumer(read, { from: address, evmNonce, head }),
     gas: createGasReader(read, address),

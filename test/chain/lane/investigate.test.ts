@@ -135,7 +135,7 @@ describe('the name of the revert of a mined transaction', () => {
     expect(await explainRevert(client, HASH, 16n)).to.equal('TM_FeeTooHigh')
     expect(asked.at(-1)).to.deep.equal({
       method: 'debug_traceTransaction',
-      params: [HASH, { tracer: 'callTracer' }],
+      params: [HASH, { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } }],
     })
   })
 

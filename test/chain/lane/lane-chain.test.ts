@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { connectLane } from '../../../chain/lane/lane-chain.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
-import { startNode, type Answering } from './answering-node.js'
+import { startNode, type Answering, type Question } from './answering-node.js'
 
 const FROM = `0x${'aa'.repeat(20)}` as const
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
@@ -121,16 +121,21 @@ describe('the chain as a lane asks it', () => {
   it('finds what used a nonce of its key, and why a transaction reverted', async () => {
     const foreign = { from: FROM, nonce: '0x0', hash: hashOf(5), type: '0x2', input: '0x' }
     const fields = { value: '0x0', gas: '0x1', chainId: '0x1', to: FROM, ...foreign }
-    const chain = await connected(({ method, params }) => {
+    const { rpcUrl, bodies, ...node } = await startNode(({ method, params }) => {
       if (method === 'eth_getTransactionCount') return Number(params[1]) >= 3 ? '0x1' : '0x0'
       if (method === 'eth_getBlockByNumber') return { ...blockOf(3), transactions: [fields] }
       if (method === 'eth_getTransactionByHash') return fields
       return { error: 'out of gas' }
     })
+    stop = node.stop
+    const chain = connectLane(rpcUrl, FROM)
     const found = { hash: hashOf(5), blockNumber: 3n, blockHash: hashOf(3) }
     const call = { to: FROM, data: '0x' }
     expect(await chain.consumerOf(0, 9n)).to.deep.equal({ by: found, call })
     const receipt = { ...found, status: 'reverted', to: null, logs: [] } as const
     expect(await chain.revertOf(receipt)).to.equal('out of gas')
+    // A long or slow trace takes no other answer with it.
+    const traces = bodies.filter((body) => (body as Question).method === 'debug_traceTransaction')
+    expect(traces).to.have.length(1)
   })
 })
