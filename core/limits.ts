@@ -15,6 +15,7 @@ export const NEW_ORDER_ID_PATTERN: typeof values.NEW_ORDER_ID_PATTERN =
   '^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}]{1,128}$'
 export const FRAME_NONCE_PATTERN: typeof values.FRAME_NONCE_PATTERN =
   '^[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,128}$'
+export const LEASE_ID_PATTERN: typeof values.LEASE_ID_PATTERN = '^[0-9a-f]{32}([0-9a-f]{8})?$'
 export const MAX_CANCEL_REASON_LENGTH: typeof values.MAX_CANCEL_REASON_LENGTH = 128
 export const CANCEL_REASON_PATTERN: typeof values.CANCEL_REASON_PATTERN =
   '^[^\\p{Cc}\\p{Cs}]{0,128}$'

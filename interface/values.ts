@@ -215,10 +215,13 @@ export const cancelReason = z
     description: 'Kept as `cancel_reason`; default `unspecified`. No control characters.',
   })
 
+/** The lease of an owner's sockets, or the part of one socket. */
+export const LEASE_ID_PATTERN = '^[0-9a-f]{32}([0-9a-f]{8})?$'
+
 /** Of a socket: what its orders end with. */
 export const leaseId = z
   .string()
-  .regex(/^[0-9a-f]{32}([0-9a-f]{8})?$/)
+  .regex(new RegExp(LEASE_ID_PATTERN))
   .meta({ id: 'LeaseId', description: 'Made by the venue for one socket.' })
 
 // Query parameters arrive as text.

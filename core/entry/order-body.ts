@@ -3,6 +3,7 @@ import { parseInteger } from '../decimal.js'
 import type { PostOnly, SelfTradePrevention, TimeInForce } from '../engine/order.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
 import {
+  LEASE_ID_PATTERN,
   MAX_ORDER_ID_LENGTH,
   NEW_ORDER_ID_PATTERN,
   ORDER_ID_PATTERN,
@@ -165,8 +166,7 @@ const malformedInteger = (fields: JsonFields, name: string): { readonly refusal:
   refusal: invalidInteger(name, fields[name]),
 })
 
-/** The lease of an owner's sockets as the fan-out names it, or the part of one socket. */
-const LEASE_ID = /^[0-9a-f]{32}([0-9a-f]{8})?$/
+const LEASE_ID = new RegExp(LEASE_ID_PATTERN)
 
 export const isLeaseId = (value: unknown): value is string =>
   typeof value === 'string' && LEASE_ID.test(value)
