@@ -11,7 +11,7 @@ import { answerBalances, answerOrderFacts } from './answers.js'
 import { createBalances } from './balances.js'
 import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
-import { createLeaseKeeper } from './lease-keeper.js'
+import { createLeaseKeeper, KEEP_EVERY_MS } from './lease-keeper.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
 import { startServer } from './server.js'
@@ -67,6 +67,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
   const authenticate = await openAuthenticate({ bus, words, nowMs })
   const leases = createLeaseKeeper({ bus, log })
+  const keeping = setInterval(() => leases.keep(), KEEP_EVERY_MS)
   const feeds = new Map<string, MarketFeed>()
   /** Before the server listens there is no client to tell. */
   let tellClients: (feed: MarketFeed) => void = () => undefined
@@ -123,6 +124,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     await Promise.all(answers.map((answer) => answer.stop()))
     venue.balances.stop()
     await server.stop()
+    clearInterval(keeping)
     await leases.stop()
     await Promise.all([...feeds.values()].map((feed) => feed.stop()))
   }

@@ -1,24 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CancelsAnswer, CancelsKind } from '../../bus-schemas/cancels.js'
 import type { Address } from '../../core/action.js'
-import { leaseOf } from '../../core/engine/lease-id.js'
+import { leaseOf, partOf } from '../../core/engine/lease-id.js'
 import type { Order } from '../../core/engine/order.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { askOneMarket } from '../../runtime/bus/ask-intake.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Running } from '../../runtime/process/process.js'
 import { MAX_LEASES } from './limits.js'
 
-const RETRY_MS = 1_000
+/** How often `keep` is to be called: a market that did not answer is asked again as soon. */
+export const KEEP_EVERY_MS = 500
 
 /** The part of a lease that one socket holds. */
 export interface HeldPart {
   /** What the orders of the socket name. */
   readonly leaseId: string
-  /** How long they outlive the process, for all sockets of the owner: the least that one of them has asked for. */
+  /** How long they outlive the process at most, for all sockets of the owner. */
   seconds(): number
   /** The socket is gone: its orders are cancelled, and those that are still on their way when they come. */
   leave(): void
@@ -35,15 +34,17 @@ export interface PartOptions {
 
 /**
  * The leases that this process keeps: one for an owner, however many of the owner's sockets ask. It is written when the first
- * one asks, when one asks for less time, and when half of it is spent.
+ * one asks, when one asks for less time, and when half of it is spent: for the least that an open socket has asked for.
  */
 export interface LeaseKeeper extends Running {
-  /** Resolves once every market holds the lease; undefined when one does not, or there are too many owners. */
+  /** Resolves once every market holds the lease for no longer than asked; undefined when one does not, or there are too many owners. */
   hold(options: PartOptions): Promise<HeldPart | undefined>
   /** A market is listed from now on: every lease is opened there, however often that takes. */
   widen(market: string): void
   /** A market has taken an order under a lease. */
   onPlaced(market: string, order: Order): void
+  /** Writes what is half spent, and asks again where a market did not answer. */
+  keep(): void
   /** Asks every market; undefined for one that does not answer. */
   readonly ask: Ask
 }
@@ -53,6 +54,8 @@ export interface LeaseKeeperOptions {
   readonly log: Logger
   /** Most owners at once. */
   readonly maxLeases?: number
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
 }
 
 /** What is asked of each market. */
@@ -67,23 +70,47 @@ type Ask = (asking: Asking) => Promise<(CancelsAnswer | undefined)[]>
 
 /** One part of a lease. */
 interface Part {
+  /** What its socket has asked for. */
+  readonly seconds: number
   readonly onEnded: () => void
   /** Markets that have taken an order under it. */
   readonly markets: Set<string>
 }
 
-/** A lease in the logs of these markets. */
+/** A lease in the log of one market. */
+interface InMarket {
+  isOpen: boolean
+  /** The longest for which the market may hold it: what it has written last, or what it was asked for since. */
+  seconds: number
+  /** When half of it is spent, in monotonic milliseconds. */
+  dueMs: number
+  writing: Promise<void> | undefined
+}
+
+/** Orders of one market under a part that is gone. */
+interface Ending {
+  readonly leaseId: string
+  readonly market: string
+  isAsked: boolean
+  /** Whether one may have come since the market was asked. */
+  isLeft: boolean
+}
+
 interface Held {
   readonly owner: Address
   readonly leaseId: string
-  /** By what follows the lease's id in theirs; those of sockets that are gone are not among them. */
+  /** By their id; those of sockets that are gone are not among them. */
   readonly parts: Map<string, Part>
+  readonly markets: Map<string, InMarket>
+  /** By part and market; no more than have taken an order and do not answer. */
+  readonly endings: Map<string, Ending>
+  /** The least of its parts. */
   seconds: number
-  markets: readonly string[]
-  timer: NodeJS.Timeout | undefined
-  /** Whether all markets have opened it. */
-  opened: Promise<boolean>
   made: number
+}
+
+interface LeaseTerms extends Pick<Held, 'owner' | 'leaseId' | 'seconds'> {
+  readonly market: string
 }
 
 export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
@@ -110,34 +137,48 @@ class Keeper implements LeaseKeeper {
     )
 
   async hold({ owner, seconds, markets, onEnded }: PartOptions): Promise<HeldPart | undefined> {
-    const held = this.#byOwner.get(owner) ?? this.#begin(owner, seconds, markets)
+    const held = this.#byOwner.get(owner) ?? this.#begin(owner, markets)
     if (held === undefined) return undefined
     held.made += 1
-    const suffix = held.made.toString(16).padStart(8, '0')
-    held.parts.set(suffix, { onEnded, markets: new Set() })
-    const isHeld = (await held.opened) && (await this.#shorten(held, seconds))
-    if (isHeld && held.parts.has(suffix)) {
-      return {
-        leaseId: held.leaseId + suffix,
-        seconds: () => held.seconds,
-        leave: () => this.#leave(held, suffix),
-      }
+    const leaseId = partOf(held.leaseId, held.made)
+    held.parts.set(leaseId, { seconds, onEnded, markets: new Set() })
+    reckon(held)
+    let isHeld = false
+    try {
+      isHeld = (await this.#holdAtMost(held, seconds)) && held.parts.has(leaseId)
+    } finally {
+      if (!isHeld) this.#leave(held, leaseId)
     }
-    this.#leave(held, suffix)
-    return undefined
+    if (!isHeld) return undefined
+    return {
+      leaseId,
+      seconds: () => Math.max(held.seconds, ...Array.from(held.markets.values(), mostOf)),
+      leave: () => this.#leave(held, leaseId),
+    }
   }
 
   widen(market: string): void {
-    for (const held of this.#byId.values()) this.#report(held, this.#openLater(held, market))
+    for (const held of this.#byId.values()) {
+      if (held.markets.has(market)) continue
+      held.markets.set(market, unopened())
+      this.#report(held, this.#writeDue(held))
+    }
   }
 
   onPlaced(market: string, { owner, leaseId = '' }: Order): void {
     const held = this.#byId.get(leaseOf(leaseId))
     if (held === undefined || held.owner !== owner) return
-    const part = held.parts.get(leaseId.slice(held.leaseId.length))
+    const part = held.parts.get(leaseId)
     if (part !== undefined) part.markets.add(market)
     // It was on its way when its socket was closed.
-    else if (leaseId !== held.leaseId) this.#endPart(held, leaseId, [market])
+    else if (leaseId !== held.leaseId) this.#endPart(held, leaseId, market)
+  }
+
+  keep(): void {
+    for (const held of this.#byId.values()) {
+      this.#report(held, this.#writeDue(held))
+      for (const ending of held.endings.values()) this.#report(held, this.#endOrders(held, ending))
+    }
   }
 
   async stop(): Promise<void> {
@@ -145,104 +186,107 @@ class Keeper implements LeaseKeeper {
     await Promise.all(this.#ending)
   }
 
-  #begin(owner: Address, seconds: number, markets: readonly string[]): Held | undefined {
+  #begin(owner: Address, markets: readonly string[]): Held | undefined {
     const { maxLeases = MAX_LEASES } = this.#options
     if (this.#byOwner.size >= maxLeases) return undefined
+    const leaseId = randomBytes(16).toString('hex')
     const held: Held = {
-      ...{ owner, leaseId: randomBytes(16).toString('hex'), parts: new Map(), seconds, markets },
-      ...{ timer: undefined, opened: Promise.resolve(false), made: 0 },
+      ...{ owner, leaseId, parts: new Map(), endings: new Map(), seconds: 0, made: 0 },
+      markets: new Map(markets.map((market) => [market, unopened()])),
     }
     this.#byOwner.set(owner, held)
-    this.#byId.set(held.leaseId, held)
-    held.opened = this.#open(held)
+    this.#byId.set(leaseId, held)
     return held
   }
 
-  async #open(held: Held): Promise<boolean> {
-    const answers = await this.#askFor('open_lease', held).catch((error: unknown) => {
-      this.#options.log.error({ err: error, lease: held.leaseId }, 'a lease could not be opened')
-      return [undefined]
-    })
-    const isOpen = this.#isHeld(held) && answers.every((each) => each?.kind === 'lease')
-    // Also when it was dropped meanwhile: the question that opened it may have come later than the one that ended it.
-    if (isOpen) this.#renewLater(held)
-    else this.#drop(held)
-    return isOpen
+  /** Whether all markets hold it for at most so long, once that is known. */
+  async #holdAtMost(held: Held, seconds: number): Promise<boolean> {
+    const markets = (): InMarket[] => [...held.markets.values()]
+    const isShort = (): boolean => markets().every((it) => it.isOpen && it.seconds <= seconds)
+    // What is being written may be what was asked for before.
+    await Promise.all(markets().flatMap(({ writing }) => writing ?? []))
+    if (this.#isHeld(held) && !isShort()) await this.#writeDue(held)
+    return this.#isHeld(held) && isShort()
   }
 
-  /** Writes the lease at once for a socket that has asked for less; true when all markets hold it as short. */
-  async #shorten(held: Held, seconds: number): Promise<boolean> {
-    if (held.seconds <= seconds) return true
-    held.seconds = seconds
-    clearTimeout(held.timer)
-    return (await this.#renew(held)) && this.#isHeld(held)
+  /** Writes it where it is not open, longer than the least of its parts, or half spent; joins what is being written there. */
+  async #writeDue(held: Held): Promise<void> {
+    const now = this.#elapsedMs()
+    const writing: Promise<void>[] = []
+    for (const [market, it] of held.markets) {
+      if (it.isOpen && it.seconds <= held.seconds && now < it.dueMs) continue
+      it.writing ??= this.#write(held, market, it).finally(() => (it.writing = undefined))
+      writing.push(it.writing)
+    }
+    await Promise.all(writing)
   }
 
-  /** What is in the log holds for twice as long as it takes until it is written again. */
-  #renewLater(held: Held, inMs = held.seconds * 500): void {
-    clearTimeout(held.timer)
-    held.timer = setTimeout(() => this.#report(held, this.#renew(held)), inMs)
+  async #write(held: Held, market: string, it: InMarket): Promise<void> {
+    const { owner, leaseId, seconds } = held
+    const terms = { owner, leaseId, seconds, market }
+    const kind = it.isOpen ? 'renew_lease' : 'open_lease'
+    const askedMs = this.#elapsedMs()
+    it.seconds = Math.max(it.seconds, seconds)
+    const answer = await this.#askFor(kind, terms)
+    if (!this.#isHeld(held)) {
+      // The question that opened it may have come later than the one that ended it.
+      if (!it.isOpen) await this.#askFor('end_lease', terms)
+    } else if (answer?.kind === 'lease') {
+      it.isOpen = true
+      it.seconds = seconds
+      it.dueMs = askedMs + seconds * 500
+    } else if (hasEnded(answer)) this.#end(held)
   }
 
-  /** Whether all markets hold it anew. */
-  async #renew(held: Held): Promise<boolean> {
-    const answers = await this.#askFor('renew_lease', held)
-    if (!this.#isHeld(held)) return false
-    const hasEnded = answers.some((each) => codeOf(each) === cancelsRefusals.leaseEnded.code)
-    const isRenewed = answers.every((each) => each?.kind === 'lease')
-    if (hasEnded) this.#end(held)
-    else this.#renewLater(held, isRenewed ? undefined : RETRY_MS)
-    return isRenewed
-  }
-
-  /** It has ended in one market: in the others it ends as well. */
+  /** Ends the lease in every market, because it has ended in one of them, and tells the sockets. */
   #end(held: Held): void {
     const parts = [...held.parts.values()]
     this.#drop(held)
     for (const { onEnded } of parts) onEnded()
   }
 
-  /** Asks a market again until it has opened the lease; one that has ended meanwhile is ended there as well. */
-  async #openLater(held: Held, market: string): Promise<void> {
-    while (this.#isHeld(held) && !held.markets.includes(market)) {
-      const [answer] = await this.#askFor('open_lease', { ...held, markets: [market] })
-      if (!this.#isHeld(held)) {
-        return void (await this.#askFor('end_lease', { ...held, markets: [market] }))
-      }
-      if (answer?.kind === 'lease') held.markets = [...new Set([...held.markets, market])]
-      else await delay(RETRY_MS, undefined, { ref: false })
-    }
-  }
-
-  #leave(held: Held, suffix: string): void {
-    const part = held.parts.get(suffix)
+  #leave(held: Held, leaseId: string): void {
+    const part = held.parts.get(leaseId)
     if (part === undefined) return
-    held.parts.delete(suffix)
-    if (held.parts.size === 0) this.#drop(held)
-    else if (this.#isHeld(held)) this.#endPart(held, held.leaseId + suffix, [...part.markets])
+    held.parts.delete(leaseId)
+    if (held.parts.size === 0) return this.#drop(held)
+    reckon(held)
+    for (const market of part.markets) this.#endPart(held, leaseId, market)
   }
 
-  /** Has the orders under one part cancelled, however often that takes: the lease is renewed for the others meanwhile. */
-  #endPart(held: Held, leaseId: string, markets: readonly string[]): void {
-    const end = async (): Promise<void> => {
-      let left = markets
-      while (this.#isHeld(held) && left.length > 0) {
-        const asked = left
-        const answers = await this.#askFor('end_lease', { ...held, leaseId, markets: asked })
-        left = asked.filter((_, at) => answers[at] === undefined || answers[at].kind === 'refused')
-        if (left.length > 0) await delay(RETRY_MS, undefined, { ref: false })
-      }
+  /** Has the orders under one part cancelled in a market, however often that takes: the lease is renewed for the others meanwhile. */
+  #endPart(held: Held, leaseId: string, market: string): void {
+    const key = `${leaseId} ${market}`
+    const ending = held.endings.get(key) ?? { leaseId, market, isAsked: false, isLeft: true }
+    ending.isLeft = true
+    held.endings.set(key, ending)
+    this.#report(held, this.#endOrders(held, ending))
+  }
+
+  /** Asks once at a time, and again for an order that came meanwhile. */
+  async #endOrders(held: Held, ending: Ending): Promise<void> {
+    if (ending.isAsked) return
+    const { leaseId, market } = ending
+    ending.isAsked = true
+    let isAnswered = true
+    while (isAnswered && ending.isLeft && this.#isHeld(held)) {
+      ending.isLeft = false
+      const answer = await this.#askFor('end_lease', { ...held, leaseId, market })
+      isAnswered = answer !== undefined && answer.kind !== 'refused'
     }
-    this.#report(held, end())
+    ending.isAsked = false
+    if (isAnswered) held.endings.delete(`${leaseId} ${market}`)
+    else ending.isLeft = true
   }
 
   /** Ends it with its orders. */
   #drop(held: Held): void {
-    clearTimeout(held.timer)
     held.parts.clear()
     this.#byId.delete(held.leaseId)
     if (this.#byOwner.get(held.owner) === held) this.#byOwner.delete(held.owner)
-    const asked = this.#askFor('end_lease', held).catch((error: unknown) => {
+    const markets = [...held.markets.keys()]
+    const ending = markets.map((market) => this.#askFor('end_lease', { ...held, market }))
+    const asked = Promise.all(ending).catch((error: unknown) => {
       // It ends by itself when its time is over.
       this.#options.log.warn({ err: error, lease: held.leaseId }, 'a lease could not be ended')
     })
@@ -250,15 +294,22 @@ class Keeper implements LeaseKeeper {
     void asked.then(() => this.#ending.delete(asked))
   }
 
+  #elapsedMs(): number {
+    const { elapsedMs = () => performance.now() } = this.#options
+    return elapsedMs()
+  }
+
   #isHeld(held: Held): boolean {
     return this.#byId.get(held.leaseId) === held
   }
 
-  #askFor(
+  async #askFor(
     kind: CancelsKind,
-    { owner, leaseId, seconds, markets }: Pick<Held, 'owner' | 'leaseId' | 'seconds' | 'markets'>,
-  ): ReturnType<Ask> {
-    return this.ask({ kind, owner, markets, body: { lease_id: leaseId, seconds } })
+    { owner, leaseId, seconds, market }: LeaseTerms,
+  ): Promise<CancelsAnswer | undefined> {
+    const body = { lease_id: leaseId, seconds }
+    const [answer] = await this.ask({ kind, owner, markets: [market], body })
+    return answer
   }
 
   /** A lease that cannot be kept has ended. */
@@ -270,5 +321,13 @@ class Keeper implements LeaseKeeper {
   }
 }
 
-const codeOf = (answer: CancelsAnswer | undefined): string | undefined =>
-  answer?.kind === 'refused' ? answer.refusal.code : refusals.cancelTarget.code
+const unopened = (): InMarket => ({ isOpen: false, seconds: 0, dueMs: 0, writing: undefined })
+
+const mostOf = ({ seconds }: InMarket): number => seconds
+
+function reckon(held: Held): void {
+  held.seconds = Math.min(...Array.from(held.parts.values(), ({ seconds }) => seconds))
+}
+
+const hasEnded = (answer: CancelsAnswer | undefined): boolean =>
+  answer?.kind === 'refused' && answer.refusal.code === cancelsRefusals.leaseEnded.code

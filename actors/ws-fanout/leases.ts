@@ -46,10 +46,17 @@ export function createSocketLeases(
     connection.send(errorFrame('lease_ended'))
   }
   const onDisconnect = async (owner: Address, { reqId, seconds }: LeaseTerms): Promise<void> => {
-    holding ??= keeper.hold({ owner, seconds, markets: socket.listedMarkets(), onEnded })
-    const part = await holding
+    const asked = (holding ??= keeper.hold({
+      ...{ owner, seconds, markets: socket.listedMarkets(), onEnded },
+    }))
+    let part: HeldPart | undefined
+    try {
+      part = await asked
+    } finally {
+      // Another one may be asked for.
+      if (part === undefined && holding === asked) holding = undefined
+    }
     if (isOver) return part?.leave()
-    if (part === undefined) holding = undefined
     own = part
     connection.send(
       part === undefined

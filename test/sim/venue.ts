@@ -21,7 +21,7 @@ import { createBalances } from '../../actors/ws-fanout/balances.js'
 import { createBalancesChannel } from '../../actors/ws-fanout/balances-channel.js'
 import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../actors/ws-fanout/replay.js'
-import { createLeaseKeeper } from '../../actors/ws-fanout/lease-keeper.js'
+import { createLeaseKeeper, KEEP_EVERY_MS } from '../../actors/ws-fanout/lease-keeper.js'
 import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
@@ -224,6 +224,7 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
       balances: createBalancesChannel({ balances, listedFeeds, nowMs: Date.now }),
     }
     const leases = createLeaseKeeper({ bus, log })
+    const keeping = setInterval(() => leases.keep(), KEEP_EVERY_MS)
     const findFeed = (name: string) => feeds[markets.findIndex(({ market }) => market === name)]
     return {
       face: {
@@ -238,6 +239,7 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
       },
       stop: async () => {
         venue.balances.stop()
+        clearInterval(keeping)
         await leases.stop()
         await Promise.all(feeds.map((feed) => feed.stop()))
         await bus.close()

@@ -7,17 +7,19 @@ import {
 } from '../../../bus-schemas/cancels.js'
 import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askCancels, askPlaceOrder } from '../../../bus-schemas/subjects.js'
+import { createSocketLeases } from '../../../actors/ws-fanout/leases.js'
 import { cancelsRefusals } from '../../../core/entry/order-refusals.js'
 import { refusals } from '../../../core/entry/refusals.js'
+import { LEASE_ID_PATTERN } from '../../../interface/values.js'
 import { addressOf, alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'
 import { aFuture, anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
+import { silentLog } from '../../support/intake-stage.js'
 import { declareFeed, startRig, type FanOutRig } from '../../support/fan-out-rig.js'
 import type { Frame, SocketClient } from '../../support/socket-client.js'
 
-const LEASE_ID = /^[0-9a-f]{40}$/
 /** The lease of which a socket holds a part. */
 const leaseOf = ({ lease_id: leaseId = '' }: Frame): string => leaseId.slice(0, 32)
 const ENDS_AT_MS = Date.parse('2026-11-21T10:01:00Z')
@@ -58,7 +60,7 @@ describe('leases of sockets', () => {
     const client = await authenticated()
     const opened = await reply(client, { op: 'cancel_on_disconnect' })
     expect(opened).to.include({ type: 'lease', seconds: 30 })
-    expect(opened.lease_id).to.match(LEASE_ID)
+    expect(opened.lease_id).to.match(new RegExp(LEASE_ID_PATTERN)).and.have.length(40)
     // It is asked for once.
     expect(await reply(client, { op: 'cancel_on_disconnect', seconds: 60 })).to.deep.equal(opened)
     client.ws.terminate()
@@ -195,14 +197,38 @@ describe('leases of sockets', () => {
     await eventually(() => kinds().includes('end_lease'))
   })
 
-  it('writes a lease again when half of it is spent, and says when it has ended', async function () {
+  it('asks for one again after what broke when it was asked for', async () => {
+    const sent: string[] = []
+    const part = { leaseId: 'held', seconds: () => 30, leave: () => undefined }
+    const asked = [Promise.reject(new Error('no bus')), Promise.resolve(part)]
+    const socket = {
+      connection: { send: (frame: string) => sent.push(frame) },
+      findMarket: () => undefined,
+      listedMarkets: () => ['M'],
+    }
+    const keeper = {
+      hold: () => asked.shift() ?? Promise.resolve(undefined),
+      ask: () => Promise.resolve([]),
+    }
+    const leases = createSocketLeases(keeper, socket, silentLog)
+    const request = () =>
+      leases.request({ op: 'cancel_on_disconnect', reqId: 'q', fields: {} }, addressOf(alicesKey))
+    request()
+    await eventually(() => sent.length === 1)
+    expect(sent[0]).to.include('lease_failed')
+    request()
+    await eventually(() => sent.length === 2)
+    expect(sent[1]).to.include('"lease_id":"held"')
+    expect(leases.leaseId()).to.equal('held')
+  })
+
+  it('writes a lease again when half of it is spent, and says when it has ended', async () => {
     const client = await authenticated()
-    await reply(client, { op: 'cancel_on_disconnect', seconds: 10 })
-    await eventually(() => kinds().includes('renew_lease'), 30_000)
     answer = ({ kind }) =>
       kind === 'renew_lease'
         ? { kind: 'refused', refusal: cancelsRefusals.leaseEnded }
         : { kind: 'lease', ends_at_ms: ENDS_AT_MS }
+    await reply(client, { op: 'cancel_on_disconnect', seconds: 10 })
     const ended = await client.next(({ code }) => code === 'lease_ended')
     assertDocumented(ended)
     await eventually(() => kinds().includes('end_lease'))
