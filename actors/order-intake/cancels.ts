@@ -183,7 +183,7 @@ async function cancelOrders(
   const ids = [...new Set(named)]
   const placed = ids
     .filter((id) => registry.findOrder(id) === undefined)
-    .map((id) => underWay.waitForId(owner, id))
+    .map((id) => underWay.waitForId(owner, id, market))
   if (placed.includes('too_many')) {
     return { answer: { kind: 'refused', refusal: refusals.cancelTarget } }
   }

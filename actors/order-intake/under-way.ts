@@ -2,7 +2,7 @@ import type { Address } from '../../core/action.js'
 import { parseInteger } from '../../core/decimal.js'
 import { asJsonObject, parseAddress } from '../../core/json.js'
 
-/** Most requests that wait for the placements of one order: each holds a place among all requests in flight. */
+/** Most requests of one kind that wait for the placements of one order: each holds a place among all requests in flight. */
 const MAX_WAITING = 16
 
 /** Decides a request by its body; the rest is what else it came with. */
@@ -21,12 +21,14 @@ export interface UnderWay {
     decide: Decide<Rest, Decided>,
   ): Decide<Rest, Decided>
   waitForNonce(owner: Address, nonce: bigint): Waiting
-  waitForId(owner: Address, orderId: string): Waiting
+  /** A list of ids is asked of each market: the requests of one do not count for another. */
+  waitForId(owner: Address, orderId: string, market: string): Waiting
 }
 
 interface Deciding {
   readonly placements: Set<Promise<unknown>>
-  waiting: number
+  /** Requests that wait, by the market whose list they are of; under no name those of the nonce. */
+  readonly waiting: Map<string, number>
 }
 
 /**
@@ -38,19 +40,21 @@ export function createUnderWay(): UnderWay {
   const add = (name: string, placement: Promise<unknown>): void => {
     const known = byName.get(name)
     if (known !== undefined) known.placements.add(placement)
-    else byName.set(name, { placements: new Set([placement]), waiting: 0 })
+    else byName.set(name, { placements: new Set([placement]), waiting: new Map() })
   }
   const remove = (name: string, placement: Promise<unknown>): void => {
     const known = byName.get(name)
     known?.placements.delete(placement)
     if (known?.placements.size === 0) byName.delete(name)
   }
-  const waitFor = (name: string): Waiting => {
+  const waitFor = (name: string, market = ''): Waiting => {
     const known = byName.get(name)
     if (known === undefined) return undefined
-    if (known.waiting >= MAX_WAITING) return 'too_many'
-    known.waiting += 1
-    return Promise.allSettled(known.placements).finally(() => (known.waiting -= 1))
+    const { placements, waiting } = known
+    const count = (): number => waiting.get(market) ?? 0
+    if (count() >= MAX_WAITING) return 'too_many'
+    waiting.set(market, count() + 1)
+    return Promise.allSettled(placements).finally(() => waiting.set(market, count() - 1))
   }
   return {
     during:
@@ -66,7 +70,7 @@ export function createUnderWay(): UnderWay {
         }
       },
     waitForNonce: (owner, nonce) => waitFor(nonceName(owner, nonce)),
-    waitForId: (owner, orderId) => waitFor(idName(owner, orderId)),
+    waitForId: (owner, orderId, market) => waitFor(idName(owner, orderId), market),
   }
 }
 

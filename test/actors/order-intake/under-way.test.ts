@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createUnderWay } from '../../../actors/order-intake/under-way.js'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import type { SignatureVerdict } from '../../../chain/signing/verify-signature.js'
 import { askOneMarket } from '../../../runtime/bus/ask-intake.js'
@@ -124,6 +125,21 @@ describe('orders on their way through the intake', () => {
       Array.from({ length: 15 }, () => '404 active_order_not_found'),
     )
     expect(await cancel(body.nonce)).to.equal('404 active_order_not_found')
+  })
+
+  it('let a list wait in each market, however many markets there are', async () => {
+    const underWay = createUnderWay()
+    const { order_id, nonce } = await signedBody()
+    let end = (): void => undefined
+    const place = underWay.during(() => new Promise<void>((resolve) => (end = resolve)))
+    const placed = place({ owner_address, order_id, nonce })
+    const waitIn = (market: string) => underWay.waitForId(owner_address, order_id, market)
+    const lists = Array.from({ length: 17 }, (_, n) => waitIn(`market ${n}`))
+    expect(lists).to.not.include('too_many')
+    expect(Array.from({ length: 16 }, () => waitIn('market 0')).at(-1)).to.equal('too_many')
+    end()
+    await Promise.all([placed, ...lists])
+    expect(waitIn('market 0')).to.equal(undefined)
   })
 
   it('are replaced once they are placed', async () => {
