@@ -108,8 +108,8 @@ interface AnsweredRefusal {
 }
 
 /**
- * What the sender of a repeat is told: the refusal with the stored order, or, while the market may not have decided that order,
- * that nothing is known (decision B15). The first submission may still be in flight, so this waits for its projection.
+ * The answer to a placement that was sent before: the refusal with the stored order. Without an order where the read model shows
+ * the market's decision and no such order. `outcome_unknown` when it shows neither within REPEAT_WAIT_MS (decision B15).
  */
 export async function refusalOfRepeat(
   deps: GatewayDeps,

@@ -144,13 +144,13 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     heard(taken) {
       const { streamSeq, lastNo } = taken
       const { term } = writing
-      // Of a matcher that starts again the feed holds more than it has taken.
+      // A matcher that has started again first reports an older position than the one before it.
       if (streamSeq > (heard?.streamSeq ?? 0)) heard = taken
       if (term !== undefined && termOf(lastNo) > term.numbers.term) {
         throw new Fenced(`${market} takes commands of term ${termOf(lastNo)} of another intake`)
       }
       const known = registry.folded(market)
-      // Up to there the market has taken no command that is not folded.
+      // With the same last command, the registry has folded everything up to this position.
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
         registry.fold(market, [], { streamSeq, lastNo })
       }

@@ -10,7 +10,10 @@ const MAX_KNOWN = 100_000
 export interface KnownLeases {
   /** Notes a command that is in the market's log. */
   logged(market: string, command: Command): void
-  /** When the lease that is in the log ends, where that is no later than asked for and half of the time that is asked for is left. */
+  /**
+   * The end, in unix milliseconds, of a lease that need not be written again: it ends no later than the renewal asks for, and more
+   * than half of the renewal's time is left. Undefined when it must be written.
+   */
   unspent(market: string, renewal: Renewal): number | undefined
   /**
    * Whether an owner who has never placed an order may set one in the market: anyone can make keys, and a market has a bounded
