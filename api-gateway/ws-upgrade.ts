@@ -7,6 +7,7 @@ import {
   requestIdOf,
 } from '../runtime/http/connections.js'
 import { refusals, refuse as refusalOf, type Refusal } from '../core/entry/refusals.js'
+import { RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import { takeUpgrades } from '../runtime/http/server.js'
 import type { Logger } from '../runtime/process/log.js'
 
@@ -110,7 +111,11 @@ interface Upgrade {
 const refuseUpgrade = (
   { request, client }: Pick<Upgrade, 'request' | 'client'>,
   refusal: Refusal,
-) => endWithRefusal(client, refusal, { requestId: requestIdOf(request.headers) })
+) =>
+  endWithRefusal(client, refusal, {
+    requestId: requestIdOf(request.headers),
+    ...(refusal.status === 503 && { headers: { 'Retry-After': `${RETRY_AFTER_SEC}` } }),
+  })
 
 async function joinFirst(workers: readonly URL[], upgrade: Upgrade): Promise<void> {
   const { client, log } = upgrade
@@ -148,7 +153,7 @@ function join(upgrade: Upgrade, upstream: Socket): void {
   const { client, head, onJoined } = upgrade
   onJoined(upstream)
   const late = setTimeout(() => {
-    // It accepts connections as long as its process is there, also while that stands still.
+    // A stopped process does not answer, but the kernel still accepts connections for it.
     upstream.unpipe(client)
     client.unpipe(upstream)
     refuseUpgrade(upgrade, upgradeRefusals.unavailable)

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { refusalBody, refusals } from '../../core/entry/refusals.js'
 import { endWithRefusal, leaveHttp, requestIdOf } from '../../runtime/http/connections.js'
 import {
   closeServer,
   createHttpServer,
-  takeUpgrades,
   listen,
+  MAX_HEADERS,
+  takeUpgrades,
   type ServerLimits,
 } from '../../runtime/http/server.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -24,6 +26,8 @@ import type { MarketFeed } from './market-feed.js'
 import { createSession, type Session, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
+/** The gateway's relay adds `X-Forwarded-For` to the headers of the client. */
+const MAX_UPGRADE_HEADERS = MAX_HEADERS + 1
 /** Time for the closing handshake when the process stops; well below the time limit of the stop. */
 const GOING_AWAY_MS = 1_000
 /** Connections beside those of sockets: upgrades on their way, and their refusals. */
@@ -70,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   wss.on('headers', (headers, request) => {
     headers.push(`X-Request-Id: ${requestIdOf(request.headers)}`)
   })
-  takeUpgrades(http, (request, socket, head) => {
+  const upgrade = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     leaveHttp(socket)
     socket.on('error', () => socket.destroy())
     if (!socket.writable) return void socket.destroy()
@@ -96,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
       ws.once('close', () => sessions.delete(session))
       attach(ws, { connection, session, limits })
     })
-  })
+  }
+  takeUpgrades(http, upgrade, MAX_UPGRADE_HEADERS)
 
   const bound = await listen(http, port, host)
   log.info({ port: bound, host }, 'listening')

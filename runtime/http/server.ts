@@ -15,7 +15,8 @@ import {
 } from './connections.js'
 import { RequestAborted } from './read-body.js'
 
-const MAX_HEADERS = 100
+/** Most headers of a client's request. */
+export const MAX_HEADERS = 100
 const KEEP_ALIVE_MS = 5_000
 const MAX_REQUESTS_PER_SOCKET = 1_000
 /** Interval of the check for slow requests: a request can exceed its time-out by this much. */
@@ -63,7 +64,7 @@ export function createHttpServer(
     (request, response) => {
       // Its connection was refused before it came.
       if (!request.socket.writable) return
-      const refusal = refuseHead(request)
+      const refusal = refuseHead(request, MAX_HEADERS)
       if (refusal === undefined) void handle(request, response)
       else endWithRefusal(request.socket, refusal)
     },
@@ -78,13 +79,14 @@ export function createHttpServer(
   return server
 }
 
-/** Takes the upgrades of a server, of which it refuses the same heads as of requests. */
+/** Takes the upgrades of a server, of which it refuses the same heads as of requests, or those with more headers than given. */
 export function takeUpgrades(
   server: Server,
   handle: (request: IncomingMessage, socket: Socket, head: Buffer) => void,
+  maxHeaders = MAX_HEADERS,
 ): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    const refusal = refuseHead(request)
+    const refusal = refuseHead(request, maxHeaders)
     if (refusal === undefined) return handle(request, socket, head)
     socket.on('error', () => socket.destroy())
     endWithRefusal(socket, refusal)
@@ -92,18 +94,18 @@ export function takeUpgrades(
 }
 
 /** Why the head of a request is not judged further. */
-function refuseHead(request: IncomingMessage): Refusal | undefined {
-  if (request.rawHeaders.length > 2 * MAX_HEADERS) return TOO_MANY_HEADERS
+function refuseHead(request: IncomingMessage, maxHeaders: number): Refusal | undefined {
+  if (request.rawHeaders.length > 2 * maxHeaders) return tooManyHeaders(maxHeaders)
   return hasOneHost(request) ? undefined : MALFORMED
 }
 
 const MALFORMED = badRequest('bad_request', 'malformed HTTP request')
 
-const TOO_MANY_HEADERS: Refusal = {
+const tooManyHeaders = (maxHeaders: number): Refusal => ({
   ...MALFORMED,
   status: 431,
-  message: `more than ${MAX_HEADERS} request headers`,
-}
+  message: `more than ${maxHeaders} request headers`,
+})
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { ...MALFORMED, status: 431, message: 'request headers too large' },

@@ -58,10 +58,10 @@ describe('the relay of /v1/ws', () => {
       const socket = connect(at, '127.0.0.1')
       socket.on('data', (chunk) => (text += chunk.toString()))
       socket.on('close', () => resolve(text))
-      socket.write(
-        `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
-      )
+      socket.write(headOf(path))
     })
+  const headOf = (path: string, more = '') =>
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`
 
   it('carries frames both ways and tells the fan-out who is asking', async () => {
     sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)))
@@ -154,7 +154,7 @@ describe('the relay of /v1/ws', () => {
     await closeServer(fanout, 0)
     const answer = await rawUpgrade('/v1/ws')
     expect(answer).to.match(/^HTTP\/1.1 503 /)
-    expect(answer).to.match(/\r\n\r\n\{"error":/)
+    expect(answer).to.match(/\r\nRetry-After: 1\r\n[^]*\r\n\r\n\{"error":/)
   })
 
   it('answers 404 in JSON to an upgrade of another path', async () => {
@@ -215,6 +215,27 @@ describe('the relay of /v1/ws', () => {
     await rig.end()
   })
 
+  it('passes on as many headers as it reads to a fan-out that takes them', async () => {
+    const rig = await startRig()
+    const { second, relaying, at } = await gatewayTo(rig.fanOut().port)
+    const firstLine = (headers: number): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect(at, '127.0.0.1')
+        socket.once('data', (chunk) => {
+          resolve(chunk.toString().split('\r\n', 1)[0] ?? '')
+          socket.destroy()
+        })
+        const own = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+        const more = Array.from({ length: headers - 5 }, (_, n) => `a${n}: 1\r\n`)
+        socket.write(headOf('/v1/ws', own + more.join('')))
+      })
+    expect(await firstLine(100)).to.equal('HTTP/1.1 101 Switching Protocols')
+    expect(await firstLine(101)).to.match(/^HTTP\/1.1 431 /)
+    await relaying.stop()
+    await closeServer(second, 0)
+    await rig.end()
+  })
+
   it('cuts a connection that the fan-out does not end when it stops', async () => {
     const heard: Socket[] = []
     const deaf = createNetServer({ allowHalfOpen: true }, (socket) => {
@@ -225,9 +246,7 @@ describe('the relay of /v1/ws', () => {
     const client = connect(at, '127.0.0.1')
     client.on('error', () => undefined)
     const cut = new Promise((resolve) => client.on('close', resolve))
-    client.write(
-      'GET /v1/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
-    )
+    client.write(headOf('/v1/ws'))
     await eventually(() => heard.length > 0)
     await relaying.stop()
     await cut
