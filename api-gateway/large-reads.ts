@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { readRefusals } from '../core/entry/read-refusals.js'
+import { RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import { nextTurn } from '../runtime/http/answer-bytes.js'
 import { clientAddress, clientKey, decrease } from '../runtime/http/connections.js'
 import { refuse, type GatewayContext, type GatewayDeps, type Handler } from './context.js'
@@ -13,9 +14,6 @@ export interface LargeReadLimits {
 }
 
 export const LARGE_READ_LIMITS: LargeReadLimits = { maxPerAddress: 16, max: 256 }
-
-/** Seconds after which a refused client may ask again. */
-const RETRY_AFTER_SEC = 1
 
 /** Counts the large reads in flight by client address. */
 export interface LargeReads {
@@ -53,7 +51,6 @@ export function boundLargeReads(
     if (!isLarge(ctx)) return handle(ctx)
     const leave = reads.enter(clientKey(clientAddress(ctx.req, trustedProxies)))
     if (leave === undefined) {
-      ctx.set('Retry-After', `${RETRY_AFTER_SEC}`)
       refuse(ctx, readRefusals.tooManyReads)
       // A connection of a proxy carries requests of other clients too.
       if (trustedProxies === 0) holdBack(ctx)

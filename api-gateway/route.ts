@@ -63,6 +63,12 @@ export const broken = refused(
   'Something broke on our side; its reason is in our log under `request_id`.',
 )
 
+/** The 502 of a read of the chain. */
+export const chainSilent: Answer = {
+  ...refused('The chain gave no answer; nothing is known.'),
+  headers: ['Retry-After'],
+}
+
 /** What every read of the venue's state may answer besides its own. */
 export const readRefusals = {
   500: broken,

@@ -11,7 +11,6 @@ import {
 } from '../bus-schemas/transfers.js'
 import type { Hex } from '../core/action.js'
 import { refusals } from '../core/entry/refusals.js'
-import { RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import {
   transferRecordUnreadable,
   transferRefusals,
@@ -112,9 +111,9 @@ export async function askToSubmit(
   kind: TransferKind,
   request: TransferRequest,
 ): Promise<TransferAnswer> {
-  if (!bus.isConnected()) return silent(transfersUnavailable(kind))
+  if (!bus.isConnected()) return refused(transfersUnavailable(kind))
   const answer = await ask(bus, askTransfer(kind), encodeTransferRequest(request))
-  return answer ?? silent(transferUnknown(kind))
+  return answer ?? refused(transferUnknown(kind))
 }
 
 /** Asks the submitter for a record. */
@@ -126,14 +125,10 @@ export async function askForRecord(
   const answer = bus.isConnected()
     ? await ask(bus, askTransferRecord(kind), encodeTransferLookup(lookup))
     : undefined
-  return answer ?? silent(transferRecordUnreadable(kind))
+  return answer ?? refused(transferRecordUnreadable(kind))
 }
 
-/** The answer while the submitter, or the bus, is silent. */
-const silent = (refusal: TransferRefusal): TransferAnswer => ({
-  kind: 'refused',
-  refusal: { ...refusal, retryAfterSec: RETRY_AFTER_SEC },
-})
+const refused = (refusal: TransferRefusal): TransferAnswer => ({ kind: 'refused', refusal })
 
 /** Returns undefined when no answer came in time. */
 async function ask(

@@ -17,7 +17,7 @@ import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { refuse, type GatewayContext } from '../context.js'
 import { serviceAuth } from '../read-request.js'
-import { broken, refused, tooManyReads, uncached, type Route } from '../route.js'
+import { broken, chainSilent, refused, tooManyReads, uncached, type Route } from '../route.js'
 
 /** Longer than the fan-out waits for its feeds and the chain. */
 const ASK_TIMEOUT_MS = 8_000
@@ -42,7 +42,7 @@ export const getBalances: Route = {
       ),
       403: uncached(refused('An account in `subaccount_id` is not in custody for the address.')),
       500: uncached(broken),
-      502: uncached(refused('The chain gave no answer; nothing is known.')),
+      502: { ...chainSilent, headers: ['Cache-Control', 'Retry-After'] },
       503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
     },
   },
@@ -54,7 +54,6 @@ export const getBalances: Route = {
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     const question = { owner: auth.owner, ...asked, after: deps.ownWrites.answeredSeqs() }
     const answer = await ask(deps.bus, question)
-    if (answer === undefined || answer.failed === 'behind') ctx.set('Retry-After', '1')
     if (answer === undefined) return refuse(ctx, texts.balancesUnserved)
     const { failed, body } = answer
     if (failed !== undefined) return refuse(ctx, REFUSALS[failed])

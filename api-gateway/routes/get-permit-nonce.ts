@@ -4,7 +4,7 @@ import { fieldRequired, invalidAddress } from '../../core/entry/refusals.js'
 import { parseAddress } from '../../core/json.js'
 import { PermitNonce, PermitNonceQuery } from '../../interface/transfer.js'
 import { refuse } from '../context.js'
-import { broken, refused, type Route } from '../route.js'
+import { broken, chainSilent, refused, type Route } from '../route.js'
 
 /** `GET /v1/permit-nonce`: what an owner signs as the nonce of its next permit on USDC, for clients without a node. */
 export const getPermitNonce: Route = {
@@ -19,7 +19,7 @@ export const getPermitNonce: Route = {
       200: { description: 'As the newest block has it.', body: PermitNonce },
       400: refused('`owner_address` is missing or no address.'),
       500: broken,
-      502: refused('The chain gave no answer; nothing is known.'),
+      502: chainSilent,
     },
   },
   handler:

@@ -5,7 +5,7 @@ import { readRefusals as texts } from '../../core/entry/read-refusals.js'
 import type { Checked } from '../../core/entry/refusals.js'
 import { PositionsBody, PositionsQuery } from '../../interface/position.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
-import { broken, refused, type Route } from '../route.js'
+import { broken, chainSilent, refused, type Route } from '../route.js'
 
 /** `GET /v1/positions`: an account of the perpetual markets, as one block of the chain shows it. */
 export const getPositions: Route = {
@@ -25,7 +25,7 @@ export const getPositions: Route = {
       },
       400: refused('`subaccount_id` is missing or no whole number.'),
       500: broken,
-      502: refused('The chain gave no answer; nothing is known.'),
+      502: chainSilent,
     },
   },
   handler: (deps) => async (ctx) => {

@@ -24,7 +24,7 @@ export const postIndexStatus: Route = {
       404: refused('This venue takes no samples.'),
       ...bodyRefusals,
       500: broken,
-      503: refused('The sample was not recorded.'),
+      503: { ...refused('The sample was not recorded.'), headers: ['Retry-After'] },
     },
   },
   handler({ bus, indexToken, nowMs }) {

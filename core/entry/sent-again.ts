@@ -1,12 +1,20 @@
 import { marketRefusals, futureRefusals } from './market-refusals.js'
 import { cancelsRefusals, changeRefusals } from './order-refusals.js'
+import { indexRefusals } from './read-index-status.js'
+import { readRefusals } from './read-refusals.js'
 import { refusals, type Refusal } from './refusals.js'
+import {
+  chainUnreadable,
+  transferRecordUnreadable,
+  transfersUnavailable,
+  transferUnknown,
+} from './transfer-refusals.js'
 
 /** `Retry-After` of a request that may be sent again, in seconds. */
 export const RETRY_AFTER_SEC = 1
 
 /**
- * Refusals of a venue that is too busy or too full, or whose matcher, projection, chain or bus does not answer: the same request,
+ * Refusals of a venue that is too busy or too full, or of which a process, the chain or the bus does not answer: the same request,
  * or the same with a new proof, may be sent again after RETRY_AFTER_SEC.
  */
 const SENT_AGAIN: ReadonlySet<string> = new Set(
@@ -16,7 +24,13 @@ const SENT_AGAIN: ReadonlySet<string> = new Set(
     ...[cancelsRefusals.proofUseUnknown, changeRefusals.replacementUnchecked],
     ...[marketRefusals.accountUnreadable, marketRefusals.marketUnreadable],
     ...[marketRefusals.positionUnreadable, marketRefusals.marginUnreadable],
-    futureRefusals.bandUnreadable,
+    ...[futureRefusals.bandUnreadable, indexRefusals.unavailable],
+    ...[readRefusals.tooManyReads, readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
+    ...[readRefusals.positionsUnreadable, readRefusals.permitNonceUnreadable],
+    ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
+      ...[chainUnreadable(kind), transfersUnavailable(kind)],
+      ...[transferUnknown(kind), transferRecordUnreadable(kind)],
+    ]),
   ].map(({ code }) => code),
 )
 

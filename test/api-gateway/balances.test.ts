@@ -93,8 +93,9 @@ describe('GET /v1/balances', () => {
     } as const
     for (const [failed, refusal] of Object.entries(expected)) {
       answer = { failed: failed as keyof typeof expected }
-      const { status, json } = await get('?subaccount_id=7')
+      const { status, json, headers } = await get('?subaccount_id=7')
       expect([status, json.code]).to.deep.equal(refusal)
+      expect(headers['retry-after']).to.equal(status === 403 ? undefined : '1')
     }
   })
 })

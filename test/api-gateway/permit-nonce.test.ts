@@ -6,14 +6,11 @@ import { aGatewayStage } from '../support/gateway-stage.js'
 const OWNER = `0x${'Ab'.repeat(20)}`
 
 describe('GET /v1/permit-nonce', () => {
-  const ask = async (
-    query: string,
-    permitNonce?: (owner: Address) => Promise<bigint>,
-  ): Promise<{ readonly status: number; readonly json: Record<string, unknown> }> => {
+  const ask = async (query: string, permitNonce?: (owner: Address) => Promise<bigint>) => {
     const gateway = await aGatewayStage({ permitNonce })
-    const { status, json } = await gateway.send('GET', `/v1/permit-nonce${query}`)
+    const answer = await gateway.send('GET', `/v1/permit-nonce${query}`)
     await gateway.close()
-    return { status, json }
+    return answer
   }
 
   it('says with which nonce the next permit is signed, and on which token', async () => {
@@ -33,8 +30,8 @@ describe('GET /v1/permit-nonce', () => {
     const text = 'could not read the nonce of permits from chain'
     const unreachable = () => Promise.reject(new ChainUnreachable('no answer'))
     for (const read of [undefined, unreachable]) {
-      const { status, json } = await ask(`?owner_address=${OWNER}`, read)
-      expect([status, json.error]).to.deep.equal([502, text])
+      const { status, json, headers } = await ask(`?owner_address=${OWNER}`, read)
+      expect([status, json.error, headers['retry-after']]).to.deep.equal([502, text, '1'])
     }
   })
 })

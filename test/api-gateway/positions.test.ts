@@ -222,9 +222,9 @@ describe('GET /v1/positions', () => {
 
   describe('when the node', () => {
     const unreadable = async () => {
-      const { status, json } = await ask()
-      expect([status, json.error, json.code]).to.deep.equal([
-        ...[502, 'could not read positions from chain', 'positions_unreadable'],
+      const { status, json, headers } = await ask()
+      expect([status, json.error, json.code, headers['retry-after']]).to.deep.equal([
+        ...[502, 'could not read positions from chain', 'positions_unreadable', '1'],
       ])
     }
 

@@ -15,6 +15,7 @@ import { readReduction, readReplacement } from '../../core/entry/read-change.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
+import { mayBeSentAgain } from '../../core/entry/sent-again.js'
 import { errorCodes, socketCodes } from '../../interface/error-codes.js'
 import {
   belowMinSize,
@@ -168,6 +169,16 @@ describe('refusals that the state of the venue decides', () => {
     it(`${status} ${message.slice(0, 100)}`, () =>
       expect(refusal).to.include({ status, code, message }))
   }
+
+  it('advise when to ask again, except those that a second does not change', () => {
+    const kept = stated.filter(([refusal]) => refusal.status >= 500 && !mayBeSentAgain(refusal))
+    expect(kept.map(([{ code }]) => code)).to.deep.equal([
+      ...['too_many_leases', 'internal', 'too_many_orders', 'deposit_rejected'],
+      ...['deposits_paused_gas_reserve', 'deposits_paused_gas_budget', 'deposits_off'],
+    ])
+    const others = stated.filter(([refusal]) => refusal.status < 500 && mayBeSentAgain(refusal))
+    expect(others).to.deep.equal([])
+  })
 
   it('name the revert and the time to wait where there is one', () => {
     const extras = statedOfTransfers.flatMap(([{ code, revert, retryAfterSec }]) =>
