@@ -21,6 +21,7 @@ import {
   oneOf,
   position,
   priceE18,
+  quoteE18,
   text,
   uint,
   whole,
@@ -56,12 +57,18 @@ export const marketObservation = ({ marketFacts }: ContractWire): Codec<MarketOb
 type Guilty = Extract<SettlementOutcome, { kind: 'reverted' }>['guilty']
 
 const outcome = union<SettlementOutcome>({
-  success: { txHash: hex, blockNumber: uint, markPrice: optional(priceE18) },
+  success: {
+    txHash: hex,
+    blockNumber: uint,
+    markPrice: optional(priceE18),
+    gasCost: appended(quoteE18),
+  },
   reverted: {
     revert: text,
     guilty: oneOf<Guilty>({ maker: true, taker: true, both: true, venue: true, unclear: true }),
     txHash: optional(hex),
     spentElsewhere: appended(always),
+    gasCost: appended(quoteE18),
   },
 })
 

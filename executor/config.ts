@@ -1,11 +1,21 @@
 import { z } from 'zod'
 import { keySourceOf, keyText, localChain, type KeySource } from '../chain/signing/key-file.js'
 import { parseStored } from '../core/decimal.js'
-import { quoteE18 } from '../core/money.js'
+import { E18, quoteE18 } from '../core/money.js'
 import { busEnv } from '../runtime/bus/nats-access.js'
 import { BadConfiguration, MAX_COUNT, parseEnv } from '../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../runtime/process/shared-secret.js'
 import type { DoorRules } from './door.js'
+
+/** Text of USDC, read at 1e18; at most a million. */
+const usdc = (byDefault: string) =>
+  z
+    .string()
+    .default(byDefault)
+    .transform((text) => parseStored(text, 18))
+    .refine((amount) => amount !== undefined && amount <= MAX_USDC, 'must be 0 to 1000000 of USDC')
+    .transform((amount) => quoteE18(amount ?? 0n))
+const MAX_USDC = 1_000_000n * E18
 
 /** Settings of the executor, by the names of its environment. */
 export const executorEnv = z.object({
@@ -34,12 +44,9 @@ export const executorEnv = z.object({
   /** How long a batch waits for more settlements, beyond the simulation of the previous batch. */
   EXECUTOR_BATCH_WINDOW_MS: z.coerce.number().int().min(0).max(1_000).default(0),
   /** Matches whose fee in USDC is less wait at most a block to share a transaction; 0: none waits. */
-  EXECUTOR_SHARE_BELOW_FEE: z
-    .string()
-    .default('0')
-    .transform((text) => parseStored(text, 18))
-    .refine((fee) => fee !== undefined, 'must be a number of USDC')
-    .transform((fee) => quoteE18(fee ?? 0n)),
+  EXECUTOR_SHARE_BELOW_FEE: usdc('0'),
+  /** Price of a whole token in which the chain takes gas (1e18 wei): what a settlement costs is counted at it. */
+  GAS_TOKEN_USDC: usdc('3000'),
   /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
   EXECUTOR_GAS_RESERVE_WEI: z
     .string()
@@ -82,4 +89,5 @@ export const settingsOf = (config: ExecutorConfig) => ({
   acceptNonces: config.EXECUTOR_ACCEPT_NONCES,
   windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
   shareBelowFee: config.EXECUTOR_SHARE_BELOW_FEE,
+  gasTokenPrice: config.GAS_TOKEN_USDC,
 })

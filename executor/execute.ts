@@ -1,6 +1,7 @@
 import { encodeMatch, type MatchCall } from '../chain/contracts/calldata.js'
 import type { FailedAt } from '../chain/contracts/failed-state.js'
 import type { FindGuilty } from '../chain/contracts/find-guilty.js'
+import type { ReadGasUse } from '../chain/contracts/read-gas-use.js'
 import type { ReadMark } from '../chain/contracts/read-mark.js'
 import type {
   MinedTransaction,
@@ -15,7 +16,7 @@ import { assert } from '../core/assert.js'
 import type { Blame } from '../core/contracts/claims.js'
 import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
-import type { PriceE18 } from '../core/money.js'
+import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
 import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
@@ -36,6 +37,8 @@ export type ExecuteAnswer =
       readonly codeSigners?: readonly Address[]
       /** Where the contract has a mark and the chain still shows at which it booked the match. */
       readonly markPrice?: PriceE18
+      /** Of its share of the transaction's gas, in USDC at 1e18, rounded up. */
+      readonly gasCost?: QuoteE18
     }
   /** The simulation reverted. Nothing was sent, and nothing will be sent under this key. */
   | (RefusedSettlement & {
@@ -62,6 +65,9 @@ export interface ExecuteDeps {
   readonly queue: Pick<SettlementQueue, 'submit'>
   readonly findGuilty: FindGuilty
   readonly readMark: ReadMark
+  readonly readGasUse: ReadGasUse
+  /** USDC at 1e18 for 1e18 wei. */
+  readonly gasTokenPrice: QuoteE18
   /** A match was refused for a fault of the venue. */
   readonly onVenueFault: FaultWatch['refused']
   /** How long a request waits to be sent, and after that for its outcome. */
@@ -118,7 +124,8 @@ export function createExecute(deps: ExecuteDeps): Executions {
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
     const settled = await settle(executing, { id, payload, call, fingerprint })
     const answer = await onceDurable(deps, settled)
-    return withMark(deps, payload, await withGuilty(deps, { payload, call }, answer))
+    const judged = await withGuilty(deps, { payload, call }, answer)
+    return withGasCost(deps, fingerprint, await withMark(deps, payload, judged))
   }
   const isKnown = (id: string): boolean =>
     executing.running.has(id) || deps.journal.find(id) !== undefined
@@ -201,6 +208,19 @@ async function withMark(
   const mark = await readMark(match, answer.transaction)
   if (mark === 'unreadable') return { kind: 'timeout', hash: answer.transaction.hash }
   return mark === undefined ? answer : { ...answer, markPrice: mark }
+}
+
+/** As the mark: read for each request, so that it outlives a restart, and while it cannot be read the caller is to ask again. */
+async function withGasCost(
+  { readGasUse, gasTokenPrice }: ExecuteDeps,
+  fingerprint: Hex,
+  answer: ExecuteAnswer,
+): Promise<ExecuteAnswer> {
+  if (answer.kind !== 'mined') return answer
+  const use = await readGasUse(answer.transaction, fingerprint)
+  if (use === 'unreadable') return { kind: 'timeout', hash: answer.transaction.hash }
+  if (use === undefined) return answer
+  return { ...answer, gasCost: quoteE18(mulDivCeil(use.wei, gasTokenPrice, E18)) }
 }
 
 const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string | undefined =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { maySettle } from '../chain/contracts/calldata.js'
 import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
+import { createGasUseReader } from '../chain/contracts/read-gas-use.js'
 import { createMarkReader } from '../chain/contracts/read-mark.js'
 import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
 import type { Acceptance } from '../chain/lane/accept-foreign.js'
@@ -58,6 +59,8 @@ export interface ExecutorOptions {
   readonly windowMs?: number
   /** Settlements with a smaller fee wait at most a block for others of the same accounts; by default none waits. */
   readonly shareBelowFee?: QuoteE18
+  /** USDC at 1e18 for 1e18 wei; 0 by default, at which gas costs nothing. */
+  readonly gasTokenPrice?: QuoteE18
   readonly policy?: Partial<LanePolicy>
   readonly facts: ExecutorFacts
   readonly onFatal: (error: unknown) => void
@@ -87,7 +90,7 @@ export interface Executor extends Executions {
 }
 
 const CHAIN_WAIT_MS = 30_000
-const NO_FEE = quoteE18(0n)
+const NO_QUOTE = quoteE18(0n)
 /** Many times the longest pause between two answers of a working chain. */
 const CHAIN_SILENT_MAX_MS = 5_000
 
@@ -172,6 +175,8 @@ async function startExecutor(
       ...{ client: createChainClient(rpcUrl, 'long'), deployment, markets, sender },
     }),
     readMark: createMarkReader(client, markets),
+    readGasUse: createGasUseReader(createChainClient(rpcUrl, 'long'), batchExecutor),
+    gasTokenPrice: options.gasTokenPrice ?? NO_QUOTE,
     onVenueFault: faults.refused,
   })
   const stop = async () => {
@@ -260,7 +265,7 @@ interface Parts {
 
 function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
   const { journal, keys, client, packer } = parts
-  const { deployment, markets, facts, windowMs = 0, shareBelowFee = NO_FEE } = options
+  const { deployment, markets, facts, windowMs = 0, shareBelowFee = NO_QUOTE } = options
   const { lane } = keys
   const sender = lane.address
   const book = createInFlightBook()

@@ -82,6 +82,11 @@ export const ExecuteReceipt = z.object({
   mark_price: integer
     .optional()
     .describe('Futures: the mark at which the chain booked the match, cNGN per USDC at 1e18.'),
+  gas_cost: integer
+    .optional()
+    .describe(
+      'What the share of the match in the gas of its transaction cost, in USDC at 1e18, rounded up; absent for `timeout`, and where it could not be read.',
+    ),
   revert: revert.optional().describe('For `reverted`.'),
   detail,
   guilty,

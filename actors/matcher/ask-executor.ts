@@ -8,7 +8,7 @@ import type { SettlementOutcome } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
 import { actionJsonOf } from '../../core/entry/signed-action.js'
-import { E18, priceE18, type AmountE18 } from '../../core/money.js'
+import { E18, priceE18, quoteE18, type AmountE18 } from '../../core/money.js'
 import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
 import { ExecuteFailure, ExecuteReceipt, type ExecuteRequest } from '../../interface/execute.js'
 import type { Executors } from './executors.js'
@@ -157,8 +157,9 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
 }
 
 function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
-  const { receipt_status: status, block_number: block, mark_price: mark } = body
+  const { receipt_status: status, block_number: block, mark_price: mark, gas_cost: cost } = body
   const txHash = body.tx_hash as Hex
+  const gasCost = cost === undefined ? {} : { gasCost: quoteE18(BigInt(cost)) }
   if (status === 'reverted') {
     const revert = nameOf(body.revert)
     return {
@@ -166,6 +167,7 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
       revert,
       guilty: body.guilty ?? 'unclear',
       txHash,
+      ...gasCost,
       ...codeSignersOf(body),
     }
   }
@@ -173,7 +175,7 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
     return { kind: 'undecided', why: `${txHash} has no receipt yet` }
   }
   const markPrice = mark === undefined ? {} : { markPrice: priceE18(BigInt(mark)) }
-  return { kind: 'success', txHash, blockNumber: BigInt(block), ...markPrice }
+  return { kind: 'success', txHash, blockNumber: BigInt(block), ...markPrice, ...gasCost }
 }
 
 const codeSignersOf = ({ code_signers: signers }: Pick<ExecuteFailure, 'code_signers'>) =>

@@ -171,6 +171,21 @@ export function readBatchLogs(logs: readonly ReceiptLog[], batchExecutor: Addres
   })
 }
 
+/** What a match of a mined batch used; `key` is the fingerprint of its call. */
+export interface MatchGas {
+  readonly key: Hex
+  readonly gasUsed: bigint
+}
+
+/** What each match used, by the logs of a mined batch, in the order of its matches; 0 for one that was not tried. */
+export function gasOfBatch(logs: readonly ReceiptLog[], batchExecutor: Address): MatchGas[] {
+  return logs.flatMap(({ address, topics: [topic, key], data }) => {
+    if (address.toLowerCase() !== batchExecutor || topic !== MATCH_TRIED) return []
+    const [, gasUsed] = decodeAbiParameters(MATCH_TRIED_DATA, data)
+    return key === undefined ? [] : [{ key, gasUsed }]
+  })
+}
+
 /**
  * The outcomes of a batch's intents, which are in the order of its matches. An intent that was not tried counts as
  * reverted, with a name of its own. A transaction to another contract has one intent, which succeeds unless the

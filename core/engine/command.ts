@@ -3,7 +3,7 @@ import { assert } from '../assert.js'
 import type { Blame } from '../contracts/claims.js'
 import type { MarketObservation } from '../contracts/contract.js'
 import type { MarketOpening, MarketRules } from '../contracts/market-terms.js'
-import type { AmountE18, PriceE18 } from '../money.js'
+import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
 import type { AccountObservation } from './accounts.js'
 import type { Match } from './change.js'
 import type { Order, OrderStatus, Side } from './order.js'
@@ -171,6 +171,8 @@ export type SettlementOutcome =
       readonly blockNumber: bigint
       /** The mark at which the chain booked the fill, where its contract has one and it could be read. */
       readonly markPrice?: PriceE18
+      /** What its share of the transaction's gas cost, in USDC at 1e18, rounded up; absent where it could not be read. */
+      readonly gasCost?: QuoteE18
     }
   | {
       readonly kind: 'reverted'
@@ -182,6 +184,8 @@ export type SettlementOutcome =
       readonly spentElsewhere?: true
       /** Absent when the simulation already failed and nothing was sent. */
       readonly txHash?: Hex
+      /** As of a success; absent when nothing was sent as well. */
+      readonly gasCost?: QuoteE18
     }
 
 /**

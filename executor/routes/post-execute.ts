@@ -136,6 +136,7 @@ const timeoutBody = (hash: Hex): ExecuteReceipt => ({
 function receiptBody({
   transaction,
   markPrice,
+  gasCost,
   ...found
 }: Extract<ExecuteAnswer, { kind: 'mined' }>): ExecuteReceipt {
   const { status, hash, blockNumber, revert } = transaction
@@ -145,6 +146,7 @@ function receiptBody({
     receipt_status: status,
     block_number: String(blockNumber),
     ...(markPrice !== undefined && { mark_price: String(markPrice) }),
+    ...(gasCost !== undefined && { gas_cost: String(gasCost) }),
     ...(status === 'reverted' && revertFields(revert ?? UNKNOWN_REVERT)),
     ...foundOf(found),
   }

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
+import type { GasUse } from '../../chain/contracts/read-gas-use.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
 import type { Blame } from '../../core/contracts/claims.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
-import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
+import { amountE18, E18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
 import type { MinedTransaction, OpenTransaction } from '../../core/transaction-journal.js'
 import {
   createExecute,
@@ -71,10 +72,12 @@ describe('a request to settle', () => {
   let taken: boolean
   let guilty: Blame | undefined
   let mark: PriceE18 | undefined | 'unreadable'
+  let use: GasUse | undefined | 'unreadable'
   let asked: {
     readonly guilty: string[]
     readonly at: unknown[]
     marks: number
+    readonly gas: [hash: Hex, fingerprint: Hex][]
     readonly venue: unknown[]
     waited: [string, number][]
   }
@@ -89,7 +92,8 @@ describe('a request to settle', () => {
     taken = true
     guilty = undefined
     mark = undefined
-    asked = { guilty: [], at: [], marks: 0, venue: [], waited: [] }
+    use = undefined
+    asked = { guilty: [], at: [], marks: 0, gas: [], venue: [], waited: [] }
     timeoutMs = 60_000
     evmNonce = 0
     open()
@@ -123,6 +127,11 @@ describe('a request to settle', () => {
         asked.marks += 1
         return Promise.resolve(mark)
       },
+      readGasUse: ({ hash }, fingerprint) => {
+        asked.gas.push([hash, fingerprint])
+        return Promise.resolve(use)
+      },
+      gasTokenPrice: quoteE18(3_000n * E18),
       onVenueFault: (name, { accountIds }, revert) =>
         asked.venue.push([name, [...accountIds], revert]),
       facts: observeExecutor(createLog('test', 'silent')),
@@ -290,6 +299,28 @@ describe('a request to settle', () => {
     result = undefined
     await execute()
     expect(asked.marks).to.equal(2)
+  })
+
+  it('has what its share of the gas cost, rounded up, whatever became of it', async () => {
+    use = { gas: 5n, wei: 2n * 10n ** 14n }
+    expect(await execute()).to.deep.include({ kind: 'mined', gasCost: (6n * E18) / 10n })
+    const [first] = submitted
+    expect(asked.gas).to.deep.equal([[hashOf(1), first?.fingerprint]])
+    result = reverted(1, 'TM_FeeTooHigh')
+    use = { gas: 5n, wei: 1n }
+    expect(await execute()).to.deep.include({ kind: 'mined', gasCost: 3_000n })
+    use = 'unreadable'
+    expect(await execute()).to.deep.equal({ kind: 'timeout', hash: hashOf(1) })
+    use = undefined
+    expect(await execute()).not.to.have.property('gasCost')
+  })
+
+  it('has no gas of what was not mined', async () => {
+    submission = () => Promise.resolve({ kind: 'refused', revert: 'TM_FeeTooHigh' })
+    await execute()
+    result = undefined
+    await execute('m:2')
+    expect(asked.gas).to.deep.equal([])
   })
 
   it('goes again under a nonce of its own once the batch that did not try it is final', async () => {

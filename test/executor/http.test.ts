@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
-import { priceE18 } from '../../core/money.js'
+import { priceE18, quoteE18 } from '../../core/money.js'
 import { createApp } from '../../executor/app.js'
 import type { Admission, Admit } from '../../executor/admit.js'
 import type { Execute, ExecuteAnswer, Executions } from '../../executor/execute.js'
@@ -314,6 +314,10 @@ describe('POST /execute', () => {
       [
         { kind: 'mined', transaction: { status: 'success', ...mined }, markPrice: priceE18(5n) },
         ...([200, { ...success, mark_price: '5' }] as const),
+      ],
+      [
+        { kind: 'mined', transaction: { status: 'success', ...mined }, gasCost: quoteE18(7n) },
+        ...([200, { ...success, gas_cost: '7' }] as const),
       ],
       [
         { kind: 'mined', transaction: { status: 'reverted', ...mined }, guilty: 'taker' },

@@ -2,6 +2,7 @@ import { executeRequest } from '../../actors/matcher/ask-executor.js'
 import { createGuiltyFinder } from '../../chain/contracts/find-guilty.js'
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
 import { createClaimReader } from '../../chain/contracts/read-claims.js'
+import { createGasUseReader } from '../../chain/contracts/read-gas-use.js'
 import { createMarkReader } from '../../chain/contracts/read-mark.js'
 import { openNonceLane } from '../../chain/lane/nonce-lane.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
@@ -20,6 +21,7 @@ import type { Command, SettlementOutcome } from '../../core/engine/command.js'
 import type { LiveOrder } from '../../core/engine/live-order.js'
 import type { Order } from '../../core/engine/order.js'
 import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
+import { quoteE18 } from '../../core/money.js'
 import type { MinedTransaction } from '../../core/transaction-journal.js'
 import { createExecute, type ExecuteAnswer } from '../../executor/execute.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
@@ -117,6 +119,8 @@ export class MarketsRig {
         return findGuilty(match, revert, at)
       },
       readMark: createMarkReader(this.client, markets),
+      readGasUse: createGasUseReader(this.client, batches ? AT.batchExecutor : undefined),
+      gasTokenPrice: quoteE18(0n),
       onVenueFault: (market, _, revert) => {
         throw new Error(`${market} is held for ${revert}`)
       },

@@ -65,24 +65,29 @@ export const anyProgress: fc.Arbitrary<OrderProgress> = withOptional<
 )
 
 const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
-  withOptional<Extract<SettlementOutcome, { kind: 'success' }>, 'markPrice'>(
+  withOptional<Extract<SettlementOutcome, { kind: 'success' }>, 'markPrice' | 'gasCost'>(
     {
       kind: fc.constant('success'),
       txHash: anyHash,
       blockNumber: anyUint,
       markPrice: anyAmount.map(priceE18),
+      gasCost: anyAmount.map(quoteE18),
     },
-    ['markPrice'],
+    ['markPrice', 'gasCost'],
   ),
-  withOptional<Extract<SettlementOutcome, { kind: 'reverted' }>, 'txHash' | 'spentElsewhere'>(
+  withOptional<
+    Extract<SettlementOutcome, { kind: 'reverted' }>,
+    'txHash' | 'spentElsewhere' | 'gasCost'
+  >(
     {
       kind: fc.constant('reverted'),
       revert: anyText,
       guilty: fc.constantFrom('maker', 'taker', 'both', 'venue', 'unclear'),
       txHash: anyHash,
       spentElsewhere: fc.constant(true as const),
+      gasCost: anyAmount.map(quoteE18),
     },
-    ['txHash', 'spentElsewhere'],
+    ['txHash', 'spentElsewhere', 'gasCost'],
   ),
 )
 

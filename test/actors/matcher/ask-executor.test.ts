@@ -120,6 +120,24 @@ describe('answers of the executor', () => {
       { kind: 'success', blockNumber: 7n, markPrice: priceE18(1_500n * E18) },
     ],
     [
+      'a match with what its gas cost',
+      200,
+      {
+        ...{ accepted: true, tx_hash: hash, receipt_status: 'success' },
+        ...{ block_number: '7', gas_cost: '750000000000000' },
+      },
+      { kind: 'success', blockNumber: 7n, gasCost: 750_000_000_000_000n },
+    ],
+    [
+      'a reverted match with what its gas cost',
+      200,
+      {
+        ...{ accepted: false, tx_hash: hash, receipt_status: 'reverted' },
+        ...{ block_number: '7', revert: 'OV_InvalidSignature', gas_cost: '9' },
+      },
+      { kind: 'reverted', revert: 'OV_InvalidSignature', gasCost: 9n },
+    ],
+    [
       'a refused simulation',
       422,
       { error: 'would revert', revert: 'WERC_CannotBeNegative', guilty: 'maker' },
