@@ -47,8 +47,8 @@ export function connectLane(
 ): LaneChain {
   const read = createChainClient(rpcUrl, 'read')
   const submit = createChainClient(rpcUrl, 'submit')
-  // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response. A trace runs the
-  // code of outsiders, which may be slow.
+  // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response. Whole blocks
+  // are long too, and a trace runs the code of outsiders, which may be slow.
   const long = createChainClient(rpcUrl, 'long')
   return {
     head: () => orUnreachable('newest block', fetchBlock(read, 'latest')),
@@ -63,7 +63,7 @@ export function connectLane(
         : readEventReceipts(long, { span, mined, event: eventPerIntent }),
     revertOf: ({ hash, blockNumber }) => explainRevert(long, hash, blockNumber),
     isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
-    consumerOf: (evmNonce, head) => findConsumer(read, { from: address, evmNonce, head }),
+    consumerOf: (evmNonce, head) => findConsumer(long, { from: address, evmNonce, head }),
     gas: createGasReader(read, address),
     send: (transaction) => sendTransaction(submit, transaction),
   }
