@@ -13,6 +13,7 @@ import {
   createSignatureVerifier,
   type SignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
+import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createTouchedIds, type TouchedIds, type TouchedNews } from '../../core/touched-blocks.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
@@ -40,9 +41,12 @@ interface IntakeChain {
   readonly domain: Readonly<Record<string, unknown>>
 }
 
+/** Who asks wallets where no executor is told: a wallet that looks at the sender may then answer otherwise than in a match. */
+const UNKNOWN_SENDER: Address = `0x${'0'.repeat(40)}`
+
 /** Throws ClockDiffers when this machine's clock is behind the chain's; a chain that does not answer is accepted. */
 export async function openChain(
-  rpcUrl: string,
+  { rpcUrl, executor = UNKNOWN_SENDER }: { readonly rpcUrl: string; readonly executor?: Address },
   deployment: Deployment,
   onWarning: (message: string) => void,
 ): Promise<IntakeChain> {
@@ -53,7 +57,8 @@ export async function openChain(
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
   const readHead = createHeadReader(probe)
   const touched = createTouchedIds(() => performance.now())
-  const reads = createSignatureReads({ judge, probe, breaker, readHead })
+  const asker = { matching: deployment.matching, sender: executor }
+  const reads = createSignatureReads({ judge, probe, breaker, readHead, asker })
   const bounds = { cacheMs: BLOCK_TIME_MS, touched: touched.accounts }
   const options = { client: probe, breaker, deployment, readHead, ...bounds }
   return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { addressText } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
@@ -14,6 +15,8 @@ export const orderIntakeEnv = z.object({
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
+  /** From where matches are sent; contract wallets are asked in a call of it. Absent: of the zero address. */
+  EXECUTOR_ADDRESS: addressText.optional(),
   /** The market file; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
   /** Directory that holds intake.db. */

@@ -34,7 +34,8 @@ runProcess({
     const id = randomUUID()
     const turn = await takeIntakeTurn({ bus, registry, markets, log }, { id, config, end })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const chain = await openChain(config.RPC_URL, deployment, onWarning)
+    const { RPC_URL: rpcUrl, EXECUTOR_ADDRESS: executor } = config
+    const chain = await openChain({ rpcUrl, ...(executor && { executor }) }, deployment, onWarning)
     const room = roomOf(config)
     const admission = watchAdmission({ bus, markets: names, ...room, log })
     sampleAdmission(metrics, { markets: names, admission, room })

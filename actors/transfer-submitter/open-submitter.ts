@@ -163,7 +163,8 @@ async function start<Transfer extends SignedTransfer>(
   })
   const onWarning = (message: string): void => log.warn(message)
   await recordVersions(bus, new Map([[transfersStream, TRANSFER_PROGRESS_VERSION]]), onWarning)
-  const chain = await openChain({ rpcUrl, deployment, nowMs, onWarning })
+  const sender = signers.current.address
+  const chain = await openChain({ rpcUrl, deployment, sender, nowMs, onWarning })
   // The lane reports transactions from its opening on, before the submitter that follows them exists.
   const follower: { submitter?: StartableSubmitter } = {}
   const facts = observeTransactions(log, {

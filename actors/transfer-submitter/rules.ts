@@ -96,6 +96,8 @@ export interface SubmitterChain {
 export interface ChainOptions {
   readonly rpcUrl: string
   readonly deployment: Deployment
+  /** Who sends transfers. */
+  readonly sender: Address
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly onWarning: (message: string) => void
@@ -103,13 +105,14 @@ export interface ChainOptions {
 
 /** Throws ClockDiffers when this machine's clock is behind the chain's; a chain that does not answer is accepted. */
 export async function openChain(options: ChainOptions): Promise<SubmitterChain> {
-  const { rpcUrl, deployment, nowMs, onWarning } = options
+  const { rpcUrl, deployment, sender, nowMs, onWarning } = options
   const client = createChainClient(rpcUrl, 'read')
   await checkClock({ client, nowMs, onWarning })
   const judge = createChainClient(rpcUrl, 'judge')
   const breaker = createCircuitBreaker()
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
-  const reads = createSignatureReads({ judge, probe: client, breaker })
+  const asker = { matching: deployment.matching, sender }
+  const reads = createSignatureReads({ judge, probe: client, breaker, asker })
   return {
     client,
     reader: createTransferReader(client),

@@ -29,27 +29,28 @@ export class DeploymentFileError extends CannotStart {
   override readonly name = 'DeploymentFileError'
 }
 
-const address = z
+/** An address in a file or a setting, in lower case when read. */
+export const addressText = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'must be 0x and 40 hex digits')
   .transform((text) => text.toLowerCase() as Address)
 
 const fileSchema = z.object({
   chain_id: z.int().positive(),
-  matching: address,
-  sub_accounts: address,
+  matching: addressText,
+  sub_accounts: addressText,
   // Rows of market data name these two, and data/markets.ts joins them; no other code reads them.
-  spot_trade_module: address,
-  spot_manager: address,
-  deposit_module: address,
-  withdrawal_module: address,
-  usdc: address,
-  cngn: address,
-  wrapped_usdc: address,
-  wrapped_cngn: address,
-  cash_asset: address,
-  perp_manager: address.optional(),
-  batch_executor: address.optional(),
+  spot_trade_module: addressText,
+  spot_manager: addressText,
+  deposit_module: addressText,
+  withdrawal_module: addressText,
+  usdc: addressText,
+  cngn: addressText,
+  wrapped_usdc: addressText,
+  wrapped_cngn: addressText,
+  cash_asset: addressText,
+  perp_manager: addressText.optional(),
+  batch_executor: addressText.optional(),
 })
 
 /** A deployment as its file spells it; addresses in lower case when written by this venue. */

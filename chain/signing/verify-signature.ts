@@ -1,14 +1,12 @@
-import { encodeFunctionData } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isHexText } from '../../core/entry/read-action.js'
 import { typeString } from '../../core/entry/signed-structs.js'
-import { revertOf } from '../abi/errors.js'
 import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
-import type { ChainClient, CircuitBreaker } from '../reads/client.js'
+import { ChainUnreachable, type ChainClient, type CircuitBreaker } from '../reads/client.js'
 import type { Answer } from '../reads/expiring-cache.js'
-import { ERC1271_GAS, erc1271Abi, MAGIC_WORD } from './ask-wallet.js'
+import { doesWalletVouch, type WalletQuestion } from './ask-wallet.js'
 import {
   bytesToHex,
   hexToBytes,
@@ -59,7 +57,7 @@ export interface SignatureVerifier {
 /** The two questions that only the chain can answer; undefined without an answer. */
 export interface SignatureReads {
   readonly readCode: (address: Address) => Promise<CodeAtBlock | undefined>
-  /** Whether the contract at `signer` answers isValidSignature with the magic word. */
+  /** Whether the contract at `signer` vouches for the signature, asked as a match asks. */
   readonly callIsValidSignature: (
     signer: Address,
     digest: Hex,
@@ -161,14 +159,16 @@ export interface SignatureReadsOptions {
    * themselves.
    */
   readonly breaker: CircuitBreaker
+  /** Who asks a wallet on the chain. */
+  readonly asker: Pick<WalletQuestion, 'matching' | 'sender'>
 }
 
 /**
- * Reads about signers from a node. A wallet that reverts or runs out of gas has refused; a node that does not answer in
- * time leaves the question open.
+ * Reads about signers from a node. A wallet that does anything else than to accept has refused; a node that does not answer in
+ * time, or cannot ask as the chain asks, leaves the question open.
  */
 export function createSignatureReads(options: SignatureReadsOptions): SignatureReads {
-  const { judge, probe, breaker, readHead } = options
+  const { judge, probe, breaker, readHead, asker } = options
   const codeAt = async (address: Address): Promise<CodeAtBlock | undefined> => {
     try {
       return await readAtHead(readHead, async (at, blockNumber) => {
@@ -183,13 +183,11 @@ export function createSignatureReads(options: SignatureReadsOptions): SignatureR
   return {
     readCode: (address) => breaker.ask(() => codeAt(address)),
     async callIsValidSignature(signer, digest, signature) {
-      const data = encodeFunctionData({ abi: erc1271Abi, args: [digest, signature] })
-      const call = { to: signer, data, gas: `0x${ERC1271_GAS.toString(16)}` } as const
       try {
-        const answer = await judge.request({ method: 'eth_call', params: [call, 'latest'] })
-        return answer.slice(0, MAGIC_WORD.length).toLowerCase() === MAGIC_WORD
+        return await doesWalletVouch(judge, { signer, digest, signature, ...asker })
       } catch (error) {
-        return revertOf(error) === undefined ? undefined : false
+        if (!(error instanceof ChainUnreachable)) throw error
+        return undefined
       }
     },
   }

@@ -16,6 +16,8 @@ export interface Wiring {
   readonly deploymentFile: string
   readonly marketsFile: string
   readonly ports: Ports
+  /** From where matches are sent; undefined where only the operator knows. */
+  readonly executorAddress: string | undefined
   readonly keys: {
     readonly executor: string | undefined
     readonly depositSubmitter: string | undefined
@@ -73,6 +75,7 @@ export function workerEnvironments(
     GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
     EXECUTOR_PORT: `${ports.executor}`,
     EXECUTOR_URL: `http://127.0.0.1:${ports.executor}`,
+    ...(wiring.executorAddress !== undefined && { EXECUTOR_ADDRESS: wiring.executorAddress }),
     WS_FANOUT_PORT: `${ports.ws_fanout}`,
     WS_FANOUT_URL: `ws://127.0.0.1:${ports.ws_fanout}`,
     AUTH_DOMAIN: config.authDomain,

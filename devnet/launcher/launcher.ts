@@ -231,6 +231,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
     rpcUrl,
     series: await readOpenSeries(rpcUrl, facts.deployment),
     deploymentFile: await writeDevnetFile(config, ports, facts, traders),
+    executorAddress: roles.executor.address,
     keys: {
       executor: roles.executor.privateKey,
       depositSubmitter: roles.deposit_submitter.privateKey,
@@ -251,6 +252,7 @@ function existingSide(
     rpcUrl: existing.rpcUrl,
     series,
     deploymentFile: existing.file,
+    executorAddress: undefined,
     keys: {
       executor: existing.executorPrivateKey,
       depositSubmitter: existing.depositSubmitterPrivateKey,

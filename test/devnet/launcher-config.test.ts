@@ -86,6 +86,7 @@ describe('devnet/launcher-env', () => {
     deploymentFile: '/d.json',
     marketsFile: '/m.json',
     ports: { gateway: 1, executor: 2, ws_fanout: 3, nats: 4, chain: 5 },
+    executorAddress: '0xe0',
     keys: {
       executor: 'executor-key',
       depositSubmitter: 'deposit-key',
@@ -106,6 +107,13 @@ describe('devnet/launcher-env', () => {
       ...{ GATEWAY_PORT: '1', EXECUTOR_URL: 'http://127.0.0.1:2', WS_FANOUT_PORT: '3' },
       ...{ WS_FANOUT_URL: 'ws://127.0.0.1:3', CANCEL_AUTH: 'y', PARENT_WATCH: '1' },
     })
+  })
+
+  it('says who sends matches, where it knows', () => {
+    expect(environment('order-intake')).to.include({ EXECUTOR_ADDRESS: '0xe0' })
+    const told = readLauncherConfig({ EXECUTOR_PRIVATE_KEY: KEY, EXECUTOR_ADDRESS: '0xe1' })
+    const elsewhere = workerEnvironments(told, { ...wiring, executorAddress: undefined })
+    expect(elsewhere('order-intake')).to.include({ EXECUTOR_ADDRESS: '0xe1' })
   })
 
   it('gives a key only to the process that signs with it', () => {

@@ -28,7 +28,7 @@ import { applyMatch, fillKey, isCodeAt, isModule, type SettlingCall } from './co
 import { callFutureAsset } from './future-contract.js'
 import { callFuturesManager } from './futures-manager.js'
 import { callAuction, callPerpAsset, callPerpManager } from './perp-contract.js'
-import { askWallet, callWallet, type Overrides } from './wallet-calls.js'
+import { askWallet, type Overrides } from './wallet-calls.js'
 
 /** What the node answers to one call: a result or the error object of JSON-RPC. */
 type RpcOutcome = { readonly result: unknown } | { readonly error: RpcError }
@@ -142,7 +142,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const asked = call as Partial<ContractCall>
     const changed = (overrides ?? {}) as Overrides
     if (asked.to === AT.matching && changed[AT.matching]?.code !== undefined) {
-      return { result: askWallet(stateAt(options.chain, tag).state, asked, changed) }
+      return { result: askWallet(stateAt(options.chain, tag).state, asked.data ?? '0x', changed) }
     }
     if (asked.to === undefined) return { result: callBatch(options, asked.data ?? '0x', tag) }
     return { result: callContract(options, call as ContractCall, tag) }
@@ -160,7 +160,6 @@ interface ContractCall {
   readonly from?: Address
   readonly to: Address
   readonly gas?: Hex
-  readonly gasPrice?: Hex
   readonly data?: Hex
   readonly input?: Hex
 }
@@ -232,7 +231,6 @@ function callContract(options: RpcOptions, call: ContractCall, tag: unknown): He
   if (to === AT.perpManager && state.perp) return callPerpManager(state, state.perp, data)
   if (to === AT.perpAsset && state.perp) return callPerpAsset(state, state.perp, data)
   if (to === AT.auction && state.perp) return callAuction(state, data)
-  if (isCodeAt(state, to)) return callWallet(state, to, data, { caller: from, gasPrice: 0n })
   return '0x'
 }
 

@@ -20,7 +20,7 @@ import {
   type ChainState,
   type MakerFill,
 } from './chain-state.js'
-import { DELEGATES, IN_A_MATCH, type Asking } from './delegates.js'
+import { DELEGATES, type Asking } from './delegates.js'
 import { settleFuture } from './future-contract.js'
 import { settlePerpetual } from './perp-contract.js'
 import { settleSpot } from './spot-contract.js'
@@ -59,7 +59,7 @@ export const isCodeAt = ({ wallets, delegates }: ChainState, signer: Address): b
 export function vouchesFor(
   state: ChainState,
   { signer, digest, signature }: { signer: Address; digest: Hex; signature: Hex },
-  asking: Asking = IN_A_MATCH,
+  asking: Asking = 'match',
 ): boolean {
   const delegate = state.delegates.get(signer)
   if (delegate !== undefined) return DELEGATES[delegate]?.(asking) === true

@@ -2,29 +2,19 @@ import secp256k1 from 'secp256k1'
 import { hashAuthorization } from 'viem/utils'
 import { bytesToHex, hexToBytes } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
-import { AT, CHAIN_ID, type ChainState } from './chain-state.js'
+import { CHAIN_ID, type ChainState } from './chain-state.js'
 
-/** Who asks a wallet about a signature, and at what price of gas, wei. */
-export interface Asking {
-  readonly caller: Address
-  readonly gasPrice: bigint
-}
+/** How a wallet is asked: in a match, be it simulated or in a block, or by the venue alone, which no question can hide. */
+export type Asking = 'match' | 'question'
 
-/** As a match asks in a block. */
-export const IN_A_MATCH: Asking = { caller: AT.matching, gasPrice: 2_000_000_000n }
-/** Above it a call is no transaction of a block. */
-const HIGH_GAS_PRICE = 100_000_000_000n
-
-/** Says no in blocks alone, so that no check of it by itself shows anything. */
+/** Says no in matches alone, so that no check of it by itself shows anything. */
 export const LIAR: Address = `0x${'d3'.repeat(20)}`
 
 /** What keys may delegate to (EIP-7702): wallets that look at no signature. */
 export const DELEGATES: Readonly<Record<string, (asking: Asking) => boolean>> = {
   [`0x${'d0'.repeat(20)}`]: () => false,
   [`0x${'d1'.repeat(20)}`]: () => true,
-  /** Says yes to the venue's intake, and no to the chain. */
-  [`0x${'d2'.repeat(20)}`]: ({ caller }) => caller !== AT.matching,
-  [LIAR]: ({ gasPrice }) => gasPrice > HIGH_GAS_PRICE,
+  [LIAR]: (asking) => asking === 'question',
 }
 
 export const NO_DELEGATE: Address = `0x${'0'.repeat(40)}`
@@ -72,6 +62,6 @@ export function applyAuthorization(state: ChainState, authorization: Authorizati
 /** The signers whose code refuses signatures in a match. */
 export function refusersOf({ wallets, delegates }: ChainState): Address[] {
   const denying = [...wallets].filter(([, vouches]) => !vouches)
-  const lying = [...delegates].filter(([, at]) => DELEGATES[at]?.(IN_A_MATCH) !== true)
+  const lying = [...delegates].filter(([, at]) => DELEGATES[at]?.('match') !== true)
   return [...denying, ...lying].map(([signer]) => signer)
 }

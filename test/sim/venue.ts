@@ -80,7 +80,7 @@ export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> 
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, nodeUrl, dataDir, fail }) => {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
-    const chain = await openChain(nodeUrl, deployment, (message) => log.warn(message))
+    const chain = await openChain({ rpcUrl: nodeUrl }, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
       ...{ bus, registry, nowMs: Date.now, log, onFatal: fail },
       id: `intake-${Date.now()}`,

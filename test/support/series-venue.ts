@@ -105,6 +105,7 @@ export async function openSeriesVenue(
     judge: client,
     probe: client,
     breaker: createCircuitBreaker(),
+    asker: { matching: deployment.matching, sender: world.executor },
   })
   const { rpcUrl } = world.anvil
   const keeper = createFuturesKeeper({ rpcUrl, at: world.at, privateKey: FEEDER_KEY })

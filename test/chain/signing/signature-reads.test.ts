@@ -26,6 +26,7 @@ describe('signature reads on a chain', () => {
       judge: createChainClient(rpcUrl, 'judge'),
       probe: createChainClient(rpcUrl, 'probe'),
       breaker: createCircuitBreaker(),
+      asker: { matching: `0x${'dd'.repeat(20)}`, sender: `0x${'ee'.repeat(20)}` },
     })
 
   async function verdictOf(code: Hex): Promise<boolean | undefined> {
