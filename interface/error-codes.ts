@@ -135,7 +135,9 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     signer_not_authorized:
       '400 | signer_address is no session key of the owner, or its registration has ended. | Register the key on the matching contract, or sign as the owner.',
     signature_unverifiable:
-      '500 | The chain cannot be asked about the signature, and too many orders wait for that. | Retry the same order in a moment.',
+      '500 | The chain cannot be asked about the signature, and 1,000 orders of the market wait for that. | Retry the same order in a moment.',
+    too_many_unchecked_orders:
+      '500 | The chain cannot be asked about the signature, and 3 orders of the owner wait for that. | Retry the same order in a moment; what waits can be cancelled.',
   },
   'Placing orders: account and market': {
     subaccount_not_in_custody:

@@ -176,8 +176,9 @@ function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): De
     const refusal = deps.gate.refusalOf(order.market)
     if (refusal !== undefined) return refusal
     if (deps.admission?.trouble(order.market) !== undefined) return refusals.overloaded
-    const release = order.signatureStatus === 'checked' ? NOTHING : reserve(deps, order)
-    if (release === undefined) return refusals.tooManyUnchecked
+    // Counted before it appears in the feed.
+    const release = order.signatureStatus === 'checked' ? NOTHING : deps.watch.reserve(order)
+    if (typeof release !== 'function') return release
     const command = placementOf(order, account, replaces)
     const { replyTo, requestId } = origin
     let outcome: SubmitOutcome | undefined
@@ -239,10 +240,6 @@ const keyEndOf = ({ orderId }: Order, endsSec: number): Command => ({
 })
 
 const NOTHING = (): void => undefined
-
-/** Counts the order as unchecked before it appears in the feed. */
-const reserve = ({ watch }: IntakeDeps, { market, orderId }: Order) =>
-  watch.reserve(market, orderId)
 
 type CheckCancel = (
   body: unknown,

@@ -99,7 +99,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     // An order that returned to the book may need the result again.
     if (change.status === 'active') order.logged = undefined
     if (order.unchecked) {
-      unchecked.add(order.market, order.orderId)
+      unchecked.add(order)
       queues.prioritise(order, true)
     } else {
       unchecked.remove(order.market, order.orderId)
@@ -129,7 +129,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     },
     isLive,
     recovered: (market, orderId) => recovered.note(orderId, placedOf(market, orderId)),
-    reserve: (market, orderId) => unchecked.reserve(market, orderId),
+    reserve: (order) => unchecked.reserve(order),
     size: () => queues.size(),
   }
 }

@@ -193,6 +193,11 @@ export const refusals = {
     'signature_unverifiable',
     'the chain cannot be asked about the signature, and too many orders of the market wait for that already: nothing was placed, safe to retry',
   ),
+  ownerUnchecked: refuse(500)(
+    'too_many_unchecked_orders',
+    'the chain cannot be asked about the signature, and three orders of owner_address wait for that already: nothing was placed, safe to retry',
+    { field: 'owner_address' },
+  ),
   duplicateOrderId: refuse(409)('duplicate_order_id', 'duplicate order: order_id already used', {
     field: 'order_id',
   }),

@@ -19,7 +19,8 @@ export const RETRY_AFTER_SEC = 1
  */
 const SENT_AGAIN: ReadonlySet<string> = new Set(
   [
-    ...[refusals.outcomeUnknown, refusals.overloaded, refusals.tooManyUnchecked],
+    ...[refusals.outcomeUnknown, refusals.overloaded],
+    ...[refusals.tooManyUnchecked, refusals.ownerUnchecked],
     ...[refusals.readBehind, refusals.cancelTarget, refusals.cancelProofUnreadable],
     ...[cancelsRefusals.proofUseUnknown, changeRefusals.replacementUnchecked],
     ...[marketRefusals.accountUnreadable, marketRefusals.marketUnreadable],

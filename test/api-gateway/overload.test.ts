@@ -11,7 +11,7 @@ describe('a venue that is too busy or too full', () => {
   before(async () => (gateway = await aGatewayStage()))
   after(() => gateway.close())
 
-  for (const refusal of [refusals.overloaded, refusals.tooManyUnchecked])
+  for (const refusal of [refusals.overloaded, refusals.tooManyUnchecked, refusals.ownerUnchecked])
     for (const action of ['', '/batch', '/cancel'])
       it(`says ${refusal.code} to /v1/orders${action} with Retry-After`, async () => {
         gateway.answerWith(refused(refusal))

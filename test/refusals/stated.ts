@@ -76,6 +76,12 @@ export const statedOfOrders: readonly Stated[] = [
     'the chain cannot be asked about the signature, and too many orders of the market wait for that already: nothing was placed, safe to retry',
   ],
   [
+    refusals.ownerUnchecked,
+    500,
+    'too_many_unchecked_orders',
+    'the chain cannot be asked about the signature, and three orders of owner_address wait for that already: nothing was placed, safe to retry',
+  ],
+  [
     orders.notInCustody(7n),
     400,
     'subaccount_not_in_custody',

@@ -6,6 +6,7 @@ import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
 import type { SignatureVerdict } from '../../../chain/signing/verify-signature.js'
+import type { Address } from '../../../core/action.js'
 import type { Change } from '../../../core/engine/change.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
@@ -174,24 +175,46 @@ describe('signatures of live orders', () => {
     await eventually(revoked('old'))
   })
 
+  const refusedUnchecked = (code: string, whose: string) => ({
+    code,
+    status: 500,
+    message: `the chain cannot be asked about the signature, and ${whose} wait for that already: nothing was placed, safe to retry`,
+  })
+
+  it('takes three orders of an owner unchecked, and more when they are checked', async () => {
+    goUnreadable()
+    for (const orderId of ['u1', 'u2', 'u3'])
+      expect((await place({ orderId })).kind).to.equal('order')
+    const fourth = await signedBody({ orderId: 'u4' })
+    const refusal = {
+      ...refusedUnchecked('too_many_unchecked_orders', 'three orders of owner_address'),
+      field: 'owner_address',
+    }
+    expect(await ask(bus, 'place', fourth)).to.deep.equal({ kind: 'refused', refusal })
+    expect((await place({ privateKey: otherKey })).kind).to.equal('order')
+    stage.chain.readable = true
+    stage.chain.verdict = byContract
+    await eventually(async () => expect((await lastChange('u3'))?.kind).to.equal('OrderReleased'))
+    await rounds()
+    goUnreadable()
+    expect((await ask(bus, 'place', fourth)).kind).to.equal('order')
+  })
+
   it('takes a thousand orders of a market unchecked, and one more when one of them is gone', async function () {
     goUnreadable()
-    const first = await signedBody({ orderId: 'u1' })
+    const ownerNo = (no: number): Address => `0x${no.toString(16).padStart(40, '0')}`
+    const first = await signedBody({ owner: ownerNo(0), orderId: 'u1' })
     await ask(bus, 'place', first)
     for (let placed = 1; placed < 1_000; placed += 1) {
-      expect((await place()).kind, `order ${placed + 1}`).to.equal('order')
+      const terms = { owner: ownerNo(Math.floor(placed / 3)) }
+      expect((await place(terms)).kind, `order ${placed + 1}`).to.equal('order')
     }
     const another = await signedBody({ privateKey: otherKey })
-    expect(await ask(bus, 'place', another)).to.deep.include({
+    expect(await ask(bus, 'place', another)).to.deep.equal({
       kind: 'refused',
-      refusal: {
-        code: 'signature_unverifiable',
-        status: 500,
-        message:
-          'the chain cannot be asked about the signature, and too many orders of the market wait for that already: nothing was placed, safe to retry',
-      },
+      refusal: refusedUnchecked('signature_unverifiable', 'too many orders of the market'),
     })
-    await ask(bus, 'cancel', { owner_address: owner, nonce: first.nonce })
+    await ask(bus, 'cancel', { owner_address: ownerNo(0), nonce: first.nonce })
     await eventually(async () => (await ask(bus, 'place', another)).kind === 'order')
   })
 })
