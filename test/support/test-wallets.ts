@@ -20,6 +20,11 @@ export type WalletName =
   | 'JunkWallet'
   | 'ShoutingWallet'
   | 'BurningWallet'
+  | 'SafeLikeProxy'
+  | 'SafeLikeSingleton'
+  | 'SafeLikeHandler'
+  | 'OwnerValidator'
+  | 'ModularWallet'
 
 interface CompiledWallet {
   readonly abi: Abi

@@ -44,12 +44,33 @@ describe('orders of wallet contracts on a chain', function () {
   it('takes what the wallet accepts, until it does not any more', async () => {
     const wallet = await deployWallet(anvil.client, wallets.KeyWallet, keyAddress)
     expect(await place(wallet)).to.equal('checked')
-    expect(await place(wallet, `0x${'02'.repeat(32)}`)).to.equal(REFUSED)
+    expect(await place(wallet, otherKey)).to.equal(REFUSED)
     const data = encodeFunctionData({ abi: wallets.KeyWallet.abi, functionName: 'lock' })
     const account = privateKeyToAccount(ANVIL_KEY)
     const hash = await anvil.client.sendTransaction({ account, to: wallet, data })
     await anvil.client.waitForTransactionReceipt({ hash })
     expect(await place(wallet)).to.equal(REFUSED)
+  })
+
+  const otherKey: Hex = `0x${'02'.repeat(32)}`
+
+  it('takes what an owner of a Safe signs: by a proxy, its singleton and a handler that asks back', async () => {
+    const { client } = anvil
+    const singleton = await deployWallet(client, wallets.SafeLikeSingleton)
+    const handler = await deployWallet(client, wallets.SafeLikeHandler)
+    const terms = [singleton, handler, keyAddress]
+    const safe = await deployWallet(client, wallets.SafeLikeProxy, ...terms)
+    expect(await place(safe)).to.equal('checked')
+    expect(await place(safe, otherKey)).to.equal(REFUSED)
+  })
+
+  it('takes what the owner of an account with modules vouches for, a contract itself', async () => {
+    const { client } = anvil
+    const owner = await deployWallet(client, wallets.KeyWallet, keyAddress)
+    const validator = await deployWallet(client, wallets.OwnerValidator)
+    const account = await deployWallet(client, wallets.ModularWallet, validator, owner)
+    expect(await place(account)).to.equal('checked')
+    expect(await place(account, otherKey)).to.equal(REFUSED)
   })
 
   const unwilling: readonly [WalletName, string][] = [
