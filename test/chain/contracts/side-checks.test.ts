@@ -1,5 +1,13 @@
 import { expect } from 'chai'
-import { maySign, type Leg, type SideReads } from '../../../chain/contracts/side-checks.js'
+import { RpcRequestError } from 'viem'
+import {
+  keepsSignature,
+  maySign,
+  type Leg,
+  type SideReads,
+} from '../../../chain/contracts/side-checks.js'
+import { ChainUnreachable } from '../../../chain/reads/client.js'
+import { ASKED_WORD } from '../../../chain/signing/ask-wallet.js'
 import type { Action, Address } from '../../../core/action.js'
 
 const OWNER: Address = `0x${'aa'.repeat(20)}`
@@ -33,5 +41,47 @@ describe('the signer of one side of a match', () => {
     expect(await judged({ signer: KEY }, NOW - 1n)).to.equal(false)
     expect(await judged({ signer: KEY })).to.equal(false)
     expect(await judged({ signer: KEY, expiry: NOW - 1n }, NOW)).to.equal(false)
+  })
+})
+
+describe('the signature of one side of a match', () => {
+  const MAGIC = `1626ba7e${'0'.repeat(56)}`
+
+  /** Whether it holds, where the node answers so to the question to a wallet. */
+  function held(answer: unknown, code = '0x60') {
+    const questions: unknown[] = []
+    const client = {
+      getCode: () => Promise.resolve(code),
+      request: (question: unknown) => {
+        questions.push(question)
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)
+      },
+    }
+    const deployment = { matching: `0x${'cc'.repeat(20)}` }
+    const reads = { client, sender: KEY, deployment } as unknown as SideReads
+    const leg = { action: { signer: OWNER }, digest: `0x${'d1'.repeat(32)}`, signature: '0x' }
+    return { questions, holds: () => keepsSignature(reads, leg as Leg) }
+  }
+
+  it('stays valid of a plain key, without a question', async () => {
+    const { questions, holds } = held(new Error('not asked'), '0x')
+    expect(await holds()).to.equal(true)
+    expect(questions).to.deep.equal([])
+  })
+
+  it('is what code says when it is asked as in a match', async () => {
+    expect(await held(`0x${ASKED_WORD}${MAGIC}`).holds()).to.equal(true)
+    expect(await held(`0x${ASKED_WORD}${'0'.repeat(64)}`).holds()).to.equal(false)
+  })
+
+  it('is not known from a node that has not asked, which blames nobody', async () => {
+    const error = { code: 3, message: 'execution reverted', data: '0x' }
+    const unasked = new RpcRequestError({ body: {}, url: 'http://node', error })
+    for (const answer of [unasked, '0x', `0x${MAGIC}`]) {
+      const failed = await held(answer)
+        .holds()
+        .catch((cause: unknown) => cause)
+      expect(failed).to.be.instanceOf(ChainUnreachable)
+    }
   })
 })
