@@ -21,7 +21,7 @@ import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
-import { termsOf, type RefusedSettlement, type Submission } from './settlement.js'
+import { partiesOf, termsOf, type RefusedSettlement, type Submission } from './settlement.js'
 import type { FaultWatch } from './watch-faults.js'
 
 /**
@@ -251,7 +251,7 @@ function submit(executing: Executing, request: Request, { intentId }: Settlement
   crash('executor.after_request')
   const terms = termsOf(payload.match, call, executing.markets)
   const submission = executing.queue
-    .submit({ ...terms, intentId, fingerprint })
+    .submit({ ...terms, intentId, fingerprint, parties: partiesOf(payload.match) })
     .then((submitted) => {
       if (submitted.kind === 'refused') rememberRefusal(executing, intentId, submitted)
       return submitted

@@ -16,9 +16,29 @@ export interface InFlight {
   touching(accountIds: ReadonlySet<bigint>): InFlightMatch[]
 }
 
+/** The gas of a transaction. */
+export interface GasLoad {
+  readonly gasLimit: bigint
+  /** Whether code has signed its matches. */
+  readonly isOfCode: boolean
+  /** What those of its matches used in their simulation that pay less than their gas costs. */
+  readonly dustGas: bigint
+}
+
+/** The gas of several. */
+export interface SumOfGas {
+  readonly gas: bigint
+  readonly codeTransactions: number
+  readonly codeGas: bigint
+  readonly dustGas: bigint
+}
+
 /** The matches of all our transactions that are not mined, or were mined so lately that the chain may lose them. */
 export interface InFlightBook {
-  add(evmNonce: number, matches: readonly SettlementTerms[]): void
+  /** Of a transaction that an earlier process has sent only the limit is known: it counts as one of plain keys. */
+  add(evmNonce: number, matches: readonly SettlementTerms[], load?: Partial<GasLoad>): void
+  /** The gas of the transactions that are missing from a block with so many mined transactions of the sender. */
+  gasAfter(count: number): SumOfGas
   /** The matches that are missing from a block with so many mined transactions of the sender. */
   after(count: number): InFlight
 }
@@ -29,18 +49,33 @@ const MINED_KEPT = 256
 /** Bounded by the transactions that may be in flight. */
 export function createInFlightBook(): InFlightBook {
   const byNonce = new Map<number, readonly InFlightMatch[]>()
+  const loads = new Map<number, GasLoad>()
 
   function forgetBefore(count: number): void {
     for (const evmNonce of byNonce.keys()) {
-      if (evmNonce < count - MINED_KEPT) byNonce.delete(evmNonce)
+      if (evmNonce >= count - MINED_KEPT) continue
+      byNonce.delete(evmNonce)
+      loads.delete(evmNonce)
     }
   }
   return {
-    add(evmNonce, matches) {
+    add(evmNonce, matches, load) {
+      loads.set(evmNonce, { gasLimit: 0n, isOfCode: false, dustGas: 0n, ...load })
       byNonce.set(
         evmNonce,
         matches.map((match) => ({ ...match, evmNonce })),
       )
+    },
+    gasAfter(count) {
+      const left = [...loads].flatMap(([evmNonce, load]) => (evmNonce >= count ? [load] : []))
+      const ofCode = left.filter(({ isOfCode }) => isOfCode)
+      const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n)
+      return {
+        gas: sum(left.map(({ gasLimit }) => gasLimit)),
+        codeTransactions: ofCode.length,
+        codeGas: sum(ofCode.map(({ gasLimit }) => gasLimit)),
+        dustGas: sum(left.map(({ dustGas }) => dustGas)),
+      }
     },
     after(count) {
       forgetBefore(count)

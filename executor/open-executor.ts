@@ -20,6 +20,7 @@ import {
   type CalledContracts,
   type TradingDeployment,
 } from '../chain/reads/deployment.js'
+import { createCodeReader } from '../chain/reads/code-at-block.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
 import type { Signers } from '../chain/signing/open-signers.js'
 import type { Address, Hex } from '../core/action.js'
@@ -270,7 +271,8 @@ function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
   const sender = lane.address
   const book = createInFlightBook()
   for (const { transaction } of journal.unsettledTransactions(sender)) {
-    book.add(transaction.evmNonce, termsOfTransaction(transaction, markets))
+    const gasLimit = transaction.attempts.at(-1)?.gasLimit ?? 0n
+    book.add(transaction.evmNonce, termsOfTransaction(transaction, markets), { gasLimit })
   }
   // What a retiring key has in flight is in no book: nothing is judged before a block shows it.
   const readHead = async (): Promise<SenderHead | undefined> => {
@@ -281,5 +283,6 @@ function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
     ...{ journal, lane, book, facts, windowMs, shareBelowFee, packer, readHead },
     isUnchanged: (head) => isUnchanged(client, sender, head),
     readClaims: createClaimReader({ client, deployment }),
+    readCode: createCodeReader(client),
   })
 }

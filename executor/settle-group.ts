@@ -1,23 +1,17 @@
 import type { ReadClaims } from '../chain/contracts/read-claims.js'
 import type { GasFacts } from '../chain/lane/gas.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
-import type { Shortage, TransactionLane } from '../chain/lane/transaction-lane.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
-import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
-import { crash } from '../core/crash-point.js'
-import {
-  findShort,
-  viewOf,
-  type InFlight,
-  type InFlightBook,
-  type InFlightMatch,
-} from './in-flight.js'
-import type { ExecutorFacts } from './observe.js'
-import type { MatchPacker, QueuedSettlement, SettlementTerms, Verdict } from './settlement.js'
+import type { ReadCode } from '../chain/reads/code-at-block.js'
+import { findShort, viewOf, type InFlight } from './in-flight.js'
+import { placeApart } from './place-apart.js'
+import { sendPassing, type Passing, type SendDeps } from './send-passing.js'
+import type { QueuedSettlement, SettlementTerms, Verdict } from './settlement.js'
 
 export interface GroupDeps extends SendDeps {
   readonly readClaims: ReadClaims
+  readonly readCode: ReadCode
   readonly journal: TransactionJournal
   /** Whether the node still gives the same answer about the head as when it was read. */
   readonly isUnchanged: (head: SenderHead) => Promise<boolean>
@@ -27,6 +21,8 @@ export interface GroupDeps extends SendDeps {
 const MAX_DEFERRALS = 3
 /** Transactions mined lately: an account may have been matched elsewhere before its market saw what they took. */
 const LATELY = 16
+/** Transactions in flight that code has signed, each of one signer and owner: what they burn is ahead of what comes later. */
+const MAX_CODE_TRANSACTIONS = 8
 
 /** One pass over a group of settlements. */
 interface Round {
@@ -35,6 +31,8 @@ interface Round {
   readonly inFlight: InFlight
   /** Whether more settlements wait behind the group. */
   readonly moreWait: boolean
+  /** By settlement that code has signed: names those signers with their owners. */
+  readonly codeKeys: ReadonlyMap<QueuedSettlement, string>
   /** Settlements that stay in the queue. */
   readonly again: Set<QueuedSettlement>
 }
@@ -52,20 +50,99 @@ export async function settleGroup(
   moreWait = false,
 ): Promise<QueuedSettlement[]> {
   const inFlight = deps.book.after(head.count)
-  const round: Round = { deps, head, inFlight, moreWait, again: new Set() }
-  const { chosen, short, ahead } = await choose(round, group)
+  const codeKeys = await readCodeKeys(deps, head, group)
+  const round: Round = { deps, head, inFlight, moreWait, codeKeys, again: new Set() }
+  const { chosen, short, ahead } = await choose(round, place(round, group))
   if (chosen.length > 0) {
     const matches = chosen.map(({ settlement }) => settlement)
     const [{ aheadPassed, verdicts }, gas] = await Promise.all([
       deps.packer.simulate(head, matches, ahead),
       deps.lane.readGas(),
     ])
+    const passing = aheadPassed ? await passingOf(round, chosen, verdicts) : []
     // Answers about a head that turned out to be another one mean nothing, refusals least of all.
     if (!(await deps.isUnchanged(head))) return [...group]
-    if (aheadPassed) conclude(round, { chosen, verdicts, gas })
+    if (aheadPassed) conclude(round, { chosen, verdicts, passing, gas })
     else for (const queued of chosen) keep(round, queued, short.has(queued.settlement))
   }
   return group.filter((queued) => round.again.has(queued))
+}
+
+/** The settlements of the group that code has signed, at the head. */
+async function readCodeKeys(
+  { readCode }: GroupDeps,
+  { blockHash }: SenderHead,
+  group: readonly QueuedSettlement[],
+): Promise<Map<QueuedSettlement, string>> {
+  const signers = group.flatMap(({ settlement }) => settlement.parties.map(({ signer }) => signer))
+  const code = await readCode(signers, blockHash)
+  const keys = new Map<QueuedSettlement, string>()
+  if (code.size === 0) return keys
+  for (const queued of group) {
+    const ofCode = queued.settlement.parties.filter(({ signer }) => code.has(signer))
+    if (ofCode.length === 0) continue
+    keys.set(
+      queued,
+      ofCode
+        .map(({ signer, owner }) => `${signer} ${owner}`)
+        .sort()
+        .join(),
+    )
+  }
+  return keys
+}
+
+/** The group in the order in which it is simulated and sent, without what code has signed beyond its transactions. */
+function place(
+  { deps, head, codeKeys, again }: Round,
+  group: readonly QueuedSettlement[],
+): readonly QueuedSettlement[] {
+  const { codeTransactions } = deps.book.gasAfter(head.count)
+  const { runs, held } = placeApart(
+    group,
+    (queued) => ({
+      accountIds: queued.settlement.accountIds,
+      codeKey: codeKeys.get(queued),
+    }),
+    Math.max(0, MAX_CODE_TRANSACTIONS - codeTransactions),
+  )
+  for (const queued of held) again.add(queued)
+  return runs.flatMap(({ members }) => members)
+}
+
+/**
+ * The settlements that pass. Those that code has signed are simulated a second time as they will be sent, because in their
+ * own transaction no other match has paid for the first access to storage: what a match uses there is up to twice as much.
+ */
+async function passingOf(
+  { deps, head, codeKeys }: Round,
+  chosen: readonly QueuedSettlement[],
+  verdicts: readonly Verdict[],
+): Promise<Passing[]> {
+  const passed = chosen.flatMap((queued, i) => {
+    const verdict = verdicts[i]
+    return verdict?.kind === 'passes' ? [{ queued, gas: verdict.gas }] : []
+  })
+  const byKey = new Map<string, QueuedSettlement[]>()
+  for (const { queued } of passed) {
+    const key = codeKeys.get(queued)
+    if (key !== undefined) byKey.set(key, [...(byKey.get(key) ?? []), queued])
+  }
+  const alone = new Map<QueuedSettlement, bigint>()
+  const simulateAlone = async (run: readonly QueuedSettlement[]): Promise<void> => {
+    const matches = run.map(({ settlement }) => settlement)
+    const { verdicts: answers } = await deps.packer.simulate(head, matches, [])
+    for (const [i, queued] of run.entries()) {
+      const answer = answers[i]
+      if (answer?.kind === 'passes') alone.set(queued, answer.gas)
+    }
+  }
+  await Promise.all([...byKey.values()].map(simulateAlone))
+  return passed.map(({ queued, gas }) => {
+    const key = codeKeys.get(queued)
+    if (key === undefined) return { queued, gas }
+    return { queued, gas, code: { key, alone: alone.get(queued) } }
+  })
 }
 
 /** Chooses the settlements to simulate now, and the matches in flight to put ahead of them. */
@@ -118,6 +195,8 @@ function defer({ deps, again }: Round, queued: QueuedSettlement, evmNonce: numbe
 interface Simulated {
   readonly chosen: readonly QueuedSettlement[]
   readonly verdicts: readonly Verdict[]
+  /** Those that pass, in their order. */
+  readonly passing: readonly Passing[]
   readonly gas: GasFacts
 }
 
@@ -128,15 +207,13 @@ interface Refused {
   readonly revert: string
 }
 
-function conclude(round: Round, { chosen, verdicts, gas }: Simulated): void {
-  const passing: Passing[] = []
+function conclude(round: Round, { chosen, verdicts, passing, gas }: Simulated): void {
   const refused: Refused[] = []
   for (const [i, queued] of chosen.entries()) {
     const verdict = verdicts[i]
     assert(verdict !== undefined, 'a simulated match has no verdict')
     if (verdict.kind === 'passes') {
       round.deps.facts.simulated(queued.settlement.intentId, verdict.gas)
-      passing.push({ queued, gas: verdict.gas })
     } else if (verdict.kind === 'reverts') {
       refused.push({ queued, at: i, revert: verdict.revert })
     } else if (i === 0) {
@@ -147,10 +224,10 @@ function conclude(round: Round, { chosen, verdicts, gas }: Simulated): void {
   }
   // What the simulation had no gas for waits as well as what did not arrive yet.
   const moreWait = round.moreWait || verdicts.some(({ kind }) => kind === 'untried')
-  const { sent, kept, complete } = sendPassing(round.deps, passing, gas, moreWait)
+  const { codeGas } = round.deps.book.gasAfter(round.head.count)
+  const { sent, kept, complete } = sendPassing(round.deps, { passing, gas, moreWait, codeGas })
   for (const { queued } of kept) round.again.add(queued)
-  const [firstKept] = kept
-  const keptFrom = firstKept === undefined ? chosen.length : chosen.indexOf(firstKept.queued)
+  const keptFrom = Math.min(chosen.length, ...kept.map(({ queued }) => chosen.indexOf(queued)))
   const sentNow = viewOf(sent)
   for (const one of refused) {
     // It was simulated on what the matches before it leave, so its verdict holds only if all of those were sent.
@@ -186,71 +263,3 @@ function spentElsewhere({ deps, head }: Round, { settlement }: QueuedSettlement)
     lately.touching(new Set([id])).some(({ match }) => match?.market.market !== own),
   )
 }
-
-interface SendDeps {
-  readonly packer: MatchPacker
-  readonly book: InFlightBook
-  readonly lane: TransactionLane
-  readonly facts: ExecutorFacts
-}
-
-/** A settlement that passed its simulation, and the gas that it used. */
-interface Passing {
-  readonly queued: QueuedSettlement
-  readonly gas: bigint
-}
-
-/** The matches that were sent, and the settlements that wait for the next transaction. */
-export interface Sent {
-  readonly sent: readonly InFlightMatch[]
-  readonly kept: readonly Passing[]
-  /** False when the lane accepts no more now, and all other settlements were answered with that. */
-  readonly complete: boolean
-}
-
-/**
- * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
- * When more wait behind the group, the last settlements are kept unless they fill a transaction. Does not yield. Throws
- * the errors of the lane; answers given before stand.
- */
-function sendPassing(
-  deps: SendDeps,
-  passing: readonly Passing[],
-  gas: GasFacts,
-  moreWait: boolean,
-): Sent {
-  const sent: InFlightMatch[] = []
-  let unsent = passing
-  while (unsent.length > 0) {
-    const packed = deps.packer.pack(
-      unsent.map(({ queued, gas: used }) => ({ match: queued.settlement, gas: used })),
-    )
-    if (moreWait && sent.length > 0 && !packed.isFull) return { sent, kept: unsent, complete: true }
-    const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
-    if (shortage !== undefined) {
-      const why = describe(shortage, deps.lane.address)
-      for (const { queued } of unsent) queued.resolve({ kind: 'unavailable', why })
-      return { sent, kept: [], complete: false }
-    }
-    const included = unsent.slice(0, packed.count)
-    unsent = unsent.slice(packed.count)
-    const settlements = included.map(({ queued }) => queued.settlement)
-    const { maxFeePerGas, maxPriorityFeePerGas } = gas
-    crash('executor.before_journal')
-    const transaction = deps.lane.take({
-      intents: settlements.map(({ intentId, fingerprint }) => ({ intentId, fingerprint })),
-      to: packed.to,
-      data: packed.data,
-      fees: { gasLimit: packed.gasLimit, maxFeePerGas, maxPriorityFeePerGas },
-    })
-    const { evmNonce } = transaction
-    deps.book.add(evmNonce, settlements)
-    sent.push(...settlements.map((settlement) => ({ ...settlement, evmNonce })))
-    for (const { queued } of included) queued.resolve({ kind: 'sent', transaction })
-  }
-  return { sent, kept: [], complete: true }
-}
-
-/** Names the signer whose gas money is short: each signer has its own. */
-const describe = ({ kind, why }: Shortage, signer: Address): string =>
-  kind === 'gas_money' ? `${why}: ${signer}` : why

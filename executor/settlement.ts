@@ -4,6 +4,7 @@ import type { OpenTransaction } from '../core/transaction-journal.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
+import { decodeTradeData } from '../core/entry/read-action.js'
 import type { Market } from '../core/contracts/market.js'
 
 /** What has to be known of a match to tell whether it conflicts with another one. */
@@ -16,11 +17,27 @@ export interface SettlementTerms {
   readonly match: MarketMatch | undefined
 }
 
+/** A side of a match, as its order says. */
+export interface MatchParty {
+  readonly owner: Address
+  readonly signer: Address
+  /** All that the order asks for, in units of the market's amount scale. */
+  readonly desired: bigint
+}
+
 /** A requested settlement, under its id in the journal. */
 export interface Settlement extends SettlementTerms {
   readonly intentId: string
   readonly fingerprint: Hex
+  /** The taker first. */
+  readonly parties: readonly MatchParty[]
 }
+
+export const partiesOf = ({ actions }: MatchCall): MatchParty[] =>
+  actions.map(({ owner, signer, data }) => {
+    const decoded = decodeTradeData(data)
+    return { owner, signer, desired: 'data' in decoded ? decoded.data.desiredAmount : 0n }
+  })
 
 export function termsOf(match: MatchCall, call: Hex, markets: readonly Market[]): SettlementTerms {
   const accountIds = [...new Set(match.actions.map(({ subaccountId }) => subaccountId))]
@@ -62,6 +79,8 @@ export interface QueuedSettlement {
   waitsFor?: number
   /** Until then it is sent only together with another one of the same accounts; monotonic milliseconds. */
   sharesUntilMs?: number
+  /** Whether its fee pays less than its gas costs, as of the last group. */
+  isDust?: boolean
   /** How often it was deferred to a later block. */
   deferrals: number
 }
@@ -82,6 +101,14 @@ export interface SimulationResult {
 export interface SimulatedMatch {
   readonly match: SettlementTerms
   readonly gas: bigint
+  /** Present where a signer is code. */
+  readonly code?: CodeGas
+}
+
+/** How much gas a match that code has signed may use. */
+export interface CodeGas {
+  /** What it used behind nothing but the matches of its own transaction; undefined where it passes only behind others. */
+  readonly alone: bigint | undefined
 }
 
 /** One transaction that settles the first `count` matches. */
@@ -109,6 +136,6 @@ export interface MatchPacker {
     matches: readonly SettlementTerms[],
     ahead: readonly SettlementTerms[],
   ): Promise<SimulationResult>
-  /** The next transaction for matches that passed; it settles at least one. */
+  /** The next transaction for matches that passed, all signed by plain keys, or all by the same code; it settles at least one. */
   pack(matches: readonly SimulatedMatch[]): PackedTransaction
 }

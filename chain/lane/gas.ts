@@ -7,6 +7,8 @@ export interface GasFacts {
   readonly maxPriorityFeePerGas: bigint
   /** Of the newest block. */
   readonly baseFeePerGas: bigint
+  /** The gas that the newest block could have held. */
+  readonly blockGasLimit: bigint
   readonly balance: bigint
 }
 
@@ -43,7 +45,8 @@ async function fetchGas(client: ChainClient, sender: Address): Promise<GasFacts>
   const maxPriorityFeePerGas = tip > MIN_PRIORITY_FEE_WEI ? tip : MIN_PRIORITY_FEE_WEI
   const baseFeePerGas = block.baseFeePerGas ?? 0n
   const maxFeePerGas = BASE_FEE_HEADROOM * baseFeePerGas + maxPriorityFeePerGas
-  return { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas, balance }
+  const { gasLimit: blockGasLimit } = block
+  return { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas, blockGasLimit, balance }
 }
 
 /** An amount in wei, or the cost of so many transactions with so much gas at the current fees. */

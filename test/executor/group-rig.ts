@@ -33,6 +33,7 @@ export function groupRig(): GroupRig {
       Promise.resolve({
         maxFeePerGas: 3n,
         maxPriorityFeePerGas: 2n,
+        blockGasLimit: 1_000n,
       })) as TransactionLane['readGas'],
     address: MANAGER,
     shortage: () => undefined,
@@ -51,7 +52,7 @@ export function groupRig(): GroupRig {
       verdicts: matches.map(() => ({ kind: 'passes', gas: 1n })),
     }),
     paying: (intentId, accountId, amount) => ({
-      ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
+      ...{ intentId, fingerprint: '0x02', call: `0x${intentId}`, parties: [] },
       accountIds: [accountId, 99n],
       match: matchClaiming({ key: balanceClaim(accountId, ASSET, 0n), debit: amount }),
     }),
@@ -62,6 +63,7 @@ export function groupRig(): GroupRig {
       book,
       facts: observeExecutor(createLog('test', 'silent')),
       readClaims: () => readsWith((keys) => Promise.resolve(keys.map(() => rig.balance))),
+      readCode: () => Promise.resolve(new Set()),
       isUnchanged: () => Promise.resolve(true),
       lane: takes as TransactionLane,
       journal: journal as GroupDeps['journal'],

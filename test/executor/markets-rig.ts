@@ -6,6 +6,7 @@ import { createGasUseReader } from '../../chain/contracts/read-gas-use.js'
 import { createMarkReader } from '../../chain/contracts/read-mark.js'
 import { openNonceLane } from '../../chain/lane/nonce-lane.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { createCodeReader } from '../../chain/reads/code-at-block.js'
 import { isUnchanged, readSenderHead } from '../../chain/reads/blocks.js'
 import type { ChainClient } from '../../chain/reads/client.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
@@ -142,6 +143,7 @@ export class MarketsRig {
         : packSingly({ client, matching: AT.matching, sender }),
       isUnchanged: (head) => isUnchanged(client, sender, head),
       readClaims: createClaimReader({ client, deployment }),
+      readCode: createCodeReader(client),
     }
   }
 
@@ -150,7 +152,13 @@ export class MarketsRig {
     const nonces = openNonceLane({ signer, journal: this.journal, minedNonces: 0 })
     const lane: Partial<TransactionLane> = {
       address: signer.address,
-      readGas: () => Promise.resolve({ ...GAS, baseFeePerGas: 1n, balance: 10n ** 24n }),
+      readGas: () =>
+        Promise.resolve({
+          ...GAS,
+          baseFeePerGas: 1n,
+          blockGasLimit: 60_000_000n,
+          balance: 10n ** 24n,
+        }),
       shortage: () => undefined,
       take: (call) => {
         const transaction = nonces.take(call)

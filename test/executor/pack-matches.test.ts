@@ -87,6 +87,34 @@ describe('matches in one transaction', () => {
     expect(packer.pack([using(1n, call), using(1n, long)])).to.include({ count: 1, isFull: true })
   })
 
+  describe('that code has signed', () => {
+    const ofCode = (gas: bigint, alone: bigint | undefined): SimulatedMatch => ({
+      ...{ ...using(gas), code: { alone } },
+    })
+
+    it('have a limit close above what they used by themselves, or twice their gas where they do not pass so', () => {
+      const packed = packer.pack([ofCode(100_000n, 160_000n), ofCode(100_000n, undefined)])
+      expect(limitsOf(packed.data)).to.deep.equal([260_000n, 300_000n])
+    })
+
+    it('have gas for the whole limit of each, so that all are tried', () => {
+      const packed = packer.pack([ofCode(100_000n, 160_000n), ofCode(100_000n, 400_000n)])
+      const limits = 260_000n + 560_000n
+      expect(packed.gasLimit).to.equal(BASE + 2n * BESIDE + limits + 560_000n / 63n + 1n)
+      expect(packed).to.include({ count: 2, isFull: false })
+      const many = Array.from({ length: 40 }, () => ofCode(100_000n, 752_000n))
+      const each = BESIDE + 1_000_000n
+      const fitting = Number((CAP - BASE - 1_000_000n / 63n - 1n) / each)
+      expect(packer.pack(many)).to.include({ count: fitting, isFull: true })
+    })
+
+    it('have at most 15 million gas each', () => {
+      const packed = packer.pack([ofCode(1n, 14_000_000n)])
+      expect(limitsOf(packed.data)).to.deep.equal([15_000_000n])
+      expect(packed.isFull).to.equal(false)
+    })
+  })
+
   it('are at least one, however large it is', () => {
     const packed = packer.pack([using(1n, `0x${'00'.repeat(120_000)}`), using(1n)])
     expect(packed).to.include({ count: 1, isFull: true })

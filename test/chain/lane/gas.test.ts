@@ -12,7 +12,7 @@ function readerOf(tip: string, baseFeePerGas: bigint | null = 100n) {
     return node.isSilent ? Promise.reject(new Error('silence')) : Promise.resolve(value)
   }
   const client = {
-    getBlock: (question: unknown) => answer(question, { baseFeePerGas }),
+    getBlock: (question: unknown) => answer(question, { baseFeePerGas, gasLimit: 5n }),
     request: (question: unknown) => answer(question, tip),
     getBalance: (question: unknown) => answer(question, 77n),
   }
@@ -26,6 +26,7 @@ describe('the fees that a lane bids', () => {
       maxFeePerGas: 409n,
       maxPriorityFeePerGas: 9n,
       baseFeePerGas: 100n,
+      blockGasLimit: 5n,
       balance: 77n,
     })
     expect(node.asked).to.deep.equal([

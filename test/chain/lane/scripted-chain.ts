@@ -63,6 +63,7 @@ export const SCRIPTED_GAS: GasFacts = {
   maxFeePerGas: 4_010n,
   maxPriorityFeePerGas: 10n,
   baseFeePerGas: 1_000n,
+  blockGasLimit: 60_000_000n,
   balance: 10n ** 24n,
 }
 

@@ -45,7 +45,8 @@ function answersOf(scripted: ScriptedChain, journal: MemoryJournal) {
       inBlock.push({ ...fields, from: signer.address, nonce: hexOf(evmNonce), hash: sent })
     }
     const baseFeePerGas = hexOf(scripted.gas.baseFeePerGas)
-    return { number: hexOf(number), hash, baseFeePerGas, transactions: inBlock }
+    const gasLimit = hexOf(scripted.gas.blockGasLimit)
+    return { number: hexOf(number), hash, baseFeePerGas, gasLimit, transactions: inBlock }
   }
 
   async function countAt(at: unknown) {

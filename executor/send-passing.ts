@@ -1,0 +1,149 @@
+import type { GasFacts } from '../chain/lane/gas.js'
+import type { Shortage, TransactionLane } from '../chain/lane/transaction-lane.js'
+import type { Address } from '../core/action.js'
+import { assert } from '../core/assert.js'
+import { crash } from '../core/crash-point.js'
+import type { GasLoad, InFlightBook, InFlightMatch } from './in-flight.js'
+import type { ExecutorFacts } from './observe.js'
+import type {
+  CodeGas,
+  MatchPacker,
+  PackedTransaction,
+  QueuedSettlement,
+  SimulatedMatch,
+} from './settlement.js'
+
+export interface SendDeps {
+  readonly packer: MatchPacker
+  readonly book: InFlightBook
+  readonly lane: TransactionLane
+  readonly facts: ExecutorFacts
+}
+
+/** A settlement that passed its simulation, and the gas that it used. */
+export interface Passing {
+  readonly queued: QueuedSettlement
+  readonly gas: bigint
+  /** Present where a signer is code: with which others it may share a transaction, and its gas. */
+  readonly code?: CodeGas & { readonly key: string }
+}
+
+/** The matches that were sent, and the settlements that wait for a later transaction. */
+interface Sent {
+  readonly sent: readonly InFlightMatch[]
+  readonly kept: readonly Passing[]
+  /** False when the lane accepts no more now, and all other settlements were answered with that. */
+  readonly complete: boolean
+}
+
+interface SendRequest {
+  readonly passing: readonly Passing[]
+  readonly gas: GasFacts
+  /** Whether more settlements wait behind the group. */
+  readonly moreWait: boolean
+  /** The gas of transactions in flight that code has signed. */
+  readonly codeGas: bigint
+}
+
+/**
+ * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
+ * When more wait behind the group, the last settlements are kept unless they fill a transaction, and so is what code has
+ * signed beyond half a block of gas in flight, with all that comes behind it on its accounts. Does not yield. Throws
+ * LaneFrozen, JournalUnwritable and SignerUnavailable.
+ */
+export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
+  const { passing, gas } = request
+  const sent: InFlightMatch[] = []
+  const kept: Passing[] = []
+  // What is behind code would wait for a further transaction with what is kept, so nothing is kept for that.
+  const moreWait = request.moreWait && passing.every(({ code }) => code === undefined)
+  const mostCodeGas = gas.blockGasLimit / 2n
+  let { codeGas } = request
+  let unsent = passing
+  for (;;) {
+    const [first] = unsent
+    if (first === undefined) return { sent, kept, complete: true }
+    const packed = deps.packer.pack(runOf(unsent).map(simulatedOf))
+    if (moreWait && sent.length > 0 && !packed.isFull) return { sent, kept: unsent, complete: true }
+    const included = unsent.slice(0, packed.count)
+    const isOfCode = first.code !== undefined
+    if (isOfCode && codeGas > 0n && codeGas + packed.gasLimit > mostCodeGas) {
+      const parted = withoutBehind(unsent, included.length)
+      kept.push(...parted.behind)
+      unsent = parted.others
+      continue
+    }
+    const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
+    if (shortage !== undefined) {
+      const why = describe(shortage, deps.lane.address)
+      for (const { queued } of [...kept, ...unsent]) queued.resolve({ kind: 'unavailable', why })
+      return { sent, kept: [], complete: false }
+    }
+    unsent = unsent.slice(packed.count)
+    if (isOfCode) codeGas += packed.gasLimit
+    sent.push(...sendOne(deps, included, packed, gas))
+  }
+}
+
+/** The leading ones that may share a transaction. */
+function runOf(unsent: readonly Passing[]): readonly Passing[] {
+  const end = unsent.findIndex(({ code }) => code?.key !== unsent[0]?.code?.key)
+  return end === -1 ? unsent : unsent.slice(0, end)
+}
+
+const simulatedOf = ({ queued, gas, code }: Passing): SimulatedMatch => ({
+  ...{ match: queued.settlement, gas },
+  ...(code && { code: { alone: code.alone } }),
+})
+
+/** The first of them with all that comes behind on their accounts, and the others. */
+function withoutBehind(unsent: readonly Passing[], count: number) {
+  const accounts = new Set<bigint>()
+  const behind: Passing[] = []
+  const others: Passing[] = []
+  for (const [i, one] of unsent.entries()) {
+    const { accountIds } = one.queued.settlement
+    if (i >= count && !accountIds.some((id) => accounts.has(id))) {
+      others.push(one)
+      continue
+    }
+    behind.push(one)
+    for (const id of accountIds) accounts.add(id)
+  }
+  return { behind, others }
+}
+
+function sendOne(
+  { lane, book }: SendDeps,
+  included: readonly Passing[],
+  packed: PackedTransaction,
+  { maxFeePerGas, maxPriorityFeePerGas }: GasFacts,
+): InFlightMatch[] {
+  assert(included.length > 0, 'a transaction settles nothing')
+  const settlements = included.map(({ queued }) => queued.settlement)
+  const { gasLimit } = packed
+  crash('executor.before_journal')
+  const transaction = lane.take({
+    intents: settlements.map(({ intentId, fingerprint }) => ({ intentId, fingerprint })),
+    to: packed.to,
+    data: packed.data,
+    fees: { gasLimit, maxFeePerGas, maxPriorityFeePerGas },
+  })
+  const { evmNonce } = transaction
+  book.add(evmNonce, settlements, loadOf(included, gasLimit))
+  for (const { queued } of included) queued.resolve({ kind: 'sent', transaction })
+  return settlements.map((settlement) => ({ ...settlement, evmNonce }))
+}
+
+const loadOf = (included: readonly Passing[], gasLimit: bigint): GasLoad => ({
+  gasLimit,
+  isOfCode: included[0]?.code !== undefined,
+  dustGas: included.reduce(
+    (sum, { queued, gas }) => (queued.isDust === true ? sum + gas : sum),
+    0n,
+  ),
+})
+
+/** Names the signer whose gas money is short: each signer has its own. */
+const describe = ({ kind, why }: Shortage, signer: Address): string =>
+  kind === 'gas_money' ? `${why}: ${signer}` : why
