@@ -50,6 +50,7 @@ export interface ReconnectingSocket {
   send(frame: object): void
   /** Closes this connection and opens another. */
   reconnect(): void
+  /** Nothing that arrives afterwards is handed on. */
   close(): void
 }
 
@@ -77,7 +78,7 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
     }
     current.onmessage = ({ data }: { data: unknown }) => {
       alive = true
-      if (current === socket && typeof data === 'string') onText(data)
+      if (current === socket && !closed && typeof data === 'string') onText(data)
     }
     // A close follows each error. Without a handler the `ws` package would throw.
     current.onerror = () => undefined

@@ -76,6 +76,7 @@ export interface SocketClient extends SocketOrders {
   isOpen(): boolean
   /** How many connections it has opened: one more than its reconnects. */
   connections(): number
+  /** Ends all subscriptions: no handler is called for what arrives afterwards. */
   close(): void
 }
 

@@ -61,6 +61,24 @@ describe('socket client against a server that misbehaves', () => {
     expect(subscriptions.map((frame) => frame.since_seq)).to.deep.equal([undefined, 6])
   })
 
+  it('hands on nothing that arrives after it was closed', async () => {
+    let isGone = false
+    await serve((ws) => {
+      for (const seq of [5, 6]) say(ws, { ...empty, seq })
+      ws.on('close', () => (isGone = true))
+    })
+    const seen: number[] = []
+    client.subscribe('book', MARKET, {
+      onSnapshot(_, seq) {
+        seen.push(seq)
+        client.close()
+      },
+      onUpdate() {},
+    })
+    await eventually(() => isGone)
+    expect(seen).to.deep.equal([5])
+  })
+
   it('starts over from the snapshot that follows resume_too_old', async () => {
     await serve((ws, nth) => {
       if (nth === 2) say(ws, { type: 'error', code: 'resume_too_old', req_id: '1' })
