@@ -1,9 +1,21 @@
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
+import type { Market } from '../../core/contracts/market.js'
 import type { Change, HoldReason, Match } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
+
+/** Those that the simulated chain knows. */
+const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
+  'BM_AdjustmentsPaused',
+  'M_OnlyTradeExecutor',
+  'FT_IndexStale',
+  'FT_OutsideFillBand',
+])
+/** Whether a failure is the venue's. On spot an account with futures is to blame for an index that is stale. */
+export const isFaultOfVenue = ({ contractType }: Market, revert: string): boolean =>
+  FAULTS_OF_THE_VENUE.has(revert) || (revert === 'BLF_DataTooOld' && contractType === 'perpetual')
 
 /** The order that a match has beside this one. */
 export const otherOf = ({ makerOrderId, takerOrderId }: Match, orderId: string): string =>
@@ -32,17 +44,3 @@ export async function findNewStep(server: MemoryBus, market: string): Promise<nu
     throw error
   }
 }
-
-/**
- * Whether a match of the order with one of such orders has no outcome yet: it may just have failed, which is stated after what
- * follows of it.
- */
-export const hasMatch = (
-  pending: ReadonlyMap<string, Match>,
-  orderId: string,
-  isSuch: (other: string) => boolean,
-): boolean =>
-  [...pending.values()].some(
-    (match) =>
-      [match.makerOrderId, match.takerOrderId].includes(orderId) && isSuch(otherOf(match, orderId)),
-  )

@@ -17,7 +17,8 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { findNewStep, hasMatch, isBlamedForOther, otherOf } from './counterparty-audit.js'
+import { findNewStep, isBlamedForOther, isFaultOfVenue, otherOf } from './counterparty-audit.js'
+import { createPairAudit } from './pair-audit.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -81,13 +82,6 @@ function comesBefore(one: AuditedOrder, other: AuditedOrder): boolean {
 }
 
 const EXPIRY_SLACK_MS = 2_000
-/** Those that the simulated chain knows. */
-const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
-  'BM_AdjustmentsPaused',
-  'M_OnlyTradeExecutor',
-  'FT_IndexStale',
-  'FT_OutsideFillBand',
-])
 /** Reasons of the cancels that also end what a settlement returns. */
 const CANCELLED_BEFORE = new Set(['cancel_all', 'cancel_all_after', 'cancel_on_disconnect'])
 const PAGE = 500
@@ -105,10 +99,7 @@ export function createFeedAudit(
 ): FeedAudit {
   const { market: name } = market
   const trading = tradingOf(market)
-  /** On spot an account with futures is to blame for an index that is stale. */
-  const isVenueFault = (revert: string): boolean =>
-    FAULTS_OF_THE_VENUE.has(revert) ||
-    (revert === 'BLF_DataTooOld' && market.contractType === 'perpetual')
+  const isVenueFault = (revert: string): boolean => isFaultOfVenue(market, revert)
   /** Orders out of reach are passed over, and the book may be crossed by them. */
   const mayPass = trading.fillRange !== undefined
   const orders = new Map<string, AuditedOrder>()
@@ -123,8 +114,11 @@ export function createFeedAudit(
   let read = 0
   let terms: MarketTerms | undefined
   let makerLeg: Fill | undefined
-  /** Signers of a match that has failed pass each other over; `any`: an order whose placement is stated after its matches. */
-  const failedPairs = new Set<string>()
+  const pairs = createPairAudit({
+    pending,
+    isVenueFault,
+    orderOf: (orderId) => orders.get(orderId),
+  })
   let refusedSignatures = 0
   let [newStepFrom, isNewStep] = [Infinity, false]
   const nonces = new Set<string>()
@@ -173,13 +167,11 @@ export function createFeedAudit(
     expectThat(match.settlementId === `${name}:${change.seq}`, 'I-14 settlement id', change)
     const hit = mayPass ? undefined : orders.get(change.orderId)
     const incoming = otherOf(match, change.orderId)
-    const signerOf = (orderId: string) => orders.get(orderId)?.order.signer
     const passed = [...orders.values()].find(
       (other) =>
         hit !== undefined &&
         comesBefore(other, hit) &&
-        !failedPairs.has(`${signerOf(incoming) ?? 'any'} ${other.order.signer}`) &&
-        !hasMatch(pending, incoming, (id) => signerOf(id) === other.order.signer),
+        !(isNewStep && pairs.mayWait(incoming, other.order.orderId, change.atMs)),
     )
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
@@ -209,6 +201,7 @@ export function createFeedAudit(
     const { fill } = change
     if (fill.liquidity === 'maker') {
       const isLate = undone.delete(fill.settlementId)
+      if (!isLate) pairs.settled(fill)
       const isFirst = isLate || resolved(change, fill.settlementId) !== undefined
       expectThat(isFirst, 'I-16 filled twice', change)
       makerLeg = fill
@@ -298,13 +291,10 @@ export function createFeedAudit(
     expectThat(!expired, 'I-23 matched in its last seconds', change)
   }
 
-  function failed({ revert }: Extract<Change, { kind: 'MatchReverted' }>, match: Match): void {
+  function failed(change: Extract<Change, { kind: 'MatchReverted' }>, match: Match): void {
     undone.set(match.settlementId, match)
-    if (revert === 'OV_InvalidSignature') refusedSignatures += 1
-    const { makerOrderId, takerOrderId } = match
-    const [one, other] = [makerOrderId, takerOrderId].map((id) => orders.get(id)?.order.signer)
-    for (const pair of [`${one} ${other}`, `${other} ${one}`, `any ${one}`, `any ${other}`])
-      failedPairs.add(pair)
+    if (change.revert === 'OV_InvalidSignature') refusedSignatures += 1
+    if (isNewStep) pairs.failed(change, match)
   }
 
   /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
@@ -381,6 +371,7 @@ export function createFeedAudit(
           const block = decodeBlock(message.data)
           terms = block.terms ?? terms
           isNewStep = block.commandSeq > newStepFrom
+          pairs.begin(block)
           for (const change of block.changes) apply(change)
           checkCrossing(block)
           read = message.seq
