@@ -117,4 +117,5 @@ export const massCancel = struct<MassCancel>({
   leaseId: optional(text),
   upToRank: whole,
   reason: endReason,
+  signer: appended(address),
 })

@@ -4,6 +4,13 @@ import type { RefusedByMarket } from '../core/engine/command-answer.js'
 import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
 import type { ClockSeen } from '../core/engine/clock.js'
+import type {
+  CodeTrials,
+  CodeWindow,
+  FailedSigner,
+  TakenWindow,
+  WindowsOfMatch,
+} from '../core/engine/code-windows.js'
 import type { ChainFault, HoldCause } from '../core/engine/holds.js'
 import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
@@ -16,6 +23,7 @@ import {
   oneOf,
   position,
   priceE18,
+  quoteE18,
   text,
   uint,
   whole,
@@ -127,10 +135,24 @@ const dueMs: Codec<number> = {
   },
 }
 
+const codeWindow = struct<CodeWindow>({
+  signer: address,
+  owner: address,
+  credit: quoteE18,
+  failures: whole,
+  failedAtMs: whole,
+})
+
+const takenWindows = struct<WindowsOfMatch>({
+  settlementId: text,
+  windows: list(struct<TakenWindow>({ signer: address, owner: address, isTrial: flag })),
+})
+
+/** What came with version 9. */
+type OfSigners = 'failedPairs' | 'codeSigners' | 'codeWindows' | 'failedSigners' | 'takenWindows'
+
 /** The lists that every version has. */
-const sameLists = (
-  wire: ContractWire,
-): Omit<Lists, 'refusedOrders' | 'failedPairs' | 'codeSigners'> => ({
+const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders' | OfSigners> => ({
   holds: marketHold,
   orders: keptOrder,
   matches: match,
@@ -165,6 +187,9 @@ const listsOf = (wire: ContractWire): Lists => ({
   ...listsOfVersion8(wire),
   failedPairs: failedPair,
   codeSigners: address,
+  codeWindows: codeWindow,
+  failedSigners: struct<FailedSigner>({ signer: address, failures: whole, failedAtMs: whole }),
+  takenWindows,
 })
 
 /** No pair of signers waited. */
@@ -177,10 +202,14 @@ const listsOfVersion8 = (wire: ContractWire) => ({
 const listsOfVersion7 = (wire: ContractWire) => ({ ...sameLists(wire), refusedOrderIds: text })
 
 /** Scalars of the state; the market's observation, its fault and its clock are left out while there is none. */
-interface Scalars extends Omit<MatcherSnapshot, ListPart | 'observed' | 'fault' | 'clock'> {
+interface Scalars extends Omit<
+  MatcherSnapshot,
+  ListPart | 'observed' | 'fault' | 'clock' | 'codeTrials'
+> {
   readonly observed?: MarketObservation
   readonly fault?: ChainFault
   readonly clock?: ClockSeen
+  readonly codeTrials?: CodeTrials
 }
 
 /** What stands once in a checkpoint. */
@@ -207,6 +236,7 @@ const headOf = (wire: ContractWire): Codec<Head> =>
       fault: optional(struct<ChainFault>({ revert: text, accounts: list(uint), holdMs: whole })),
       reversals: struct<Scalars['reversals']>({ upTo: whole, beyond: list(whole) }),
       clock: appended(struct<ClockSeen>({ atMs: whole, chainMs: whole })),
+      codeTrials: appended(struct<CodeTrials>({ gasCost: quoteE18, hour: whole, points: whole })),
     }),
   })
 
@@ -272,7 +302,11 @@ export const checkpointVersions = perContract((wire) =>
     )
     .next(checkpointForm(headOf(wire), listsOf(wire)), ({ head, lists }) => ({
       head,
-      lists: { ...lists, failedPairs: [], codeSigners: [] },
+      lists: {
+        ...lists,
+        ...{ failedPairs: [], codeSigners: [] },
+        ...{ codeWindows: [], failedSigners: [], takenWindows: [] },
+      },
     })),
 )
 

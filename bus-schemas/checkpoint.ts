@@ -53,7 +53,7 @@ export class CheckpointUnusable extends Error {
 }
 
 function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
-  const { observed, fault, clock, ...scalars } = state
+  const { observed, fault, clock, codeTrials, ...scalars } = state
   return {
     commandSeq,
     feed,
@@ -63,6 +63,7 @@ function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
       ...(observed !== undefined && { observed }),
       ...(fault !== undefined && { fault }),
       ...(clock !== undefined && { clock }),
+      ...(codeTrials !== undefined && { codeTrials }),
     },
   }
 }
@@ -163,7 +164,8 @@ export function decodeCheckpoint(
   const read = () => versions.read(seal.version, readParts(parts), 'checkpoint')
   const { head, lists } = orUnusable(read)
   const { commandSeq, feed, term, scalars } = head
-  const state = { observed: undefined, fault: undefined, clock: undefined, ...scalars, ...lists }
+  const absent = { observed: undefined, fault: undefined, clock: undefined, codeTrials: undefined }
+  const state = { ...absent, ...scalars, ...lists }
   return { market: market.market, commandSeq, feed, term, state }
 }
 

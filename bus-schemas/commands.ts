@@ -141,7 +141,7 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       EndLease: { owner: address, leaseId: optional(text), cancels: flag },
       Tick: {},
       ContinueOrder: { orderId: text },
-      SignatureChecked: { orderId: text, valid: flag },
+      SignatureChecked: { orderId: text, valid: flag, byCode: appended(always) },
       SessionKeyObserved: { orderId: text, endsSec: whole },
       AccountObserved: { account },
       MarketObserved: { observation: marketObservation(wire) },

@@ -61,11 +61,13 @@ export const holdReason = oneOf<HoldReason>({
   reduce_only: true,
   under_liquidation: true,
   pair_waits: true,
+  signer_waits: true,
 })
 
 export const refusedByMarket = oneOf<RefusedByMarket>({
   post_only_would_cross: true,
   open_order_limit: true,
+  signer_order_limit: true,
   active_order_not_found: true,
   replacement_differs: true,
   replacement_too_small: true,
@@ -129,6 +131,7 @@ export const order = struct<Order>({
   signedDesiredAmount: appended(amountE18),
   replaces: appended(text),
   leaseId: appended(text),
+  signedByCode: appended(always),
 })
 
 /** An order as the history stores it. */

@@ -65,5 +65,12 @@ export const revertFieldsOf = (stored: string | undefined): Partial<RevertFields
 
 const UNNAMED: ReadonlySet<string> = new Set(['EmptyRevert', 'Error', 'Panic', 'UnknownRevert'])
 
+/**
+ * Whether the revert may be that of a signature which code was asked for, by its name: the chain's own refusal of it, gas that
+ * ran out, or a revert without a name.
+ */
+export const isOfSignature = (revert: string): boolean =>
+  revert === 'OV_InvalidSignature' || revert === 'OutOfGas' || UNNAMED.has(revert)
+
 /** Whether the name of a revert does not tell which rule of the venue's contracts was broken. */
 export const isUnnamed = (revert: string): boolean => UNNAMED.has(revert)

@@ -172,6 +172,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     reduce_only_same_side: '400 | The order would enlarge the position. | Take the other side.',
     open_order_limit:
       '400 | The account has as many live orders in the market as open_order_limit allows. | Cancel one, and place the order again with a new id and nonce.',
+    signer_order_limit:
+      '400 | The signer is code (a contract or a delegated key) whose matches have not yet paid fees above their gas, and the owner has 20 live orders or more in the market. | Cancel one, or wait until one fills, and place the order again with a new id and nonce.',
     post_only_would_cross:
       '422 | A post-only order would take liquidity. | Place it behind the best price of the other side, or with slide, with a new id and nonce.',
     duplicate_order_id:

@@ -25,6 +25,11 @@ export const holdReasons = {
       'A match with an order that it crosses has failed, and the chain did not show which of the two was at fault.',
     ends: 'It looks again every ten seconds: it returns when the other order has left, or when the wait of the two signers is over, 30 seconds at first and at most an hour. No refusal is counted, and it is not cancelled for this.',
   },
+  signer_waits: {
+    means:
+      'Code has signed the order, and what its signer and owner may have in flight is used up, or they wait after a match that its signature made fail.',
+    ends: 'It looks again every second, or every ten milliseconds times the live orders of the market that code has signed if that is longer; after a failure it returns when the wait is over, 10 seconds at first and at most a day. An IOC order is cancelled for such a wait.',
+  },
   expiring: {
     means:
       'The order, or the key that signed it, is in its last ten seconds, in which nothing is matched.',
@@ -110,6 +115,11 @@ export const cancelReasons = {
     means:
       'The signature does not authorize the order any more: the session key ended, or the wallet contract rejects it.',
     ends: 'Sign again with the key of the owner, or with a session key that lasts longer than the order.',
+  },
+  signer_unreliable: {
+    means:
+      'Code has signed the order, and the signature of its signer and owner has made matches fail three times.',
+    ends: 'See that the contract answers isValidSignature in a block as it does in a call, and place another order; it waits hidden until their wait is over.',
   },
   settlement_refused: {
     means: 'The chain refused three matches of the order.',

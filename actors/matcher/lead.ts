@@ -188,6 +188,7 @@ const REFUSAL_OF: Record<RefusedOrder, Refusal> = {
   duplicate_nonce: refusals.duplicateNonce,
   post_only_would_cross: controlRefusals.postOnlyWouldCross,
   open_order_limit: controlRefusals.openOrderLimit,
+  signer_order_limit: controlRefusals.signerOrderLimit,
   replacement_differs: changeRefusals.replacementDiffers,
   replacement_too_small: changeRefusals.replacementTooSmall,
   replacement_ends: changeRefusals.replacementEnds,

@@ -13,6 +13,8 @@ import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel
 import { applyReduction } from './change-order.js'
 import type { AskedReason, Change } from './change.js'
 import { followClock, holdForClock } from './clock.js'
+import { markByCode, noteCodeSigner } from './code-signers.js'
+import { forgetOldFailures } from './code-windows.js'
 import type { Command, LoggedCommand } from './command.js'
 import {
   answerOrder,
@@ -42,7 +44,7 @@ import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './l
 import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
 import { continueReviews, observeAccount, observeMarket } from './review-account.js'
-import { forgetOldPairs, noteCodeSigner } from './signer-pairs.js'
+import { forgetOldPairs } from './signer-pairs.js'
 import { nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
 
 export interface AppliedCommand {
@@ -73,6 +75,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
   const step = beginStep(state)
   forgetOldPairs(state)
+  forgetOldFailures(state.windows, state.nowMs)
   const timeGoesOn = isTimeTrusted && state.holds.has('clock')
   holdForClock(step, isTimeTrusted)
   if (timeGoesOn) resumeLeases(step, state.nowMs - beforeMs)
@@ -189,7 +192,7 @@ function applyObservation(
 ): void {
   switch (command.kind) {
     case 'SignatureChecked':
-      return applySignatureCheck(step, command.orderId, command.valid)
+      return applySignatureCheck(step, command)
     case 'SessionKeyObserved':
       return observeSessionKey(step, command.orderId, command.endsSec)
     case 'AccountObserved':
@@ -236,14 +239,17 @@ function applyContinuation(step: Step, orderId: string): void {
   if (live?.hold?.reason === 'continuing') releaseHold(step, live)
 }
 
+type SignatureCheck = Extract<Command, { kind: 'SignatureChecked' }>
+
 /**
  * Takes the result of a signature check. A valid signature releases the order, an invalid one cancels what is open. An
  * order wholly in settlement is only held: the settlement decides whether it is filled, and an amount that returns
  * matches nothing before the next check.
  */
-function applySignatureCheck(step: Step, orderId: string, valid: boolean): void {
+function applySignatureCheck(step: Step, { orderId, valid, byCode }: SignatureCheck): void {
   const live = step.state.orders.get(orderId)
   if (live === undefined || live.gone !== undefined) return
+  if (byCode === true) markByCode(step.state, live)
   if (valid) {
     const isFirst = live.order.signatureStatus === 'unchecked'
     if (isFirst || live.hold?.reason === 'signature_unchecked') releaseHold(step, live)

@@ -1,5 +1,6 @@
 import { amountE18 } from '../money.js'
 import { fillsOf, type Match } from './change.js'
+import { givePlaces } from './code-windows.js'
 import type { SettlementOutcome } from './command.js'
 import { isImmediate, SETTLEMENT_FAILED } from './controls.js'
 import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
@@ -16,6 +17,7 @@ import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { barredOf, forgetFailedPair, noteFailedPair } from './signer-pairs.js'
 import { knownOrder, scheduleOrder } from './state.js'
+import { followClosings, noteFailure, noteSettled } from './window-outcomes.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
 export function applySettlement(
@@ -28,6 +30,7 @@ export function applySettlement(
   if (match === undefined) return
   state.matches.delete(settlementId)
   state.awaiting = amountE18(state.awaiting - match.amount)
+  givePlaces(state.windows, settlementId)
   const maker = knownOrder(state, match.makerOrderId)
   const taker = knownOrder(state, match.takerOrderId)
   const { means } = state.trading
@@ -67,6 +70,7 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
   means.settle(maker.account.purse, maker, settled)
   means.settle(taker.account.purse, taker, settled)
   forgetFailedPair(state, maker, taker)
+  noteSettled(state, match, { maker, taker }, outcome)
   const [ofMaker, ofTaker] = fillsOf(match, published, takerSide)
   emitChange(step, maker, { kind: 'OrderFilled', fill: ofMaker })
   emitChange(step, taker, { kind: 'OrderFilled', fill: ofTaker })
@@ -82,6 +86,8 @@ function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'rever
   const blame = blameFor(step, outcome, [maker, taker])
   if (blame === 'venue') holdForFault(step, name, match.price)
   if (blame === 'neither') noteFailedPair(step.state, maker, taker)
+  // Before either returns: one whose window is closed by this must not match again.
+  const closed = noteFailure(step.state, outcome, blame, { maker, taker })
   const first = blame === 'neither' ? barredOf(step.state, maker, taker)?.live : undefined
   const legs = blame === 'taker' || first === taker ? [taker, maker] : [maker, taker]
   returnPending(maker, match.amount)
@@ -93,6 +99,7 @@ function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'rever
     emitChange(step, live, { kind: 'MatchReverted', settlementId, revert: name, ...standing(live) })
     scheduleOrder(step.state, live)
   }
+  followClosings(step, closed)
 }
 
 /** Returns, holds or ends an order whose match failed; `refused` is given when the order is guilty. */

@@ -9,12 +9,13 @@ import type { LiveOrder } from './live-order.js'
 import type { Side } from './order.js'
 import type { MatcherState } from './state.js'
 
-/** The orders of an owner that are cancelled together; absent members: of every side, subaccount and lease. */
+/** The orders of an owner that are cancelled together; absent members: of every side, subaccount, lease and signer. */
 export interface CancelScope {
   readonly owner: Address
   readonly side?: Side
   readonly subaccountId?: bigint
   readonly leaseId?: string
+  readonly signer?: Address
 }
 
 /** A cancel of many orders that one step did not finish: what is left of it is matched no more. */
@@ -96,14 +97,18 @@ export function cancelScope(step: Step, scope: CancelScope, reason: EndReason): 
 }
 
 const isSameScope = (a: CancelScope, b: CancelScope): boolean =>
-  a.side === b.side && a.subaccountId === b.subaccountId && a.leaseId === b.leaseId
+  a.side === b.side &&
+  a.subaccountId === b.subaccountId &&
+  a.leaseId === b.leaseId &&
+  a.signer === b.signer
 
 function isMeant(cancel: MassCancel, live: LiveOrder): boolean {
-  const { side, subaccountId, leaseId, upToRank } = cancel
+  const { side, subaccountId, leaseId, signer, upToRank } = cancel
   return (
     live.rank <= upToRank &&
     (side === undefined || live.side === side) &&
     (subaccountId === undefined || live.order.subaccountId === subaccountId) &&
+    (signer === undefined || live.order.signer === signer) &&
     (leaseId === undefined || isUnder(leaseId, live.order.leaseId))
   )
 }

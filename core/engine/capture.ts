@@ -1,5 +1,6 @@
 import { assert } from '../assert.js'
 import type { Account } from './accounts.js'
+import { listWindows } from './code-windows.js'
 import { listDeadlines } from './deadlines.js'
 import { endsWithKey, type LiveOrder } from './live-order.js'
 import {
@@ -102,6 +103,10 @@ function restOf(state: MatcherState) {
     refusedPrices: [...state.refusedPrices],
     failedPairs: [...state.failedPairs.byKey.values()],
     codeSigners: [...state.codeSigners],
+    codeWindows: listWindows(state.windows),
+    failedSigners: [...state.windows.signers.values()],
+    takenWindows: [...state.windows.taken.values()],
+    codeTrials: state.windows.trials,
     matches: [...state.matches.values()],
     deadlines: listDeadlines(state.deadlines),
     idleAccounts: [...state.idleAccounts],

@@ -2,6 +2,7 @@ import { assert } from '../assert.js'
 import type { ReservedCost } from '../contracts/contract.js'
 import { isOutOfCustody, type Account } from './accounts.js'
 import { ENDED_BY_ACCOUNT } from './change.js'
+import { checkWindows } from './check-windows.js'
 import { ordersOf } from './book.js'
 import { openAmount, statusOf, type LiveOrder } from './live-order.js'
 import { laterOfCrossing } from './match.js'
@@ -21,6 +22,7 @@ export function checkBook(state: MatcherState): void {
   checkPending(state)
   checkAccounts(state)
   checkOwners(state)
+  checkWindows(state)
 }
 
 function checkOwners({ owners, orders }: MatcherState): void {

@@ -12,6 +12,9 @@ import type { MatcherState } from './state.js'
 /** Code of the refusal of an order whose account has as many live orders as the market's rules allow. */
 export const OPEN_ORDER_LIMIT = 'open_order_limit'
 
+/** Code of the refusal of an order that code has signed, whose owner has as many live orders as may wait for its window. */
+export const SIGNER_ORDER_LIMIT = 'signer_order_limit'
+
 /** Code of the refusal of a command of which the step could not derive what it needs. */
 export const COMMAND_REFUSED = 'command_refused'
 
@@ -19,6 +22,7 @@ export const COMMAND_REFUSED = 'command_refused'
 export type RefusedByMarket =
   | typeof POST_ONLY_WOULD_CROSS
   | typeof OPEN_ORDER_LIMIT
+  | typeof SIGNER_ORDER_LIMIT
   | 'active_order_not_found'
   | 'replacement_differs'
   | 'replacement_too_small'

@@ -80,7 +80,13 @@ export type Command =
   /** Continues a sweep that stopped at the limit of makers per step (decision B17). */
   | { readonly kind: 'ContinueOrder'; readonly orderId: string }
   /** The result of a signature check after submission, the first or a repeated one (decision C9). */
-  | { readonly kind: 'SignatureChecked'; readonly orderId: string; readonly valid: boolean }
+  | {
+      readonly kind: 'SignatureChecked'
+      readonly orderId: string
+      readonly valid: boolean
+      /** The signer is code, and the order may not say so yet. */
+      readonly byCode?: true
+    }
   /** When the session key that signed the order ends on the chain, unix seconds. */
   | { readonly kind: 'SessionKeyObserved'; readonly orderId: string; readonly endsSec: number }
   /** What the chain reader observed of a subaccount with live orders. */

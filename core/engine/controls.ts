@@ -76,15 +76,17 @@ export const isImmediate = ({ order }: LiveOrder): boolean => order.timeInForce 
 
 /**
  * Cancels what is left of an IOC or FOK order that has just met the book: nothing of it rests or waits. A sweep that goes
- * on by ContinueOrder goes on. The reason is that of its hold, if it has one. Emits nothing.
+ * on by ContinueOrder goes on, and so does an IOC order that waits for its signer's other matches. The reason is that of its hold, if it has one. Emits nothing.
  */
 export function endImmediate(step: Step, live: LiveOrder): void {
   const { hold, order } = live
   if (!isImmediate(live) || live.gone !== undefined || live.unmatched === 0n) return
   const continues = hold?.reason === 'continuing'
   if (continues && hold.untilMs === undefined) return
+  const waits = hold?.reason === 'signer_waits'
+  if (waits && order.timeInForce === 'IOC') return
   const unmatched = order.timeInForce === 'FOK' ? FOK_UNFILLABLE : IOC_REMAINDER
-  markCancelled(step, live, hold === undefined || continues ? unmatched : hold.reason)
+  markCancelled(step, live, hold === undefined || continues || waits ? unmatched : hold.reason)
 }
 
 /** Cancels what is left of an order whose last seconds have begun, if it is IOC or FOK; true when it was. */

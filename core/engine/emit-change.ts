@@ -188,6 +188,7 @@ export function emitEnded(
 
 function forget(state: MatcherState, live: LiveOrder): void {
   state.orders.delete(live.orderId)
+  if (live.order.signedByCode === true) state.windows.orders -= 1
   leaveOwner(state, live)
   leaveAccount(state, live)
 }

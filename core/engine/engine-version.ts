@@ -14,6 +14,9 @@ export const REFUSES_UNDERIVABLE = 2
 /** From this version on an order whose deadline has moved is due at the new one, however late the step comes. */
 export const DUE_AT_NEWEST_DEADLINE = 2
 
+/** From this version on signers that are code have windows (code-windows.ts). */
+export const CODE_HAS_WINDOWS = 2
+
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1
 

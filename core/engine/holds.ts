@@ -5,6 +5,7 @@ import { OPEN, type MarketStanding } from '../contracts/market-terms.js'
 import type { PriceE18 } from '../money.js'
 import { isUnnamed } from '../revert.js'
 import { holdForAccount } from './accounts.js'
+import { isByCode } from './code-signers.js'
 import type { SettlementOutcome } from './command.js'
 import { markCancelled, type Step } from './emit-change.js'
 import { UNCLEAR_BLAMES_NEITHER } from './engine-version.js'
@@ -116,7 +117,7 @@ export const isRefusal = (
 
 function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
   // Code at a signer may end in any way: its matches say nothing of the venue.
-  if (pair.some(({ order }) => state.codeSigners.has(order.signer))) return false
+  if (pair.some((live) => isByCode(state, live))) return false
   const accounts = pair.map(({ account }) => account.subaccountId)
   const { fault } = state
   if (fault?.revert !== revert) {
@@ -176,6 +177,13 @@ export function holdUnfit(step: Step, live: LiveOrder, hold: Hold): void {
   // Time alone ends it.
   live.account.waiting.delete(live)
   scheduleOrder(step.state, live)
+}
+
+/** Holds an order until time ends that. Emits nothing. */
+export function holdUntil({ state }: Step, live: LiveOrder, hold: Hold): void {
+  state.capture?.keep(live)
+  live.hold = hold
+  scheduleOrder(state, live)
 }
 
 /** Counts one more refusal; true with the third, if that is at least a minute after the first. */

@@ -39,6 +39,32 @@ export const PASSED_OVER_MAX_PER_STEP = 1_000
 export const FAILED_PAIRS_MAX = 65_536
 /** Signers that are known to be code. */
 export const CODE_SIGNERS_MAX = 65_536
+/** Windows of signers that are code, of which something is known (code-windows.ts); as many signers. */
+export const CODE_WINDOWS_MAX = 65_536
+/** Matches that a window may have in flight at most. */
+export const WINDOW_SIZE_MAX = 1_000
+/** Credit that stands for one more match in flight, in gas costs of a match: what gas costs may have doubled meanwhile. */
+export const WINDOW_GAS_RESERVE = 2n
+/** How long a window is closed after its first failure, by how much longer after each further one, and how long at most. */
+export const WINDOW_CLOSED_MS = 10_000
+export const WINDOW_CLOSED_FACTOR = 4
+export const WINDOW_CLOSED_MAX_MS = 86_400_000
+/** With this failure the live orders of the window end. */
+export const WINDOW_FAILURES_MAX = 3
+/** After how long without another one failures are forgotten: a day or more after the window has opened again. */
+export const WINDOW_FORGOTTEN_MS = 2 * WINDOW_CLOSED_MAX_MS
+/** Matches in flight of all windows of a market that have not grown. */
+export const TRIALS_MAX = 8
+/** Budget of what they may lose in an hour, and what a failure takes of it: so 60 matches that were mined. */
+export const TRIAL_POINTS_PER_HOUR = 600
+export const TRIAL_POINTS_ON_CHAIN = 10
+export const TRIAL_POINTS_IN_SIMULATION = 1
+export const TRIALS_HOUR_MS = 3_600_000
+/** Live orders that an owner may have to place one more that such a window signs. */
+export const UNGROWN_ORDERS_MAX = 20
+/** After how long an order without room looks again: at least, and for each live order of the market that code has signed. */
+export const SIGNER_POLL_MIN_MS = 1_000
+export const SIGNER_POLL_MS_PER_ORDER = 10
 /** How long a market is first held for a fault of the chain, and at most (decision P9). */
 export const FAULT_HOLD_MS = 5_000
 export const FAULT_HOLD_MAX_MS = 60_000

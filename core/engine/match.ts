@@ -4,7 +4,7 @@ import { whyNotMatched, whyNotOpen } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
 import { bestOf, levelsOf, ordersOf, removeFromBook } from './book.js'
 import { whyCancelled } from './cancel-many.js'
-import type { EndReason, Match } from './change.js'
+import type { EndReason, HoldReason, Match } from './change.js'
 import {
   areOwn,
   endExpiring,
@@ -23,7 +23,7 @@ import {
   standing,
   type Step,
 } from './emit-change.js'
-import { holdUnfit, refreshHolds } from './holds.js'
+import { holdUnfit, holdUntil, refreshHolds } from './holds.js'
 import {
   CONGESTION_HOLD_MS,
   PASSED_OVER_MAX,
@@ -34,6 +34,7 @@ import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from '.
 import type { Side } from './order.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'
+import { takeRoom, whyShut, withoutRoom } from './window-room.js'
 
 /**
  * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
@@ -50,6 +51,7 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     markCancelled(step, incoming, DISABLED_REASON)
     return
   }
+  if (incoming.unmatched > 0n && isShut(step, incoming)) return
   const passed: Passed = { count: 0 }
   while (incoming.unmatched > 0n) {
     const resting = state.closed ? undefined : nextResting(step, incoming, passed)
@@ -82,6 +84,16 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     else matchPair(step, incoming, resting)
     if (incoming.gone !== undefined || incoming.hold !== undefined) return
   }
+}
+
+/** Takes an order whose window is closed out of the way at once. */
+function isShut(step: Step, live: LiveOrder): boolean {
+  const shut = whyShut(step.state, live)
+  if (shut === undefined) return false
+  // Counts as a pair tried, so that one step does not hide a whole book.
+  step.met = Math.min(step.met + 1, SWEEP_MAX_MATCHES)
+  stepAside(step, live, shut)
+  return true
 }
 
 function crosses(
@@ -235,6 +247,8 @@ export function proposeMatch(
   if (cancelReason !== undefined) return { aside: resting, cancelReason }
   const barred = barredOf(state, incoming, resting)
   if (barred !== undefined) return { aside: barred.live, hold: barred.hold }
+  const waiting = withoutRoom(state, incoming, resting)
+  if (waiting !== undefined) return waiting
   // The later placement is the taker, whichever of the two comes back from a hold.
   const later = resting.rank > incoming.rank ? resting : incoming
   if (later.order.postOnly !== undefined) {
@@ -274,8 +288,11 @@ export function reserveMatch(
   addPending(resting, match.amount)
   means.reserve(incoming.account.purse, incoming, ofIncoming)
   means.reserve(resting.account.purse, resting, ofResting)
+  takeRoom(state, match.settlementId, incoming, resting)
   state.awaiting = amountE18(state.awaiting + match.amount)
 }
+
+const ENDED_BY_TIME: ReadonlySet<HoldReason> = new Set<HoldReason>(['pair_waits', 'signer_waits'])
 
 type Aside =
   | Extract<Pairing, { readonly aside: LiveOrder }>
@@ -289,16 +306,9 @@ function stepAside(step: Step, incoming: LiveOrder, reason: Aside): void {
     else cancelOrder(step, aside, reason.cancelReason)
     return
   }
-  if (reason.hold.reason === 'pair_waits') holdUntil(step, aside, reason.hold)
+  if (ENDED_BY_TIME.has(reason.hold.reason)) holdUntil(step, aside, reason.hold)
   else holdUnfit(step, aside, reason.hold)
   if (aside !== incoming) emitAside(step, aside)
-}
-
-/** Holds an order until time ends that. Emits nothing. */
-function holdUntil({ state }: Step, live: LiveOrder, hold: Hold): void {
-  state.capture?.keep(live)
-  live.hold = hold
-  scheduleOrder(state, live)
 }
 
 /** States that an open order is held, or has ended, because it could not be matched. */

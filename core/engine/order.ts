@@ -62,6 +62,8 @@ export interface Order {
   readonly signatureStatus: 'checked' | 'unchecked'
   /** Who signed: the owner, or a session key of the owner. */
   readonly signer: Address
+  /** Present when the signer is code: a contract, or a key that delegates to one. Its matches have a window (code-windows.ts). */
+  readonly signedByCode?: true
   /** Unix seconds of the body's `expiry`. */
   readonly expirySec: number
   /** Unix seconds of the signed action's `expiry`, any uint256. */

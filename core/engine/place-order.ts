@@ -3,10 +3,13 @@ import { accountFor, forgetUnused, joinAccount, type Account } from './accounts.
 import { DISABLED_REASON } from './apply-market.js'
 import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-order.js'
 import type { EndReason } from './change.js'
+import { asSigned } from './code-signers.js'
+import { givePlaces } from './code-windows.js'
 import {
   isOneTooMany,
   OPEN_ORDER_LIMIT,
   rememberRefused,
+  SIGNER_ORDER_LIMIT,
   standingOrder,
   type CommandAnswer,
   type RefusedByMarket,
@@ -51,6 +54,7 @@ import {
 import type { Order } from './order.js'
 import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
+import { isBeyondTrust, whyShut } from './window-room.js'
 
 type Placement = Extract<Command, { kind: 'PlaceOrder' }>
 
@@ -67,7 +71,8 @@ interface Parents {
  */
 export function applyPlacement(step: Step, command: Placement): CommandAnswer {
   const { state } = step
-  const { order, account: seen, replaces } = command
+  const { account: seen, replaces } = command
+  const order = asSigned(state, command.order)
   const { orderId, owner, nonce } = order
   if (state.orders.has(orderId)) return { kind: 'refused', code: 'duplicate_order_id' }
   const own = state.owners.get(owner)
@@ -87,6 +92,7 @@ export function applyPlacement(step: Step, command: Placement): CommandAnswer {
 function place(step: Step, order: Order, parents: Parents): CommandAnswer | RefusedByMarket {
   const { state } = step
   if (isOneTooMany(state, parents.account)) return OPEN_ORDER_LIMIT
+  if (isBeyondTrust(state, order, parents.own)) return SIGNER_ORDER_LIMIT
   const booked = bookedOrder(state, order)
   return booked === undefined ? POST_ONLY_WOULD_CROSS : enter(step, booked, parents)
 }
@@ -101,7 +107,9 @@ function replace(
   const { state } = step
   const old = findReplaced(state, order, nonce)
   if (typeof old === 'string') return old
-  if (isOneTooMany(state, parents.account, old.pending === 0n ? 1 : 0)) return OPEN_ORDER_LIMIT
+  const leaving = old.pending === 0n ? 1 : 0
+  if (isOneTooMany(state, parents.account, leaving)) return OPEN_ORDER_LIMIT
+  if (isBeyondTrust(state, order, parents.own, leaving)) return SIGNER_ORDER_LIMIT
   const booked = bookedOrder(state, asReplacement(order, old))
   if (booked === undefined) return POST_ONLY_WOULD_CROSS
   const why = whyEndsAtOnce(state, newOf(state, booked, parents), old)
@@ -118,6 +126,7 @@ function enter(step: Step, booked: Order, parents: Parents): Placed {
   state.rank += 1
   const live = newOf(state, booked, parents)
   state.orders.set(booked.orderId, live)
+  if (booked.signedByCode === true) state.windows.orders += 1
   joinOwner(state, live)
   joinAccount(state, live)
   if (live.unmatched !== 0n) {
@@ -167,6 +176,8 @@ interface Tried {
  * bands and holds counted exactly as the market counts them, and everything is taken back.
  */
 function whyNotWhole(step: Step, incoming: LiveOrder): EndReason | undefined {
+  // However much of it crosses.
+  if (whyShut(step.state, incoming) !== undefined) return FOK_UNFILLABLE
   const tried: Tried[] = []
   const reason = tryWhole(step, incoming, tried)
   for (const { resting, proposal } of tried.reverse()) takeBack(step, incoming, resting, proposal)
@@ -197,7 +208,8 @@ function tryWhole(step: Step, incoming: LiveOrder, tried: Tried[]): EndReason | 
       if (proposal === undefined) break
       if ('aside' in proposal) {
         if (proposal.aside === resting) break
-        return 'hold' in proposal ? proposal.hold.reason : proposal.cancelReason
+        const why = 'hold' in proposal ? proposal.hold.reason : proposal.cancelReason
+        return why === 'signer_waits' ? FOK_UNFILLABLE : why
       }
       reserveMatch(state, incoming, resting, proposal)
       // The next proposal gets another settlement id.
@@ -217,6 +229,7 @@ function takeBack(
 ): void {
   const { means } = state.trading
   state.seq -= 1
+  givePlaces(state.windows, match.settlementId)
   means.release(resting.account.purse, resting, ofResting)
   means.release(incoming.account.purse, incoming, ofIncoming)
   returnPending(resting, match.amount)

@@ -1,6 +1,6 @@
 import type { Address } from '../action.js'
+import { isByCode } from './code-signers.js'
 import {
-  CODE_SIGNERS_MAX,
   FAILED_PAIRS_MAX,
   PAIR_FORGOTTEN_MS,
   PAIR_HIDDEN_MS,
@@ -67,13 +67,6 @@ export function forgetOldPairs({ failedPairs, nowMs }: MatcherState): void {
   }
 }
 
-/** Notes that the signer is code: a contract, or a key that delegates to one. The longest known is forgotten first. */
-export function noteCodeSigner({ codeSigners }: MatcherState, signer: Address): void {
-  codeSigners.add(signer)
-  const [oldest] = codeSigners
-  if (codeSigners.size > CODE_SIGNERS_MAX && oldest !== undefined) codeSigners.delete(oldest)
-}
-
 /** Whether some order may be barred from the signer's; false for all but a few. */
 export const mayBeBarred = ({ failedPairs }: MatcherState, { order }: LiveOrder): boolean =>
   failedPairs.byKey.size > 0 && failedPairs.bySigner.has(order.signer)
@@ -93,13 +86,12 @@ export function barredOf(
   one: LiveOrder,
   other: LiveOrder,
 ): Barred | undefined {
-  const { failedPairs, codeSigners, nowMs } = state
+  const { failedPairs, nowMs } = state
   if (failedPairs.byKey.size === 0) return undefined
   const pair = failedPairs.byKey.get(keyOf(signersOf(one, other)))
   if (pair === undefined || nowMs >= endOf(pair)) return undefined
-  const isOneCode = codeSigners.has(one.order.signer)
-  const isHidden =
-    isOneCode === codeSigners.has(other.order.signer) ? one.rank > other.rank : isOneCode
+  const isOneCode = isByCode(state, one)
+  const isHidden = isOneCode === isByCode(state, other) ? one.rank > other.rank : isOneCode
   const untilMs = Math.min(endOf(pair), nowMs + PAIR_HIDDEN_MS)
   return { live: isHidden ? one : other, hold: { reason: 'pair_waits', untilMs } }
 }

@@ -9,6 +9,13 @@ import { addToBook, emptyBook } from './book.js'
 import { byOwner, type MassCancel } from './cancel-many.js'
 import type { Match } from './change.js'
 import type { ClockSeen } from './clock.js'
+import {
+  codeWindowsOf,
+  type CodeTrials,
+  type CodeWindow,
+  type FailedSigner,
+  type WindowsOfMatch,
+} from './code-windows.js'
 import type { RefusedByMarket } from './command-answer.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
@@ -51,9 +58,12 @@ export interface AccountSnapshot {
 
 /** Parts of the state that are rebuilt from the others. */
 type DerivedPart = 'book' | 'owners' | 'trading' | 'standing' | 'awaiting' | 'capture'
+/** How `windows` is kept. */
+type WindowsPart = 'codeWindows' | 'failedSigners' | 'takenWindows' | 'codeTrials'
 
 /** What a snapshot must hold. */
-export type KeptPart = Exclude<keyof MatcherState, DerivedPart> | 'keyEnds'
+export type KeptPart =
+  Exclude<keyof MatcherState, DerivedPart | 'windows'> | WindowsPart | 'keyEnds'
 
 /** A market's state between two steps; the restored state continues identically. */
 export interface MatcherSnapshot {
@@ -74,6 +84,12 @@ export interface MatcherSnapshot {
   /** The pair that failed longest ago first. */
   readonly failedPairs: Iterable<FailedPair>
   readonly codeSigners: Iterable<Address>
+  /** Those with failures first, the one that failed longest ago before others; then the one paid for longest ago. */
+  readonly codeWindows: Iterable<CodeWindow>
+  /** The one that failed longest ago first. */
+  readonly failedSigners: Iterable<FailedSigner>
+  readonly takenWindows: Iterable<WindowsOfMatch>
+  readonly codeTrials: CodeTrials | undefined
   /** In the order of placement. */
   readonly orders: Iterable<OrderSnapshot>
   /** In the order in which they were proposed. */
@@ -148,6 +164,12 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     refusedPrices: new Set(snapshot.refusedPrices),
     failedPairs: failedPairsOf(snapshot.failedPairs),
     codeSigners: new Set(snapshot.codeSigners),
+    windows: codeWindowsOf({
+      windows: snapshot.codeWindows,
+      signers: snapshot.failedSigners,
+      taken: snapshot.takenWindows,
+      trials: snapshot.codeTrials,
+    }),
     seq: snapshot.seq,
     rank: snapshot.rank,
     nowMs: snapshot.nowMs,
@@ -212,6 +234,7 @@ function restoreOrder(state: MatcherState, kept: OrderSnapshot): void {
   live.refusals = kept.refusals
   live.firstRefusedAtMs = kept.firstRefusedAtMs
   state.orders.set(order.orderId, live)
+  if (order.signedByCode === true) state.windows.orders += 1
   joinOwner(state, live)
   joinAccount(state, live)
 }

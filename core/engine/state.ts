@@ -17,6 +17,7 @@ import type { ClockSeen } from './clock.js'
 import type { Capture } from './capture.js'
 import type { Match } from './change.js'
 import type { RefusedByMarket } from './command-answer.js'
+import { noCodeWindows, type CodeWindows } from './code-windows.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import { FIRST_ENGINE_VERSION } from './engine-version.js'
 import type { ChainFault, MarketHolds } from './holds.js'
@@ -70,6 +71,8 @@ export interface MatcherState {
   readonly failedPairs: FailedPairs
   /** Signers that a failed match has shown to be code, the longest known first. */
   readonly codeSigners: Set<Address>
+  /** How far those are trusted that are code (code-windows.ts). */
+  readonly windows: CodeWindows
   /** Subaccounts of live orders, and some that lately had one, by id. */
   readonly accounts: Map<bigint, Account>
   /** Accounts without a live order, the longest idle first. */
@@ -122,6 +125,7 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     refusedPrices: new Set(),
     failedPairs: failedPairsOf([]),
     codeSigners: new Set(),
+    windows: noCodeWindows(),
     accounts: new Map(),
     idleAccounts: new Set(),
     reviews: new Set(),

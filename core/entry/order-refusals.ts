@@ -1,4 +1,5 @@
 import { formatDecimal } from '../decimal.js'
+import { UNGROWN_ORDERS_MAX } from '../engine/limits.js'
 import {
   LEASE_MAX_SEC,
   LEASE_MIN_SEC,
@@ -100,6 +101,12 @@ export const controlRefusals = {
     'open_order_limit',
     "the account has as many live orders as the market's open_order_limit allows: order_id and nonce of this one are used",
     { field: 'subaccount_id' },
+  ),
+  /** Decided by the market. */
+  signerOrderLimit: badRequest(
+    'signer_order_limit',
+    `the signer is a contract or a delegated key that has yet to pay for its gas here, and its owner may have ${UNGROWN_ORDERS_MAX} live orders in the market until then: order_id and nonce of this one are used`,
+    { field: 'signer_address' },
   ),
 } as const satisfies Record<string, Refusal>
 

@@ -38,6 +38,12 @@ export const statedOfOrders: readonly Stated[] = [
     "the account has as many live orders as the market's open_order_limit allows: order_id and nonce of this one are used",
   ],
   [
+    controlRefusals.signerOrderLimit,
+    400,
+    'signer_order_limit',
+    'the signer is a contract or a delegated key that has yet to pay for its gas here, and its owner may have 20 live orders in the market until then: order_id and nonce of this one are used',
+  ],
+  [
     belowMinNotional('0.000001', '2', 'USDC'),
     400,
     'notional_below_minimum',

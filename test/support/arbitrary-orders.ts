@@ -38,7 +38,7 @@ const anyOwnTexts: fc.Arbitrary<Partial<ActionJson>> = fc.record(
 const SELDOM_OF_ORDER = [
   ...(['uiIntent', 'ownTexts', 'warnings', 'reduceOnly'] as const),
   ...(['timeInForce', 'postOnly', 'signedLimitPrice', 'stp', 'stpScope'] as const),
-  ...(['signedDesiredAmount', 'replaces', 'leaseId'] as const),
+  ...(['signedDesiredAmount', 'replaces', 'leaseId', 'signedByCode'] as const),
 ]
 type SeldomOfOrder = (typeof SELDOM_OF_ORDER)[number]
 
@@ -73,6 +73,7 @@ export const anyOrder = (market: fc.Arbitrary<string> = anyMarketName): fc.Arbit
       signedDesiredAmount: anyAmount.map(amountE18),
       replaces: anyText,
       leaseId: anyText,
+      signedByCode: fc.constant(true as const),
     },
     SELDOM_OF_ORDER,
   ).chain((order) =>

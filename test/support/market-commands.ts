@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
 import type { Change } from '../../core/engine/change.js'
-import type { Command, MarketCommand } from '../../core/engine/command.js'
+import type { Command, MarketCommand, SettlementOutcome } from '../../core/engine/command.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
 import type { OrderControls } from '../../core/entry/order-body.js'
-import { amountE18, E18, priceE18 } from '../../core/money.js'
+import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
 import { rarely } from './arbitrary-values.js'
 import { matcherOrder, START_MS } from './matching.js'
 
@@ -23,9 +23,15 @@ export type MarketAct =
       readonly replaces?: number | undefined
       /** 1 or 2 for a lease; others: none. */
       readonly lease?: number
+      readonly byCode?: boolean
     }
   | { readonly act: 'reduce'; readonly pick: number; readonly size: number }
-  | { readonly act: 'signature'; readonly pick: number; readonly valid: boolean }
+  | {
+      readonly act: 'signature'
+      readonly pick: number
+      readonly valid: boolean
+      readonly byCode?: boolean
+    }
   | { readonly act: 'cancel'; readonly pick: number }
   | {
       readonly act: 'cancels'
@@ -42,6 +48,10 @@ export type MarketAct =
       readonly act: 'settle'
       readonly pick: number
       readonly outcome: 'success' | 'maker' | 'taker' | 'both' | 'unclear'
+      /** What the gas cost, in thousandths of quote; absent when nothing was sent. */
+      readonly gas?: number | undefined
+      /** Absent: a rule that no signature breaks. */
+      readonly revert?: string
     }
   /** The trader's signer turns out to be code. */
   | { readonly act: 'code'; readonly trader: number }
@@ -139,6 +149,39 @@ export const cancellingActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
 export const ruledActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
   actsOf(maxLength, [{ weight: 2, arbitrary: operator }])
 
+/** The same with several owners, of whom some sign by code, and with what settlements cost. */
+export const codeActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
+  actsOf(maxLength, [
+    { weight: 8, arbitrary: fc.record({ ...placed, byCode: fc.boolean() }) },
+    { weight: 8, arbitrary: settleCode },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        act: fc.constant('signature' as const),
+        pick: fc.nat(500),
+        valid: fc.constant(true),
+        byCode: fc.constant(true),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        act: fc.constant('wait' as const),
+        sec: fc.constantFrom(600, 3_600, 86_400, 200_000),
+      }),
+    },
+  ])
+
+const settleCode = fc.record({
+  act: fc.constant('settle' as const),
+  pick: fc.nat(500),
+  outcome: fc.constantFrom(
+    ...(['success', 'success', 'success', 'maker', 'taker', 'both', 'unclear', 'unclear'] as const),
+  ),
+  gas: fc.constantFrom(undefined, 0, 1, 2, 8, 30),
+  revert: fc.constantFrom('OV_InvalidSignature', 'OutOfGas', 'EmptyRevert', 'TM_PriceTooLow'),
+})
+
 const actsOf = (
   maxLength: number,
   more: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<MarketAct> }[],
@@ -199,6 +242,8 @@ export interface ActContext {
   readonly settlementIds: readonly string[]
   /** All changes so far; without them nothing is reversed. */
   readonly changes?: readonly Change[]
+  /** The orders are of so many owners in turn; absent: of one. */
+  readonly owners?: number
 }
 
 /** Turns acts into commands. */
@@ -219,6 +264,8 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
           signatureStatus: act.unchecked ? 'unchecked' : 'checked',
           ...act.controls,
           ...leaseOf(act.lease),
+          ...(act.byCode === true && { signedByCode: true as const }),
+          owner: ownerOf(BigInt(context.placed + 1), context),
         }),
         ...(act.replaces !== undefined && {
           replaces: BigInt(1 + (act.replaces % (context.placed + 1))),
@@ -226,13 +273,12 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
       }
     case 'reduce':
       return {
-        ...{ kind: 'ReduceOrder', owner: `0x${'a'.repeat(40)}`, reason: 'unspecified' },
-        nonce: BigInt(1 + (act.pick % (context.placed + 1))),
+        ...{ kind: 'ReduceOrder', reason: 'unspecified' },
+        ...ofPlaced(act.pick, context),
         desired: amountE18(BigInt(act.size) * E18),
       }
     case 'cancel': {
-      const nonce = BigInt(1 + (act.pick % (context.placed + 1)))
-      return { kind: 'CancelOrder', owner: `0x${'a'.repeat(40)}`, nonce, reason: 'unspecified' }
+      return { kind: 'CancelOrder', ...ofPlaced(act.pick, context), reason: 'unspecified' }
     }
     case 'cancels':
       return cancelsCommand(act, context)
@@ -246,17 +292,15 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
     }
     case 'signature': {
       const orderId = `o${1 + (act.pick % (context.placed + 1))}`
-      return { kind: 'SignatureChecked', orderId, valid: act.valid }
+      const byCode = act.byCode === true && ({ byCode: true } as const)
+      return { kind: 'SignatureChecked', orderId, valid: act.valid, ...byCode }
     }
     case 'settle': {
       const { settlementIds } = context
       return {
         kind: 'SettlementReported',
         settlementId: settlementIds[act.pick % Math.max(1, settlementIds.length)] ?? 'none',
-        outcome:
-          act.outcome === 'success'
-            ? { kind: 'success', txHash: '0x01', blockNumber: 1n }
-            : { kind: 'reverted', revert: 'TM_PriceTooLow', guilty: act.outcome },
+        outcome: outcomeOf(act),
       }
     }
     case 'code':
@@ -274,6 +318,25 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
     case 'operator':
       return operatorCommand(act)
   }
+}
+
+function outcomeOf({
+  outcome,
+  gas,
+  revert = 'TM_PriceTooLow',
+}: Extract<MarketAct, { act: 'settle' }>): SettlementOutcome {
+  const gasCost = gas === undefined ? {} : { gasCost: quoteE18((BigInt(gas) * E18) / 1_000n) }
+  if (outcome === 'success') return { kind: 'success', txHash: '0x01', blockNumber: 1n, ...gasCost }
+  const mined = gas === undefined ? {} : { txHash: '0x02' as const, ...(gas > 0 && gasCost) }
+  return { kind: 'reverted', revert, guilty: outcome, ...mined }
+}
+
+const ownerOf = (nonce: bigint, { owners = 1 }: ActContext): Address =>
+  `0x${'abcde'.charAt(Number(nonce) % owners).repeat(40)}`
+
+function ofPlaced(pick: number, context: ActContext) {
+  const nonce = BigInt(1 + (pick % (context.placed + 1)))
+  return { owner: ownerOf(nonce, context), nonce }
 }
 
 /** Each trader signs with a key of its own. */

@@ -4,25 +4,27 @@ import type { Command } from '../../../core/engine/command.js'
 import { openAmount, statusOf } from '../../../core/engine/live-order.js'
 import {
   cancellingActs,
+  codeActs,
   commandOf,
   limitedActs,
   marketActs,
   type MarketAct,
 } from '../../support/market-commands.js'
+import { E18 } from '../../../core/money.js'
 import { matcherOrder, START_MS, testMatcher } from '../../support/matching.js'
 import { naiveApply, naiveMarket, naiveOpen, naiveStatus } from './naive-market.js'
 import { naiveSpot } from './naive-rules.js'
 import { runs } from '../../support/property-runs.js'
 
 /** Plays acts on the real step and on the naive market, and compares every order and match after each act. */
-function playBoth(acts: readonly MarketAct[]): void {
+function playBoth(acts: readonly MarketAct[], rules = naiveSpot, owners = 1): void {
   const real = testMatcher()
-  const naive = naiveMarket(naiveSpot, real.state.rules.tickSize)
+  const naive = naiveMarket(rules, real.state.rules.tickSize)
   const settlementIds: string[] = []
   let placed = 0
   for (const act of acts) {
     if (act.act === 'wait') real.advance(act.sec * 1000)
-    const command = commandOf(act, { placed, nowMs: real.nowMs(), settlementIds })
+    const command = commandOf(act, { placed, nowMs: real.nowMs(), settlementIds, owners })
     if (command.kind === 'PlaceOrder') placed += 1
     naiveApply(naive, withNaiveIds(command, settlementIds), real.nowMs())
     for (const change of real.apply(command).changes) {
@@ -31,6 +33,9 @@ function playBoth(acts: readonly MarketAct[]): void {
     compare(real, naive, settlementIds)
   }
 }
+
+/** 25 basis points, as the test market has. */
+const feeOf = (price: bigint, amount: bigint): bigint => (price * amount) / E18 / 400n
 
 function withNaiveIds(command: Command, settlementIds: readonly string[]): Command {
   if (command.kind !== 'SettlementReported') return command
@@ -74,16 +79,27 @@ function compare(
 }
 
 describe('apply-command', () => {
+  const play = (acts: readonly MarketAct[]) => {
+    playBoth(acts)
+  }
   it('agrees with a deliberately naive market on random days', () => {
-    fc.assert(fc.property(marketActs(60), playBoth), { numRuns: runs(400) })
+    fc.assert(fc.property(marketActs(60), play), { numRuns: runs(400) })
   })
 
   it('agrees with it while many orders are cancelled at once and leases end', () => {
-    fc.assert(fc.property(cancellingActs(60), playBoth), { numRuns: runs(300) })
+    fc.assert(fc.property(cancellingActs(60), play), { numRuns: runs(300) })
   })
 
   it('agrees with it while an account may have only so many live orders', () => {
-    fc.assert(fc.property(limitedActs(60), playBoth), { numRuns: runs(200) })
+    fc.assert(fc.property(limitedActs(60), play), { numRuns: runs(200) })
+  })
+
+  it('agrees with it while some signers are code, and what that has cost and paid is counted', () => {
+    const withFees = { ...naiveSpot, fee: (price: bigint, amount: bigint) => feeOf(price, amount) }
+    const playOwners = (acts: readonly MarketAct[]) => {
+      playBoth(acts, withFees, 3)
+    }
+    fc.assert(fc.property(codeActs(120), playOwners), { numRuns: runs(600) })
   })
 
   it('skips a command that its writer has sent before', () => {

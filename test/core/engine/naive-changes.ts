@@ -33,6 +33,7 @@ export function findReplaced(
 ): NaiveOrder | undefined {
   const old = market.orders.find((one) => one.order.nonce === nonce)
   if (old === undefined || naiveStatus(old) !== 'active') return undefined
+  if (old.order.owner !== order.owner) return undefined
   const { subaccountId, side } = old.order
   const isAlike = subaccountId === order.subaccountId && side === order.side
   const isLarger = order.desiredAmount > old.filled + old.pending

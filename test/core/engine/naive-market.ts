@@ -10,6 +10,7 @@ import { asBooked } from './naive-post-only.js'
 import { hiddenOf, type NaivePair } from './naive-pairs.js'
 import type { NaiveRules } from './naive-rules.js'
 import { settle } from './naive-settlements.js'
+import { isShut, isUntrusted, lacksRoom, placesOf, type NaiveTrust } from './naive-windows.js'
 
 /**
  * The market's rules once more, written without any structure: lists that are filtered and sorted afresh for every
@@ -37,12 +38,23 @@ export interface NaiveHold {
   readonly needed?: bigint
 }
 
+export type NaiveMatch = Match & {
+  done: boolean
+  block?: bigint
+  /** The sides that are code, whose places it takes. */
+  readonly by: readonly {
+    readonly signer: string
+    readonly owner: string
+    readonly isTrial: boolean
+  }[]
+}
+
 export interface NaiveMarket {
   readonly rules: NaiveRules
   readonly tick: bigint
   openOrderLimit: number
   readonly orders: NaiveOrder[]
-  readonly matches: (Match & { done: boolean; block?: bigint })[]
+  readonly matches: NaiveMatch[]
   /** All observations of accounts, the newest last. */
   readonly seen: AccountObservation[]
   observed: MarketObservation | undefined
@@ -58,12 +70,17 @@ export interface NaiveMarket {
   failed: NaivePair[]
   /** Signers that are code. */
   readonly code: string[]
+  readonly trust: NaiveTrust[]
+  /** Newest gas cost of a settled match. */
+  gasCost: bigint
+  /** What those that are not trusted yet have lost. */
+  readonly lost: { readonly atMs: number; readonly points: number }[]
 }
 
 export const naiveMarket = (rules: NaiveRules, tick: bigint): NaiveMarket => ({
   ...{ rules, tick, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
   ...{ toReview: [], refusedPrices: [], held: undefined, closed: false, leases: {} },
-  ...{ failed: [], code: [] },
+  ...{ failed: [], code: [], trust: [], gasCost: 0n, lost: [] },
   openOrderLimit: Infinity,
 })
 
@@ -131,9 +148,14 @@ function passTime(market: NaiveMarket): void {
     .sort((a, b) => a.atMs - b.atMs || a.it.rank - b.it.rank)
   for (const { it } of due) {
     if (nowMs >= it.order.goodUntilSec * 1000) expire(it)
+    else if (nowMs >= expiringAt(it) && isHidden(it)) naiveCancel(it, 'expiring')
     else if (nowMs < expiringAt(it) && it.hold !== undefined) release(market, it)
   }
 }
+
+/** An IOC order that waits for its signer's other matches. */
+const isHidden = (it: NaiveOrder): boolean =>
+  it.order.timeInForce !== undefined && it.hold !== undefined && naiveStatus(it) === 'active'
 
 export function release(market: NaiveMarket, it: NaiveOrder): void {
   delete it.hold
@@ -164,7 +186,8 @@ function place(market: NaiveMarket, { order: sent, account, replaces }: Placed):
   if (old) order = { ...order, initialFilled: (old.filled + old.pending) as Order['initialFilled'] }
   const isVoid = old !== undefined && isSpent(market, { order, rank: 0 } as NaiveOrder)
   const isMissing = replaces !== undefined && (old === undefined || isVoid)
-  const mayPlace = !isMissing && !isOneTooMany(market, order, old)
+  const isBeyondTrust = isUntrusted(market, { order } as NaiveOrder, old)
+  const mayPlace = !isMissing && !isOneTooMany(market, order, old) && !isBeyondTrust
   const booked = mayPlace ? asBooked(market, order) : undefined
   if (booked === undefined) {
     const isKnown = market.orders.some((one) => one.order.subaccountId === order.subaccountId)
@@ -190,6 +213,8 @@ function place(market: NaiveMarket, { order: sent, account, replaces }: Placed):
 /** Nothing of an IOC or FOK order waits. */
 function endAtOnce(it: NaiveOrder, reason = 'ioc_remainder'): void {
   if (it.order.timeInForce === undefined || naiveStatus(it) !== 'active') return
+  // Its signer's other matches come first.
+  if (it.hold?.reason === 'signer_waits') return
   naiveCancel(it, it.hold?.reason ?? reason)
 }
 
@@ -200,7 +225,10 @@ function fillOrKill(market: NaiveMarket, it: NaiveOrder): void {
   const tried = orders.at(-1) as NaiveOrder
   enter(copy, tried)
   if (rest(tried) === 0n) enter(market, it)
-  else naiveCancel(it, tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable')
+  else {
+    const why = tried.cancelReason ?? tried.hold?.reason ?? 'fok_unfillable'
+    naiveCancel(it, why === 'signer_waits' ? 'fok_unfillable' : why)
+  }
 }
 
 export function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
@@ -209,10 +237,11 @@ export function hold(it: NaiveOrder, reason: string, untilMs = Infinity): void {
 
 function judgeSignature(
   market: NaiveMarket,
-  { orderId, valid }: Extract<Command, { kind: 'SignatureChecked' }>,
+  { orderId, valid, byCode }: Extract<Command, { kind: 'SignatureChecked' }>,
 ): void {
   const it = market.orders.find((one) => one.order.orderId === orderId)
-  if (it === undefined || it.gone !== undefined) return
+  if (it === undefined || it.gone !== undefined || naiveStatus(it) === 'filled') return
+  if (byCode === true) it.order = { ...it.order, signedByCode: true }
   if (!valid && naiveStatus(it) === 'active') naiveCancel(it, 'signature_revoked')
   else if (!valid && it.hold === undefined) hold(it, 'signature_unchecked')
   else if (valid && it.hold?.reason === 'signature_unchecked') release(market, it)
@@ -289,6 +318,7 @@ function crossing(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder[] {
 }
 
 export function enter(market: NaiveMarket, incoming: NaiveOrder): void {
+  if (rest(incoming) > 0n && isShut(market, incoming)) return
   while (rest(incoming) > 0n) {
     const all = market.closed ? [] : crossing(market, incoming)
     const passed = all.findIndex((it) => !passesOver(market, incoming, it))
@@ -323,6 +353,7 @@ function hide(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): void {
 
 function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void {
   if (hiddenOf(market, incoming, best) !== undefined) return hide(market, incoming, best)
+  if (lacksRoom(market, incoming, best)) return
   const later = best.rank > incoming.rank ? best : incoming
   if (later.order.postOnly !== undefined) return naiveCancel(later, 'post_only_would_cross')
   const offered = naiveOpen(market, best)
@@ -355,6 +386,7 @@ function meet(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): void
     amount: amount as Match['amount'],
     takerFee: takerFee as Match['takerFee'],
     done: false,
+    by: placesOf(market, incoming, best),
   })
 }
 

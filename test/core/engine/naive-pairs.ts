@@ -14,7 +14,7 @@ const isOf = ({ signers }: NaivePair, a: NaiveOrder, b: NaiveOrder): boolean =>
   (a.order.signer !== b.order.signer || signers[0] === signers[1])
 
 const find = (market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): NaivePair | undefined =>
-  market.failed.find((pair) => isOf(pair, a, b))
+  market.failed.find((pair) => isOf(pair, a, b) && market.nowMs < pair.sinceMs + 7_200_000)
 
 export function pairFailed(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): void {
   const before = find(market, a, b)
@@ -35,7 +35,8 @@ export function hiddenOf(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder) {
   const endMs = pair === undefined ? 0 : pair.sinceMs + pair.waitMs
   if (market.nowMs >= endMs) return undefined
   const [later, earlier] = a.rank > b.rank ? [a, b] : [b, a]
-  const isCode = ({ order }: NaiveOrder): boolean => market.code.includes(order.signer)
+  const isCode = ({ order }: NaiveOrder): boolean =>
+    order.signedByCode === true || market.code.includes(order.signer)
   const it = isCode(earlier) && !isCode(later) ? earlier : later
   return { it, untilMs: Math.min(endMs, market.nowMs + 10_000) }
 }

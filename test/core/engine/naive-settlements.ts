@@ -11,6 +11,7 @@ import {
   type NaiveOrder,
 } from './naive-market.js'
 import { hiddenOf, pairFailed, pairSettled } from './naive-pairs.js'
+import { closeOrders, trustGains, trustLost } from './naive-windows.js'
 
 /** What becomes of the two orders of a match once its outcome is told. */
 
@@ -30,11 +31,13 @@ export function settle(
     it.block = outcome.blockNumber
     for (const leg of [maker, taker]) leg.filled += it.amount
     pairSettled(market, maker, taker)
+    trustGains(market, it, outcome)
   } else {
     const { guilty } = outcome
     for (const leg of away) leg.away = true
     if (guilty === 'venue') market.refusedPrices.push(it.price)
     if (guilty === 'unclear') pairFailed(market, maker, taker)
+    const closed = trustLost(market, it, outcome)
     const hidden = guilty === 'unclear' ? hiddenOf(market, maker, taker)?.it : undefined
     const isTakerFirst = guilty === 'taker' || hidden === taker
     for (const leg of isTakerFirst ? [taker, maker] : [maker, taker]) {
@@ -42,6 +45,7 @@ export function settle(
       leg.away = false
       if (leg.gone === undefined) comeBack(market, leg, innocent)
     }
+    closeOrders(market, closed)
   }
   for (const leg of [maker, taker])
     if (market.rules.margin !== undefined) endAndReturn(market, leg.order.subaccountId)
