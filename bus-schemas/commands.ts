@@ -69,6 +69,7 @@ const outcome = union<SettlementOutcome>({
     txHash: optional(hex),
     spentElsewhere: appended(always),
     gasCost: appended(quoteE18),
+    signersRead: appended(always),
   },
 })
 

@@ -169,7 +169,7 @@ async function withGuilty(
   return {
     ...answer,
     ...(guilty !== undefined && { guilty }),
-    ...(codeSigners.length > 0 && { codeSigners }),
+    ...(codeSigners && { codeSigners }),
     ...(isElsewhere && { isSpentElsewhere: true }),
   }
 }

@@ -60,7 +60,7 @@ function amountWord(market: Market, amount: AmountE18): bigint {
 /** The executor's answer about a settlement; `undecided` means: ask again with the same key (decision B5). */
 export type ExecutorAnswer =
   | Extract<SettlementOutcome, { kind: 'success' }>
-  /** `codeSigners`: those of its signers that the failure has shown to be code. */
+  /** `codeSigners`: those of its signers that were code where it failed; absent when that is not known. */
   | (Extract<SettlementOutcome, { kind: 'reverted' }> & {
       readonly codeSigners?: readonly Address[]
     })

@@ -112,8 +112,9 @@ async function reportAnswer(
   answer: Decided,
 ): Promise<void> {
   if (answer.kind === 'success') return report(settlementId, answer)
-  const { codeSigners = [], ...outcome } = answer
-  await Promise.all([...codeSigners.map(noteCode), report(settlementId, outcome)])
+  const { codeSigners, ...failed } = answer
+  const outcome = codeSigners === undefined ? failed : { ...failed, signersRead: true as const }
+  await Promise.all([...(codeSigners ?? []).map(noteCode), report(settlementId, outcome)])
 }
 
 async function settleOne(

@@ -36,8 +36,11 @@ import {
 export interface Findings {
   /** The sides that by themselves could not take part in the state in which it failed, or the venue; absent without proof. */
   readonly guilty?: Blame
-  /** Signers of the match that were code in that state: contracts, and keys that delegated to one (EIP-7702). */
-  readonly codeSigners: readonly Address[]
+  /**
+   * Signers of the match that were code in that state: contracts, and keys that delegated to one (EIP-7702); the others were
+   * plain keys. Absent when the state is not known.
+   */
+  readonly codeSigners?: readonly Address[]
 }
 
 /**
@@ -68,7 +71,7 @@ interface Judged {
   readonly legs: Readonly<Record<MatchSide, Leg>>
 }
 
-const NOTHING: Findings = { codeSigners: [] }
+const NOTHING: Findings = {}
 
 export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
   const { client, deployment, markets } = deps
@@ -84,7 +87,7 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
       const state = at && (await readFailedState(match, at))
       const judged: Judged = { deps, state, read, legs }
       const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
-      return { ...(guilty !== undefined && { guilty }), codeSigners }
+      return { ...(guilty !== undefined && { guilty }), ...(codeSigners && { codeSigners }) }
     } catch (error) {
       // viem wraps what a client of a state throws (state-client.ts).
       const broken = brokenIn(error)
@@ -92,7 +95,7 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
       if (!isOperating(error)) throw error
       // Blame needs proof, and a failed read proves nothing against a side.
       const guilty = venueWithoutProof(read, revert)
-      return { ...(guilty !== undefined && { guilty }), codeSigners: [] }
+      return guilty === undefined ? NOTHING : { guilty }
     }
   }
 }
@@ -202,8 +205,8 @@ async function failsBy(
 }
 
 /** The signers that were code where the match failed. */
-async function readCode({ state, legs }: Judged): Promise<Address[]> {
-  if (state === undefined) return []
+async function readCode({ state, legs }: Judged): Promise<Address[] | undefined> {
+  if (state === undefined) return undefined
   const signers = [...new Set([legs.taker.action.signer, legs.maker.action.signer])]
   const areCode = await Promise.all(
     signers.map((signer) => isCode({ client: state.before }, signer)),

@@ -192,6 +192,8 @@ export type SettlementOutcome =
       readonly txHash?: Hex
       /** As of a success; absent when nothing was sent as well. */
       readonly gasCost?: QuoteE18
+      /** It is known which of its signers were code where it failed: the log has noted those before. */
+      readonly signersRead?: true
     }
 
 /**

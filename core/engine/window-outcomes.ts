@@ -59,18 +59,20 @@ export function noteSettled(
   }
 }
 
-/** A window that a failure has closed, and how many failures count. */
+/** A window that a failure has closed. */
 export interface Closed extends WindowOf {
-  readonly failures: number
+  /** Its live orders end: it was the third failure, and it is proven. */
+  readonly endsOrders: boolean
 }
 
 const NOTHING: readonly Closed[] = []
 
 /**
  * A match has failed. A side that is code is closed if it is to blame, and its signature made the match fail or the match was
- * mined; also without proof, if its signature alone can have been the cause. It pays the gas that was lost from its credit.
- * Without proof between two sides that are code none is closed: each pays half of the gas, as far as the other can pay as
- * much, so that no one loses by it more than it costs the other.
+ * mined; also without proof, if its signature alone can have been the cause: the other signer is known to have been a plain key
+ * there. It pays the gas that was lost from its credit. Without proof between two sides that are code none is closed: each pays
+ * half of the gas, as far as the other can pay as much, so that no one loses by it more than it costs the other. Orders end only
+ * by proof.
  */
 export function noteFailure(
   state: MatcherState,
@@ -93,15 +95,18 @@ export function noteFailure(
     addPoints(windows, nowMs, isMined ? TRIAL_POINTS_ON_CHAIN : TRIAL_POINTS_IN_SIMULATION)
   }
   const lost = outcome.gasCost ?? (isMined ? windows.trials.gasCost : 0n)
-  if (blame === 'neither' && causes.length > 1) {
+  const isProven = blame !== 'neither'
+  if (!isProven && causes.length > 1) {
     chargeHalves(state, causes, lost)
     return NOTHING
   }
+  if (!isProven && outcome.signersRead !== true) return NOTHING
   const closed: Closed[] = []
   for (const of of causes) {
     charge(windows, of, partOf(lost, causes.length))
     const failures = close(windows, of, { nowMs, ofSignature })
-    if (failures > 0) closed.push({ ...of, failures })
+    if (failures === 0) continue
+    closed.push({ ...of, endsOrders: isProven && failures >= WINDOW_FAILURES_MAX })
   }
   return closed
 }
@@ -121,12 +126,11 @@ function chargeHalves({ windows }: MatcherState, of: readonly WindowOf[], lost: 
 }
 
 /**
- * Hides the open orders of windows that were closed, as many as one step may, the others when they are met; with the third
- * failure they are cancelled.
+ * Hides the open orders of windows that were closed, as many as one step may, the others when they are met; or ends them.
  */
 export function followClosings(step: Step, closed: readonly Closed[]): void {
-  for (const { signer, owner, failures } of closed) {
-    if (failures >= WINDOW_FAILURES_MAX) cancelScope(step, { owner, signer }, 'signer_unreliable')
+  for (const { signer, owner, endsOrders } of closed) {
+    if (endsOrders) cancelScope(step, { owner, signer }, 'signer_unreliable')
     else hideOpen(step, { signer, owner })
   }
 }

@@ -121,7 +121,7 @@ describe('a request to settle', () => {
       findGuilty: (_, revert, at) => {
         asked.guilty.push(revert)
         asked.at.push(at)
-        return Promise.resolve({ ...(guilty && { guilty }), codeSigners: [] })
+        return Promise.resolve({ ...(guilty && { guilty }) })
       },
       readMark: () => {
         asked.marks += 1

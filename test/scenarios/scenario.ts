@@ -173,7 +173,7 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
       kind: 'SettlementReported',
       settlementId: run.settlements.get(pair) ?? pair,
       outcome: {
-        ...{ kind: 'reverted', revert, guilty: guilty as Blame | 'unclear' },
+        ...{ kind: 'reverted', revert, guilty: guilty as Blame | 'unclear', signersRead: true },
         ...(where === 'elsewhere' && { spentElsewhere: true }),
       },
     }),

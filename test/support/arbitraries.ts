@@ -77,7 +77,7 @@ const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
   ),
   withOptional<
     Extract<SettlementOutcome, { kind: 'reverted' }>,
-    'txHash' | 'spentElsewhere' | 'gasCost'
+    'txHash' | 'spentElsewhere' | 'gasCost' | 'signersRead'
   >(
     {
       kind: fc.constant('reverted'),
@@ -86,8 +86,9 @@ const anyOutcome: fc.Arbitrary<SettlementOutcome> = fc.oneof(
       txHash: anyHash,
       spentElsewhere: fc.constant(true as const),
       gasCost: anyAmount.map(quoteE18),
+      signersRead: fc.constant(true as const),
     },
-    ['txHash', 'spentElsewhere', 'gasCost'],
+    ['txHash', 'spentElsewhere', 'gasCost', 'signersRead'],
   ),
 )
 

@@ -328,8 +328,12 @@ function outcomeOf({
   const gasCost = gas === undefined ? {} : { gasCost: quoteE18((BigInt(gas) * E18) / 1_000n) }
   if (outcome === 'success') return { kind: 'success', txHash: '0x01', blockNumber: 1n, ...gasCost }
   const mined = gas === undefined ? {} : { txHash: '0x02' as const, ...(gas > 0 && gasCost) }
-  return { kind: 'reverted', revert, guilty: outcome, ...mined }
+  const read = areSignersRead(gas) && ({ signersRead: true } as const)
+  return { kind: 'reverted', revert, guilty: outcome, ...mined, ...read }
 }
+
+/** As random as the gas: whether the code of the signers could be read. */
+const areSignersRead = (gas = 1): boolean => gas % 3 !== 0
 
 const ownerOf = (nonce: bigint, { owners = 1 }: ActContext): Address =>
   `0x${'abcde'.charAt(Number(nonce) % owners).repeat(40)}`

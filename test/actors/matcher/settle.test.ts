@@ -76,7 +76,17 @@ describe('settling matches', () => {
     settlerWith(() => Promise.resolve({ ...reverted, codeSigners })).add(match(1))
     await eventually(() => reported.length === 1)
     expect(told).to.deep.include(['code', codeSigners[0], 0])
-    expect(reported).to.deep.equal([['m:1', reverted]])
+    expect(reported).to.deep.equal([['m:1', { ...reverted, signersRead: true }]])
+  })
+
+  it('says whether the code of the signers was read, also where none is code', async () => {
+    const reverted = { kind: 'reverted', revert: 'OV_InvalidSignature', guilty: 'unclear' } as const
+    const of = (settlementId: string) => (settlementId === 'm:1' ? { codeSigners: [] } : {})
+    const settler = settlerWith((id) => Promise.resolve({ ...reverted, ...of(id) }))
+    for (const no of [1, 2]) settler.add(match(no))
+    await eventually(() => reported.length === 2)
+    expect(reported).to.deep.include(['m:1', { ...reverted, signersRead: true }])
+    expect(reported).to.deep.include(['m:2', reverted])
   })
 
   it('reports the outcome as the executor gave it, and how long it took', async () => {

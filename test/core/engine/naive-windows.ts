@@ -154,8 +154,8 @@ const OF_SIGNATURE = [
 export function trustLost(
   market: NaiveMarket,
   match: NaiveMatch,
-  { revert, guilty, txHash, gasCost }: Outcome<'reverted'>,
-): { readonly signer: string; readonly owner: string; readonly failures: number }[] {
+  { revert, guilty, txHash, gasCost, signersRead }: Outcome<'reverted'>,
+): { readonly signer: string; readonly owner: string; readonly ends: boolean }[] {
   const [maker, taker] = [find(market, match.makerOrderId), find(market, match.takerOrderId)]
   const ofSignature = OF_SIGNATURE.includes(revert)
   if (guilty === 'venue' || (!ofSignature && (guilty === 'unclear' || txHash === undefined)))
@@ -178,12 +178,14 @@ export function trustLost(
     for (const trust of trusts) trust.credit -= least
     return []
   }
+  if (guilty === 'unclear' && signersRead === undefined) return []
   const closed = []
   for (const trust of trusts) {
     const { signer, owner = '' } = trust
     trust.credit = trust.credit > half ? trust.credit - half : 0n
     if (ofSignature) fail(market, trustOf(market, signer))
-    if (fail(market, trust)) closed.push({ signer, owner, failures: trust.failures })
+    if (fail(market, trust))
+      closed.push({ signer, owner, ends: guilty !== 'unclear' && trust.failures >= 3 })
   }
   return closed
 }
@@ -196,11 +198,11 @@ function fail({ nowMs }: NaiveMarket, trust: NaiveTrust): boolean {
 }
 
 export function closeOrders(market: NaiveMarket, closed: ReturnType<typeof trustLost>): void {
-  for (const { signer, owner, failures } of closed)
+  for (const { signer, owner, ends } of closed)
     for (const it of market.orders) {
       if (it.order.signer !== signer || it.order.owner !== owner || it.gone !== undefined) continue
-      if (naiveStatus(it) === 'matching' && failures >= 3) it.cancelled ??= 'signer_unreliable'
-      else if (naiveStatus(it) === 'active' && failures >= 3) naiveCancel(it, 'signer_unreliable')
+      if (naiveStatus(it) === 'matching' && ends) it.cancelled ??= 'signer_unreliable'
+      else if (naiveStatus(it) === 'active' && ends) naiveCancel(it, 'signer_unreliable')
       else if (naiveOpen(market, it) > 0n) hold(it, 'signer_waits', shutUntil(market, it))
     }
 }
