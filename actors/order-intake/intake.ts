@@ -190,7 +190,8 @@ function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): De
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') {
       const repeated = { ...outcome, fingerprint: claim.fingerprint }
-      const mayBeRefused = order.postOnly !== undefined || replaces !== undefined
+      const byMarket = [order.postOnly, order.signedByCode, replaces]
+      const mayBeRefused = byMarket.some((each) => each !== undefined)
       return passRepeat(deps, repeatOf(deps.markets, repeated, mayBeRefused), origin)
     }
     if (keyEndsSec !== undefined) {

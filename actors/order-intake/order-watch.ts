@@ -40,6 +40,8 @@ export interface WatchedOrder {
   keyEndsSec: number | undefined
   /** A plain key's signature was recovered; it stays valid while the signer has no code. */
   recovered: boolean
+  /** The market knows that the signer is code. */
+  byCode: boolean
 }
 
 /** The live orders of every market, folded from the feeds, whose signatures may become invalid. */
@@ -200,6 +202,7 @@ function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex
     // The placement was followed by the end of the key, if that comes before the order's own.
     keyEndsSec: entered.recovered ? goodUntilSec : undefined,
     recovered: entered.recovered,
+    byCode: order.signedByCode === true,
   }
 }
 

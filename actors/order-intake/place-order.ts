@@ -88,8 +88,12 @@ export function checkPlacement(
   const fingerprint = fingerprintOf(submitted.identity.signedText)
   const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
   if (repeated !== undefined) {
-    const isRefusable = mayBeRefused || submitted.fields.postOnly !== undefined
-    return repeatOf(deps.markets, repeated, isRefusable)
+    const { postOnly, signer } = submitted.fields
+    const isRefusable = mayBeRefused || postOnly !== undefined
+    const code = isRefusable || withDeadline(deps.verifier.hasCode(signer), undefined)
+    const answer = (hasCode: boolean | undefined) =>
+      repeatOf(deps.markets, repeated, hasCode !== false)
+    return code instanceof Promise ? code.then(answer) : answer(code)
   }
 
   const nowMs = deps.nowMs()
@@ -170,6 +174,7 @@ function judgeOwner(
   const { orderId, owner, nonce } = order
   const nowMs = now()
   order.signatureStatus = signatureStatus(action, custody, verdict)
+  if (verdict.kind === 'valid' && verdict.byCode) order.signedByCode = true
   const endsSec = custody.kind === 'held' ? custody.keyEndsSec : NO_EXPIRY
   const endsFirst = endsSec < BigInt(order.goodUntilSec)
   // It would match before its key's end is in the log: it stays hidden until it is checked again.
@@ -229,8 +234,8 @@ interface Repeated {
 }
 
 /**
- * The answer to a placement whose id or nonce is taken. The market may have refused a post-only order or a replacement, and any
- * order if it has ever limited the live orders of an account: it answers a repeat of one.
+ * The answer to a placement whose id or nonce is taken. The market may have refused a post-only order, a replacement or an order
+ * that code has signed, and any order if it has ever limited the live orders of an account: it answers a repeat of one.
  */
 export function repeatOf(
   markets: readonly Market[],

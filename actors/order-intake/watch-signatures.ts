@@ -149,14 +149,23 @@ async function recheck(
   ])
   const key = judgeKey(deps, keyEndsSec)
   if (key === 'valid') await noteKeyEnd(deps, order, keyEndsSec)
-  const isValid = signature === 'valid' && key === 'valid'
-  const isInvalid = signature === 'invalid' || key === 'invalid'
+  const isValid = signature.kind === 'valid' && key === 'valid'
+  const isInvalid = signature.kind === 'invalid' || key === 'invalid'
   const found = isValid ? 'valid' : isInvalid ? 'invalid' : undefined
-  if (found === undefined || found === order.logged || !watch.isLive(order)) return
-  if (found === 'valid' && !order.unchecked) return
+  if (found === undefined || !watch.isLive(order)) return
+  // The market trusts code less than a key, also where the signature stands.
+  const turnedCode = isValid && signature.byCode && !order.byCode
+  const isNews = found !== order.logged && (found === 'invalid' || order.unchecked)
+  if (!isNews && !turnedCode) return
   const { market, orderId } = order
-  const isLogged = await submit(market, { kind: 'SignatureChecked', orderId, valid: isValid })
-  if (isLogged) order.logged = found
+  const byCode = turnedCode ? ({ byCode: true } as const) : {}
+  const isLogged = await submit(market, {
+    ...{ kind: 'SignatureChecked', orderId, valid: isValid },
+    ...byCode,
+  })
+  if (!isLogged) return
+  order.logged = found
+  order.byCode ||= turnedCode
 }
 
 type Judgement = 'valid' | 'invalid' | 'unknown'
@@ -165,13 +174,13 @@ async function judgeSignature(
   { verifier, watch, readProof }: RecheckDeps,
   plainKeys: Set<Address>,
   order: WatchedOrder,
-): Promise<Judgement> {
+): Promise<{ readonly kind: Judgement; readonly byCode: boolean }> {
   const { signer, owner } = order
   const contract = await verifier.hasCode(signer)
-  if (contract === undefined) return 'unknown'
+  if (contract === undefined) return { kind: 'unknown', byCode: false }
   if (!contract && signer === owner) plainKeys.add(owner)
   watch.prioritise(order, contract || order.unchecked || signer !== owner)
-  if (!contract && order.recovered) return 'valid'
+  if (!contract && order.recovered) return { kind: 'valid', byCode: false }
   order.proof ??= await readProof(order)
   const { digest, signature } = order.proof
   const verdict = await verifier.verifyDigest(signer, digest(), signature)
@@ -179,7 +188,7 @@ async function judgeSignature(
     order.recovered = true
     order.proof = undefined
   }
-  return verdict.kind
+  return { kind: verdict.kind, byCode: verdict.kind === 'valid' && verdict.byCode }
 }
 
 /** The owner's own key has no end. */

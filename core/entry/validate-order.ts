@@ -39,8 +39,11 @@ export interface ClaimedIdentity {
   readonly signedText: string | undefined
 }
 
-/** An order whose `signatureStatus` is still to be set. */
-export type UnjudgedOrder = Order & { signatureStatus: Order['signatureStatus'] }
+/** An order of which the intake still has to say how its signature stands, and whether code has signed it. */
+export type UnjudgedOrder = Order & {
+  signatureStatus: Order['signatureStatus']
+  signedByCode?: true
+}
 
 /** An order that passed every check a body alone can fail. */
 export interface ValidOrder {

@@ -61,6 +61,19 @@ describe('order intake', () => {
     expect(command.order).to.include({ orderId: body.order_id, signatureStatus: 'checked' })
   })
 
+  it('says of an order that code has signed it, and lets the market answer the repeat of one', async () => {
+    const placed = () => matcher.taken.map(({ command }) => command)
+    await place(await signedBody())
+    Object.assign(stage.chain, { verdict: { kind: 'valid', byCode: true }, hasCode: true })
+    const body = await signedBody()
+    await place(body)
+    const flags = placed().map((each) => each.kind === 'PlaceOrder' && each.order.signedByCode)
+    expect(flags).to.deep.equal([undefined, true])
+    await place(body)
+    const repeat = { kind: 'RepeatOrder', orderId: body.order_id, by: 'order_id' }
+    expect(placed().at(-1)).to.deep.equal(repeat)
+  })
+
   it('puts what the account has beside the order, and nothing when that cannot be read', async () => {
     stage.chain.funds = {
       ...{ subaccountId: 7n, leaving: false },

@@ -13,6 +13,7 @@ const OWNER: Address = `0x${'aa'.repeat(20)}`
 const anOrderOf = (owner: Address, signer: Address): WatchedOrder => ({
   ...{ market: 'cNGN-USDC', orderId: 'a', proof: undefined, placedAt: 1, owner, signer },
   ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec: undefined },
+  byCode: false,
   goodUntilSec: NOW_SEC + 600,
 })
 
@@ -21,6 +22,7 @@ async function round(
   orders: WatchedOrder[],
   readSessionKeyExpiry: RecheckDeps['accounts']['readSessionKeyExpiry'],
   hasCode: RecheckDeps['verifier']['hasCode'] = () => false,
+  byCode = false,
 ): Promise<Command[]> {
   const watch: Pick<OrderWatch, 'next' | 'prioritise' | 'isLive'> = {
     next: () => orders,
@@ -30,7 +32,7 @@ async function round(
   const commands: Command[] = []
   await recheckSignatures({
     watch: watch as OrderWatch,
-    verifier: { hasCode, verifyDigest: () => ({ kind: 'valid', byCode: false }) },
+    verifier: { hasCode, verifyDigest: () => ({ kind: 'valid', byCode }) },
     accounts: { readSessionKeyExpiry },
     readProof: () => Promise.resolve({ digest: () => '0x', signature: '0x' }),
     submit: (_, command) => {
@@ -114,6 +116,16 @@ describe('a round of checks', () => {
       { kind: 'SignatureChecked', orderId: 'unchecked', valid: true },
       { kind: 'SignatureChecked', orderId: 'a', valid: false },
     ])
+  })
+
+  it('tells the market once of an order whose key has become code that says yes', async () => {
+    const order = anOrderOf(OWNER, OWNER)
+    const noEnd = () => Promise.reject(new Error('an owner has no end'))
+    const said = [{ kind: 'SignatureChecked', orderId: 'a', valid: true, byCode: true }]
+    expect(await round([order], noEnd, () => true, true)).to.deep.equal(said)
+    expect(await round([order], noEnd, () => true, true)).to.deep.equal([])
+    const known = { ...anOrderOf(OWNER, OWNER), byCode: true }
+    expect(await round([known], noEnd, () => true, true)).to.deep.equal([])
   })
 
   it('judges every order of a key that has become a contract', async () => {
