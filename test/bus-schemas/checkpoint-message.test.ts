@@ -30,6 +30,7 @@ import type { Codec } from '../../core/wire/codec.js'
 import { openedState } from '../support/builders.js'
 import {
   commandOf,
+  codeActs,
   marketActs,
   ruledActs,
   START_MS,
@@ -74,8 +75,18 @@ const observations = fc.array(
   { maxLength: 80, size: 'max' },
 )
 
+/** A day of one owner, or of three of whom some sign by code. */
+const anyDay = fc.oneof(
+  fc.tuple(ruledActs(80), fc.constant(1)),
+  fc.tuple(codeActs(80), fc.constant(3)),
+)
+
 /** The command log of a random market day, one command to a message, and the state after it. */
-function logOf(acts: readonly MarketAct[], seen: readonly (AccountObservation | null)[] = []) {
+function logOf(
+  acts: readonly MarketAct[],
+  seen: readonly (AccountObservation | null)[] = [],
+  owners = 1,
+) {
   const state = fresh()
   const log: LoggedCommand[] = []
   const settlementIds: string[] = []
@@ -97,7 +108,7 @@ function logOf(acts: readonly MarketAct[], seen: readonly (AccountObservation | 
     const account = seen[index] ?? null
     if (account !== null) apply({ kind: 'AccountObserved', account })
     if (act.act === 'wait') nowMs += act.sec * 1_000
-    apply(commandOf(act, { placed, nowMs, settlementIds, changes }))
+    apply(commandOf(act, { placed, nowMs, settlementIds, changes, owners }))
     if (act.act === 'place') placed += 1
     if (act.act === 'signature' && act.valid) {
       // The order may be signed by a session key that ends before it.
@@ -128,8 +139,8 @@ const someDay = () => {
 describe('checkpoints', () => {
   it('restored at any place of any log go on to the very same blocks and state', () => {
     fc.assert(
-      fc.property(ruledActs(80), observations, fc.nat(120), (acts, seen, place) => {
-        const { log, state } = logOf(acts, seen)
+      fc.property(anyDay, observations, fc.nat(120), ([acts, owners], seen, place) => {
+        const { log, state } = logOf(acts, seen, owners)
         const at = Math.min(place, log.length)
         const early = fresh()
         replay(early, log.slice(0, at), 0)
@@ -148,7 +159,7 @@ describe('checkpoints', () => {
     let read = 0
     fc.assert(
       fc.property(
-        fc.array(ruledActs(80), { minLength: 5, maxLength: 10 }),
+        fc.array(fc.oneof(ruledActs(80), codeActs(80)), { minLength: 5, maxLength: 10 }),
         observations,
         fc.nat(99),
         fc.array(fc.nat(4), { minLength: 1 }),
@@ -331,6 +342,9 @@ describe('checkpoints', () => {
     expect(lists).to.include.keys('refusedOrders')
     expect(lists.failedPairs).to.deep.equal([])
     expect(lists.codeSigners).to.deep.equal([])
+    expect(lists.codeWindows).to.deep.equal([])
+    expect(lists.failedSigners).to.deep.equal([])
+    expect(lists.takenWindows).to.deep.equal([])
   })
 
   it('of an older version are read by the upcast of their content', () => {
