@@ -14,6 +14,8 @@ import type { EventPerIntent, ReceiptLog } from '../lane/lane-chain.js'
 import type { OutcomesOf } from '../lane/look-at-chain.js'
 import type { IntentOutcome } from '../../core/transaction-journal.js'
 import { unreachable, type ChainClient } from '../reads/client.js'
+import { PAID, PAYER } from '../reads/paid-call.js'
+import type { StateOverrides } from '../reads/state-client.js'
 import { encodeBatch } from './calldata.js'
 
 export interface SimulatedCall {
@@ -29,13 +31,32 @@ export type Simulation =
   | { readonly kind: 'passes'; readonly gas: bigint }
   | { readonly kind: 'reverts'; readonly revert: string }
 
+type Call = Pick<SimulatedCall, 'from' | 'to' | 'data'> & { readonly gas?: Hex }
+type At = { readonly blockHash: Hex } | 'latest'
+
 /** viem's types allow only a block number here. */
-interface EstimateSchema {
-  readonly Parameters: [
-    Pick<SimulatedCall, 'from' | 'to' | 'data'>,
-    { readonly blockHash: Hex } | 'latest',
-  ]
+interface PaidSchema {
+  readonly Parameters: [Call, At] | [Call & typeof PAID, At, StateOverrides]
   readonly ReturnType: Hex
+}
+
+/**
+ * Runs the call as a transaction that pays for its gas, so that wallets are asked as in a block (chain/signing/ask-wallet.ts). A node
+ * that refuses fees or state overrides is asked again without.
+ */
+async function runPaid(
+  client: ChainClient,
+  method: 'eth_call' | 'eth_estimateGas',
+  call: Call,
+  at: At,
+): Promise<Hex> {
+  try {
+    const paid: PaidSchema['Parameters'] = [{ ...call, ...PAID }, at, { [call.from]: PAYER }]
+    return await client.request<PaidSchema>({ method, params: paid })
+  } catch (error) {
+    if (rpcErrorOf(error) === undefined || revertOf(error) !== undefined) throw error
+    return client.request<PaidSchema>({ method, params: [call, at] })
+  }
 }
 
 /** The largest gas limit that the target chain accepts (EIP-7825). */
@@ -65,10 +86,8 @@ export async function simulateCall(
   question: string,
 ): Promise<Simulation> {
   try {
-    const answer = await client.request<EstimateSchema>({
-      method: 'eth_estimateGas',
-      params: [{ from, to, data }, blockHash === undefined ? 'latest' : { blockHash }],
-    })
+    const at = blockHash === undefined ? 'latest' : { blockHash }
+    const answer = await runPaid(client, 'eth_estimateGas', { from, to, data }, at)
     const gas = BigInt(answer)
     return gas > TRANSACTION_GAS_CAP
       ? { kind: 'reverts', revert: OUT_OF_GAS }
@@ -234,8 +253,7 @@ export async function simulateBatch(
   const data = encodeBatch(calls.map((call) => ({ call, gasLimit: GAS_EACH })))
   try {
     const call = { from, to: batchExecutor, data, gas: numberToHex(CALL_GAS) }
-    const answer = await client.request({ method: 'eth_call', params: [call, { blockHash }] })
-    return decodeBatchAnswer(answer)
+    return decodeBatchAnswer(await runPaid(client, 'eth_call', call, { blockHash }))
   } catch (error) {
     const revert = revertOf(error)
     const question = 'simulation of a batch'

@@ -1,6 +1,7 @@
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { unreachable, type ChainClient } from '../reads/client.js'
+import { PAID, PAYER } from '../reads/paid-call.js'
 import type { StateOverrides } from '../reads/state-client.js'
 
 const erc1271Abi = parseAbi([
@@ -44,17 +45,6 @@ const STUB_GAS = 600_000
 /** Above the price of a byte of data (EIP-7623), its copy and its memory, up to the longest signature. */
 const GAS_PER_BYTE = 48
 
-/**
- * In wei. With a fee the node keeps the base fee of its block, and the price that the wallet sees is the base fee with the tip,
- * as in a block. The most is above what blocks ask, since a node refuses less; the tip is what nodes of the chain suggest.
- */
-const FEES = {
-  maxFeePerGas: numberToHex(10n ** 12n),
-  maxPriorityFeePerGas: numberToHex(10n ** 6n),
-}
-/** In wei; pays for the most gas at the highest fee. */
-const BALANCE = numberToHex(10n ** 19n)
-
 export interface WalletQuestion {
   readonly signer: Address
   readonly digest: Hex
@@ -84,8 +74,8 @@ export async function doesWalletVouch(
   const asked = encodeFunctionData({ abi: erc1271Abi, args: [digest, signature] })
   const data: Hex = `0x${signer.slice(2).padStart(64, '0')}${asked.slice(2)}`
   const gas = numberToHex(STUB_GAS + (GAS_PER_BYTE * data.length) / 2)
-  const call = { from: sender, to: matching, data, gas, ...FEES }
-  const overrides: StateOverrides = { [matching]: { code: STUB }, [sender]: { balance: BALANCE } }
+  const call = { from: sender, to: matching, data, gas, ...PAID }
+  const overrides: StateOverrides = { [matching]: { code: STUB }, [sender]: PAYER }
   const question = `signature of ${signer}`
   const answer = await client
     .request<CallSchema>({ method: 'eth_call', params: [call, 'latest', overrides] })

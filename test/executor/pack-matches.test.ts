@@ -4,6 +4,7 @@ import { batchExecutorAbi } from '../../chain/abi/contracts.js'
 import { decodeBatch } from '../../chain/contracts/calldata.js'
 import { TRANSACTION_GAS_CAP } from '../../chain/contracts/simulate.js'
 import type { ChainClient } from '../../chain/reads/client.js'
+import { PAID, PAYER } from '../../chain/reads/paid-call.js'
 import type { Hex } from '../../core/action.js'
 import { packBatches, packSingly } from '../../executor/pack-matches.js'
 import type { SettlementTerms, SimulatedMatch } from '../../executor/settlement.js'
@@ -219,7 +220,11 @@ describe('each match in a transaction of its own', () => {
     expect(asked).to.deep.equal(
       matches.map(({ call }) => ({
         method: 'eth_estimateGas',
-        params: [{ from: SENDER, to: TO, data: call }, { blockHash: '0xb1' }],
+        params: [
+          { from: SENDER, to: TO, data: call, ...PAID },
+          { blockHash: '0xb1' },
+          { [SENDER]: PAYER },
+        ],
       })),
     )
     expect([packer.maxAhead, packer.maxGroup]).to.deep.equal([0, 32])
