@@ -33,7 +33,7 @@ describe('places of unchecked orders', () => {
     expect(count.reserve(anOrder('u5'))).to.be.a('function')
   })
 
-  it('are taken once by an order, whoever counts it', () => {
+  it('are taken once by an order, however often it is counted', () => {
     const count = createUncheckedCount()
     count.reserve(anOrder('u1'))
     for (let times = 0; times < 5; times += 1) count.add(anOrder('u1'))

@@ -74,7 +74,7 @@ describe('the signature of one side of a match', () => {
     expect(await held(`0x${ASKED_WORD}${'0'.repeat(64)}`).holds()).to.equal(false)
   })
 
-  it('is not known from a node that has not asked, which blames nobody', async () => {
+  it('is not known from a node that has not asked, which blames no side', async () => {
     const error = { code: 3, message: 'execution reverted', data: '0x' }
     const unasked = new RpcRequestError({ body: {}, url: 'http://node', error })
     for (const answer of [unasked, '0x', `0x${MAGIC}`]) {
