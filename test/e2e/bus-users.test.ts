@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { BUS_USERS } from '../../bus-schemas/permissions.js'
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { AppendRefused } from '../../runtime/bus/bus.js'
+import { refusedPublications } from '../support/bus-rights.js'
 import type { TestVenue } from '../support/venue.js'
 import { connectPlainly, connectToVenueBus, venueBusPlace } from '../support/venue-bus.js'
 import { sharedVenue } from './stage/shared-venue.js'
@@ -40,5 +42,28 @@ describe('the bus of a running venue', function () {
     } finally {
       await gateway.close()
     }
+  })
+
+  it('lets no credential empty a feed but that of its writer, and every reader starts again', async () => {
+    const stream = feedStream(SPOT)
+    const emptying = ['PURGE', 'DELETE', 'MSG.DELETE'].map((request) => {
+      const subject = `$JS.API.STREAM.${request}.${stream}`
+      return { what: subject, subject }
+    })
+    const reader = await connectToVenueBus(venue.dataDir, 'projector')
+    try {
+      const before = await reader.streamState(stream)
+      expect(before.lastSeq).to.be.above(0)
+      for (const user of BUS_USERS.filter((each) => each !== 'matcher')) {
+        const connection = await connectPlainly(venueBusPlace(venue.dataDir), user)
+        const refused = await refusedPublications(connection, emptying)
+        expect([...refused], user).to.have.members(emptying.map(({ subject }) => subject))
+      }
+      expect(await reader.streamState(stream)).to.deep.equal(before)
+    } finally {
+      await reader.close()
+    }
+    for (const worker of ['ws-fanout', 'projector']) await venue.restartWorker(worker)
+    await venue.untilReady()
   })
 })
