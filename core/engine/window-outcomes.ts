@@ -100,10 +100,10 @@ export function noteFailure(
     chargeHalves(state, causes, lost)
     return NOTHING
   }
+  for (const of of causes) charge(windows, of, partOf(lost, causes.length))
   if (!isProven && outcome.signersRead !== true) return NOTHING
   const closed: Closed[] = []
   for (const of of causes) {
-    charge(windows, of, partOf(lost, causes.length))
     const failures = close(windows, of, { nowMs, ofSignature })
     if (failures === 0) continue
     closed.push({ ...of, endsOrders: isProven && failures >= WINDOW_FAILURES_MAX })

@@ -76,12 +76,16 @@ export function codeMarket() {
     readonly revert?: string
     readonly guilty?: 'maker' | 'taker' | 'both' | 'unclear'
     readonly isMined?: boolean
+    /** Whether the code of both signers was read where it failed. */
+    readonly isRead?: boolean
   }
   function fail(settlementId: string, failure: Failure = {}) {
-    const { revert = 'OV_InvalidSignature', guilty = 'unclear', isMined = true } = failure
+    const { revert = 'OV_InvalidSignature', guilty = 'unclear' } = failure
+    const { isMined = true, isRead = true } = failure
     if (isMined) lost += GAS
     const mined = isMined ? { txHash: '0x02' as const, gasCost: GAS } : {}
-    return report(settlementId, { kind: 'reverted', revert, guilty, ...mined })
+    const read = isRead && ({ signersRead: true } as const)
+    return report(settlementId, { kind: 'reverted', revert, guilty, ...mined, ...read })
   }
   const windowOf = ({ signer, owner }: Trader) => {
     const of = { signer: address(signer), owner: address(1_000_000 + owner) }

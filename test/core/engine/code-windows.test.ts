@@ -240,6 +240,24 @@ describe('orders that code has signed', () => {
     expect(market.changes.at(-1)).to.include({ hold: 'signer_waits' })
   })
 
+  it('never end without proof, and stay open where the other signer may have been code as well', () => {
+    const market = codeMarket()
+    const { place, pending, fail, state } = market
+    const kept = place(code(1), 'sell', { size: 9 }).orderId
+    for (let no = 0; no < 4; no += 1) {
+      place(plain(20 + no), 'buy', { fields: { timeInForce: 'IOC' } })
+      fail(pending()[0] ?? '', { isRead: false })
+      expect(state.windows.failed.size, 'nothing is known').to.equal(0)
+    }
+    for (const waitSec of [10, 40, 160, 640]) {
+      place(plain(30 + waitSec), 'buy', { fields: { timeInForce: 'IOC' } })
+      fail(pending()[0] ?? '')
+      expect(market.holdOf(kept)).to.equal('signer_waits')
+      market.tick(waitSec)
+    }
+    expect(state.orders.get(kept)).to.include({ gone: undefined, hold: undefined })
+  })
+
   it('lose no trust where the other side, or the venue, is to blame', () => {
     const market = codeMarket()
     const { place, pending, fail, state } = market

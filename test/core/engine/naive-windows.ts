@@ -178,11 +178,11 @@ export function trustLost(
     for (const trust of trusts) trust.credit -= least
     return []
   }
-  if (guilty === 'unclear' && signersRead === undefined) return []
   const closed = []
   for (const trust of trusts) {
     const { signer, owner = '' } = trust
     trust.credit = trust.credit > half ? trust.credit - half : 0n
+    if (guilty === 'unclear' && signersRead === undefined) continue
     if (ofSignature) fail(market, trustOf(market, signer))
     if (fail(market, trust))
       closed.push({ signer, owner, ends: guilty !== 'unclear' && trust.failures >= 3 })
