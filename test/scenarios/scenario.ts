@@ -175,6 +175,7 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
       outcome: {
         ...{ kind: 'reverted', revert, guilty: guilty as Blame | 'unclear', signersRead: true },
         ...(where === 'elsewhere' && { spentElsewhere: true }),
+        ...(where === 'mined' && { txHash: '0xef' }),
       },
     }),
   key: (run, [orderId = '', , after = '']) =>
@@ -242,7 +243,7 @@ const nonceOf = (name: string): bigint => BigInt(`0x${Buffer.from(name).toString
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 
-/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [ioc] [fok] [post-only slide] [stp cancel_both] [of-owner] [lease one] [unchecked]` */
+/** `place NAME by TRADER SIDE AMOUNT @ PRICE [expires 60s] [filled 5] [worst-fee 0] [reduce-only] [ioc] [fok] [post-only slide] [stp cancel_both] [of-owner] [lease one] [by-code] [unchecked]` */
 function readOrder(run: Run, words: string[]) {
   const [name = '', , trader = '', side, amount = '', , price = '', ...options] = words
   const option = (key: string) => optionOf(options, key)
@@ -267,6 +268,7 @@ function readOrder(run: Run, words: string[]) {
     ...(options.includes('of-owner') ? { stpScope: 'owner' as const } : {}),
     ...(options.includes('lease') ? { leaseId: option('lease') } : {}),
     ...(options.includes('reduce-only') ? { reduceOnly: true as const } : {}),
+    ...(options.includes('by-code') ? { signedByCode: true as const } : {}),
     signatureStatus: options.includes('unchecked') ? 'unchecked' : 'checked',
   })
 }
