@@ -7,6 +7,7 @@ import { readHead } from '../reads/blocks.js'
 import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/client.js'
 import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
 import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
+import { doesWalletVouch } from '../signing/ask-wallet.js'
 import { observeMarket } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 import { readWiring } from './wiring.js'
@@ -52,6 +53,7 @@ export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentChec
   const checks: (readonly [what: string, find: () => Finding])[] = [
     ['chain and contracts', () => contractsThere(deps)],
     ['the executor may settle', () => mayNotSettle(deps)],
+    ['contract wallets can be asked about signatures', () => cannotAsk(deps)],
     ...submitters.map(
       ({ role, address }) =>
         [`the ${role} is a trade executor`, () => isNoTradeExecutor(deps, address)] as const,
@@ -143,6 +145,16 @@ const mayNotSettle = async ({
   executor,
 }: ChainReads & Pick<CheckedDeployment, 'executor'>): Finding =>
   (await readDeploymentFault({ client, deployment, sender: executor.address }))?.why
+
+/** Rejects where orders of wallets would stay unchecked; what the contract answers does not matter. */
+async function cannotAsk({ client, deployment, executor }: CheckedDeployment): Finding {
+  const { matching, subAccounts } = deployment
+  const asked = { signer: subAccounts, digest: NO_DIGEST, signature: '0x' } as const
+  await doesWalletVouch(client, { ...asked, matching, sender: executor.address })
+  return undefined
+}
+
+const NO_DIGEST: Hex = `0x${'0'.repeat(64)}`
 
 async function isNoTradeExecutor(deps: ChainReads, address: Address): Finding {
   const { matching } = deps.deployment
