@@ -7,7 +7,7 @@ import {
   type DeploymentCheck,
 } from '../../../chain/contracts/check-deployment.js'
 import { subAccountsAbi } from '../../../chain/abi/contracts.js'
-import { createChainClient } from '../../../chain/reads/client.js'
+import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import type { Address } from '../../../core/action.js'
 import { joinMarket, parseRow } from '../../../data/market-row.js'
@@ -76,7 +76,22 @@ describe('checkDeployment', function () {
       ...['chain and contracts', 'the executor may settle', 'deposits are allowed'],
       ...['withdrawals are allowed', 'gas of the executor', `${SPOT}: wiring`],
       ...[`${SPOT}: matches are allowed`, `${SPOT}: prices are fresh`, `${SPOT}: caps leave room`],
-      `${SPOT}: fees can be credited`,
+      ...[`${SPOT}: fees can be credited`, 'contract wallets can be asked about signatures'],
+    ])
+  })
+
+  it('does not know of wallets on a node without state overrides', async () => {
+    const request = (question: { readonly params?: readonly unknown[] }) =>
+      (question.params?.length ?? 0) > 2
+        ? Promise.reject(new Error('too many arguments, want at most 2'))
+        : deps.client.request(question as never)
+    const client = { ...deps.client, request } as ChainClient
+    expect(await findings({ client })).to.deep.equal([
+      {
+        what: 'contract wallets can be asked about signatures',
+        result: 'unknown',
+        detail: `no answer from the chain: signature of ${deps.deployment.subAccounts}`,
+      },
     ])
   })
 
