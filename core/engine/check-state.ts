@@ -5,7 +5,7 @@ import { ENDED_BY_ACCOUNT } from './change.js'
 import { checkWindows } from './check-windows.js'
 import { ordersOf } from './book.js'
 import { openAmount, statusOf, type LiveOrder } from './live-order.js'
-import { laterOfCrossing } from './match.js'
+import { laterOfCrossing } from './crossing.js'
 import type { Side } from './order.js'
 import type { MatcherState } from './state.js'
 

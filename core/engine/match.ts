@@ -1,8 +1,8 @@
-import type { Cost, Pairing, PriceRange } from '../contracts/contract.js'
-import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import type { Cost, Pairing } from '../contracts/contract.js'
+import { amountE18, type AmountE18 } from '../money.js'
 import { whyNotMatched, whyNotOpen } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
-import { bestOf, levelsOf, ordersOf, removeFromBook } from './book.js'
+import { removeFromBook } from './book.js'
 import { whyCancelled } from './cancel-many.js'
 import type { EndReason, HoldReason, Match } from './change.js'
 import {
@@ -14,6 +14,7 @@ import {
   POST_ONLY_WOULD_CROSS,
   SELF_TRADE,
 } from './controls.js'
+import { crossingOrders, firstCrossing, laterOfCrossing } from './crossing.js'
 import {
   cancelOrder,
   continueLater,
@@ -31,7 +32,6 @@ import {
   SWEEP_MAX_MATCHES,
 } from './limits.js'
 import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from './live-order.js'
-import type { Side } from './order.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 import { takeRoom, whyShut, withoutRoom } from './window-room.js'
@@ -96,14 +96,6 @@ function isShut(step: Step, live: LiveOrder): boolean {
   return true
 }
 
-function crosses(
-  incoming: LiveOrder,
-  { limitPrice: price }: Pick<LiveOrder, 'limitPrice'>,
-): boolean {
-  const limit = incoming.limitPrice
-  return incoming.side === 'buy' ? price <= limit : price >= limit
-}
-
 /** The orders that an incoming one has passed over: they stay in the book until it has met the others. */
 export interface Passed {
   count: number
@@ -155,59 +147,6 @@ function hideBarred(step: Step, incoming: LiveOrder, { hold }: Passed): void {
   incoming.hold = hold
   // Counts as a pair tried, so that one step does not hide a whole book.
   step.met = Math.min(step.met + 1, SWEEP_MAX_MATCHES)
-}
-
-/** The order that the incoming one crosses first, whether they may match or not. */
-function firstCrossing(state: MatcherState, incoming: LiveOrder): LiveOrder | undefined {
-  if (state.trading.fillRange === undefined) {
-    const best = bestOf(state.book, oppositeOf(incoming))
-    return best !== undefined && crosses(incoming, best) ? best : undefined
-  }
-  for (const resting of crossingOrders(state, incoming)) return resting
-  return undefined
-}
-
-const oppositeOf = ({ side }: LiveOrder): Side => (side === 'buy' ? 'sell' : 'buy')
-
-/**
- * The orders that the incoming one would meet one after the other, from the first or from behind one that is in the book; those
- * out of reach are left out.
- */
-export function* crossingOrders(
-  state: MatcherState,
-  incoming: LiveOrder,
-  behind?: LiveOrder,
-): Generator<LiveOrder> {
-  const { book, trading, refusedPrices } = state
-  const range = trading.fillRange?.(state.observed, state.nowMs)
-  const isReachable = (price: PriceE18): boolean =>
-    range === undefined || (isWithin(range, price) && !refusedPrices.has(price))
-  const asMaker = isReachable(incoming.limitPrice)
-  for (const level of levelsOf(book, oppositeOf(incoming), behind?.level)) {
-    if (!crosses(incoming, { limitPrice: level.price })) return
-    const asTaker = isReachable(level.price)
-    // The price is that of the earlier order.
-    if (!asTaker && (!asMaker || level.last.rank < incoming.rank)) continue
-    let live: LiveOrder | undefined = level === behind?.level ? behind.next : level.first
-    for (; live !== undefined; live = live.next) {
-      if (live.rank < incoming.rank ? asTaker : asMaker) yield live
-    }
-  }
-}
-
-const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>
-  price >= low && price <= high
-
-/** The later order of the best pair that crosses within reach; one of the two may have to be hidden instead. */
-export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
-  const ask = bestOf(state.book, 'sell')
-  if (ask === undefined) return undefined
-  for (const bid of ordersOf(state.book, 'buy')) {
-    if (!crosses(bid, ask)) return undefined
-    const resting = firstCrossing(state, bid)
-    if (resting !== undefined) return bid.rank > resting.rank ? bid : resting
-  }
-  return undefined
 }
 
 /** Matches two crossing orders, or takes the one that may not be matched out of the way. */

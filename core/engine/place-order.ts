@@ -24,6 +24,7 @@ import {
   POST_ONLY_WOULD_CROSS,
   SELF_TRADE,
 } from './controls.js'
+import { crossingOrders } from './crossing.js'
 import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
 import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
 import {
@@ -43,7 +44,6 @@ import {
   type OwnerOrders,
 } from './live-order.js'
 import {
-  crossingOrders,
   matchIncoming,
   passesOver,
   proposeMatch,

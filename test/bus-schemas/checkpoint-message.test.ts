@@ -15,7 +15,6 @@ import {
   type Checkpoint,
 } from '../../bus-schemas/checkpoint-form.js'
 import { InvariantBroken } from '../../core/assert.js'
-import { balanceFacts } from '../../core/contracts/balances.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Change } from '../../core/engine/change.js'
@@ -25,12 +24,12 @@ import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { addDeadline } from '../../core/engine/deadlines.js'
 import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { MatcherState } from '../../core/engine/state.js'
-import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import type { Codec } from '../../core/wire/codec.js'
 import { openedState } from '../support/builders.js'
+import { codeActs } from '../support/code-acts.js'
+import { observations } from '../support/funded-acts.js'
 import {
   commandOf,
-  codeActs,
   marketActs,
   ruledActs,
   START_MS,
@@ -54,26 +53,6 @@ const encoded = (state: MatcherState, commandSeq?: number): Uint8Array[] =>
   bytesOf(encodeCheckpoint(checkpointOf(state, commandSeq)))
 const restored = (messages: readonly Uint8Array[]): MatcherState =>
   restoreSnapshot(decodeCheckpoint(messages, LOG_MARKET).state)
-
-/** What the chain shows of a trader's account before an act, for some of them. */
-const observations = fc.array(
-  fc.option(
-    fc.record({
-      subaccountId: fc.bigInt({ min: 1n, max: 5n }),
-      facts: fc
-        .tuple(fc.bigInt({ min: 0n, max: 40n }), fc.bigInt({ min: 0n, max: 40n }))
-        .map(([base, quote]) =>
-          balanceFacts({ base: amountE18(base * E18), quote: quoteE18(quote * E18) }),
-        ),
-      custodyOwner: fc.constant(`0x${'a'.repeat(40)}` as const),
-      leaving: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
-      blockNumber: fc.bigInt({ min: 1n, max: 20n }),
-      blockTimeSec: fc.nat(),
-    }),
-    { freq: 3 },
-  ),
-  { maxLength: 80, size: 'max' },
-)
 
 /** A day of one owner, or of three of whom some sign by code. */
 const anyDay = fc.oneof(

@@ -68,3 +68,23 @@ export function fundedCommandOf(act: FundedAct, context: Parameters<typeof comma
   if (command.kind !== 'SettlementReported' || command.outcome.kind !== 'success') return command
   return { ...command, outcome: { ...command.outcome, blockNumber: BigInt(act.block) } }
 }
+
+/** What the chain shows of a trader's account before an act, for some of them. */
+export const observations = fc.array(
+  fc.option(
+    fc.record({
+      subaccountId: fc.bigInt({ min: 1n, max: 5n }),
+      facts: fc
+        .tuple(fc.bigInt({ min: 0n, max: 40n }), fc.bigInt({ min: 0n, max: 40n }))
+        .map(([base, quote]) =>
+          balanceFacts({ base: amountE18(base * E18), quote: quoteE18(quote * E18) }),
+        ),
+      custodyOwner: fc.constant(`0x${'a'.repeat(40)}` as const),
+      leaving: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
+      blockNumber: fc.bigInt({ min: 1n, max: 20n }),
+      blockTimeSec: fc.nat(),
+    }),
+    { freq: 3 },
+  ),
+  { maxLength: 80, size: 'max' },
+)

@@ -85,7 +85,8 @@ export const anyControls: fc.Arbitrary<OrderControls> = fc
   .tuple(bookControls, ownControls)
   .map(([ofBook, ofOwn]) => ({ ...ofBook, ...ofOwn }))
 
-const placed = {
+/** What is placed. */
+export const placed = {
   act: fc.constant('place' as const),
   buy: fc.boolean(),
   price: fc.integer({ min: 95, max: 105 }),
@@ -149,40 +150,8 @@ export const cancellingActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
 export const ruledActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
   actsOf(maxLength, [{ weight: 2, arbitrary: operator }])
 
-/** The same with several owners, of whom some sign by code, and with what settlements cost. */
-export const codeActs = (maxLength: number): fc.Arbitrary<MarketAct[]> =>
-  actsOf(maxLength, [
-    { weight: 8, arbitrary: fc.record({ ...placed, byCode: fc.boolean() }) },
-    { weight: 8, arbitrary: settleCode },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        act: fc.constant('signature' as const),
-        pick: fc.nat(500),
-        valid: fc.constant(true),
-        byCode: fc.constant(true),
-      }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        act: fc.constant('wait' as const),
-        sec: fc.constantFrom(600, 3_600, 86_400, 200_000),
-      }),
-    },
-  ])
-
-const settleCode = fc.record({
-  act: fc.constant('settle' as const),
-  pick: fc.nat(500),
-  outcome: fc.constantFrom(
-    ...(['success', 'success', 'success', 'maker', 'taker', 'both', 'unclear', 'unclear'] as const),
-  ),
-  gas: fc.constantFrom(undefined, 0, 1, 2, 8, 30),
-  revert: fc.constantFrom('OV_InvalidSignature', 'OutOfGas', 'EmptyRevert', 'TM_PriceTooLow'),
-})
-
-const actsOf = (
+/** The same with more kinds of acts. */
+export const actsOf = (
   maxLength: number,
   more: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<MarketAct> }[],
 ): fc.Arbitrary<MarketAct[]> =>

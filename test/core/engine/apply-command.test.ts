@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Command } from '../../../core/engine/command.js'
 import { openAmount, statusOf } from '../../../core/engine/live-order.js'
+import { codeActs } from '../../support/code-acts.js'
 import {
   cancellingActs,
-  codeActs,
   commandOf,
   limitedActs,
   marketActs,

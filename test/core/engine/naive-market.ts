@@ -10,7 +10,15 @@ import { asBooked } from './naive-post-only.js'
 import { hiddenOf, type NaivePair } from './naive-pairs.js'
 import type { NaiveRules } from './naive-rules.js'
 import { settle } from './naive-settlements.js'
-import { isShut, isUntrusted, lacksRoom, placesOf, type NaiveTrust } from './naive-windows.js'
+import {
+  isHiddenIoc,
+  isShut,
+  isUntrusted,
+  lacksRoom,
+  placesOf,
+  type NaiveMatch,
+  type NaiveTrust,
+} from './naive-windows.js'
 
 /**
  * The market's rules once more, written without any structure: lists that are filtered and sorted afresh for every
@@ -36,17 +44,6 @@ export interface NaiveHold {
   /** Infinity while something else than time ends it. */
   readonly untilMs: number
   readonly needed?: bigint
-}
-
-export type NaiveMatch = Match & {
-  done: boolean
-  block?: bigint
-  /** The sides that are code, whose places it takes. */
-  readonly by: readonly {
-    readonly signer: string
-    readonly owner: string
-    readonly isTrial: boolean
-  }[]
 }
 
 export interface NaiveMarket {
@@ -148,14 +145,10 @@ function passTime(market: NaiveMarket): void {
     .sort((a, b) => a.atMs - b.atMs || a.it.rank - b.it.rank)
   for (const { it } of due) {
     if (nowMs >= it.order.goodUntilSec * 1000) expire(it)
-    else if (nowMs >= expiringAt(it) && isHidden(it)) naiveCancel(it, 'expiring')
+    else if (nowMs >= expiringAt(it) && isHiddenIoc(it)) naiveCancel(it, 'expiring')
     else if (nowMs < expiringAt(it) && it.hold !== undefined) release(market, it)
   }
 }
-
-/** An IOC order that waits for its signer's other matches. */
-const isHidden = (it: NaiveOrder): boolean =>
-  it.order.timeInForce !== undefined && it.hold !== undefined && naiveStatus(it) === 'active'
 
 export function release(market: NaiveMarket, it: NaiveOrder): void {
   delete it.hold

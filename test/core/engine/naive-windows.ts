@@ -1,3 +1,4 @@
+import type { Match } from '../../../core/engine/change.js'
 import type { SettlementOutcome } from '../../../core/engine/command.js'
 import {
   hold,
@@ -5,11 +6,21 @@ import {
   naiveOpen,
   naiveStatus,
   type NaiveMarket,
-  type NaiveMatch,
   type NaiveOrder,
 } from './naive-market.js'
 
 /** How far those are trusted that are code: the rules of their windows once more, as lists that are searched afresh. */
+
+export type NaiveMatch = Match & {
+  done: boolean
+  block?: bigint
+  /** The sides that are code, whose places it takes. */
+  readonly by: readonly {
+    readonly signer: string
+    readonly owner: string
+    readonly isTrial: boolean
+  }[]
+}
 
 /** What is known of a signer with one owner, or of a signer alone. */
 export interface NaiveTrust {
@@ -218,3 +229,7 @@ export function isUntrusted(market: NaiveMarket, { order }: NaiveOrder, old?: Na
   )
   return live.length >= 20
 }
+
+/** An IOC order that waits for its signer's other matches. */
+export const isHiddenIoc = (it: NaiveOrder): boolean =>
+  it.order.timeInForce !== undefined && it.hold !== undefined && naiveStatus(it) === 'active'

@@ -1,0 +1,69 @@
+import type { PriceRange } from '../contracts/contract.js'
+import type { PriceE18 } from '../money.js'
+import { bestOf, levelsOf, ordersOf } from './book.js'
+import type { LiveOrder } from './live-order.js'
+import type { Side } from './order.js'
+import type { MatcherState } from './state.js'
+
+// Which orders of the book an order crosses.
+
+function crosses(
+  incoming: LiveOrder,
+  { limitPrice: price }: Pick<LiveOrder, 'limitPrice'>,
+): boolean {
+  const limit = incoming.limitPrice
+  return incoming.side === 'buy' ? price <= limit : price >= limit
+}
+
+/** The order that the incoming one crosses first, whether they may match or not. */
+export function firstCrossing(state: MatcherState, incoming: LiveOrder): LiveOrder | undefined {
+  if (state.trading.fillRange === undefined) {
+    const best = bestOf(state.book, oppositeOf(incoming))
+    return best !== undefined && crosses(incoming, best) ? best : undefined
+  }
+  for (const resting of crossingOrders(state, incoming)) return resting
+  return undefined
+}
+
+const oppositeOf = ({ side }: LiveOrder): Side => (side === 'buy' ? 'sell' : 'buy')
+
+/**
+ * The orders that the incoming one would meet one after the other, from the first or from behind one that is in the book; those
+ * out of reach are left out.
+ */
+export function* crossingOrders(
+  state: MatcherState,
+  incoming: LiveOrder,
+  behind?: LiveOrder,
+): Generator<LiveOrder> {
+  const { book, trading, refusedPrices } = state
+  const range = trading.fillRange?.(state.observed, state.nowMs)
+  const isReachable = (price: PriceE18): boolean =>
+    range === undefined || (isWithin(range, price) && !refusedPrices.has(price))
+  const asMaker = isReachable(incoming.limitPrice)
+  for (const level of levelsOf(book, oppositeOf(incoming), behind?.level)) {
+    if (!crosses(incoming, { limitPrice: level.price })) return
+    const asTaker = isReachable(level.price)
+    // The price is that of the earlier order.
+    if (!asTaker && (!asMaker || level.last.rank < incoming.rank)) continue
+    let live: LiveOrder | undefined = level === behind?.level ? behind.next : level.first
+    for (; live !== undefined; live = live.next) {
+      if (live.rank < incoming.rank ? asTaker : asMaker) yield live
+    }
+  }
+}
+
+const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>
+  price >= low && price <= high
+
+/** The later order of the best pair that crosses within reach; one of the two may have to be hidden instead. */
+export function laterOfCrossing(state: MatcherState): LiveOrder | undefined {
+  const ask = bestOf(state.book, 'sell')
+  if (ask === undefined) return undefined
+  for (const bid of ordersOf(state.book, 'buy')) {
+    if (!crosses(bid, ask)) return undefined
+    const resting = firstCrossing(state, bid)
+    if (resting !== undefined) return bid.rank > resting.rank ? bid : resting
+  }
+  return undefined
+}
