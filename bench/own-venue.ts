@@ -10,8 +10,9 @@ import { provideBundles } from '../devnet/bundle.js'
 import { busSeedsDir, type BusPlace } from '../runtime/bus/nats-access.js'
 import { inheritedEnvironment, natsServerBinary } from './config.js'
 
-const READY_WITHIN_MS = 120_000
-const STOP_WITHIN_MS = 20_000
+/** The launcher gives up by itself after a minute without progress. */
+const READY_WITHIN_MS = 600_000
+const STOP_WITHIN_MS = 60_000
 const LINES_KEPT = 50
 
 /** The fields of `devnet.json` that a bench needs. */

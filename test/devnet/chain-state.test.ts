@@ -15,7 +15,7 @@ import {
   withoutTraces,
 } from '../../devnet/chain/chain-state.js'
 import { findAnvil } from '../../devnet/launcher/binaries.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
+import { eventually } from '../support/eventually.js'
 import { freePort } from '../support/free-port.js'
 
 const [alice, bob] = developmentAccounts()
@@ -40,7 +40,7 @@ describe('devnet/chain-state', () => {
     const account = privateKeyToAccount(alice.privateKey)
     const wallet = createWalletClient({ account, chain: base, transport: http(rpcUrl) })
     const hash = await wallet.sendTransaction({ to: bob.address, value: ONE_ETHER })
-    await waitFor('the receipt', 40_000, async () => receipt(rpcUrl, hash))
+    await eventually(async () => (await receipt(rpcUrl, hash)) !== undefined)
     return { hash, to: bob.address }
   }
 
@@ -67,10 +67,9 @@ describe('devnet/chain-state', () => {
       expect(await receipt(second.rpcUrl, hash)).to.deep.equal(before)
       const block = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
       expect(block >= height - 1n).to.equal(true)
-      await waitFor('the next block', 40_000, async () => {
-        const now = BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string)
-        return now > block || undefined
-      })
+      await eventually(
+        async () => BigInt((await callChain(second.rpcUrl, 'eth_blockNumber')) as string) > block,
+      )
     } finally {
       await second.child.stop(1_000)
     }
@@ -147,7 +146,7 @@ describe('devnet/chain-state', () => {
     chain.child.signal('SIGSTOP')
     chain.child.signal('SIGKILL')
     await chain.child.exited
-    await waitFor('a failure', 40_000, () => Promise.resolve(failures.length > 0 || undefined))
+    await eventually(() => failures.length > 0)
     expect(failures[0]).to.match(/eth_getBlockByNumber: no answer/)
 
     const again = await start(port)

@@ -11,9 +11,9 @@ import { createFeeder } from '../../devnet/feeder/feeder.js'
 import { pricesFile, pricesSchema, readPrices } from '../../devnet/feeder/prices.js'
 import { createPublisher } from '../../devnet/feeder/publish.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { inheritedEnvironment } from '../support/config.js'
 import { openWorld, testKey, type World } from '../support/devnet-world.js'
+import { eventually } from '../support/eventually.js'
 import { e18 } from '../support/perp-world.js'
 
 const FEEDER_KEY = testKey(1004)
@@ -138,9 +138,7 @@ describe('devnet/feeder', () => {
       const exited = once(child, 'exit')
       for (const price of ['0.0008', '0.0009']) {
         await writeFile(pricesFile(dir), JSON.stringify({ index: price }))
-        await waitFor(`an index of ${price}`, 40_000, async () =>
-          (await index()) === e18(price) ? true : undefined,
-        )
+        await eventually(async () => expect(await index()).to.equal(e18(price)))
       }
       child.kill('SIGTERM')
       expect(await exited).to.deep.equal([0, null])

@@ -14,7 +14,6 @@ import { lockDataDir, provideDataDir } from '../../devnet/launcher/data-dir.js'
 import { startGuard } from '../../devnet/launcher/keep-running.js'
 import { consoleLine, openLogFile } from '../../devnet/launcher/output.js'
 import { endOrphans, identify, isRunning, keepPids, readPids } from '../../devnet/launcher/pids.js'
-import { waitFor } from '../../devnet/launcher/wait-for.js'
 import type { Child } from '../../runtime/process/supervisor.js'
 import { eventually } from '../support/eventually.js'
 
@@ -136,9 +135,7 @@ describe('devnet/launcher-guard', () => {
     guard.end()
     expect(await left.exited).to.include({ signal: 'SIGTERM' })
     const { pid = 0 } = guard
-    await waitFor('the guard to end', 40_000, () =>
-      Promise.resolve(identify(pid) === undefined || undefined),
-    )
+    await eventually(() => identify(pid) === undefined)
     expect(identify(dropped.pid)).to.not.equal(undefined)
     await dropped.stop(1_000)
   })

@@ -1,4 +1,5 @@
-import { waitFor } from '../../../devnet/launcher/wait-for.js'
+import { expect } from 'chai'
+import { eventually } from '../../support/eventually.js'
 import type { TestVenue } from '../../support/venue.js'
 import type { ClusterHost, ClusterVenue } from './cluster-venue.js'
 import { scrape, targetsOf } from './metrics.js'
@@ -69,8 +70,9 @@ export async function untilDoubled({ hosts }: ClusterVenue): Promise<void> {
   const names = Object.keys(WORKING)
   for (const { name: host, venue } of hosts)
     for (const name of [...names, ...BESIDE_EACH_OTHER])
-      await waitFor(`${name} of host ${host} to run`, DOUBLED_WITHIN_MS, async () =>
-        (await pidOf(venue, name)) === undefined ? undefined : true,
+      await eventually(
+        async () => expect(await pidOf(venue, name), `${name} of host ${host}`).to.be.a('number'),
+        DOUBLED_WITHIN_MS,
       )
   for (const name of names) await placesOf(hosts, name)
 }
@@ -112,8 +114,11 @@ function ofCopy(hosts: ClusterVenue['hosts'], name: string, works: boolean): Los
 
 /** It may be about to be started again. */
 async function kill(venue: TestVenue, name: string): Promise<void> {
-  const pid = await waitFor(`${name} to run`, DOUBLED_WITHIN_MS, () => pidOf(venue, name))
-  process.kill(pid, 'SIGKILL')
+  await eventually(async () => {
+    const pid = await pidOf(venue, name)
+    if (pid === undefined) throw new Error(`${name} does not run`)
+    process.kill(pid, 'SIGKILL')
+  }, DOUBLED_WITHIN_MS)
 }
 
 async function pidOf(venue: TestVenue, name: string): Promise<number | undefined> {
@@ -130,15 +135,18 @@ function isRunning(pid: number): boolean {
 }
 
 /** The host where the process works, and the other one, once it works on one alone. */
-const placesOf = (
+async function placesOf(
   [a, b]: ClusterVenue['hosts'],
   name: string,
-): Promise<readonly [ClusterHost, ClusterHost]> =>
-  waitFor(`${name} to work on one host`, DOUBLED_WITHIN_MS, async () => {
+): Promise<readonly [ClusterHost, ClusterHost]> {
+  let isAtA = false
+  await eventually(async () => {
     const [atA, atB] = await Promise.all([worksAt(a, name), worksAt(b, name)])
-    if (atA === atB) return undefined
-    return atA ? ([a, b] as const) : ([b, a] as const)
-  })
+    if (atA === atB) throw new Error(`${name} works on ${atA ? 'both hosts' : 'neither host'}`)
+    isAtA = atA
+  }, DOUBLED_WITHIN_MS)
+  return isAtA ? [a, b] : [b, a]
+}
 
 async function worksAt({ venue: { dataDir } }: ClusterHost, name: string): Promise<boolean> {
   const { metric, least } = WORKING[name] ?? { metric: '', least: 0 }
