@@ -56,6 +56,8 @@ describe('executor settling on a chain', () => {
       tx_hash: receipt.transactionHash,
       receipt_status: 'success',
       block_number: receipt.blockNumber.toString(),
+      // Gas counts as free here.
+      gas_cost: '0',
     })
     expect(await cngn(world.alice.subaccountId)).to.equal(before + AMOUNT)
   })
