@@ -6,6 +6,7 @@ import { busEnv } from '../runtime/bus/nats-access.js'
 import { BadConfiguration, MAX_COUNT, parseEnv } from '../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../runtime/process/shared-secret.js'
 import type { DoorRules } from './door.js'
+import { LOST_GAS_PER_HOUR } from './lost-gas.js'
 
 /** Text of USDC, read at 1e18; at most a million. */
 const usdc = (byDefault: string) =>
@@ -47,6 +48,12 @@ export const executorEnv = z.object({
   EXECUTOR_SHARE_BELOW_FEE: usdc('0'),
   /** Price of a whole token in which the chain takes gas (1e18 wei): what a settlement costs is counted at it. */
   GAS_TOKEN_USDC: usdc('3000'),
+  /** Gas that a signer that is code may lose in an hour for one owner, before its matches wait. */
+  EXECUTOR_LOST_GAS_PER_HOUR: z
+    .string()
+    .regex(/^[1-9][0-9]{0,14}$/, 'must be a whole number of gas')
+    .transform((text) => BigInt(text))
+    .default(LOST_GAS_PER_HOUR),
   /** Balance in wei that the signer keeps for gas; nothing new is sent that would use it. */
   EXECUTOR_GAS_RESERVE_WEI: z
     .string()
@@ -90,4 +97,5 @@ export const settingsOf = (config: ExecutorConfig) => ({
   windowMs: config.EXECUTOR_BATCH_WINDOW_MS,
   shareBelowFee: config.EXECUTOR_SHARE_BELOW_FEE,
   gasTokenPrice: config.GAS_TOKEN_USDC,
+  lostGasPerHour: config.EXECUTOR_LOST_GAS_PER_HOUR,
 })

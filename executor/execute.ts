@@ -17,7 +17,8 @@ import type { Blame } from '../core/contracts/claims.js'
 import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
 import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
-import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
+import { NOT_TRIED, OUT_OF_GAS, UNKNOWN_REVERT } from '../core/revert.js'
+import type { Loss, LostGas } from './lost-gas.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
@@ -68,6 +69,7 @@ export interface ExecuteDeps {
   readonly readGasUse: ReadGasUse
   /** USDC at 1e18 for 1e18 wei. */
   readonly gasTokenPrice: QuoteE18
+  readonly lostGas: Pick<LostGas, 'note' | 'over'>
   /** A match was refused for a fault of the venue. */
   readonly onVenueFault: FaultWatch['refused']
   /** How long a request waits to be sent, and after that for its outcome. */
@@ -122,10 +124,12 @@ export function createExecute(deps: ExecuteDeps): Executions {
     const id = key ?? fingerprint
     const { market, takerOrderId, makerOrderIds } = payload
     deps.facts.settlementReceived({ settlementId: id, market, takerOrderId, makerOrderIds })
-    const settled = await settle(executing, { id, payload, call, fingerprint })
+    const request = { id, payload, call, fingerprint }
+    const settled = await settle(executing, request)
     const answer = await onceDurable(deps, settled)
     const judged = await withGuilty(deps, { payload, call }, answer)
-    return withGasCost(deps, fingerprint, await withMark(deps, payload, judged))
+    const marked = await withMark(deps, payload, judged)
+    return marked.kind === 'mined' ? withGasCost(deps, request, marked) : marked
   }
   const isKnown = (id: string): boolean =>
     executing.running.has(id) || deps.journal.find(id) !== undefined
@@ -212,16 +216,39 @@ async function withMark(
 
 /** As the mark: read for each request, so that it outlives a restart, and while it cannot be read the caller is to ask again. */
 async function withGasCost(
-  { readGasUse, gasTokenPrice }: ExecuteDeps,
-  fingerprint: Hex,
-  answer: ExecuteAnswer,
+  { readGasUse, gasTokenPrice, lostGas }: ExecuteDeps,
+  { id, payload, fingerprint }: Request,
+  answer: Extract<ExecuteAnswer, { kind: 'mined' }>,
 ): Promise<ExecuteAnswer> {
-  if (answer.kind !== 'mined') return answer
   const use = await readGasUse(answer.transaction, fingerprint)
   if (use === 'unreadable') return { kind: 'timeout', hash: answer.transaction.hash }
   if (use === undefined) return answer
+  lostGas.note(id, lossesOf(payload.match, answer, use.gas))
   return { ...answer, gasCost: quoteE18(mulDivCeil(use.wei, gasTokenPrice, E18)) }
 }
+
+/** What signers that are code have lost of the match's gas: equal parts of it, rounded up, for each side that is to blame. */
+function lossesOf(
+  { actions }: MatchCall,
+  { transaction, guilty, codeSigners = [] }: Extract<ExecuteAnswer, { kind: 'mined' }>,
+  gas: bigint,
+): Loss[] {
+  const revert = revertOf(transaction)
+  if (revert === undefined || revert === NOT_TRIED) return []
+  const sides = blamedSides(guilty, revert).flatMap((at) => actions[at] ?? [])
+  const blamed = sides.filter(({ signer }) => codeSigners.includes(signer))
+  const share = blamed.length === 0 ? 0n : mulDivCeil(gas, 1n, BigInt(blamed.length))
+  return blamed.map(({ signer, owner }) => ({ signer, owner, gas: share }))
+}
+
+/** Where the chain does not show who is to blame, what only a signature may cause is blamed on both. */
+function blamedSides(guilty: Blame | undefined, revert: string): readonly number[] {
+  const bySignature = [INVALID_SIGNATURE, OUT_OF_GAS, UNKNOWN_REVERT].includes(revert)
+  if (guilty === undefined) return bySignature ? [0, 1] : []
+  return { taker: [0], maker: [1], both: [0, 1], venue: [] }[guilty]
+}
+
+const INVALID_SIGNATURE = 'OV_InvalidSignature'
 
 const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string | undefined =>
   status === 'reverted' ? revert : undefined
@@ -231,19 +258,32 @@ function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> 
   if (known !== undefined) return follow(executing, request, known)
   const attempt = findAttempt(executing.journal, request.id)
   const { recorded } = attempt
-  if (recorded === undefined) return follow(executing, request, submit(executing, request, attempt))
+  if (recorded === undefined) return begin(executing, request, attempt)
   if (recorded.fingerprint !== request.fingerprint) return { kind: 'mismatch' }
   const { state } = recorded
   switch (state.kind) {
     case 'refused':
       return executing.refusals.get(attempt.intentId) ?? state
     case 'displaced':
-      return follow(executing, request, submit(executing, request, attempt))
+      return begin(executing, request, attempt)
     case 'open':
       return waitForResult(executing, request, { ...attempt, hash: hashOf(state.transaction) })
     case 'mined':
       return attempt.isLast ? state : { kind: 'timeout', hash: state.transaction.hash }
   }
+}
+
+/** Nothing is sent for a signer that is code and has lost its gas of the hour. */
+function begin(
+  executing: Executing,
+  request: Request,
+  attempt: SettlementAttempt,
+): Promise<ExecuteAnswer> | ExecuteAnswer {
+  const over = request.payload.match.actions.find((action) => executing.lostGas.over(action))
+  if (over === undefined) return follow(executing, request, submit(executing, request, attempt))
+  const { signer, owner } = over
+  const why = `the code that signs as ${signer} for ${owner} has lost its gas of the hour`
+  return unavailable(executing, request.id, why)
 }
 
 function submit(executing: Executing, request: Request, { intentId }: SettlementAttempt): Running {

@@ -2,6 +2,7 @@ import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
 import { observeJournal, type JournalFacts } from '../data/journal/published-journal.js'
 import type { Metrics } from '../runtime/metrics/metrics.js'
 import type { Logger } from '../runtime/process/log.js'
+import type { Loss } from './lost-gas.js'
 import type { Executor } from './open-executor.js'
 
 /** What the executor reports to its operator, one log line each; never signatures or signed bytes. */
@@ -16,6 +17,8 @@ export interface ExecutorFacts extends LaneFacts, JournalFacts {
   readonly faultFound: (market: string, revert: string, why: string | undefined) => void
   readonly faultGone: (market: string) => void
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
+  /** A match failed on the chain through a signer that is code, which has lost so much of its gas. */
+  readonly gasLost: (settlementId: string, loss: Loss) => void
 }
 
 interface SettlementNames {
@@ -53,6 +56,11 @@ export function observeExecutor(log: Logger): ExecutorFacts {
     faultGone: (market) => log.info({ market }, 'matches can be settled again'),
     unavailable: (settlementId, why, cause) =>
       log.warn({ settlement_id: settlementId, why, err: cause }, 'settlement not taken'),
+    gasLost: (settlementId, { signer, owner, gas }) =>
+      log.warn(
+        { settlement_id: settlementId, signer, owner, gas: String(gas) },
+        'a signer that is code lost the gas of a match',
+      ),
   }
 }
 
@@ -74,16 +82,24 @@ export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
   }
 }
 
+/** So that a scrape has few labels, however many fail. */
+const SHOWN_LOSSES = 5
+
 /** Reads at each scrape whether matches can be settled, how many wait, and the funds for gas. */
 export function sampleExecutor(
   metrics: Metrics,
-  executor: Pick<Executor, 'trouble' | 'waiting' | 'address' | 'readBalance'>,
+  executor: Pick<Executor, 'trouble' | 'waiting' | 'address' | 'readBalance' | 'lostGas'>,
   reserveWei: bigint,
 ): void {
-  const { trouble, waiting, address, readBalance } = executor
+  const { trouble, waiting, address, readBalance, lostGas } = executor
   const wallet = { wallet: 'executor', address }
   metrics.sample('venue_executor_ready', () => [[{}, trouble() === undefined ? 1 : 0]])
   metrics.sample('venue_executor_queue', () => [[{}, waiting()]])
   metrics.sample('venue_gas_balance_wei', async () => [[wallet, Number(await readBalance())]])
   metrics.sample('venue_gas_reserve_wei', () => [[wallet, Number(reserveWei)]])
+  metrics.sample('venue_lost_gas', () => [[{}, Number(lostGas.total())]])
+  metrics.sample('venue_lost_gas_since_timestamp_seconds', () => [[{}, lostGas.sinceMs / 1_000]])
+  metrics.sample('venue_lost_gas_top', () =>
+    lostGas.top(SHOWN_LOSSES).map(({ signer, owner, gas }) => [{ signer, owner }, Number(gas)]),
+  )
 }

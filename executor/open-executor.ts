@@ -35,6 +35,7 @@ import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
+import { createLostGas, LOST_GAS_PER_HOUR, type LostGas } from './lost-gas.js'
 import { packBatches, packSingly } from './pack-matches.js'
 import { createReadReversals, type SettlementReversal } from './reversals.js'
 import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
@@ -60,6 +61,8 @@ export interface ExecutorOptions {
   readonly windowMs?: number
   /** Settlements with a smaller fee wait at most a block for others of the same accounts; by default none waits. */
   readonly shareBelowFee?: QuoteE18
+  /** Gas that a signer that is code may lose in an hour for one owner; 3,000,000 by default. */
+  readonly lostGasPerHour?: bigint
   /** USDC at 1e18 for 1e18 wei; 0 by default, at which gas costs nothing. */
   readonly gasTokenPrice?: QuoteE18
   readonly policy?: Partial<LanePolicy>
@@ -80,6 +83,7 @@ export interface Executor extends Executions {
   readonly acceptForeign: (hash: Hex) => Promise<Acceptance>
   /** Settlements that wait to be simulated and sent. */
   readonly waiting: () => number
+  readonly lostGas: Pick<LostGas, 'total' | 'top' | 'sinceMs'>
   /** Of the signer that sends what is new. */
   readonly address: Address
   /** Funds of the signer, in wei, at most a block old; rejects with ChainUnreachable. */
@@ -170,6 +174,7 @@ async function startExecutor(
   const faults = await watchFaults({
     ...{ client, deployment, sender, markets, packer, readHead, facts, onFatal },
   })
+  const lostGas = createLostGas({ budget: options.lostGasPerHour ?? LOST_GAS_PER_HOUR, facts })
   const executions = createExecute({
     ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
     findGuilty: createGuiltyFinder({
@@ -178,6 +183,7 @@ async function startExecutor(
     readMark: createMarkReader(client, markets),
     readGasUse: createGasUseReader(createChainClient(rpcUrl, 'long'), batchExecutor),
     gasTokenPrice: options.gasTokenPrice ?? NO_QUOTE,
+    lostGas,
     onVenueFault: faults.refused,
   })
   const stop = async () => {
@@ -191,6 +197,7 @@ async function startExecutor(
   const reads = {
     ...lastingReads(journal, lane, executions),
     ...{ faults: { standing }, trouble, waiting: () => queue.waiting(), address: sender },
+    lostGas,
     readBalance: async () => (await lane.readGas()).balance,
   }
   return { ...executions, ...reads, stop }
@@ -266,7 +273,8 @@ interface Parts {
 
 function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
   const { journal, keys, client, packer } = parts
-  const { deployment, markets, facts, windowMs = 0, shareBelowFee = NO_QUOTE } = options
+  const { deployment, markets, facts, windowMs = 0 } = options
+  const { shareBelowFee = NO_QUOTE, gasTokenPrice = NO_QUOTE } = options
   const { lane } = keys
   const sender = lane.address
   const book = createInFlightBook()
@@ -280,7 +288,7 @@ function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
     return (await keys.isDrainedAt(client, head.blockHash)) ? head : undefined
   }
   return createSettlementQueue({
-    ...{ journal, lane, book, facts, windowMs, shareBelowFee, packer, readHead },
+    ...{ journal, lane, book, facts, windowMs, shareBelowFee, gasTokenPrice, packer, readHead },
     isUnchanged: (head) => isUnchanged(client, sender, head),
     readClaims: createClaimReader({ client, deployment }),
     readCode: createCodeReader(client),

@@ -5,8 +5,10 @@ import { ChainUnreachable } from '../chain/reads/client.js'
 import type { QuoteE18 } from '../core/money.js'
 import { SignerUnavailable } from '../core/transaction-journal.js'
 import { JournalUnwritable } from '../data/journal/transaction-journal.js'
+import { createGroupChoice, type GroupChoice } from './next-group.js'
 import { settleGroup, type GroupDeps } from './settle-group.js'
 import type { QueuedSettlement, Settlement, Submission } from './settlement.js'
+import { createWaitingRoom, TOO_MANY, type WaitingRoom } from './waiting-room.js'
 
 export interface QueueDeps extends GroupDeps {
   /** Reads the newest block; called for each group. Undefined: it is too early to judge by it. */
@@ -15,6 +17,8 @@ export interface QueueDeps extends GroupDeps {
   readonly windowMs: number
   /** Settlements whose fee is below this wait at most a block for others of the same accounts; 0: none waits. */
   readonly shareBelowFee: QuoteE18
+  /** USDC at 1e18 for 1e18 wei: a match whose fee is below what its gas costs at it is dust. */
+  readonly gasTokenPrice: QuoteE18
   /** Monotonic milliseconds. */
   readonly elapsedMs?: () => number
 }
@@ -32,8 +36,6 @@ export interface SettlementQueue {
   stop(): Promise<void>
 }
 
-/** The bound of the queue; further settlements are answered with `unavailable`. */
-export const MAX_WAITING = 4_096
 /** Longest wait of a small settlement for another one with which it can share a transaction: a block of the chain. */
 export const SHARE_WITHIN_MS = 2_000
 /** Pause between two looks while every settlement waits for the chain. */
@@ -42,55 +44,58 @@ const STOPPING = 'the executor is stopping'
 
 /**
  * Works on one group at a time, so that each is simulated on what the groups before it leave. A group is what arrived
- * while the last one was worked on: under load groups are full, and without load a settlement does not wait.
+ * while the last one was worked on, by turns of those who cause it (fair-order.ts): under load groups are full, and without
+ * load a settlement does not wait.
  */
 export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
   const { shareBelowFee, elapsedMs = () => performance.now() } = deps
-  let waiting: QueuedSettlement[] = []
+  const room = createWaitingRoom()
+  let group: readonly QueuedSettlement[] = []
+  const choice = createGroupChoice({ ...deps, ...deps.packer })
   let working: Promise<void> | undefined
   let stopped = false
 
-  /** Works on the next group; false when every settlement waits for the chain. */
+  /** Works on the next group; false when none of it was settled, because all wait for the chain. */
   async function settleNext(): Promise<boolean> {
-    // A settlement that arrives later must not be judged by a block that is older than its request.
-    const arrived = new Set(waiting)
-    let group: QueuedSettlement[] = []
     try {
-      const head = await deps.readHead()
-      if (head === undefined) return false
-      const isDue = (one: QueuedSettlement) => arrived.has(one) && (one.waitsFor ?? -1) < head.count
-      const due = withoutLone(waiting.filter(isDue), elapsedMs())
-      group = due.slice(0, deps.packer.maxGroup)
-      if (group.length === 0) return false
-      const again = await settleGroup(deps, head, group, due.length > group.length)
-      remove(group.filter((one) => !again.includes(one)))
+      const next = await nextOf(deps, { room, choice, elapsedMs })
+      if (next === undefined || next.group.length === 0) return false
+      group = next.group
+      const again = new Set(await settleGroup(deps, next.head, group, next.moreWait))
+      const settled = group.filter((one) => !again.has(one))
+      choice.served(settled)
+      room.remove(settled)
+      return settled.length > 0
     } catch (error) {
-      fail(group, error as Error)
+      fail(error as Error)
+      return true
+    } finally {
+      group = []
     }
-    return true
   }
 
-  function remove(these: readonly QueuedSettlement[]): void {
-    const gone = new Set(these)
-    waiting = waiting.filter((one) => !gone.has(one))
+  /** A failure of the chain or of the disk concerns all that wait; any other one only its group, or all before there is one. */
+  function fail(error: Error): void {
+    if (isOperating(error)) return turnAway(room.clear(), error.message)
+    const failed = group.length > 0 ? group : room.all()
+    for (const { reject } of failed) reject(error)
+    room.remove(failed)
   }
 
-  /** A failure of the chain or of the disk concerns all that wait; any other one only its group. */
-  function fail(group: readonly QueuedSettlement[], error: Error): void {
-    if (isOperating(error)) {
-      turnAway(waiting.splice(0), error.message)
-    } else {
-      for (const { reject } of group) reject(error)
-      remove(group)
-    }
+  /** Answers what there is no room for. */
+  function enter(one: QueuedSettlement): void {
+    const entry = room.add(one, choice.causeOf(one).owner, group)
+    if (entry.kind === 'full') return turnAway([one], entry.why)
+    if (entry.displaced !== undefined) turnAway([entry.displaced], TOO_MANY)
+    working ??= work()
   }
 
   async function work(): Promise<void> {
-    while (waiting.length > 0 && !stopped) {
+    while (room.all().length > 0 && !stopped) {
       await (deps.windowMs === 0 ? nextTurn() : delay(deps.windowMs))
       if (!(await settleNext())) await delay(LOOK_AGAIN_MS)
     }
-    turnAway(waiting.splice(0), STOPPING)
+    turnAway(room.clear(), STOPPING)
     working = undefined
   }
 
@@ -100,16 +105,39 @@ export function createSettlementQueue(deps: QueueDeps): SettlementQueue {
         const one: QueuedSettlement = { settlement, resolve, reject, deferrals: 0 }
         if (isSmall(settlement, shareBelowFee)) one.sharesUntilMs = elapsedMs() + SHARE_WITHIN_MS
         if (stopped) return turnAway([one], STOPPING)
-        if (waiting.length >= MAX_WAITING) return turnAway([one], 'too many settlements wait')
-        waiting.push(one)
-        working ??= work()
+        enter(one)
       }),
-    waiting: () => waiting.length,
+    waiting: () => room.all().length,
     async stop() {
       stopped = true
       await working
     },
   }
+}
+
+interface Next {
+  readonly head: SenderHead
+  readonly group: readonly QueuedSettlement[]
+  readonly moreWait: boolean
+}
+
+interface Waiting extends Required<Pick<QueueDeps, 'elapsedMs'>> {
+  readonly room: WaitingRoom
+  readonly choice: GroupChoice
+}
+
+/** The settlements to work on, and the block to judge them by; none where it is too early for all of them. */
+async function nextOf(
+  deps: QueueDeps,
+  { room, choice, elapsedMs }: Waiting,
+): Promise<Next | undefined> {
+  // A settlement that arrives later must not be judged by a block that is older than its request.
+  const arrived = new Set(room.all())
+  const [head, gas] = await Promise.all([deps.readHead(), deps.lane.readGas()])
+  if (head === undefined) return undefined
+  const isDue = (one: QueuedSettlement) => arrived.has(one) && (one.waitsFor ?? -1) < head.count
+  const due = withoutLone(room.all().filter(isDue), elapsedMs())
+  return { head, ...choice.choose(due, gas, deps.book.gasAfter(head.count)) }
 }
 
 function turnAway(these: readonly QueuedSettlement[], why: string): void {

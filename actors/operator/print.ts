@@ -65,10 +65,25 @@ export function printStatus(status: VenueStatus): string {
       ]),
     ),
     '',
+    ...lostGas(status.lostGas),
     `chain: newest block ${seconds(chain.blockAgeSec) || 'unknown'} old`,
     `bus: ${mebibytes(bus.usedBytes) || 'unknown'} of ${mebibytes(bus.maxBytes) || 'unknown'}; disk: ${mebibytes(status.diskFreeBytes) || 'unknown'} free`,
   ]
   return lines.join('\n')
+}
+
+/** Who burned what; nothing while no signer did. */
+function lostGas(lost: VenueStatus['lostGas']): readonly string[] {
+  if (lost === undefined || lost.gas === 0) return []
+  const since = new Date(lost.sinceSec * 1_000).toISOString()
+  return [
+    `gas lost by signers that are code within the last hour: ${lost.gas} (counted since ${since})`,
+    ...table(
+      ['SIGNER', 'OWNER', 'GAS'],
+      lost.top.map(({ signer, owner, gas }) => [signer, owner, `${gas}`]),
+    ),
+    '',
+  ]
 }
 
 /** Any value as indented lines, a field each. */

@@ -13,6 +13,8 @@ export interface VenueStatus {
   readonly processes: readonly ProcessStatus[]
   readonly markets: readonly MarketStatus[]
   readonly wallets: readonly WalletStatus[]
+  /** Absent while the executor does not answer. */
+  readonly lostGas?: LostGasStatus
   readonly chain: { readonly blockAgeSec?: number; readonly silentSec?: number }
   readonly bus: { readonly usedBytes?: number; readonly maxBytes?: number }
   readonly diskFreeBytes?: number
@@ -49,6 +51,15 @@ export interface WalletStatus {
   readonly balanceWei?: number
   readonly reserveWei?: number
   readonly isPaused: boolean
+}
+
+/** Gas that signers that are code have lost within the last hour. */
+export interface LostGasStatus {
+  readonly gas: number
+  /** Unix seconds from which on it is counted. */
+  readonly sinceSec: number
+  /** Those that have lost most, the most first. */
+  readonly top: readonly { readonly signer: string; readonly owner: string; readonly gas: number }[]
 }
 
 export interface StatusDeps {
@@ -100,6 +111,7 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
     }),
     bus: defined({ usedBytes: one('venue_bus_used_bytes'), maxBytes: one('venue_bus_max_bytes') }),
     ...defined({ diskFreeBytes: least('venue_disk_free_bytes') }),
+    ...lostGasOf(processes),
   }
 }
 
@@ -203,6 +215,16 @@ function walletsOf(processes: readonly ProcessMetrics[]): WalletStatus[] {
     ...{ wallet, address, reserveWei, isPaused: valueOf('venue_gas_paused', wallet) === 1 },
     ...defined({ balanceWei: valueOf('venue_gas_balance_wei', wallet) }),
   }))
+}
+
+function lostGasOf(processes: readonly ProcessMetrics[]): Pick<VenueStatus, 'lostGas'> {
+  const gas = samplesOf(processes, 'venue_lost_gas')[0]?.value
+  const sinceSec = samplesOf(processes, 'venue_lost_gas_since_timestamp_seconds')[0]?.value
+  if (gas === undefined || sinceSec === undefined) return {}
+  const top = samplesOf(processes, 'venue_lost_gas_top').map(({ labels, value }) => {
+    return { signer: labels.signer ?? '', owner: labels.owner ?? '', gas: value }
+  })
+  return { lostGas: { gas, sinceSec, top: top.sort((a, b) => b.gas - a.gas) } }
 }
 
 /** Without the fields that are undefined. */

@@ -177,6 +177,21 @@ export const METRICS = {
     WALLET,
     'Funds below which the wallet submits nothing, in wei.',
   ),
+  venue_lost_gas: gauge(
+    'executor',
+    [],
+    'Gas that signers that are code have lost within the last hour, by matches that failed on the chain through them.',
+  ),
+  venue_lost_gas_top: gauge(
+    'executor',
+    ['signer', 'owner'],
+    'The same of the five signers, with their owners, that have lost most.',
+  ),
+  venue_lost_gas_since_timestamp_seconds: gauge(
+    'executor',
+    [],
+    'Unix time from which on the lost gas is counted: the start of the process.',
+  ),
   venue_gas_paused: gauge(
     'deposit-submitter',
     WALLET,

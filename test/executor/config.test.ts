@@ -25,7 +25,7 @@ describe('the settings of the executor', () => {
       ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
       ...{ LOCAL_CHAIN: '0', NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
       ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
-      GAS_TOKEN_USDC: 3_000n * E18,
+      ...{ GAS_TOKEN_USDC: 3_000n * E18, EXECUTOR_LOST_GAS_PER_HOUR: 3_000_000n },
       ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
     })
   })
@@ -42,6 +42,7 @@ describe('the settings of the executor', () => {
       ['EXECUTOR_BATCH_WINDOW_MS', ['0', '1000'], ['-1', '1001']],
       ['EXECUTOR_GAS_RESERVE_WEI', ['0', '9'.repeat(30)], ['', '-1', '1e18', '9'.repeat(31), 'x1']],
       ['EXECUTOR_SHARE_BELOW_FEE', ['0', '0.5', '3'], ['', '-1', 'x', `0.${'1'.repeat(19)}`]],
+      ['EXECUTOR_LOST_GAS_PER_HOUR', ['1', '9'.repeat(15)], ['', '0', '-1', '9'.repeat(16)]],
       ['GAS_TOKEN_USDC', ['0', '0.5', '1000000'], ['', '-1', 'x', '1000000.1', '1e3']],
       ['EXECUTOR_ACCEPT_NONCES', ['0', '7'], ['-1']],
       ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
@@ -62,13 +63,14 @@ describe('the settings of the executor', () => {
       ...{ ...LEAST, EXECUTE_TIMEOUT_MS: '500', EXECUTOR_BATCH_WINDOW_MS: '20' },
       ...{ EXECUTOR_SHARE_BELOW_FEE: '0.5', EXECUTOR_GAS_RESERVE_WEI: '7' },
       ...{ EXECUTOR_ACCEPT_NONCES: '3', GAS_TOKEN_USDC: '2' },
+      EXECUTOR_LOST_GAS_PER_HOUR: '9',
     })
     expect(
       settingsOf({ ...parsed, key: { file: 'key' }, door: { secret: 'word', hosts: [] } }),
     ).to.deep.equal({
       ...{ rpcUrl: LEAST.RPC_URL, dataDir: 'var', timeoutMs: 500, windowMs: 20 },
       ...{ gasReserveWei: 7n, acceptNonces: 3, shareBelowFee: 5n * 10n ** 17n },
-      gasTokenPrice: 2n * E18,
+      ...{ gasTokenPrice: 2n * E18, lostGasPerHour: 9n },
     })
   })
 

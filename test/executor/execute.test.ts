@@ -15,6 +15,7 @@ import {
   type ExecuteAnswer,
   type Executions,
 } from '../../executor/execute.js'
+import { createLostGas, type LostGas } from '../../executor/lost-gas.js'
 import type { ExecutePayload } from '../../executor/payload.js'
 import { observeExecutor } from '../../executor/observe.js'
 import type { Settlement, Submission } from '../../executor/settlement.js'
@@ -71,6 +72,8 @@ describe('a request to settle', () => {
   let result: MinedTransaction | undefined
   let taken: boolean
   let guilty: Blame | undefined
+  let codeSigners: Hex[]
+  let nowMs = 0
   let mark: PriceE18 | undefined | 'unreadable'
   let use: GasUse | undefined | 'unreadable'
   let asked: {
@@ -82,6 +85,7 @@ describe('a request to settle', () => {
     waited: [string, number][]
   }
   let timeoutMs: number
+  let lostGas: LostGas
   let evmNonce: number
 
   beforeEach(() => {
@@ -95,6 +99,12 @@ describe('a request to settle', () => {
     use = undefined
     asked = { guilty: [], at: [], marks: 0, gas: [], venue: [], waited: [] }
     timeoutMs = 60_000
+    codeSigners = []
+    lostGas = createLostGas({
+      budget: 100n,
+      facts: observeExecutor(createLog('test', 'silent')),
+      nowMs: () => nowMs,
+    })
     evmNonce = 0
     open()
   })
@@ -121,7 +131,8 @@ describe('a request to settle', () => {
       findGuilty: (_, revert, at) => {
         asked.guilty.push(revert)
         asked.at.push(at)
-        return Promise.resolve({ ...(guilty && { guilty }) })
+        const found = codeSigners.length > 0 && { codeSigners }
+        return Promise.resolve({ ...(guilty && { guilty }), ...found })
       },
       readMark: () => {
         asked.marks += 1
@@ -132,6 +143,7 @@ describe('a request to settle', () => {
         return Promise.resolve(use)
       },
       gasTokenPrice: quoteE18(3_000n * E18),
+      lostGas,
       onVenueFault: (name, { accountIds }, revert) =>
         asked.venue.push([name, [...accountIds], revert]),
       facts: observeExecutor(createLog('test', 'silent')),
@@ -313,6 +325,39 @@ describe('a request to settle', () => {
     expect(await execute()).to.deep.equal({ kind: 'timeout', hash: hashOf(1) })
     use = undefined
     expect(await execute()).not.to.have.property('gasCost')
+  })
+
+  it('waits once code that signs it has lost its gas of the hour', async () => {
+    codeSigners = [FROM]
+    guilty = 'taker'
+    result = reverted(1, 'OV_InvalidSignature')
+    use = { gas: 99n, wei: 1n }
+    await execute('m:1')
+    await execute('m:1')
+    expect(lostGas.total()).to.equal(99n)
+    use = { gas: 1n, wei: 1n }
+    await execute('m:2')
+    const why = `the code that signs as ${FROM} for ${FROM} has lost its gas of the hour`
+    expect(await execute('m:3')).to.deep.equal({ kind: 'unavailable', why })
+    expect(submitted).to.have.length(2)
+    nowMs += 3_600_000
+    expect((await execute('m:3')).kind).to.equal('mined')
+  })
+
+  it('costs no signer the gas of what is not its fault', async () => {
+    use = { gas: 100n, wei: 1n }
+    result = reverted(1, 'OV_InvalidSignature')
+    await execute('m:1')
+    codeSigners = [FROM]
+    result = reverted(1, 'not tried')
+    await execute('m:2')
+    result = reverted(1, 'TM_FeeTooHigh')
+    await execute('m:3')
+    guilty = 'venue'
+    await execute('m:4')
+    result = success(1)
+    await execute('m:5')
+    expect(lostGas.total()).to.equal(0n)
   })
 
   it('has no gas of what was not mined', async () => {

@@ -27,6 +27,7 @@ import type { MinedTransaction } from '../../core/transaction-journal.js'
 import { createExecute, type ExecuteAnswer } from '../../executor/execute.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
 import { observeExecutor } from '../../executor/observe.js'
+import { createLostGas } from '../../executor/lost-gas.js'
 import { packBatches, packSingly } from '../../executor/pack-matches.js'
 import { executePayload } from '../../executor/payload.js'
 import { settleGroup, type GroupDeps } from '../../executor/settle-group.js'
@@ -122,6 +123,7 @@ export class MarketsRig {
       readMark: createMarkReader(this.client, markets),
       readGasUse: createGasUseReader(this.client, batches ? AT.batchExecutor : undefined),
       gasTokenPrice: quoteE18(0n),
+      lostGas: createLostGas({ budget: 3_000_000n, facts: this.groups.facts }),
       onVenueFault: (market, _, revert) => {
         throw new Error(`${market} is held for ${revert}`)
       },

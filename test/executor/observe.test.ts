@@ -92,16 +92,26 @@ describe('metrics of the executor', () => {
     const executor = {
       ...{ trouble: () => troubles[0], waiting: () => 3, address: '0x11' as const },
       readBalance: () => Promise.resolve(5n * 10n ** 18n),
+      lostGas: {
+        ...{ total: () => 7n, sinceMs: 5_000 },
+        top: (most: number) =>
+          [{ signer: '0x22' as const, owner: '0x33' as const, gas: 7n }].slice(0, most),
+      },
     }
     sampleExecutor(metrics, executor, 10n ** 16n)
     const shown = async () =>
       (
-        await Promise.all(['venue_executor', 'venue_gas'].map((name) => linesOf(metrics, name)))
+        await Promise.all(
+          ['venue_executor', 'venue_gas', 'venue_lost'].map((name) => linesOf(metrics, name)),
+        )
       ).flat()
     const rest = [
       'venue_executor_queue 3',
       'venue_gas_balance_wei{wallet="executor",address="0x11"} 5000000000000000000',
       'venue_gas_reserve_wei{wallet="executor",address="0x11"} 10000000000000000',
+      'venue_lost_gas 7',
+      'venue_lost_gas_since_timestamp_seconds 5',
+      'venue_lost_gas_top{signer="0x22",owner="0x33"} 7',
     ]
     expect(await shown()).to.deep.equal(['venue_executor_ready 1', ...rest])
     troubles.push('the chain does not answer')

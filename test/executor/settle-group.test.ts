@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import type { IntendedCall } from '../../chain/lane/nonce-lane.js'
 import type { OpenTransaction, TransactionJournal } from '../../core/transaction-journal.js'
 import type { Shortage, TransactionLane } from '../../chain/lane/transaction-lane.js'
-import type { Address } from '../../core/action.js'
 import { balanceClaim } from '../../core/contracts/claims.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
@@ -48,7 +47,6 @@ describe('a group of settlements', () => {
   let shortage: Shortage | undefined
   let balance: bigint
   let unchanged: boolean
-  let code: Set<Address>
   let maxPacked: number
   let packed: unknown[]
   let taken: IntendedCall[]
@@ -64,7 +62,6 @@ describe('a group of settlements', () => {
     shortage = undefined
     balance = 100n
     unchanged = true
-    code = new Set()
     maxPacked = 64
     packed = []
     taken = []
@@ -88,11 +85,7 @@ describe('a group of settlements', () => {
         return Promise.resolve(trial(matches as readonly Settlement[]))
       },
       pack: (matches) => {
-        packed.push(
-          matches.map(({ match, gas, code: ofCode }) =>
-            code.size === 0 ? [match.call, gas] : [match.call, gas, ofCode],
-          ),
-        )
+        packed.push(matches.map(({ match, gas }) => [match.call, gas]))
         const count = Math.min(matches.length, maxPacked)
         return { count, to: ASSET, data: '0xda', gasLimit: 5n, isFull: count < matches.length }
       },
@@ -120,8 +113,7 @@ describe('a group of settlements', () => {
     }
     const readClaims = () => readsWith((keys) => Promise.resolve(keys.map(() => balance)))
     const isUnchanged = () => Promise.resolve(unchanged)
-    const readCode = (signers: readonly Address[]) =>
-      Promise.resolve(new Set(signers.filter((signer) => code.has(signer))))
+    const readCode = () => Promise.resolve(new Set<never>())
     return {
       ...{ packer, book, facts, readClaims, readCode, isUnchanged },
       ...{ lane: lane as TransactionLane, journal: journal as TransactionJournal },
@@ -202,89 +194,6 @@ describe('a group of settlements', () => {
     inFlight(2)
     await settle([waitingFor(paying('c', 1n, 30n)), waitingFor(paying('d', 1n, 10n))])
     expect(ahead).to.deep.equal([])
-  })
-
-  describe('with signers that are code', () => {
-    const WALLET = `0x${'c0'.repeat(20)}` as const
-    const OTHER = `0x${'c1'.repeat(20)}` as const
-    const PLAIN = `0x${'aa'.repeat(20)}` as const
-    const signed = (intentId: string, accountId: bigint, signer: Address): QueuedSettlement =>
-      waitingFor({
-        ...{ ...paying(intentId, accountId, 1n), accountIds: [accountId, accountId + 50n] },
-        parties: [signer, PLAIN].map((by) => ({ owner: by, signer: by, desired: 1n })),
-      })
-    const sentTogether = () =>
-      taken.map(({ intents }) => intents.map((one) => one.intentId).join(''))
-    let trials: string[]
-
-    beforeEach(() => {
-      code = new Set([WALLET, OTHER])
-      trials = []
-      trial = (matches) => {
-        trials.push(matches.map(({ intentId }) => intentId).join(''))
-        return { aheadPassed: true, verdicts: matches.map(() => PASSES) }
-      }
-    })
-
-    it('sends what they signed behind the others, each signer apart', async () => {
-      const group = [
-        ...[signed('x', 1n, WALLET), signed('a', 2n, PLAIN), signed('y', 3n, OTHER)],
-        ...[signed('b', 4n, PLAIN), signed('z', 5n, WALLET)],
-      ]
-      expect(await settle(group)).to.deep.equal([])
-      expect(sentTogether()).to.deep.equal(['ab', 'xz', 'y'])
-      expect(trials).to.deep.equal(['abxzy', 'xz', 'y'])
-    })
-
-    it('limits each by what it used where it is alone', async () => {
-      trial = (matches) => ({
-        aheadPassed: true,
-        verdicts: matches.map(({ intentId }) =>
-          intentId === 'b' && matches.length === 1
-            ? REVERTS
-            : { kind: 'passes', gas: BigInt(7 + matches.length) },
-        ),
-      })
-      await settle([signed('a', 1n, WALLET), signed('b', 2n, OTHER), signed('c', 3n, PLAIN)])
-      expect(packed).to.deep.equal([
-        [['0xc', 10n, undefined]],
-        [['0xa', 10n, { alone: 8n }]],
-        [['0xb', 10n, { alone: undefined }]],
-      ])
-    })
-
-    it('has at most eight of their transactions in flight', async () => {
-      const signerOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
-      code = new Set(Array.from({ length: 10 }, (_, n) => signerOf(n)))
-      const ofCode = { gasLimit: 1n, isOfCode: true, dustGas: 0n }
-      for (let n = 0; n < 3; n += 1) book.add(HEAD.count + n, [], ofCode)
-      book.add(HEAD.count - 1, [], ofCode)
-      const group = Array.from({ length: 10 }, (_, n) => signed(`${n}`, BigInt(n), signerOf(n)))
-      expect(await settle([...group, signed('a', 20n, PLAIN)])).to.deep.equal([...'56789'])
-      expect(sentTogether()).to.deep.equal(['a', ...'01234'])
-    })
-
-    it('has half a block of their gas in flight, with what is behind it on its accounts', async () => {
-      // A block holds 100, and each transaction takes 5.
-      book.add(HEAD.count, [], { gasLimit: 43n, isOfCode: true, dustGas: 0n })
-      const behind = waitingFor({ ...signed('b', 2n, PLAIN).settlement })
-      const group = [signed('x', 1n, WALLET), signed('y', 2n, OTHER), behind]
-      expect(await settle(group)).to.deep.equal(['y', 'b'])
-      expect(sentTogether()).to.deep.equal(['x'])
-      book = createInFlightBook()
-      expect(await settle([signed('z', 3n, OTHER)])).to.deep.equal([])
-    })
-
-    it('keeps nothing back for a fuller transaction', async () => {
-      maxPacked = 2
-      const group = [
-        ...[signed('a', 1n, PLAIN), signed('b', 2n, PLAIN), signed('c', 3n, PLAIN)],
-        signed('x', 4n, WALLET),
-      ]
-      const again = await settleGroup(deps(MAX_AHEAD), HEAD, group, true)
-      expect(again).to.deep.equal([])
-      expect(sentTogether()).to.deep.equal(['ab', 'c', 'x'])
-    })
   })
 
   it('keeps what does not fill another transaction while more wait behind the group', async () => {

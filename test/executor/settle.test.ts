@@ -56,8 +56,7 @@ describe('executor settling on a chain', () => {
       tx_hash: receipt.transactionHash,
       receipt_status: 'success',
       block_number: receipt.blockNumber.toString(),
-      // Gas counts as free here.
-      gas_cost: '0',
+      gas_cost: `${receipt.gasUsed * receipt.effectiveGasPrice * 3_000n}`,
     })
     expect(await cngn(world.alice.subaccountId)).to.equal(before + AMOUNT)
   })

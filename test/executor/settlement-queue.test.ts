@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { LaneFrozen } from '../../chain/lane/transaction-lane.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
-import { quoteE18 } from '../../core/money.js'
+import { E18, quoteE18 } from '../../core/money.js'
 import { JournalUnwritable } from '../../data/journal/transaction-journal.js'
 import {
   createSettlementQueue,
-  MAX_WAITING,
   SHARE_WITHIN_MS,
   type SettlementQueue,
 } from '../../executor/settlement-queue.js'
 import type { Settlement, Submission } from '../../executor/settlement.js'
+import { MAX_WAITING, MAX_WAITING_OF_OWNER } from '../../executor/waiting-room.js'
 import { eventually } from '../support/eventually.js'
 import { groupRig, type GroupRig } from './group-rig.js'
 
@@ -36,12 +36,13 @@ describe('the queue of settlements', () => {
   })
   afterEach(() => queue.stop())
 
-  function open(windowMs = 0, maxGroup = 64, shareBelowFee = 0n) {
+  function open(windowMs = 0, maxGroup = 64, shareBelowFee = 0n, gasTokenPrice = 0n) {
     const deps = rig.deps(3)
     queue = createSettlementQueue({
       ...deps,
       windowMs,
       shareBelowFee: quoteE18(shareBelowFee),
+      gasTokenPrice: quoteE18(gasTokenPrice),
       elapsedMs: () => atMs,
       packer: {
         ...deps.packer,
@@ -62,6 +63,10 @@ describe('the queue of settlements', () => {
   }
   const submit = (intentId: string, accountId = 1n): Promise<Submission> =>
     queue.submit(rig.paying(intentId, accountId, 1n))
+  let apart = 1_000n
+  /** With a counterparty of its own, so that its order with others does not matter. */
+  const submitApart = (intentId: string, accountId: bigint): Promise<Submission> =>
+    queue.submit({ ...rig.paying(intentId, accountId, 1n), accountIds: [(apart += 1n)] })
   const hold = () => (release = () => undefined)
 
   it('sends one alone, and those that come meanwhile together', async () => {
@@ -205,6 +210,90 @@ describe('the queue of settlements', () => {
     const [first, ...others] = await Promise.all(all)
     expect(first?.kind).to.equal('sent')
     expect(new Set(others.map(({ kind }) => kind))).to.deep.equal(new Set(['unavailable']))
+  })
+
+  it(`takes ${MAX_WAITING_OF_OWNER} settlements of one owner and no more`, async () => {
+    hold()
+    const all = [submit('first')]
+    await eventually(() => simulated.length === 1)
+    for (let n = 1; n < MAX_WAITING_OF_OWNER; n += 1) all.push(submit(`${n}`))
+    expect(await submit('too many')).to.deep.equal({
+      ...{ kind: 'unavailable', why: 'too many settlements of one owner wait' },
+    })
+    expect(queue.waiting()).to.equal(MAX_WAITING_OF_OWNER)
+    all.push(submit('other', 2n))
+    expect(queue.waiting()).to.equal(MAX_WAITING_OF_OWNER + 1)
+    const stopping = queue.stop()
+    release?.()
+    await stopping
+    await Promise.all(all)
+  })
+
+  it('when it is full, makes room for an owner of few by the newest of the owner of most', async () => {
+    hold()
+    const all = [submit('first')]
+    await eventually(() => simulated.length === 1)
+    for (let n = 1; n < MAX_WAITING - 3; n += 1) all.push(submit(`${n}`, BigInt(n)))
+    const most = [submit('x0', 9_999n), submit('x1', 9_999n), submit('x2', 9_999n)]
+    expect(queue.waiting()).to.equal(MAX_WAITING)
+    all.push(submit('new', 10_000n))
+    const full = { kind: 'unavailable', why: 'too many settlements wait' }
+    expect(await most[2]).to.deep.equal(full)
+    expect(queue.waiting()).to.equal(MAX_WAITING)
+    expect(await submit('another', 10_000n)).to.deep.equal(full)
+    const stopping = queue.stop()
+    release?.()
+    await stopping
+    await Promise.all([...all, ...most])
+  })
+
+  describe('with an owner of many', () => {
+    it('lets another one wait for one of them, in the next group', async () => {
+      open(0, 8)
+      hold()
+      const thousand = Array.from({ length: 1_000 }, (_, n) => submitApart(`a${n}`, 1n))
+      await eventually(() => simulated.length === 1)
+      const other = submitApart('b0', 2n)
+      const go = release
+      release = undefined
+      go?.()
+      expect((await other).kind).to.equal('sent')
+      expect(simulated[1]?.indexOf('b0')).to.be.at.most(1)
+      await Promise.all(thousand)
+    })
+
+    it('adds nothing while two blocks of gas are in flight', async () => {
+      const load = { gasLimit: 1_000n }
+      rig.deps(3).book.add(10, [], load)
+      rig.deps(3).book.add(11, [], load)
+      const waiting = submit('a0')
+      await eventually(() => heads >= 3)
+      expect(simulated).to.deep.equal([])
+      count = 11
+      expect((await waiting).kind).to.equal('sent')
+    })
+  })
+
+  describe('with dust', () => {
+    /** A match costs 1,500,000 at this price, and the fee of each here is 0. */
+    const dusty = () => open(0, 8, 0n, E18)
+
+    it('gives it a tenth while others wait, and all that is left otherwise', async () => {
+      rig.fee = (id) => (id === 1n ? 0n : 2_000_000n)
+      dusty()
+      hold()
+      const first = submitApart('first', 3n)
+      await eventually(() => simulated.length === 1)
+      const dust = Array.from({ length: 12 }, (_, n) => submitApart(`d${n}`, 1n))
+      const paying = Array.from({ length: 9 }, (_, n) => submitApart(`p${n}`, 2n))
+      const go = release
+      release = undefined
+      go?.()
+      await Promise.all([first, ...dust, ...paying])
+      expect(simulated.slice(1).map((group) => group.map(([kind]) => kind).join(''))).to.deep.equal(
+        [...['ppppdppp', 'ppd', 'dddddddd', 'dd']],
+      )
+    })
   })
 
   it('finishes its group when it is stopped, and takes nothing more', async () => {

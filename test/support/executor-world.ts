@@ -7,7 +7,7 @@ import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { notionalFeeFloor } from '../../core/contracts/fees.js'
-import { amountE18, priceE18 } from '../../core/money.js'
+import { amountE18, priceE18, quoteE18, type QuoteE18 } from '../../core/money.js'
 import { loadMarkets } from '../../data/markets.js'
 import type { Admit } from '../../executor/admit.js'
 import { createApp } from '../../executor/app.js'
@@ -64,6 +64,8 @@ export interface ExecutorSetup {
   /** What the venue's log has to settle; by default whatever is asked for. */
   readonly admit?: Admit
   readonly gasReserveWei?: bigint
+  /** USDC at 1e18 for 1e18 wei; by default gas costs nothing. */
+  readonly gasTokenPrice?: QuoteE18
   readonly acceptNonces?: number
   readonly windowMs?: number
   readonly timeoutMs?: number
@@ -117,6 +119,7 @@ export async function startExecutor(
     timeoutMs,
     policy: { ...FAST_LANE, ...setup.policy },
     gasReserveWei: setup.gasReserveWei ?? 0n,
+    gasTokenPrice: setup.gasTokenPrice ?? quoteE18(0n),
     ...(setup.acceptNonces !== undefined && { acceptNonces: setup.acceptNonces }),
     ...(setup.windowMs !== undefined && { windowMs: setup.windowMs }),
     facts,

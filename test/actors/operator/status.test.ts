@@ -21,6 +21,7 @@ describe('readStatus', () => {
   })
   let gatewayUrl = ''
   let isServerUp = 1
+  let lost = 0
   let trading: object = { trading_status: 'open' }
   before(async () => {
     gateway.listen(0, '127.0.0.1')
@@ -34,6 +35,12 @@ describe('readStatus', () => {
     const wallet = { wallet: 'executor', address: ADDRESS }
     metrics.sample('venue_gas_balance_wei', () => [[wallet, 5e18]])
     metrics.sample('venue_gas_reserve_wei', () => [[wallet, 1e16]])
+    metrics.sample('venue_lost_gas', () => [[{}, lost]])
+    metrics.sample('venue_lost_gas_since_timestamp_seconds', () => [[{}, 86_400]])
+    metrics.sample('venue_lost_gas_top', () => [
+      [{ signer: '0x11', owner: '0x22' }, 1_000_000],
+      [{ signer: '0x33', owner: '0x44' }, 2_500_000],
+    ])
     const place = { dir: join(running, 'metrics'), host: '127.0.0.1', port: 0 }
     await serveMetrics(metrics, { ...place, process: 'matchers' })
     for (const [worker, seq] of [
@@ -109,6 +116,16 @@ describe('readStatus', () => {
     const status = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
     expect(printStatus(status)).to.match(
       new RegExp(`\\nexecutor +${ADDRESS} +5\\.000000 +0\\.010000 +pays\\n`),
+    )
+  })
+
+  it('names who burned what, while a signer did', async () => {
+    const shown = async () =>
+      printStatus(await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 }))
+    expect(await shown()).not.to.include('gas lost')
+    lost = 3_500_000
+    expect(await shown()).to.match(
+      /\ngas lost by .* the last hour: 3500000 \(counted since 1970-01-02T00:00:00.000Z\)\nSIGNER +OWNER +GAS\n0x33 +0x44 +2500000\n0x11 +0x22 +1000000\n/,
     )
   })
 

@@ -1,0 +1,109 @@
+import { expect } from 'chai'
+import type { Address } from '../../core/action.js'
+import { settleGroup } from '../../executor/settle-group.js'
+import type { QueuedSettlement, Submission } from '../../executor/settlement.js'
+import { groupRig, ownerOf, type GroupRig } from './group-rig.js'
+
+const WALLET = ownerOf(901n)
+const OTHER = ownerOf(902n)
+const PLAIN = ownerOf(903n)
+const HEAD = { blockHash: '0x01', count: 10 } as const
+
+describe('a group with matches that code has signed', () => {
+  let rig: GroupRig
+  let trials: string[]
+  let answers: Map<string, Submission>
+
+  beforeEach(() => {
+    rig = groupRig()
+    rig.code = new Set([WALLET, OTHER])
+    trials = []
+    answers = new Map()
+    const { trial } = rig
+    rig.trial = (matches) => {
+      trials.push(matches.map(({ intentId }) => intentId).join(''))
+      return trial(matches)
+    }
+  })
+
+  const signed = (intentId: string, accountId: bigint, signer: Address): QueuedSettlement => ({
+    settlement: {
+      ...{ ...rig.paying(intentId, accountId, 1n), accountIds: [accountId, accountId + 50n] },
+      parties: [signer, PLAIN].map((by) => ({ owner: by, signer: by, desired: 1n })),
+    },
+    resolve: (submission) => void answers.set(intentId, submission),
+    reject: (error) => {
+      throw error
+    },
+    deferrals: 0,
+  })
+  const settle = async (group: readonly QueuedSettlement[], moreWait = false) => {
+    const again = await settleGroup(rig.deps(3), HEAD, group, moreWait)
+    return again.map(({ settlement }) => settlement.intentId)
+  }
+  const sent = () => rig.sent.map((all) => all.map(({ match: { call } }) => call.slice(2)).join(''))
+
+  it('sends them behind the others, each signer apart', async () => {
+    const group = [
+      ...[signed('x', 1n, WALLET), signed('a', 2n, PLAIN), signed('y', 3n, OTHER)],
+      ...[signed('b', 4n, PLAIN), signed('z', 5n, WALLET)],
+    ]
+    expect(await settle(group)).to.deep.equal([])
+    expect(sent()).to.deep.equal(['ab', 'xz', 'y'])
+    expect(trials).to.deep.equal(['abxzy', 'xz', 'y'])
+  })
+
+  it('limits each by what it used where it is alone', async () => {
+    rig.trial = (matches) => ({
+      aheadPassed: true,
+      verdicts: matches.map(({ intentId }) =>
+        intentId === 'b' && matches.length === 1
+          ? { kind: 'reverts', revert: 'WERC_CannotBeNegative' }
+          : { kind: 'passes', gas: BigInt(7 + matches.length) },
+      ),
+    })
+    await settle([signed('a', 1n, WALLET), signed('b', 2n, OTHER), signed('c', 3n, PLAIN)])
+    const limits = rig.sent.flat().map(({ match: { call }, gas, code }) => [call, gas, code])
+    expect(limits).to.deep.equal([
+      ['0xc', 10n, undefined],
+      ['0xa', 10n, { alone: 8n }],
+      ['0xb', 10n, { alone: undefined }],
+    ])
+  })
+
+  it('has at most eight of their transactions in flight', async () => {
+    rig.code = new Set(Array.from({ length: 10 }, (_, n) => ownerOf(BigInt(n))))
+    const { book } = rig.deps(3)
+    const ofCode = { gasLimit: 1n, isOfCode: true }
+    for (let n = 0; n < 3; n += 1) book.add(HEAD.count + n, [], ofCode)
+    book.add(HEAD.count - 1, [], ofCode)
+    const group = Array.from({ length: 10 }, (_, n) =>
+      signed(`${n}`, BigInt(n), ownerOf(BigInt(n))),
+    )
+    expect(await settle([...group, signed('a', 20n, PLAIN)])).to.deep.equal([...'56789'])
+    expect(sent()).to.deep.equal(['a', ...'01234'])
+  })
+
+  it('has half a block of their gas in flight, with what is behind it on its accounts', async () => {
+    // A block holds 1000, and each transaction takes 5.
+    rig.deps(3).book.add(HEAD.count, [], { gasLimit: 493n, isOfCode: true })
+    const group = [signed('x', 1n, WALLET), signed('y', 2n, OTHER), signed('b', 2n, PLAIN)]
+    expect(await settle(group)).to.deep.equal(['y', 'b'])
+    expect(sent()).to.deep.equal(['x'])
+  })
+
+  it('sends a transaction of theirs that has more, when it is the only one', async () => {
+    rig.blockGas = 8n
+    expect(await settle([signed('x', 1n, WALLET), signed('y', 2n, OTHER)])).to.deep.equal(['y'])
+  })
+
+  it('keeps nothing back for a fuller transaction', async () => {
+    rig.maxPacked = 2
+    const group = [
+      ...[signed('a', 1n, PLAIN), signed('b', 2n, PLAIN), signed('c', 3n, PLAIN)],
+      signed('x', 4n, WALLET),
+    ]
+    expect(await settle(group, true)).to.deep.equal([])
+    expect(sent()).to.deep.equal(['ab', 'c', 'x'])
+  })
+})
