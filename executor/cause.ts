@@ -6,7 +6,7 @@ import type { Settlement } from './settlement.js'
  * Of a match of plain keys on any market, where its accounts have traded before: between what it uses alone and behind
  * others (docs/FUTURES.md). A constant, so that no trader moves the bound between what pays and what does not.
  */
-const GAS_OF_A_MATCH = 500_000n
+export const GAS_OF_A_MATCH = 500_000n
 
 /** What the gas of a match costs now, in USDC at 1e18, rounded up. `tokenPrice`: USDC at 1e18 for 1e18 wei. */
 export function costOfMatch(

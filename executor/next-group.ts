@@ -1,14 +1,14 @@
 import type { GasFacts } from '../chain/lane/gas.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
-import { causeOf, costOfMatch, type Cause } from './cause.js'
+import { causeOf, costOfMatch, GAS_OF_A_MATCH, type Cause } from './cause.js'
 import { createFairOrder, type Room } from './fair-order.js'
 import type { SumOfGas } from './in-flight.js'
 import type { QueuedSettlement } from './settlement.js'
 
 /** While so many blocks' gas is in flight nothing is added: what arrives later would be mined behind it. */
 const MAX_BLOCKS_IN_FLIGHT = 2n
-/** The part of a block's gas that dust in flight may have while others wait; all of it while none does. */
-const PART_OF_DUST = 10n
+/** The part of a block's gas that dust in flight may have, beside others and while none waits. */
+const PART_OF_DUST = { besideOthers: 10n, alone: 2n }
 
 /** Which settlements come next. */
 export interface GroupChoice {
@@ -56,7 +56,12 @@ function roomFor(
 ): Room {
   if (gas >= MAX_BLOCKS_IN_FLIGHT * blockGasLimit) return { most: 0, mostDust: 0 }
   const othersWait = due.some(({ isDust }) => isDust !== true)
-  if (!othersWait) return { most, mostDust: dustGas < blockGasLimit ? most : 0 }
-  const tenth = Math.max(1, Math.floor(most / Number(PART_OF_DUST)))
-  return { most, mostDust: dustGas < blockGasLimit / PART_OF_DUST ? tenth : 1 }
+  const part = othersWait ? PART_OF_DUST.besideOthers : PART_OF_DUST.alone
+  // Rounded down.
+  const left = (blockGasLimit / part - dustGas) / GAS_OF_A_MATCH
+  // One stands in every group beside others, and by itself where none is in flight.
+  const least = othersWait || dustGas === 0n ? 1 : 0
+  const mostOfGroup = othersWait ? Math.floor(most / Number(part)) : most
+  const fitting = left < BigInt(mostOfGroup) ? Number(left) : mostOfGroup
+  return { most, mostDust: Math.max(least, fitting) }
 }

@@ -56,6 +56,16 @@ describe('samples of a venue that trades for real', () => {
     for (const [name, host] of hosts) expect(host, name).to.equal('127.0.0.1')
   })
 
+  it('has the shipped markets, each with a least notional', () => {
+    const rowsOf = (path: string) => JSON.parse(read(path)) as Record<string, unknown>[]
+    const sample = rowsOf(`${SAMPLES}/markets.json`)
+    for (const row of sample) expect(Number(row.min_notional)).to.be.above(0)
+    const shipped = rowsOf('data/markets.json')
+    expect(
+      shipped.map((row, i) => ({ ...row, min_notional: sample[i]?.min_notional })),
+    ).to.deep.equal(sample)
+  })
+
   it('has the key of each process that signs in a file, and none in the environment', () => {
     const comments = read(`${SAMPLES}/production.env`)
     for (const process of JOURNAL_OWNERS) {

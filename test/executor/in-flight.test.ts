@@ -120,6 +120,7 @@ for (const batches of [true, false]) {
           error: 'the match would revert: WERC_CannotBeNegative',
           revert: 'WERC_CannotBeNegative',
           guilty: 'taker',
+          code_signers: [],
         },
       })
       expect(executor.journaled).to.have.length(1)

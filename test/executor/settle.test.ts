@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Hex } from '../../core/action.js'
+import { quoteE18 } from '../../core/money.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import type { SignedOrder } from '../support/devnet-actions.js'
 import { balanceOf, openWorld } from '../support/devnet-world.js'
@@ -46,7 +47,7 @@ describe('executor settling on a chain', () => {
     world.client.getTransactionCount({ address: world.executor })
 
   it('settles a match: balances move and the receipt is answered', async () => {
-    const executor = await open()
+    const executor = await open({ gasTokenPrice: quoteE18(3_000n * ONE) })
     const before = await cngn(world.alice.subaccountId)
     const { status, body } = await executor.post(await aBody(), 'cNGN-USDC:1')
     expect(status).to.equal(200)

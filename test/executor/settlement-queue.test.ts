@@ -280,6 +280,7 @@ describe('the queue of settlements', () => {
 
     it('gives it a tenth while others wait, and all that is left otherwise', async () => {
       rig.fee = (id) => (id === 1n ? 0n : 2_000_000n)
+      rig.blockGas = 100_000_000n
       dusty()
       hold()
       const first = submitApart('first', 3n)
@@ -293,6 +294,24 @@ describe('the queue of settlements', () => {
       expect(simulated.slice(1).map((group) => group.map(([kind]) => kind).join(''))).to.deep.equal(
         [...['ppppdppp', 'ppd', 'dddddddd', 'dd']],
       )
+    })
+  })
+
+  describe('with dust alone', () => {
+    it('has half a block of its gas in flight, as half a million for each', async () => {
+      open(0, 8, 0n, E18)
+      rig.blockGas = 5_000_000n
+      rig.trial = (matches) => ({
+        aheadPassed: true,
+        verdicts: matches.map(() => ({ kind: 'passes', gas: 500_000n })),
+      })
+      rig.deps(3).book.add(10, [], { dustGas: 1_000_000n })
+      const dust = Array.from({ length: 5 }, (_, n) => submitApart(`d${n}`, 1n))
+      await eventually(() => simulated.length === 1)
+      expect(simulated).to.deep.equal([['d0', 'd1', 'd2']])
+      count = 30
+      await Promise.all(dust)
+      expect(simulated[1]).to.deep.equal(['d3', 'd4'])
     })
   })
 
