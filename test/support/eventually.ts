@@ -29,6 +29,10 @@ export const isLate = (error: unknown): boolean =>
  */
 export const machineSlowness = (): number => (loadavg()[0] ?? 0) / availableParallelism()
 
+/** A time of an idle machine as it passes on this one now: a bound on what the venue itself must take at most. */
+export const onThisMachine = (ms: number): number =>
+  ms * Math.min(Math.max(machineSlowness(), 1), SLOWEST)
+
 /**
  * Resolves once the condition neither throws nor gives false. Throws NotInTime when that takes longer than `withinMs` of an
  * idle machine: on a busy one time passes as much slower as the machine is, up to fifteen times.

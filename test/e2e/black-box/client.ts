@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { encodeAbiParameters, hashTypedData, parseAbiParameters, parseUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { eventually } from '../../support/eventually.js'
 import type { Devnet } from '../../support/venue.js'
 
 /**
@@ -117,15 +117,12 @@ export async function until<T>(
   condition: (answer: T) => boolean,
   withinMs = 20_000,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs
-  for (;;) {
-    const answer = await ask()
-    if (condition(answer)) return answer
-    if (Date.now() > deadline) {
-      throw new Error(`not within ${withinMs} ms: ${JSON.stringify(answer)?.slice(0, 300)}`)
-    }
-    await delay(20)
-  }
+  let answer!: T
+  await eventually(async () => {
+    answer = await ask()
+    if (!condition(answer)) throw new Error(JSON.stringify(answer)?.slice(0, 300))
+  }, withinMs)
+  return answer
 }
 
 /** What any visitor can do. */

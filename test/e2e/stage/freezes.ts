@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { machineSlowness } from '../../support/eventually.js'
+import { onThisMachine } from '../../support/eventually.js'
 import type { TestVenue } from '../../support/venue.js'
 import { createTrader, type Trader } from './trader.js'
 
@@ -26,7 +26,7 @@ export interface Recovery {
 
 /** On a busy machine time passes as much slower as the machine is. */
 export const isLateRecovery = ({ readyMs, tradedMs }: Recovery): boolean =>
-  Math.max(readyMs, tradedMs) > SERVES_WITHIN_MS * Math.max(1, machineSlowness())
+  Math.max(readyMs, tradedMs) > onThisMachine(SERVES_WITHIN_MS)
 
 export const describeRecovery = ({ name, readyMs, tradedMs, settledMs }: Recovery): string =>
   `${name.padEnd(20)} ready ${seconds(readyMs)}  traded ${seconds(tradedMs)}  settled ${seconds(settledMs)}`
