@@ -94,7 +94,7 @@ for (const node of NODES) {
     }
 
     /** Sends the authorization in a transaction of a relayer, which is mined in the order of tips. */
-    async function send({ trader, to, tip, nonceOff = 0 }: Move, relayer: number): Promise<void> {
+    async function send({ trader, to, tip, nonceOff = 0 }: Move, relayer: number): Promise<Hex> {
       const nonce =
         nonceOff === 0 ? takeNonce(trader) : (nonces.get(trader.address) ?? 0) + nonceOff
       const authorization = await trader.account.signAuthorization({
@@ -102,10 +102,15 @@ for (const node of NODES) {
       })
       const account = relayers[relayer]
       if (account === undefined) throw new Error('too many moves')
-      await world.client.sendTransaction({
+      return world.client.sendTransaction({
         ...{ account, to: account.address, authorizationList: [authorization], gas: 200_000n },
         ...(await feesOf(tip)),
       })
+    }
+
+    /** The same in a block of its own, which stands before what follows. */
+    async function sendAlone(move: Move): Promise<void> {
+      await world.client.waitForTransactionReceipt({ hash: await send(move, 0) })
     }
 
     /** The node puts the transactions with the highest fee cap first. */
@@ -196,7 +201,7 @@ for (const node of NODES) {
       const answer = await attack({ attackerIs: 'maker', moves })
       const { guilty, codeSigners } = answer as Reverted
       for (const trader of [world.bob, world.alice])
-        await send({ trader, to: NO_DELEGATE, tip: HIGH_TIP }, 0)
+        await sendAlone({ trader, to: NO_DELEGATE, tip: HIGH_TIP })
       // Those who sign the taker's side first are checked first: both are refused there by themselves.
       expect(guilty).to.equal('both')
       expect(codeSigners).to.have.members([world.bob.address, world.alice.address])
@@ -208,16 +213,16 @@ for (const node of NODES) {
       expect(judged(await attack({ attackerIs: 'maker', moves: [off] }))).to.equal('success')
       const later = { trader, to: WALLETS.no.at, tip: LOW_TIP }
       expect(judged(await attack({ attackerIs: 'maker', moves: [later] }))).to.equal('success')
-      await send({ trader, to: NO_DELEGATE, tip: HIGH_TIP }, 0)
+      await sendAlone({ trader, to: NO_DELEGATE, tip: HIGH_TIP })
       const moves = twice(WALLETS.yes.at)
       expect(judged(await attack({ attackerIs: 'maker', moves }))).to.equal('success')
     })
 
     it('is blamed in the simulation, where it delegates before and stays so', async () => {
       const { bob: trader } = world
-      await send({ trader, to: WALLETS.no.at, tip: HIGH_TIP }, 0)
+      await sendAlone({ trader, to: WALLETS.no.at, tip: HIGH_TIP })
       const answer = await attack({ attackerIs: 'maker', moves: [] })
-      await send({ trader, to: NO_DELEGATE, tip: HIGH_TIP }, 0)
+      await sendAlone({ trader, to: NO_DELEGATE, tip: HIGH_TIP })
       expect(judged(answer)).to.deep.equal({
         ...{ revert: 'OV_InvalidSignature', guilty: 'maker', code: [trader.address] },
       })
