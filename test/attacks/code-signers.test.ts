@@ -21,7 +21,13 @@ const REFUSES_MATCHES: Hex = `0x620927c05a10600a57005b${SAYS_YES}`
 
 /** What a lost match of one maker costs at most: its simulated gas, a quarter more, and its transaction. */
 const LOST_GAS_MAX = 900_000
+/** Orders of the smallest size, and how many of them are placed at once. */
+const [DUST, AT_ONCE] = [400, 20]
+/** Of a block that holds a sixth of them. */
+const SMALL_BLOCK_GAS = 30_000_000n
 const SMALLEST = '0.000001'
+/** Its fee is many times its gas. */
+const PAYING = { price: '0.0021', amount: '10000000' } as const
 const TERMS = { price: '0.0020', amount: '10' } as const
 
 describe('signers that are code', function () {
@@ -62,7 +68,7 @@ describe('signers that are code', function () {
   async function blocksOfTrade(): Promise<number> {
     const placedIn = await stage.chain.getBlockNumber()
     const order = await stage.place(taker, { ...TERMS, side: 'buy' })
-    return Number((await stage.filledIn(order)) - placedIn)
+    return Number((await stage.filledIn(order)).block - placedIn)
   }
 
   it('lose one match, the next after ten seconds, and none in the half minute behind it', async () => {
@@ -140,7 +146,7 @@ describe('signers that are code', function () {
       await eventually(async () => (await stage.waiting()) === TRIALS_MAX + 1)
       expect(await inFlight()).to.equal(TRIALS_MAX)
       await stage.chain.mine({ blocks: 1 })
-      expect(await stage.filledIn(order)).to.equal(await stage.chain.getBlockNumber())
+      expect((await stage.filledIn(order)).block).to.equal(await stage.chain.getBlockNumber())
     })
     const mined = await stage.minedSince(from)
     const lost = mined.filter(({ succeeded, block }) => !succeeded && block === mined[0]?.block)
@@ -151,16 +157,15 @@ describe('signers that are code', function () {
 
   it('grow with what an honest wallet has paid: one fill alone, then five at once', async () => {
     const wallet = await safeLike()
-    const paying = { price: '0.0021', amount: '10000000' } as const
     const trade = async () => {
-      const ask = await stage.place(wallet, { ...paying, side: 'sell' })
-      return [ask, await stage.place(taker, { ...paying, side: 'buy' })] as const
+      const ask = await stage.place(wallet, { ...PAYING, side: 'sell' })
+      return [ask, await stage.place(taker, { ...PAYING, side: 'buy' })] as const
     }
     const firsts = await stage.betweenBlocks(async () => {
       const orders = [...(await trade()), ...(await trade())]
       const records = await Promise.all(orders.map(stage.record))
       const pending = records.map(({ pending_amount: amount }) => amount)
-      expect(pending).to.deep.equal([paying.amount, paying.amount, '0', '0'])
+      expect(pending).to.deep.equal([PAYING.amount, PAYING.amount, '0', '0'])
       expect(records[2]?.held_reason).to.equal('signer_waits')
       return orders
     })
@@ -169,13 +174,30 @@ describe('signers that are code', function () {
       const orders = (await Promise.all(Array.from({ length: 5 }, trade))).flat()
       for (const record of await Promise.all(orders.map(stage.record))) {
         expect([record.pending_amount, record.held_reason]).to.deep.equal([
-          paying.amount,
+          PAYING.amount,
           undefined,
         ])
       }
       return orders
     })
     for (const order of later) await stage.until(order, 'filled')
+  })
+
+  it('leave an honest trade its turn beside a sweep of four hundred orders of the smallest size', async () => {
+    await stage.chain.setBlockGasLimit({ gasLimit: SMALL_BLOCK_GAS })
+    const [seller, sweeper, maker] = [stage.plain(1), stage.plain(5), stage.plain(0)]
+    const ask = { side: 'sell', price: '0.0019', amount: SMALLEST } as const
+    for (let i = 0; i < DUST; i += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => stage.place(seller, ask)))
+    await stage.place(maker, { ...PAYING, side: 'sell' })
+    const from = await stage.chain.getBlockNumber()
+    const sweep = await stage.place(sweeper, { ...ask, side: 'buy', amount: '0.0004' })
+    await eventually(async () => (await stage.record(sweep)).open_amount === '0')
+    const honest = await stage.place(taker, { ...PAYING, side: 'buy' })
+    const { txHash: own } = await stage.filledIn(honest)
+    const ahead = (await stage.minedSince(from)).findIndex(({ txHash }) => txHash === own)
+    expect(ahead).to.be.within(0, DUST / 2)
+    await stage.until(sweep, 'filled')
   })
 
   /** A proxy whose code asks a handler, which asks it back for its owner's signature. */

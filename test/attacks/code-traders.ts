@@ -48,6 +48,7 @@ export interface Wish {
 /** A match that was mined. */
 export interface MinedMatch {
   readonly succeeded: boolean
+  readonly txHash: Hex
   readonly block: bigint
   readonly atSec: number
   /** What it used; with all of its transaction where none of that succeeded. */
@@ -183,7 +184,7 @@ export async function openCodeStage() {
         const allLost = outcomes.every(({ kind }) => kind !== 'success')
         for (const [i, { kind }] of outcomes.entries()) {
           const gas = allLost ? Number(gasUsed) / outcomes.length : Number(used[i]?.gasUsed)
-          const at = { block: blockNumber, atSec: Number(timestamp) }
+          const at = { txHash: hash, block: blockNumber, atSec: Number(timestamp) }
           found.push({ succeeded: kind === 'success', ...at, gas })
         }
       }
@@ -195,11 +196,11 @@ export async function openCodeStage() {
     return (await minedSince(block)).filter(({ succeeded }) => !succeeded)
   }
 
-  /** The block of the order's first fill. */
-  async function filledIn(order: OrderRecord): Promise<bigint> {
+  /** Where the order was filled first, once all of it is filled. */
+  async function filledIn(order: OrderRecord) {
     await until(order, 'filled')
     const fill = (await explain(order)).life.find(({ code }) => code === 'filled')
-    return BigInt(fill?.block_number ?? -1)
+    return { block: BigInt(fill?.block_number ?? -1), txHash: fill?.tx_hash as Hex }
   }
 
   /** Carries it out while no block comes, except those that it mines itself. */
