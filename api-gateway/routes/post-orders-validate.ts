@@ -27,7 +27,7 @@ export const postOrdersValidate: Route = {
     summary: 'Judge a signed order without placing it',
     description:
       'The checks of `POST /v1/orders` in their order: fields, terms, account, signature, margin, uniqueness; then whether a ' +
-      'post-only order would take of the book as it is now. `open_order_limit` is left to the market. ' +
+      'post-only order would take of the book as it is now. `open_order_limit` and `signer_order_limit` are left to the market. ' +
       'A signature that is not its signer’s is compared with the known mistakes of clients.',
     body: NewOrder,
     responses: {
