@@ -17,8 +17,8 @@ import type { Blame } from '../core/contracts/claims.js'
 import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
 import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
-import { NOT_TRIED, OUT_OF_GAS, UNKNOWN_REVERT } from '../core/revert.js'
-import type { Loss, LostGas } from './lost-gas.js'
+import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
+import { lossesOf, type LostGas } from './lost-gas.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
@@ -223,32 +223,11 @@ async function withGasCost(
   const use = await readGasUse(answer.transaction, fingerprint)
   if (use === 'unreadable') return { kind: 'timeout', hash: answer.transaction.hash }
   if (use === undefined) return answer
-  lostGas.note(id, lossesOf(payload.match, answer, use.gas))
+  const revert = revertOf(answer.transaction)
+  if (revert !== undefined)
+    lostGas.note(id, lossesOf(payload.match, { ...answer, revert, gas: use.gas }))
   return { ...answer, gasCost: quoteE18(mulDivCeil(use.wei, gasTokenPrice, E18)) }
 }
-
-/** What signers that are code have lost of the match's gas: equal parts of it, rounded up, for each side that is to blame. */
-function lossesOf(
-  { actions }: MatchCall,
-  { transaction, guilty, codeSigners = [] }: Extract<ExecuteAnswer, { kind: 'mined' }>,
-  gas: bigint,
-): Loss[] {
-  const revert = revertOf(transaction)
-  if (revert === undefined || revert === NOT_TRIED) return []
-  const sides = blamedSides(guilty, revert).flatMap((at) => actions[at] ?? [])
-  const blamed = sides.filter(({ signer }) => codeSigners.includes(signer))
-  const share = blamed.length === 0 ? 0n : mulDivCeil(gas, 1n, BigInt(blamed.length))
-  return blamed.map(({ signer, owner }) => ({ signer, owner, gas: share }))
-}
-
-/** Where the chain does not show who is to blame, what only a signature may cause is blamed on both. */
-function blamedSides(guilty: Blame | undefined, revert: string): readonly number[] {
-  const bySignature = [INVALID_SIGNATURE, OUT_OF_GAS, UNKNOWN_REVERT].includes(revert)
-  if (guilty === undefined) return bySignature ? [0, 1] : []
-  return { taker: [0], maker: [1], both: [0, 1], venue: [] }[guilty]
-}
-
-const INVALID_SIGNATURE = 'OV_InvalidSignature'
 
 const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string | undefined =>
   status === 'reverted' ? revert : undefined

@@ -1,4 +1,8 @@
+import type { MatchCall } from '../chain/contracts/calldata.js'
 import type { Address } from '../core/action.js'
+import type { Blame } from '../core/contracts/claims.js'
+import { mulDivCeil } from '../core/money.js'
+import { NOT_TRIED, OUT_OF_GAS, UNKNOWN_REVERT } from '../core/revert.js'
 
 /** A signer that is code, with the owner for whom it signs. */
 interface CodeSigner {
@@ -115,4 +119,34 @@ export function createLostGas({ budget, facts, nowMs = Date.now }: LostGasOption
         .slice(0, most)
     },
   }
+}
+
+/** A match that failed on the chain. */
+interface FailedMatch {
+  readonly revert: string
+  /** What it used of its transaction. */
+  readonly gas: bigint
+  readonly guilty?: Blame
+  readonly codeSigners?: readonly Address[]
+}
+
+/** What signers that are code have lost of the match's gas: equal parts of it, rounded up, for each side that is to blame. */
+export function lossesOf(
+  { actions }: Pick<MatchCall, 'actions'>,
+  { revert, gas, guilty, codeSigners = [] }: FailedMatch,
+): Loss[] {
+  if (revert === NOT_TRIED) return []
+  const sides = blamedSides(guilty, revert).flatMap((at) => actions[at] ?? [])
+  const blamed = sides.filter(({ signer }) => codeSigners.includes(signer))
+  const share = blamed.length === 0 ? 0n : mulDivCeil(gas, 1n, BigInt(blamed.length))
+  return blamed.map(({ signer, owner }) => ({ signer, owner, gas: share }))
+}
+
+const INVALID_SIGNATURE = 'OV_InvalidSignature'
+
+/** Where the chain does not show who is to blame, what only a signature may cause is blamed on both. */
+function blamedSides(guilty: Blame | undefined, revert: string): readonly number[] {
+  const bySignature = [INVALID_SIGNATURE, OUT_OF_GAS, UNKNOWN_REVERT].includes(revert)
+  if (guilty === undefined) return bySignature ? [0, 1] : []
+  return { taker: [0], maker: [1], both: [0, 1], venue: [] }[guilty]
 }

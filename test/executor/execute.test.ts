@@ -332,8 +332,7 @@ describe('a request to settle', () => {
     guilty = 'taker'
     result = reverted(1, 'OV_InvalidSignature')
     use = { gas: 99n, wei: 1n }
-    await execute('m:1')
-    await execute('m:1')
+    await Promise.all([execute('m:1'), execute('m:1')])
     expect(lostGas.total()).to.equal(99n)
     use = { gas: 1n, wei: 1n }
     await execute('m:2')
@@ -342,30 +341,6 @@ describe('a request to settle', () => {
     expect(submitted).to.have.length(2)
     nowMs += 3_600_000
     expect((await execute('m:3')).kind).to.equal('mined')
-  })
-
-  it('costs no signer the gas of what is not its fault', async () => {
-    use = { gas: 100n, wei: 1n }
-    result = reverted(1, 'OV_InvalidSignature')
-    await execute('m:1')
-    codeSigners = [FROM]
-    result = reverted(1, 'not tried')
-    await execute('m:2')
-    result = reverted(1, 'TM_FeeTooHigh')
-    await execute('m:3')
-    guilty = 'venue'
-    await execute('m:4')
-    result = success(1)
-    await execute('m:5')
-    expect(lostGas.total()).to.equal(0n)
-  })
-
-  it('has no gas of what was not mined', async () => {
-    submission = () => Promise.resolve({ kind: 'refused', revert: 'TM_FeeTooHigh' })
-    await execute()
-    result = undefined
-    await execute('m:2')
-    expect(asked.gas).to.deep.equal([])
   })
 
   it('goes again under a nonce of its own once the batch that did not try it is final', async () => {

@@ -1,6 +1,12 @@
 import { expect } from 'chai'
 import type { Address } from '../../core/action.js'
-import { createLostGas, MAX_SIGNERS, type Loss, type LostGas } from '../../executor/lost-gas.js'
+import {
+  createLostGas,
+  lossesOf,
+  MAX_SIGNERS,
+  type Loss,
+  type LostGas,
+} from '../../executor/lost-gas.js'
 
 const OWNER: Address = `0x${'00'.repeat(20)}`
 const of = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
@@ -65,5 +71,39 @@ describe('the gas that signers have lost', () => {
     expect(lost.over({ signer: of(1), owner: OWNER })).to.equal(true)
     expect(lost.top(2 * MAX_SIGNERS)).to.have.length(MAX_SIGNERS)
     expect(lost.total()).to.equal(100n + BigInt(MAX_SIGNERS) + 9n)
+  })
+})
+
+describe('the gas that a failed match has cost its signers', () => {
+  const [TAKER, MAKER] = [of(1), of(2)]
+  const actions = [TAKER, MAKER].map((signer) => ({ signer, owner: OWNER })) as never
+  const both = [TAKER, MAKER]
+  const lossesBy = (
+    revert: string,
+    guilty?: 'maker' | 'taker' | 'both' | 'venue',
+    codeSigners: readonly Address[] = both,
+  ) =>
+    lossesOf({ actions }, { revert, gas: 101n, codeSigners, ...(guilty && { guilty }) }).map(
+      ({ signer, gas }) => [signer, gas] as const,
+    )
+
+  it('is that of each side that is to blame, if its signer is code', () => {
+    expect(lossesBy('TM_FeeTooHigh', 'taker')).to.deep.equal([[TAKER, 101n]])
+    expect(lossesBy('TM_FeeTooHigh', 'maker')).to.deep.equal([[MAKER, 101n]])
+    expect(lossesBy('TM_FeeTooHigh', 'both')).to.deep.equal([
+      [TAKER, 51n],
+      [MAKER, 51n],
+    ])
+    expect(lossesBy('TM_FeeTooHigh', 'maker', [TAKER])).to.deep.equal([])
+    expect(lossesBy('TM_FeeTooHigh', 'venue')).to.deep.equal([])
+  })
+
+  it('is parted where only a signature can be the cause and no side is proven to be it', () => {
+    for (const revert of ['OV_InvalidSignature', 'out of gas', 'unknown']) {
+      expect(lossesBy(revert), revert).to.have.length(2)
+      expect(lossesBy(revert, undefined, [MAKER])).to.deep.equal([[MAKER, 101n]])
+    }
+    expect(lossesBy('TM_FeeTooHigh')).to.deep.equal([])
+    expect(lossesBy('not tried', 'both')).to.deep.equal([])
   })
 })
