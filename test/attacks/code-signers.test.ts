@@ -109,13 +109,16 @@ describe('signers that are code', function () {
       }
     }
     const attacking = attack()
-    await eventually(() => attacks > 2)
-    for (let i = 0; i < 4; i += 1) {
-      const order = await stage.place(taker, { ...TERMS, side: 'buy', timeInForce: 'IOC' })
-      expect((await stage.until(order, 'filled')).filled_amount).to.equal(TERMS.amount)
+    try {
+      await eventually(() => attacks > 2)
+      for (let i = 0; i < 4; i += 1) {
+        const order = await stage.place(taker, { ...TERMS, side: 'buy', timeInForce: 'IOC' })
+        expect((await stage.until(order, 'filled')).filled_amount).to.equal(TERMS.amount)
+      }
+    } finally {
+      going = false
+      await attacking
     }
-    going = false
-    await attacking
     const lives = await Promise.all(asks.map(async (ask) => (await stage.explain(ask)).life))
     const refused = lives.flat().filter(({ code }) => code === 'match_refused')
     expect(refused.length).to.be.at.least(1)
