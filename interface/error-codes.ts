@@ -137,7 +137,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     signature_unverifiable:
       '500 | The chain cannot be asked about the signature, and 1,000 orders of the market wait for that. | Retry the same order in a moment.',
     too_many_unchecked_orders:
-      '500 | The chain cannot be asked about the signature, and 3 orders of the owner wait for that. | Retry the same order in a moment; what waits can be cancelled.',
+      '500 | The chain cannot be asked about the signature, and 3 orders of the owner and signer, or 100 of the owner, wait for that. | Retry the same order in a moment; what waits can be cancelled.',
   },
   'Placing orders: account and market': {
     subaccount_not_in_custody:

@@ -52,12 +52,17 @@ const MAX_ORDERS_PER_TURN = 4_000
 
 /** Most unchecked orders of one market. */
 export const MAX_UNCHECKED_PER_MARKET = 1_000
-/** Most of one owner in all markets: fewer than a tenth of the places of one. */
-export const MAX_UNCHECKED_PER_OWNER = 3
+/** Most of one owner and signer in all markets together. */
+export const MAX_UNCHECKED_PER_SIGNER = 3
+/** Most of one owner in all markets together: a tenth of the places of one market. */
+export const MAX_UNCHECKED_PER_OWNER = MAX_UNCHECKED_PER_MARKET / 10
 
-type Counted = Pick<Order, 'market' | 'orderId' | 'owner'>
+type Counted = Pick<Order, 'market' | 'orderId' | 'owner' | 'signer'>
 
-/** The unchecked orders of each market and of each owner, also those on their way into the log. */
+/**
+ * The unchecked orders of each market, and of each owner, also those on their way into the log. While the chain is silent an owner
+ * is not proven, so that any key can name any owner: the places of an owner's own signers are theirs alone.
+ */
 export interface UncheckedCount {
   add(order: Counted): void
   remove(market: string, orderId: string): void
@@ -69,24 +74,30 @@ export interface UncheckedCount {
 }
 
 export function createUncheckedCount(): UncheckedCount {
-  /** Of each market the owner by order id. */
-  const markets = new Map<string, Map<string, Address>>()
-  /** How many orders of an owner there are in `markets`. */
-  const owners = new Map<Address, number>()
-  const add = ({ market, orderId, owner }: Counted): void => {
-    const waiting = markets.get(market) ?? new Map<string, Address>()
+  /** Of each market by order id: the names under which the order is counted. */
+  const markets = new Map<string, Map<string, readonly string[]>>()
+  /** How many orders of an owner, and of an owner and signer, there are in `markets`. */
+  const counts = new Map<string, number>()
+  const countOf = (name: string): number => counts.get(name) ?? 0
+  const ofSigner = ({ owner, signer }: Counted): string => `${owner} ${signer}`
+
+  const add = (order: Counted): void => {
+    const { market, orderId, owner } = order
+    const waiting = markets.get(market) ?? new Map<string, readonly string[]>()
     if (waiting.has(orderId)) return
-    markets.set(market, waiting.set(orderId, owner))
-    owners.set(owner, (owners.get(owner) ?? 0) + 1)
+    const names = [owner, ofSigner(order)]
+    markets.set(market, waiting.set(orderId, names))
+    for (const name of names) counts.set(name, countOf(name) + 1)
   }
   const remove = (market: string, orderId: string): void => {
     const waiting = markets.get(market)
-    const owner = waiting?.get(orderId)
-    if (owner === undefined) return
+    const names = waiting?.get(orderId) ?? []
     waiting?.delete(orderId)
-    const left = (owners.get(owner) ?? 0) - 1
-    if (left === 0) owners.delete(owner)
-    else owners.set(owner, left)
+    for (const name of names) {
+      const left = countOf(name) - 1
+      if (left === 0) counts.delete(name)
+      else counts.set(name, left)
+    }
   }
   return {
     add,
@@ -96,7 +107,10 @@ export function createUncheckedCount(): UncheckedCount {
       const waiting = markets.get(market)
       // A repeat of an order on its way takes no place and releases none.
       if (waiting?.has(orderId)) return () => undefined
-      if ((owners.get(owner) ?? 0) >= MAX_UNCHECKED_PER_OWNER) return refusals.ownerUnchecked
+      const isOneTooMany =
+        countOf(ofSigner(order)) >= MAX_UNCHECKED_PER_SIGNER ||
+        countOf(owner) >= MAX_UNCHECKED_PER_OWNER
+      if (isOneTooMany) return refusals.ownerUnchecked
       if (waiting !== undefined && waiting.size >= MAX_UNCHECKED_PER_MARKET)
         return refusals.tooManyUnchecked
       add(order)

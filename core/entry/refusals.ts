@@ -195,7 +195,7 @@ export const refusals = {
   ),
   ownerUnchecked: refuse(500)(
     'too_many_unchecked_orders',
-    'the chain cannot be asked about the signature, and three orders of owner_address wait for that already: nothing was placed, safe to retry',
+    'the chain cannot be asked about the signature, and too many orders of owner_address wait for that already: nothing was placed, safe to retry',
     { field: 'owner_address' },
   ),
   duplicateOrderId: refuse(409)('duplicate_order_id', 'duplicate order: order_id already used', {

@@ -85,7 +85,7 @@ export const statedOfOrders: readonly Stated[] = [
     refusals.ownerUnchecked,
     500,
     'too_many_unchecked_orders',
-    'the chain cannot be asked about the signature, and three orders of owner_address wait for that already: nothing was placed, safe to retry',
+    'the chain cannot be asked about the signature, and too many orders of owner_address wait for that already: nothing was placed, safe to retry',
   ],
   [
     orders.notInCustody(7n),

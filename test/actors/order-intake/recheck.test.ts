@@ -187,7 +187,7 @@ describe('signatures of live orders', () => {
       expect((await place({ orderId })).kind).to.equal('order')
     const fourth = await signedBody({ orderId: 'u4' })
     const refusal = {
-      ...refusedUnchecked('too_many_unchecked_orders', 'three orders of owner_address'),
+      ...refusedUnchecked('too_many_unchecked_orders', 'too many orders of owner_address'),
       field: 'owner_address',
     }
     expect(await ask(bus, 'place', fourth)).to.deep.equal({ kind: 'refused', refusal })

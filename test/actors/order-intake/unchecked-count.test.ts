@@ -8,16 +8,28 @@ import { refusals } from '../../../core/entry/refusals.js'
 import type { Address } from '../../../core/action.js'
 
 const ownerNo = (no: number): Address => `0x${no.toString(16).padStart(40, '0')}`
-const anOrder = (orderId: string, owner = ownerNo(1), market = 'm') => ({ orderId, owner, market })
+const anOrder = (orderId: string, owner = ownerNo(1), market = 'm', signer = owner) => {
+  return { orderId, owner, market, signer }
+}
 
 describe('places of unchecked orders', () => {
-  it('are three of an owner in all markets, less than a tenth of those of one', () => {
+  it('are three of an owner and signer in all markets', () => {
     const count = createUncheckedCount()
-    expect(MAX_UNCHECKED_PER_OWNER).to.be.below(MAX_UNCHECKED_PER_MARKET / 10)
     for (const [i, market] of ['m', 'n', 'o'].entries())
       expect(count.reserve(anOrder(`u${i}`, ownerNo(1), market))).to.be.a('function')
     expect(count.reserve(anOrder('u9', ownerNo(1), 'p'))).to.equal(refusals.ownerUnchecked)
     expect(count.reserve(anOrder('u9', ownerNo(2), 'p'))).to.be.a('function')
+  })
+
+  it('are a tenth of one market for an owner, of whom others cannot take those of its own signers', () => {
+    const count = createUncheckedCount()
+    for (let i = 0; i < MAX_UNCHECKED_PER_OWNER - 1; i += 1)
+      count.reserve(anOrder(`u${i}`, ownerNo(1), 'm', ownerNo(1_000 + Math.floor(i / 3))))
+    expect(count.reserve(anOrder('own', ownerNo(1), 'm', ownerNo(7)))).to.be.a('function')
+    expect(count.reserve(anOrder('one', ownerNo(1), 'm', ownerNo(8)))).to.equal(
+      refusals.ownerUnchecked,
+    )
+    expect(count.reserve(anOrder('one', ownerNo(2)))).to.be.a('function')
   })
 
   it('are free again when an order is checked, ends, or never enters its market', () => {
