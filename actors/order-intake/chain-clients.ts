@@ -41,7 +41,7 @@ interface IntakeChain {
   readonly domain: Readonly<Record<string, unknown>>
 }
 
-/** Who asks wallets where no executor is told: a wallet that looks at the sender may then answer otherwise than in a match. */
+/** The sender of wallet calls where EXECUTOR_ADDRESS is not set: a wallet that looks at the sender may then answer otherwise than in a match. */
 const UNKNOWN_SENDER: Address = `0x${'0'.repeat(40)}`
 
 /** Throws ClockDiffers when this machine's clock is behind the chain's; a chain that does not answer is accepted. */

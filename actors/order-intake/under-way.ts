@@ -27,7 +27,7 @@ export interface UnderWay {
 
 interface Deciding {
   readonly placements: Set<Promise<unknown>>
-  /** Requests that wait, by the market whose list they are of; under no name those of the nonce. */
+  /** Requests that wait, by the market whose list they are of; under '' those that name the order by its nonce. */
   readonly waiting: Map<string, number>
 }
 

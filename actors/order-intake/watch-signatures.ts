@@ -153,7 +153,7 @@ async function recheck(
   const isInvalid = signature.kind === 'invalid' || key === 'invalid'
   const found = isValid ? 'valid' : isInvalid ? 'invalid' : undefined
   if (found === undefined || !watch.isLive(order)) return
-  // The market trusts code less than a key, also where the signature stands.
+  // The market trusts code less than a key, even if the signature is still valid.
   const turnedCode = isValid && signature.byCode && !order.byCode
   const isNews = found !== order.logged && (found === 'invalid' || order.unchecked)
   if (!isNews && !turnedCode) return

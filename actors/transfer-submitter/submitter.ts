@@ -182,7 +182,7 @@ export async function answerAsks(deps: AnswerDeps): Promise<Answering> {
   }
 }
 
-/** Says nothing that is read. */
+/** The question has no content. */
 const anyQuestion = (): null => null
 
 async function submit(deps: AnswerDeps, asked: TransferRequest): Promise<Uint8Array> {

@@ -14,7 +14,7 @@ const MAGIC_WORD = `1626ba7e${'0'.repeat(56)}`
 const WALLET_GAS = 500_000
 /**
  * What the stub must have left to give a wallet all of its gas: a call gets at most 63 of 64 parts, after the price of two
- * cold accounts (the wallet, and the code that a key delegates to). What is over is enough to answer, whatever the wallet burns.
+ * cold accounts (the wallet, and the code that a key delegates to). The rest is enough for the stub to answer, whatever the wallet burns.
  */
 const GAS_BEFORE_WALLET = 520_000
 const ASKED = '7761736b6564'

@@ -23,7 +23,7 @@ const REFUSES_MATCHES: Hex = `0x620927c05a10600a57005b${SAYS_YES}`
 const LOST_GAS_MAX = 900_000
 /** Orders of the smallest size, and how many of them are placed at once. */
 const [DUST, AT_ONCE] = [400, 20]
-/** Of a block that holds a sixth of them. */
+/** Gas limit of a block, in which a sixth of them fit. */
 const SMALL_BLOCK_GAS = 30_000_000n
 const SMALLEST = '0.000001'
 /** Of a second each, until an honest trade is settled. */

@@ -15,7 +15,7 @@ const LEASE_SEC = 10
 const RENEWED_EVERY_MS = (LEASE_SEC / 2) * 1_000
 const PAGE = 1_000
 
-/** Sockets without number, of one key, each of which asks for the shortest lease. */
+/** Many sockets of one key, each of which asks for the shortest lease. */
 describe('the sockets of one key', function () {
   const sockets: SocketClient[] = []
   let venue: TestVenue
