@@ -25,8 +25,9 @@ interface Served<Match> {
 export interface FairOrder<Match> {
   /**
    * The next matches of those that wait, which stand in the order of their arrival. Each owner has as many as any other, as
-   * far as it waits; an owner that comes anew is as far as the one that is served next. Matches that share an account keep
-   * their order, but one that pays for its gas may pass dust. Dust stands between the others, the first behind at most four.
+   * far as it waits; a new owner joins at the turn of the one that is furthest, so that a stream of new owners never
+   * starves one that waits. Matches that share an account keep their order, but one that pays for its gas may
+   * pass dust. Dust stands between the others, the first behind at most four.
    */
   next(waiting: readonly Match[], room: Room): Served<Match>
   /** They were settled: their owners have had a turn for each. */
@@ -137,11 +138,11 @@ function createClass<Match>(
     else own.push(place)
   }
   for (const owner of turns.keys()) if (!byOwner.has(owner)) turns.delete(owner)
-  const first = turns.size === 0 ? 0 : Math.min(...turns.values())
-  for (const owner of byOwner.keys()) if (!turns.has(owner)) turns.set(owner, first)
+  const furthest = Math.max(0, ...turns.values())
+  for (const owner of byOwner.keys()) if (!turns.has(owner)) turns.set(owner, furthest)
   /** By turn; of one turn, the owner whose match has waited longest. */
   const lines: OwnerLine<Match>[] = [...byOwner]
-    .map(([owner, own]) => ({ places: own, turn: turns.get(owner) ?? first }))
+    .map(([owner, own]) => ({ places: own, turn: turns.get(owner) ?? furthest }))
     .sort((a, b) => a.turn - b.turn)
 
   /** The first match that is free, of the owner whose turn it is; of several that of the oldest line. */

@@ -111,6 +111,23 @@ describe('the turns of settlements', () => {
     )
   })
 
+  it('come to every match of an owner, however many new owners arrive without end', () => {
+    const fair = order()
+    const wanted = times(50, (i) => match(`v${i}`, 'V', [1, 100 + i]))
+    // Each of these has one match at a time, and comes back a group after it was served.
+    const others = times(400, (i) => match(`o${i}`, `O${i}`, [1_000 + i, 2_000 + i]))
+    let waiting = [...wanted, ...others]
+    let returning: Match[] = []
+    for (let round = 0; round < 100; round += 1) {
+      const { group } = fair.next(waiting, ROOM)
+      fair.served(group)
+      const left = waiting.filter((one) => !group.includes(one))
+      waiting = [...left, ...returning]
+      returning = group.filter((one) => one.owner !== 'V').map((one) => ({ ...one }))
+    }
+    expect(names(waiting.filter(({ owner }) => owner === 'V'))).to.equal('')
+  })
+
   it('differ by one at most between owners that wait', () => {
     fc.assert(
       fc.property(
