@@ -10,9 +10,11 @@ interface CodeSigner {
   readonly owner: Address
 }
 
-/** Gas that was spent on a match that failed through this signer. */
-export interface Loss extends CodeSigner {
+/** Gas that was spent on a match that failed through a signer that is code. */
+export interface Loss {
   readonly gas: bigint
+  /** Absent where either of two may be to blame: then it counts in the total alone. */
+  readonly by?: CodeSigner
 }
 
 /** Gas that signers that are code have lost within the last hour. */
@@ -24,7 +26,7 @@ export interface LostGas {
   /** What was lost in all, also by those that are not kept. */
   total(): bigint
   /** Those of most, the most first. */
-  top(most: number): Loss[]
+  top(most: number): (CodeSigner & Pick<Loss, 'gas'>)[]
   /** Unix milliseconds from which on it counts: it is in memory, and begins anew with the process. */
   readonly sinceMs: number
 }
@@ -86,14 +88,14 @@ export function createLostGas({ budget, facts, nowMs = Date.now }: LostGasOption
     if (kept.size >= MAX_SIGNERS && least !== undefined) kept.delete(least.key)
   }
 
-  function count(loss: Loss): void {
-    const key = keyOf(loss)
+  function count({ gas, by }: Loss): void {
+    all.add(minute(), gas)
+    if (by === undefined) return
+    const key = keyOf(by)
     if (!kept.has(key) && kept.size >= MAX_SIGNERS) makeRoom()
-    const { signer, owner, gas } = loss
-    const one = kept.get(key) ?? { signer, owner, hour: new Hour() }
+    const one = kept.get(key) ?? { ...by, hour: new Hour() }
     kept.set(key, one)
     one.hour.add(minute(), gas)
-    all.add(minute(), gas)
   }
 
   return {
@@ -130,21 +132,32 @@ interface FailedMatch {
   readonly codeSigners?: readonly Address[]
 }
 
-/** What signers that are code have lost of the match's gas: equal parts of it, rounded up, for each side that is to blame. */
+/**
+ * What signers that are code have lost of the match's gas: equal parts of it, rounded up, for each side that is proven to be
+ * to blame. Without proof it is that of the only one; of two neither is charged, because the guilty one costs nothing to
+ * make anew, and could use up the budget of an honest one.
+ */
 export function lossesOf(
   { actions }: Pick<MatchCall, 'actions'>,
   { revert, gas, guilty, codeSigners = [] }: FailedMatch,
 ): Loss[] {
   if (revert === NOT_TRIED) return []
   const sides = blamedSides(guilty, revert).flatMap((at) => actions[at] ?? [])
-  const blamed = sides.filter(({ signer }) => codeSigners.includes(signer))
-  const share = blamed.length === 0 ? 0n : mulDivCeil(gas, 1n, BigInt(blamed.length))
-  return blamed.map(({ signer, owner }) => ({ signer, owner, gas: share }))
+  const [one, other] = sides.filter(({ signer }) => codeSigners.includes(signer)).map(signerOf)
+  if (one === undefined) return []
+  if (other === undefined || (one.signer === other.signer && one.owner === other.owner)) {
+    return [{ gas, by: one }]
+  }
+  if (guilty === undefined) return [{ gas }]
+  const half = mulDivCeil(gas, 1n, 2n)
+  return [one, other].map((by) => ({ gas: half, by }))
 }
+
+const signerOf = ({ signer, owner }: CodeSigner): CodeSigner => ({ signer, owner })
 
 const INVALID_SIGNATURE = 'OV_InvalidSignature'
 
-/** Where the chain does not show who is to blame, what only a signature may cause is blamed on both. */
+/** Where the chain does not show who is to blame, what only a signature may cause may be either's fault. */
 function blamedSides(guilty: Blame | undefined, revert: string): readonly number[] {
   const bySignature = [INVALID_SIGNATURE, OUT_OF_GAS, UNKNOWN_REVERT].includes(revert)
   if (guilty === undefined) return bySignature ? [0, 1] : []

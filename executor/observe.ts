@@ -17,7 +17,7 @@ export interface ExecutorFacts extends LaneFacts, JournalFacts {
   readonly faultFound: (market: string, revert: string, why: string | undefined) => void
   readonly faultGone: (market: string) => void
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
-  /** A match failed on the chain through a signer that is code, which has lost so much of its gas. */
+  /** A match failed on the chain through signers that are code; the one that is charged with the gas is named. */
   readonly gasLost: (settlementId: string, loss: Loss) => void
 }
 
@@ -56,9 +56,9 @@ export function observeExecutor(log: Logger): ExecutorFacts {
     faultGone: (market) => log.info({ market }, 'matches can be settled again'),
     unavailable: (settlementId, why, cause) =>
       log.warn({ settlement_id: settlementId, why, err: cause }, 'settlement not taken'),
-    gasLost: (settlementId, { signer, owner, gas }) =>
+    gasLost: (settlementId, { by, gas }) =>
       log.warn(
-        { settlement_id: settlementId, signer, owner, gas: String(gas) },
+        { settlement_id: settlementId, ...by, gas: String(gas) },
         'a signer that is code lost the gas of a match',
       ),
   }

@@ -26,7 +26,7 @@ describe('the gas that signers have lost', () => {
     lost = createLostGas({ budget: 100n, facts, nowMs: () => nowMs })
   })
   const lose = (n: number, gas: bigint, owner = OWNER) =>
-    lost.note(`m:${(settlements += 1)}`, [{ signer: of(n), owner, gas }])
+    lost.note(`m:${(settlements += 1)}`, [{ gas, by: { signer: of(n), owner } }])
 
   it('is counted by signer and owner, and over once it is the budget', () => {
     lose(1, 60n)
@@ -40,12 +40,17 @@ describe('the gas that signers have lost', () => {
   })
 
   it('is counted and told once for a settlement', () => {
-    const loss = { signer: of(1), owner: OWNER, gas: 60n }
+    const loss = { gas: 60n, by: { signer: of(1), owner: OWNER } }
     lost.note('m:1', [loss])
     lost.note('m:1', [loss])
     lost.note('m:2', [])
     expect(told).to.deep.equal([['m:1', loss]])
     expect(lost.total()).to.equal(60n)
+  })
+
+  it('is counted in all where no signer is charged with it', () => {
+    lost.note('m:1', [{ gas: 500n }])
+    expect([lost.total(), lost.top(5)]).to.deep.equal([500n, []])
   })
 
   it('is that of an hour, by the minute', () => {
@@ -84,7 +89,7 @@ describe('the gas that a failed match has cost its signers', () => {
     codeSigners: readonly Address[] = both,
   ) =>
     lossesOf({ actions }, { revert, gas: 101n, codeSigners, ...(guilty && { guilty }) }).map(
-      ({ signer, gas }) => [signer, gas] as const,
+      ({ by, gas }) => [by?.signer, gas] as const,
     )
 
   it('is that of each side that is to blame, if its signer is code', () => {
@@ -98,10 +103,15 @@ describe('the gas that a failed match has cost its signers', () => {
     expect(lossesBy('TM_FeeTooHigh', 'venue')).to.deep.equal([])
   })
 
-  it('is parted where only a signature can be the cause and no side is proven to be it', () => {
+  it('is that of the only code where a signature can be the cause and no side is proven to be it', () => {
     for (const revert of ['OV_InvalidSignature', 'out of gas', 'unknown']) {
-      expect(lossesBy(revert), revert).to.have.length(2)
+      expect(lossesBy(revert), revert).to.deep.equal([[undefined, 101n]])
       expect(lossesBy(revert, undefined, [MAKER])).to.deep.equal([[MAKER, 101n]])
+      const own = [TAKER, TAKER].map((signer) => ({ signer, owner: OWNER })) as never
+      const failed = { revert, gas: 101n, codeSigners: [TAKER] }
+      expect(lossesOf({ actions: own }, failed)).to.deep.equal([
+        { gas: 101n, by: { signer: TAKER, owner: OWNER } },
+      ])
     }
     expect(lossesBy('TM_FeeTooHigh')).to.deep.equal([])
     expect(lossesBy('not tried', 'both')).to.deep.equal([])
