@@ -13,14 +13,15 @@ interface Run<Match> {
 
 export interface Placed<Match> {
   readonly runs: readonly Run<Match>[]
-  /** What would need more runs of code, and what comes behind that. */
+  /** What would need more runs of code, or a second one of its key, and what comes behind that. */
   readonly held: readonly Match[]
 }
 
 /**
  * Splits matches into runs, to be sent in this order. Those of plain keys stand in front, and those that code has signed
  * follow in runs of their own, one for each `codeKey`, so that code that burns its gas does so behind all that does not
- * depend on it. Matches that share an account keep their order, so a run of plain keys may follow one of code. Pure.
+ * depend on it. Matches that share an account keep their order, so a run of plain keys may follow one of code, and a match
+ * of code that would have to follow another run is held rather than be in a second one of its key. Pure.
  */
 export function placeApart<Match>(
   matches: readonly Match[],
@@ -28,8 +29,9 @@ export function placeApart<Match>(
   maxCodeRuns: number,
 ): Placed<Match> {
   const runs: Run<Match>[] = []
+  const held = new Set<Match>()
+  const codeKeys = new Set<string | undefined>()
   let left = matches
-  let codeRuns = 0
   const take = (codeKey: string | undefined): void => {
     const { members, others } = takeRun(left, of, codeKey)
     left = others
@@ -38,12 +40,43 @@ export function placeApart<Match>(
   take(undefined)
   for (;;) {
     const [first] = left
-    if (first === undefined || codeRuns === maxCodeRuns) return { runs, held: left }
-    // Nothing stands in front of the first, so its run has a member, and the loop ends.
-    codeRuns += 1
-    take(of(first).codeKey)
-    take(undefined)
+    if (first === undefined || codeKeys.size === maxCodeRuns) {
+      const stays = new Set([...held, ...left])
+      return { runs, held: matches.filter((match) => stays.has(match)) }
+    }
+    // The first match has none before it, so each pass takes at least one and the loop ends.
+    const { codeKey } = of(first)
+    if (codeKeys.has(codeKey)) {
+      const parted = partBehind(left, 1, (match) => of(match).accountIds)
+      for (const match of parted.behind) held.add(match)
+      left = parted.others
+    } else {
+      codeKeys.add(codeKey)
+      take(codeKey)
+      take(undefined)
+    }
   }
+}
+
+/** The first of them with all that comes behind on their accounts, and the others. Pure. */
+export function partBehind<Match>(
+  matches: readonly Match[],
+  count: number,
+  accountIdsOf: (match: Match) => readonly bigint[],
+) {
+  const accounts = new Set<bigint>()
+  const behind: Match[] = []
+  const others: Match[] = []
+  for (const [i, match] of matches.entries()) {
+    const accountIds = accountIdsOf(match)
+    if (i >= count && !accountIds.some((id) => accounts.has(id))) {
+      others.push(match)
+      continue
+    }
+    behind.push(match)
+    for (const id of accountIds) accounts.add(id)
+  }
+  return { behind, others }
 }
 
 /** Those of this key behind which none of the others shares an account. */

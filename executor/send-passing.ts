@@ -5,6 +5,7 @@ import { assert } from '../core/assert.js'
 import { crash } from '../core/crash-point.js'
 import type { GasLoad, InFlightBook, InFlightMatch } from './in-flight.js'
 import type { ExecutorFacts } from './observe.js'
+import { partBehind } from './place-apart.js'
 import type {
   CodeGas,
   MatchPacker,
@@ -47,30 +48,35 @@ interface SendRequest {
 
 /**
  * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
- * When more wait behind the group, the last settlements are kept unless they fill a transaction, and so is what code has
- * signed beyond half a block of gas in flight, with all that comes behind it on its accounts. Does not yield. Throws
- * LaneFrozen, JournalUnwritable and SignerUnavailable.
+ * When more wait behind the group, the last settlements are kept unless they fill a transaction. Of what the same code has
+ * signed one transaction is sent: the rest was simulated behind it, where storage is warm, and would be first in its own.
+ * That is kept, and so is what code has signed beyond half a block of gas in flight, each with all that comes behind it on
+ * its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and SignerUnavailable.
  */
 export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
   const { passing, gas } = request
   const sent: InFlightMatch[] = []
   const kept: Passing[] = []
-  // What is behind code would wait for a further transaction with what is kept, so nothing is kept for that.
+  // Keeping matches back would delay those queued behind code by another transaction, so with code in the group none are kept.
   const moreWait = request.moreWait && passing.every(({ code }) => code === undefined)
   const mostCodeGas = gas.blockGasLimit / 2n
   let { codeGas } = request
   let unsent = passing
+  const keep = (count: number): void => {
+    const parted = partBehind(unsent, count, ({ queued }) => queued.settlement.accountIds)
+    kept.push(...parted.behind)
+    unsent = parted.others
+  }
   for (;;) {
     const [first] = unsent
     if (first === undefined) return { sent, kept, complete: true }
-    const packed = deps.packer.pack(runOf(unsent).map(simulatedOf))
+    const run = runOf(unsent)
+    const packed = deps.packer.pack(run.map(simulatedOf))
     if (moreWait && sent.length > 0 && !packed.isFull) return { sent, kept: unsent, complete: true }
     const included = unsent.slice(0, packed.count)
     const isOfCode = first.code !== undefined
     if (isOfCode && codeGas > 0n && codeGas + packed.gasLimit > mostCodeGas) {
-      const parted = withoutBehind(unsent, included.length)
-      kept.push(...parted.behind)
-      unsent = parted.others
+      keep(run.length)
       continue
     }
     const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
@@ -80,8 +86,10 @@ export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
       return { sent, kept: [], complete: false }
     }
     unsent = unsent.slice(packed.count)
-    if (isOfCode) codeGas += packed.gasLimit
     sent.push(...sendOne(deps, included, packed, gas))
+    if (!isOfCode) continue
+    codeGas += packed.gasLimit
+    keep(run.length - packed.count)
   }
 }
 
@@ -95,23 +103,6 @@ const simulatedOf = ({ queued, gas, code }: Passing): SimulatedMatch => ({
   ...{ match: queued.settlement, gas },
   ...(code && { code: { alone: code.alone } }),
 })
-
-/** The first of them with all that comes behind on their accounts, and the others. */
-function withoutBehind(unsent: readonly Passing[], count: number) {
-  const accounts = new Set<bigint>()
-  const behind: Passing[] = []
-  const others: Passing[] = []
-  for (const [i, one] of unsent.entries()) {
-    const { accountIds } = one.queued.settlement
-    if (i >= count && !accountIds.some((id) => accounts.has(id))) {
-      others.push(one)
-      continue
-    }
-    behind.push(one)
-    for (const id of accountIds) accounts.add(id)
-  }
-  return { behind, others }
-}
 
 function sendOne(
   { lane, book }: SendDeps,

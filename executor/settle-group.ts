@@ -113,6 +113,7 @@ function place(
 /**
  * The settlements that pass. Those that code has signed are simulated a second time as they will be sent, because in their
  * own transaction no other match has paid for the first access to storage: what a match uses there is up to twice as much.
+ * Of each signer only the first transaction is sent, and what its matches use does not depend on those simulated behind.
  */
 async function passingOf(
   { deps, head, codeKeys }: Round,

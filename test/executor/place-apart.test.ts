@@ -38,7 +38,7 @@ describe('the transactions of matches that code has signed', () => {
       match('c', [5, 6]),
       match('y', [4, 7], 'wallet'),
     ]
-    expect(place(matches)).to.deep.equal({ runs: ['c', 'x', 'ab', 'y'], held: '' })
+    expect(place(matches)).to.deep.equal({ runs: ['c', 'x', 'ab'], held: 'y' })
   })
 
   it('are so many at most, and what is behind the others is held with them', () => {
@@ -51,6 +51,18 @@ describe('the transactions of matches that code has signed', () => {
     ]
     expect(place(matches, 1)).to.deep.equal({ runs: ['c', 'x', 'b'], held: 'ya' })
     expect(place(matches, 0)).to.deep.equal({ runs: ['c'], held: 'xyab' })
+  })
+
+  it('are one of each key, so that none of them is first where it was not simulated', () => {
+    const matches = [
+      match('x', [1, 2], 'one'),
+      match('s', [1, 3], 'one,two'),
+      match('y', [1, 4], 'one'),
+      match('a', [4, 5]),
+      match('z', [6, 7], 'two'),
+      match('b', [3, 8]),
+    ]
+    expect(place(matches)).to.deep.equal({ runs: ['x', 's', 'b', 'z'], held: 'ya' })
   })
 
   const anyMatches = fc.array(
@@ -78,7 +90,9 @@ describe('the transactions of matches that code has signed', () => {
           expect(members).to.have.length.above(0)
           expect(new Set(members.map((one) => one.codeKey))).to.deep.equal(new Set([codeKey]))
         }
-        expect(runs.filter(({ codeKey }) => codeKey !== undefined)).to.have.length.at.most(most)
+        const keys = runs.flatMap(({ codeKey }) => codeKey ?? [])
+        expect(keys).to.have.length.at.most(most)
+        expect(new Set(keys).size).to.equal(keys.length)
       }),
     )
   })

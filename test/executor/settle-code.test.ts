@@ -97,6 +97,43 @@ describe('a group with matches that code has signed', () => {
     expect(await settle([signed('x', 1n, WALLET), signed('y', 2n, OTHER)])).to.deep.equal(['y'])
   })
 
+  /** The first match of a transaction pays for the first access to storage. */
+  const payByPlace = () => {
+    const { trial } = rig
+    rig.trial = (matches) => ({
+      ...trial(matches),
+      verdicts: matches.map((_, i) => ({ kind: 'passes', gas: i === 0 ? 20n : 10n })),
+    })
+  }
+  const firstsAlone = () => rig.sent.map(([first]) => first?.code?.alone)
+
+  it('sends one transaction of a signer, and the rest with a later group, each first as simulated', async () => {
+    payByPlace()
+    rig.maxPacked = 35
+    const ids = Array.from({ length: 40 }, (_, n) => n + 10)
+    const group = ids.map((n) => signed(`${n}`, BigInt(n), WALLET))
+    group.push(signed('behind', 49n, PLAIN), signed('other', 9n, OTHER))
+    const rest = [...ids.slice(35).map(String), 'behind']
+    expect(await settle(group)).to.deep.equal(rest)
+    expect(sent()).to.deep.equal([ids.slice(0, 35).join(''), 'other'])
+    expect(await settle(group.slice(35, 41))).to.deep.equal([])
+    expect(sent().slice(2)).to.deep.equal([ids.slice(35).join(''), 'behind'])
+    expect(firstsAlone()).to.deep.equal([20n, 20n, 20n, undefined])
+  })
+
+  it('sends what would be a second transaction of a signer with a later group', async () => {
+    payByPlace()
+    const shared = signed('s', 1n, WALLET)
+    const parties = [WALLET, OTHER].map((by) => ({ owner: by, signer: by, desired: 1n }))
+    const both = { ...shared, settlement: { ...shared.settlement, parties } }
+    const group = [signed('x', 1n, WALLET), both, signed('z', 1n, WALLET), signed('b', 1n, PLAIN)]
+    expect(await settle([...group, signed('o', 7n, OTHER)])).to.deep.equal(['z', 'b'])
+    expect(sent()).to.deep.equal(['x', 's', 'o'])
+    expect(await settle(group.slice(2))).to.deep.equal([])
+    expect(sent().slice(3)).to.deep.equal(['z', 'b'])
+    expect(firstsAlone()).to.deep.equal([20n, 20n, 20n, 20n, undefined])
+  })
+
   it('keeps nothing back for a fuller transaction', async () => {
     rig.maxPacked = 2
     const group = [
