@@ -62,7 +62,10 @@ export const TRIAL_POINTS_IN_SIMULATION = 1
 export const TRIALS_HOUR_MS = 3_600_000
 /** Live orders that an owner may have to place one more that such a window signs. */
 export const UNGROWN_ORDERS_MAX = 20
-/** After how long an order without room looks again: at least, and for each live order of the market that code has signed. */
+/**
+ * After how long an order without room looks again: at least, and for each live order of its owner if its window has grown, of
+ * the market that code has signed otherwise.
+ */
 export const SIGNER_POLL_MIN_MS = 1_000
 export const SIGNER_POLL_MS_PER_ORDER = 10
 /** How long a market is first held for a fault of the chain, and at most (decision P9). */

@@ -68,10 +68,10 @@ export function withoutRoom(
     const of = ofOrder(live)
     const isTrial = !hasGrown(windows, of)
     if (!hasRecord(windows, of) || (isTrial && !hasBudget(windows, nowMs))) {
-      return waiting(live, pollAt(state))
+      return waiting(live, pollAt(state, live))
     }
     if (!hasPlace(windows, of) || (isTrial && !mayTry(windows, of))) {
-      return { aside: live, hold: { reason: 'signer_waits', untilMs: pollAt(state) } }
+      return { aside: live, hold: { reason: 'signer_waits', untilMs: pollAt(state, live) } }
     }
   }
   return undefined
@@ -82,9 +82,15 @@ const waiting = (live: LiveOrder, untilMs: number): WithoutRoom =>
     ? { aside: live, cancelReason: 'signer_waits' }
     : { aside: live, hold: { reason: 'signer_waits', untilMs } }
 
-/** When an order looks again: all of them together at most a hundred times a second, however many are placed. */
-const pollAt = ({ nowMs, windows }: MatcherState): number =>
-  nowMs + Math.max(SIGNER_POLL_MIN_MS, SIGNER_POLL_MS_PER_ORDER * windows.orders)
+/**
+ * When an order looks again: those of one owner whose window has grown, and all others of the market together, at most a
+ * hundred times a second, however many are placed. So orders of strangers, which cost nothing, delay none that has paid.
+ */
+function pollAt({ nowMs, windows }: MatcherState, live: LiveOrder): number {
+  return hasGrown(windows, ofOrder(live))
+    ? nowMs + SIGNER_POLL_MIN_MS + SIGNER_POLL_MS_PER_ORDER * live.own.size
+    : nowMs + Math.max(SIGNER_POLL_MIN_MS, SIGNER_POLL_MS_PER_ORDER * windows.orders)
+}
 
 /** Takes the places of a match that is made. */
 export function takeRoom(

@@ -285,7 +285,7 @@ describe('orders that code has signed', () => {
     expect([state.windows.failed.size, state.windows.taken.size]).to.deep.equal([0, 0])
   })
 
-  it('look again a hundred times a second in all, however many there are', () => {
+  it('look again a hundred times a second in all, however many there are that have not paid', () => {
     const market = codeMarket()
     const { place, state } = market
     for (let no = 0; no < 400; no += 1) place(code(100 + no), 'sell', { price: 2 })
@@ -294,6 +294,17 @@ describe('orders that code has signed', () => {
     place(plain(2), 'buy', { size: 2 })
     expect(state.windows.orders).to.equal(402)
     expect(state.orders.get(waits)?.hold?.untilMs).to.equal(market.nowMs() + 4_020)
+  })
+
+  it('look again by the number of their own, not of those of strangers, once they have paid', () => {
+    const market = codeMarket()
+    const { place, state } = market
+    grow(market, code(1), 2)
+    for (let no = 0; no < 400; no += 1) place(code(100 + no), 'sell', { price: 2 })
+    const asks = [1, 2, 3, 4].map(() => place(code(1), 'sell').orderId)
+    place(plain(2), 'buy', { size: 4 })
+    const waits = state.orders.get(asks.at(-1) ?? '')
+    expect(waits?.hold?.untilMs).to.equal(market.nowMs() + 1_040)
   })
 })
 

@@ -85,6 +85,18 @@ function giveUp(it: NaiveOrder, untilMs: number): void {
   else naiveCancel(it, 'signer_waits')
 }
 
+/** Of all that code has signed together; one that has paid counts those of its owner. */
+function pollAfter(market: NaiveMarket, it: NaiveOrder): number {
+  const live = market.orders.filter((each) => isLive(each))
+  if (!isGrown(market, it)) {
+    return Math.max(1_000, 10 * live.filter((each) => isCode(market, each)).length)
+  }
+  return 1_000 + 10 * live.filter(({ order }) => order.owner === it.order.owner).length
+}
+
+const isLive = (it: NaiveOrder): boolean =>
+  it.pending > 0n || ['active', 'matching'].includes(naiveStatus(it))
+
 /** Takes the one of two orders out of the way for which there is no room; true when there is one. */
 export function lacksRoom(market: NaiveMarket, incoming: NaiveOrder, best: NaiveOrder): boolean {
   const flying = market.matches.filter(({ done, by }) => !done && by.length > 0)
@@ -96,7 +108,7 @@ export function lacksRoom(market: NaiveMarket, incoming: NaiveOrder, best: Naive
       by.some((one) => one.signer === signer && one.owner === owner),
     )
     const trials = flying.filter(({ by }) => by.some(({ isTrial }) => isTrial))
-    const pollMs = market.nowMs + 1_000
+    const pollMs = market.nowMs + pollAfter(market, it)
     if (!isGrown(market, it)) {
       const hour = Math.floor(market.nowMs / HOUR_MS)
       const lost = market.lost.filter(({ atMs }) => Math.floor(atMs / HOUR_MS) === hour)
@@ -223,9 +235,7 @@ export function isUntrusted(market: NaiveMarket, { order }: NaiveOrder, old?: Na
   if (!isCode(market, { order } as NaiveOrder) || sizeFor(market, order.signer, order.owner) > 1)
     return false
   const live = market.orders.filter(
-    (it) =>
-      it.order.owner === order.owner &&
-      (it.pending > 0n || (it !== old && ['active', 'matching'].includes(naiveStatus(it)))),
+    (it) => it.order.owner === order.owner && (it.pending > 0n || (it !== old && isLive(it))),
   )
   return live.length >= 20
 }
