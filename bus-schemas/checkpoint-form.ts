@@ -140,6 +140,7 @@ const codeWindow = struct<CodeWindow>({
   owner: address,
   credit: quoteE18,
   failures: whole,
+  proven: whole,
   failedAtMs: whole,
 })
 

@@ -25,8 +25,11 @@ export function checkWindows({ windows, matches, orders, nowMs }: MatcherState):
   assert(marked === windows.orders, `${windows.orders} orders by code, ${marked} are marked`)
   assert(failed.size + paid.size <= CODE_WINDOWS_MAX, 'there are too many windows')
   assert(signers.size <= CODE_WINDOWS_MAX, 'there are too many signers that failed')
-  for (const [key, { failures, credit }] of paid) {
-    assert(!failed.has(key) && failures === 0 && credit > 0n, `${key} is kept for nothing`)
+  for (const [key, { failures, proven, credit }] of paid) {
+    assert(!failed.has(key) && failures + proven === 0 && credit > 0n, `${key} is kept for nothing`)
+  }
+  for (const [key, { failures, proven }] of failed) {
+    assert(proven >= 0 && proven <= failures, `${key} has more proven failures than failures`)
   }
   checkAges([...failed.values()], nowMs)
   checkAges([...signers.values()], nowMs)

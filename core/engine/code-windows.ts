@@ -30,8 +30,10 @@ export interface WindowOf {
 export interface CodeWindow extends WindowOf {
   /** Fees that its matches have paid beyond their gas, less the gas of those that it has lost; never below 0. */
   readonly credit: QuoteE18
-  /** Failures that no paid match has taken back. */
+  /** Failures that closed it and that no paid match has taken back. */
   readonly failures: number
+  /** As many of them as were proven. */
+  readonly proven: number
   /** Market time of the last of them, unix milliseconds; 0 while there is none. */
   readonly failedAtMs: number
 }
@@ -218,8 +220,10 @@ function count({ inFlight }: CodeWindows, key: string, more: number): void {
  */
 export function credit(windows: CodeWindows, of: WindowOf, gained: QuoteE18, nowMs: number): void {
   const before = windowAt(windows, keyOf(of))
-  const kept = before ?? { ...only(of), ...NEVER_FAILED, credit: quoteE18(0n) }
-  put(windows, { ...takenBack(kept, nowMs), credit: quoteE18(kept.credit + gained) })
+  const kept = before ?? { ...only(of), ...NEVER_FAILED, proven: 0, credit: quoteE18(0n) }
+  const left = takenBack(kept, nowMs)
+  const proven = left === kept ? kept.proven : Math.max(kept.proven - 1, 0)
+  put(windows, { ...left, proven, credit: quoteE18(kept.credit + gained) })
   const signer = windows.signers.get(of.signer)
   if (signer === undefined) return
   const after = takenBack(signer, nowMs)
@@ -248,15 +252,21 @@ export function charge(windows: CodeWindows, of: WindowOf, lost: bigint): void {
   put(windows, { ...before, credit: quoteE18(before.credit > lost ? before.credit - lost : 0n) })
 }
 
+interface Closing {
+  readonly nowMs: number
+  readonly ofSignature: boolean
+  readonly isProven: boolean
+}
+
 /**
- * Closes the window, for all owners of its signer as well if the signature made the match fail; returns the failures that
- * count, 0 when it was closed already: what was in flight then says nothing new.
+ * Closes the window, for all owners of its signer as well if the signature made the match fail; returns it as it is now,
+ * undefined when it was closed already: what was in flight then says nothing new.
  */
 export function close(
   windows: CodeWindows,
   of: WindowOf,
-  { nowMs, ofSignature }: { readonly nowMs: number; readonly ofSignature: boolean },
-): number {
+  { nowMs, ofSignature, isProven }: Closing,
+): CodeWindow | undefined {
   const { failed, paid, signers } = windows
   if (ofSignature) {
     const before = signers.get(of.signer)
@@ -268,12 +278,18 @@ export function close(
   }
   const key = keyOf(of)
   const before = windowAt(windows, key)
-  if (nowMs < openAt(before)) return 0
+  if (nowMs < openAt(before)) return undefined
   failed.delete(key)
   paid.delete(key)
-  const failures = (before?.failures ?? 0) + 1
-  put(windows, { ...only(of), credit: before?.credit ?? quoteE18(0n), failures, failedAtMs: nowMs })
-  return failures
+  const closed: CodeWindow = {
+    ...only(of),
+    credit: before?.credit ?? quoteE18(0n),
+    failures: (before?.failures ?? 0) + 1,
+    proven: (before?.proven ?? 0) + (isProven ? 1 : 0),
+    failedAtMs: nowMs,
+  }
+  put(windows, closed)
+  return closed
 }
 
 /** Keeps what is known of a window; one that is fresh again is not kept. Of a full table the one paid for longest ago goes. */
@@ -299,7 +315,7 @@ export function forgetOldFailures(windows: CodeWindows, nowMs: number): void {
   const { failed, signers } = windows
   for (const window of failed.values()) {
     if (nowMs < window.failedAtMs + WINDOW_FORGOTTEN_MS) break
-    put(windows, { ...window, ...NEVER_FAILED })
+    put(windows, { ...window, ...NEVER_FAILED, proven: 0 })
   }
   for (const { signer, failedAtMs } of signers.values()) {
     if (nowMs < failedAtMs + WINDOW_FORGOTTEN_MS) break

@@ -49,7 +49,7 @@ export const WINDOW_GAS_RESERVE = 2n
 export const WINDOW_CLOSED_MS = 10_000
 export const WINDOW_CLOSED_FACTOR = 4
 export const WINDOW_CLOSED_MAX_MS = 86_400_000
-/** With this failure the live orders of the window end. */
+/** With this many that are proven the live orders of the window end. */
 export const WINDOW_FAILURES_MAX = 3
 /** After how long without another one failures are forgotten: a day or more after the window has opened again. */
 export const WINDOW_FORGOTTEN_MS = 2 * WINDOW_CLOSED_MAX_MS

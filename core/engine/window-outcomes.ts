@@ -61,7 +61,7 @@ export function noteSettled(
 
 /** A window that a failure has closed. */
 export interface Closed extends WindowOf {
-  /** Its live orders end: it was the third failure, and it is proven. */
+  /** Its live orders end: it was the third failure that is proven. */
   readonly endsOrders: boolean
 }
 
@@ -104,9 +104,9 @@ export function noteFailure(
   if (!isProven && outcome.signersRead !== true) return NOTHING
   const closed: Closed[] = []
   for (const of of causes) {
-    const failures = close(windows, of, { nowMs, ofSignature })
-    if (failures === 0) continue
-    closed.push({ ...of, endsOrders: isProven && failures >= WINDOW_FAILURES_MAX })
+    const window = close(windows, of, { nowMs, ofSignature, isProven })
+    if (window === undefined) continue
+    closed.push({ ...of, endsOrders: isProven && window.proven >= WINDOW_FAILURES_MAX })
   }
   return closed
 }

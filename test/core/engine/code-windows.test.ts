@@ -51,8 +51,9 @@ describe('a window', () => {
     const waits: number[] = []
     let nowMs = START_MS
     for (let times = 1; times <= 9; times += 1) {
-      expect(close(windows, of, { nowMs, ofSignature: false })).to.equal(times)
-      expect(close(windows, of, { nowMs, ofSignature: false }), 'while it is closed').to.equal(0)
+      const closing = { nowMs, ofSignature: false, isProven: true }
+      expect(close(windows, of, closing)).to.include({ failures: times, proven: times })
+      expect(close(windows, of, closing), 'while it is closed').to.equal(undefined)
       waits.push((closedUntilMs(windows, of) - nowMs) / 1_000)
       nowMs = closedUntilMs(windows, of)
     }
@@ -66,9 +67,9 @@ describe('a window', () => {
 
   it('is closed for all owners of a signer by its signature alone', () => {
     const windows = noCodeWindows()
-    close(windows, of, { nowMs: START_MS, ofSignature: false })
+    close(windows, of, { nowMs: START_MS, ofSignature: false, isProven: true })
     expect(closedUntilMs(windows, other)).to.equal(0)
-    close(windows, other, { nowMs: START_MS, ofSignature: true })
+    close(windows, other, { nowMs: START_MS, ofSignature: true, isProven: false })
     const third = { signer: address(1), owner: address(4) }
     expect(closedUntilMs(windows, third)).to.equal(START_MS + 10_000)
     forgetOldFailures(windows, START_MS + WINDOW_FORGOTTEN_MS)
@@ -77,7 +78,7 @@ describe('a window', () => {
 
   it('gets a failure back by what it has paid since it is open again', () => {
     const windows = noCodeWindows()
-    close(windows, of, { nowMs: START_MS, ofSignature: true })
+    close(windows, of, { nowMs: START_MS, ofSignature: true, isProven: false })
     credit(windows, of, quoteE18(5n), START_MS + 9_999)
     expect(windows.failed.get(keyOf(of))).to.include({ failures: 1, credit: 5n })
     credit(windows, of, quoteE18(5n), START_MS + 10_000)
@@ -85,10 +86,32 @@ describe('a window', () => {
     expect([windows.failed.size, windows.signers.size]).to.deep.equal([0, 0])
   })
 
+  it('counts what was proven of its failures, and a paid match takes one of those back as well', () => {
+    const windows = noCodeWindows()
+    let nowMs = START_MS
+    for (const [isProven, proven] of [
+      [false, 0],
+      [true, 1],
+      [false, 1],
+      [true, 2],
+    ] as const) {
+      expect(close(windows, of, { nowMs, ofSignature: false, isProven })).to.include({ proven })
+      nowMs = closedUntilMs(windows, of)
+    }
+    for (const [failures, proven] of [
+      [3, 1],
+      [2, 0],
+      [1, 0],
+    ]) {
+      credit(windows, of, quoteE18(1n), nowMs)
+      expect(windows.failed.get(keyOf(of))).to.include({ failures, proven })
+    }
+  })
+
   it('goes out of a full table only without failures, and a table full of failures holds newcomers', () => {
     const windows = noCodeWindows()
     const pair = (no: number) => ({ signer: address(no), owner: address(no) })
-    close(windows, of, { nowMs: START_MS, ofSignature: false })
+    close(windows, of, { nowMs: START_MS, ofSignature: false, isProven: true })
     for (let no = 10; no < CODE_WINDOWS_MAX + 20; no += 1) {
       credit(windows, pair(no), quoteE18(7n), START_MS)
     }
@@ -98,7 +121,7 @@ describe('a window', () => {
     expect(creditOf(windows, pair(CODE_WINDOWS_MAX + 19))).to.equal(7n)
     expect(hasRecord(windows, pair(5))).to.equal(true)
     for (let no = 10; no < CODE_WINDOWS_MAX + 20 && hasRecord(windows, pair(5)); no += 1) {
-      close(windows, pair(no), { nowMs: START_MS, ofSignature: false })
+      close(windows, pair(no), { nowMs: START_MS, ofSignature: false, isProven: true })
     }
     expect(hasRecord(windows, pair(5)), 'a newcomer').to.equal(false)
     expect(hasRecord(windows, of), 'one that is kept').to.equal(true)
@@ -256,6 +279,23 @@ describe('orders that code has signed', () => {
       market.tick(waitSec)
     }
     expect(state.orders.get(kept)).to.include({ gone: undefined, hold: undefined })
+  })
+
+  it('end with the third failure that is proven, not with the third of any kind', () => {
+    const market = codeMarket()
+    const { place, pending, fail, state, tick } = market
+    const kept = place(code(1), 'sell', { size: 9 }).orderId
+    const other = place(code(1), 'sell', { price: 5 }).orderId
+    const kinds = ['unclear', 'unclear', 'maker', 'maker', 'maker'] as const
+    for (const [no, guilty] of kinds.entries()) {
+      expect(state.orders.has(other), `after ${no}`).to.equal(true)
+      const { orderId } = place(code(1), 'sell', { size: 0.5, price: 0.9 })
+      place(plain(20 + no), 'buy', { fields: { timeInForce: 'IOC' } })
+      fail(pending()[0] ?? '', { guilty })
+      tick(10 * 4 ** no)
+      expect(state.orders.has(orderId), `${no}`).to.equal(no < 4)
+    }
+    expect([state.orders.has(kept), state.orders.has(other)]).to.deep.equal([false, false])
   })
 
   it('lose no trust where the other side, or the venue, is to blame', () => {

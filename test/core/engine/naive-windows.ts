@@ -28,6 +28,8 @@ export interface NaiveTrust {
   readonly owner?: string
   credit: bigint
   failures: number
+  /** How many of them were proven. */
+  proven: number
   failedAtMs: number
 }
 
@@ -41,10 +43,10 @@ const isCode = (market: NaiveMarket, { order }: NaiveOrder): boolean =>
 function trustOf(market: NaiveMarket, signer: string, owner?: string): NaiveTrust {
   const known = market.trust.find((it) => it.signer === signer && it.owner === owner)
   if (known !== undefined) {
-    if (market.nowMs >= known.failedAtMs + 2 * DAY_MS) known.failures = 0
+    if (market.nowMs >= known.failedAtMs + 2 * DAY_MS) known.failures = known.proven = 0
     return known
   }
-  const fresh = { signer, credit: 0n, failures: 0, failedAtMs: 0 }
+  const fresh = { signer, credit: 0n, failures: 0, proven: 0, failedAtMs: 0 }
   const it: NaiveTrust = owner === undefined ? fresh : { ...fresh, owner }
   market.trust.push(it)
   return it
@@ -160,7 +162,10 @@ export function trustGains(
     const trust = trustOf(market, signer, owner)
     trust.credit += (match.takerFee - gasCost) / BigInt(sides.length)
     for (const it of [trust, trustOf(market, signer)])
-      if (it.failures > 0 && market.nowMs >= endOf(it)) it.failures -= 1
+      if (it.failures > 0 && market.nowMs >= endOf(it)) {
+        it.failures -= 1
+        if (it.proven > 0) it.proven -= 1
+      }
   }
 }
 
@@ -207,8 +212,9 @@ export function trustLost(
     trust.credit = trust.credit > half ? trust.credit - half : 0n
     if (guilty === 'unclear' && signersRead === undefined) continue
     if (ofSignature) fail(market, trustOf(market, signer))
-    if (fail(market, trust))
-      closed.push({ signer, owner, ends: guilty !== 'unclear' && trust.failures >= 3 })
+    if (!fail(market, trust)) continue
+    if (guilty !== 'unclear') trust.proven += 1
+    closed.push({ signer, owner, ends: guilty !== 'unclear' && trust.proven >= 3 })
   }
   return closed
 }
