@@ -19,9 +19,9 @@ function simulator(...args: readonly string[]): Promise<{ code: number | null; s
 
 describe('simulator', function () {
   it('finds nothing in any of the first seeds, with all kinds of market at once', async () => {
-    const { code, said } = await simulator('--seed', '1', '--seeds', '40', '--steps', '60')
+    const { code, said } = await simulator('--seed', '1', '--seeds', '60', '--steps', '60')
     expect(code, said).to.equal(0)
-    expect(said).to.include('40 seeds, 0 with findings')
+    expect(said).to.include('60 seeds, 0 with findings')
     const fills = [...said.matchAll(/^\S+: (\d+) fills$/gm)].map(([, count]) => Number(count))
     expect(fills.length, said).to.equal(3)
     expect(Math.min(...fills), said).to.be.above(10)
