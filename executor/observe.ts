@@ -1,4 +1,5 @@
 import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
+import type { Hex } from '../core/action.js'
 import { observeJournal, type JournalFacts } from '../data/journal/published-journal.js'
 import type { Metrics } from '../runtime/metrics/metrics.js'
 import type { Logger } from '../runtime/process/log.js'
@@ -19,6 +20,8 @@ export interface ExecutorFacts extends LaneFacts, JournalFacts {
   readonly unavailable: (settlementId: string, why: string, cause?: unknown) => void
   /** A match failed on the chain through signers that are code; the one that is charged with the gas is named. */
   readonly gasLost: (settlementId: string, loss: Loss) => void
+  /** The node's receipt of a mined transaction has not the form of one, so its matches have no cost. */
+  readonly strangeReceipt: (hash: Hex) => void
 }
 
 interface SettlementNames {
@@ -61,6 +64,7 @@ export function observeExecutor(log: Logger): ExecutorFacts {
         { settlement_id: settlementId, ...by, gas: String(gas) },
         'a signer that is code lost the gas of a match',
       ),
+    strangeReceipt: (hash) => log.warn({ hash }, 'a receipt does not tell what its matches cost'),
   }
 }
 

@@ -181,7 +181,10 @@ async function startExecutor(
       ...{ client: createChainClient(rpcUrl, 'long'), deployment, markets, sender },
     }),
     readMark: createMarkReader(client, markets),
-    readGasUse: createGasUseReader(createChainClient(rpcUrl, 'long'), batchExecutor),
+    readGasUse: createGasUseReader({
+      ...{ client: createChainClient(rpcUrl, 'long'), batchExecutor },
+      onStrange: facts.strangeReceipt,
+    }),
     gasTokenPrice: options.gasTokenPrice ?? NO_QUOTE,
     lostGas,
     onVenueFault: faults.refused,

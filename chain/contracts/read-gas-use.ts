@@ -1,7 +1,10 @@
+import { BaseError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
+import { brokenIn } from '../../core/assert.js'
 import { mulDivCeil } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import type { ReceiptLog } from '../lane/lane-chain.js'
 import type { ChainClient } from '../reads/client.js'
 import { gasOfBatch, type MatchGas } from './simulate.js'
 
@@ -14,8 +17,9 @@ export interface GasUse {
 }
 
 /**
- * The share of the match with this fingerprint. Undefined when the node knows no such transaction; `unreadable`: it cannot
- * be asked now.
+ * The share of the match with this fingerprint. Undefined when the node does not show what transactions cost, or has not
+ * shown it of this one for half a minute; `unreadable`: it has not yet, or cannot be asked now. Rejects only when an
+ * invariant is broken.
  */
 export type ReadGasUse = (
   mined: Pick<Inclusion, 'hash'>,
@@ -29,68 +33,149 @@ interface TransactionGas {
   readonly matches: readonly MatchGas[]
 }
 
+/** viem's types lack what rollups add, and a node may answer anything. */
+interface ReceiptSchema {
+  readonly Parameters: readonly [hash: Hex]
+  readonly ReturnType: unknown
+}
+
 interface GasReceipt {
   readonly gasUsed: Hex
   readonly effectiveGasPrice: Hex
   /** What a rollup charges in wei for the transaction's data. */
   readonly l1Fee?: Hex | null
-  readonly logs: Parameters<typeof gasOfBatch>[0]
+  readonly logs: readonly ReceiptLog[]
 }
 
-/** viem's types lack what rollups add. */
-interface ReceiptSchema {
-  readonly Parameters: readonly [hash: Hex]
-  readonly ReturnType: GasReceipt | null
-}
+/**
+ * What the node says of a transaction. `strange`: its receipt tells no cost. `absent`: it answers without a receipt.
+ * `unsupported`: it never has one. `silent`: it does not answer.
+ */
+type Found = TransactionGas | 'strange' | 'absent' | 'unsupported' | 'silent'
 
 /** Transactions whose matches ask about at once: each match of a batch asks when the batch is mined. */
 const KEPT = 256
 
+/** Longer than nodes behind one address are apart: a mined transaction whose receipt is not there by then is lost to it. */
+const ASKED_FOR_MS = 30_000
+/** JSON-RPC: no such method; and of Ethereum's nodes: not supported. */
+const NO_METHOD = [-32_601, -32_004]
+
+export interface GasUseReaderDeps {
+  /** A `long` client. */
+  readonly client: Pick<ChainClient, 'request'>
+  readonly batchExecutor: Address | undefined
+  /** A receipt has a form that tells no cost. */
+  readonly onStrange: (hash: Hex) => void
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
+}
+
 /**
  * By what each match used of its batch, as the batch's events tell it: what the transaction itself costs is shared in the
- * same proportion, by equal parts where no match used any. A match without a batch bears its whole transaction. `client`
- * is a `long` client.
+ * same proportion, by equal parts where no match used any. A match without a batch bears its whole transaction.
  */
-export function createGasUseReader(
-  client: Pick<ChainClient, 'request'>,
-  batchExecutor: Address | undefined,
-): ReadGasUse {
-  const kept = new Map<Hex, Promise<TransactionGas | undefined>>()
+export function createGasUseReader(deps: GasUseReaderDeps): ReadGasUse {
+  const { client, batchExecutor, onStrange, elapsedMs = () => performance.now() } = deps
+  const kept = new Map<Hex, Promise<Found>>()
+  /** Since when the node answers without a receipt. */
+  const absent = new Map<Hex, number>()
 
-  async function read(hash: Hex): Promise<TransactionGas | undefined> {
-    const receipt = await client.request<ReceiptSchema>({
-      method: 'eth_getTransactionReceipt',
-      params: [hash],
-    })
-    if (receipt === null) return undefined
-    const { gasUsed, effectiveGasPrice, l1Fee, logs } = receipt
-    const gas = BigInt(gasUsed)
-    const wei = gas * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0)
-    return { gas, wei, matches: batchExecutor === undefined ? [] : gasOfBatch(logs, batchExecutor) }
+  async function read(hash: Hex): Promise<Found> {
+    const receipt = await receiptOf(client, hash)
+    if (typeof receipt === 'string') return receipt
+    const gas = gasOf(receipt, batchExecutor)
+    if (gas === undefined) onStrange(hash)
+    return gas ?? 'strange'
   }
 
-  function readOnce(hash: Hex): Promise<TransactionGas | undefined> {
+  function readOnce(hash: Hex): Promise<Found> {
     const known = kept.get(hash)
     if (known !== undefined) return known
     const reading = read(hash)
     kept.set(hash, reading)
-    const [oldest] = kept.keys()
-    if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest)
+    dropOldest(kept)
     // What was not read, or is not there yet, is read again by the next that asks.
     const forget = () => void (kept.get(hash) === reading && kept.delete(hash))
-    reading.then((found) => found ?? forget(), forget)
+    reading.then((found) => !(typeof found === 'object' || found === 'strange') && forget(), forget)
     return reading
   }
 
-  return async ({ hash }, fingerprint) => {
-    try {
-      const found = await readOnce(hash)
-      return found && shareOf(found, fingerprint)
-    } catch (error) {
-      // A node that answers with an error will not find it later either.
-      return rpcErrorOf(error) === undefined ? 'unreadable' : undefined
-    }
+  function isAwaited(hash: Hex): boolean {
+    const since = absent.get(hash) ?? elapsedMs()
+    absent.set(hash, since)
+    dropOldest(absent)
+    return elapsedMs() - since < ASKED_FOR_MS
   }
+
+  return async ({ hash }, fingerprint) => {
+    const found = await readOnce(hash)
+    if (found === 'silent') return 'unreadable'
+    if (found === 'absent') return isAwaited(hash) ? 'unreadable' : undefined
+    absent.delete(hash)
+    return typeof found === 'object' ? shareOf(found, fingerprint) : undefined
+  }
+}
+
+async function receiptOf(
+  client: GasUseReaderDeps['client'],
+  hash: Hex,
+): Promise<object | 'strange' | 'absent' | 'unsupported' | 'silent'> {
+  const method = 'eth_getTransactionReceipt'
+  try {
+    const receipt = await client.request<ReceiptSchema>({ method, params: [hash] })
+    if (receipt === null) return 'absent'
+    return typeof receipt === 'object' ? receipt : 'strange'
+  } catch (error) {
+    const broken = brokenIn(error)
+    if (broken !== undefined) throw broken
+    const answer = rpcErrorOf(error)
+    if (answer === undefined) return 'silent'
+    return NO_METHOD.includes(answer.code) ? 'unsupported' : 'absent'
+  }
+}
+
+function dropOldest(map: Map<Hex, unknown>): void {
+  const [oldest] = map.keys()
+  if (map.size > KEPT && oldest !== undefined) map.delete(oldest)
+}
+
+/** Undefined where the receipt has not the form of one. */
+function gasOf(receipt: object, batchExecutor: Address | undefined): TransactionGas | undefined {
+  if (!isReceipt(receipt)) return undefined
+  const { gasUsed, effectiveGasPrice, l1Fee, logs } = receipt
+  const gas = BigInt(gasUsed)
+  const wei = gas * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0)
+  if (batchExecutor === undefined) return { gas, wei, matches: [] }
+  try {
+    return { gas, wei, matches: gasOfBatch(logs, batchExecutor) }
+  } catch (error) {
+    // viem's error for data that are not those of the event.
+    if (error instanceof BaseError) return undefined
+    throw error
+  }
+}
+
+const isHex = (value: unknown): value is Hex =>
+  typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+const isQuantity = (value: unknown): value is Hex =>
+  typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+
+function isReceipt(value: object): value is GasReceipt {
+  const { gasUsed, effectiveGasPrice, l1Fee, logs } = value as Record<keyof GasReceipt, unknown>
+  return (
+    isQuantity(gasUsed) &&
+    isQuantity(effectiveGasPrice) &&
+    (l1Fee === undefined || l1Fee === null || isQuantity(l1Fee)) &&
+    Array.isArray(logs) &&
+    logs.every(isLog)
+  )
+}
+
+function isLog(value: unknown): value is ReceiptLog {
+  if (typeof value !== 'object' || value === null) return false
+  const { address, topics, data } = value as Record<keyof ReceiptLog, unknown>
+  return isHex(address) && Array.isArray(topics) && topics.every(isHex) && isHex(data)
 }
 
 function shareOf({ gas, wei, matches }: TransactionGas, fingerprint: Hex): GasUse {

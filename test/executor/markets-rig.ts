@@ -121,7 +121,10 @@ export class MarketsRig {
         return findGuilty(match, revert, at)
       },
       readMark: createMarkReader(this.client, markets),
-      readGasUse: createGasUseReader(this.client, batches ? AT.batchExecutor : undefined),
+      readGasUse: createGasUseReader({
+        ...{ client: this.client, batchExecutor: batches ? AT.batchExecutor : undefined },
+        onStrange: this.groups.facts.strangeReceipt,
+      }),
       gasTokenPrice: quoteE18(0n),
       lostGas: createLostGas({ budget: 3_000_000n, facts: this.groups.facts }),
       onVenueFault: (market, _, revert) => {

@@ -4,6 +4,7 @@ import { createGasUseReader, type ReadGasUse } from '../../../chain/contracts/re
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { fingerprintOf } from '../../../chain/signing/keys.js'
 import type { Hex } from '../../../core/action.js'
+import { InvariantBroken } from '../../../core/assert.js'
 import { matchTriedLog, SUCCESS } from '../../sim/batch-contract.js'
 import { AT } from '../../sim/chain-state.js'
 
@@ -15,6 +16,8 @@ const keyOf = (call: Hex): Hex => fingerprintOf(AT.matching, call)
 describe('the gas of a mined match', () => {
   let reads: number
   let receipt: object | null | Error
+  let nowMs: number
+  let strange: Hex[]
   let read: ReadGasUse
 
   beforeEach(() => {
@@ -24,7 +27,13 @@ describe('the gas of a mined match', () => {
       reads += 1
       return receipt instanceof Error ? Promise.reject(receipt) : Promise.resolve(receipt)
     }
-    read = createGasUseReader({ request } as unknown as ChainClient, AT.batchExecutor)
+    nowMs = 0
+    strange = []
+    read = createGasUseReader({
+      ...{ client: { request } as unknown as ChainClient, batchExecutor: AT.batchExecutor },
+      onStrange: (hash) => void strange.push(hash),
+      elapsedMs: () => nowMs,
+    })
   })
 
   function batchOf(used: readonly number[]) {
@@ -58,24 +67,67 @@ describe('the gas of a mined match', () => {
     expect(await useOf('0xaa', 2)).to.deep.equal({ gas: 2_000n, wei: 6_000n })
   })
 
-  it('is nothing of a transaction that the node does not have, and is read again', async () => {
-    receipt = null
-    expect(await useOf('0xaa')).to.equal(undefined)
-    receipt = batchOf([1])
-    expect(await useOf('0xaa')).to.deep.equal({ gas: 2_000n, wei: 6_000n })
-  })
+  const errorOf = (code: number, message: string) =>
+    new RpcRequestError({ url: 'http://node', body: {}, error: { code, message } })
 
-  it('is unreadable while the node does not answer, and undefined where it answers with an error', async () => {
+  it('is unreadable while the node does not answer', async () => {
     receipt = new Error('no connection')
     expect(await useOf('0xaa')).to.equal('unreadable')
-    receipt = new RpcRequestError({
-      ...{ url: 'http://node', body: {} },
-      error: { code: -32_000, message: 'pruned' },
-    })
-    expect(await useOf('0xaa')).to.equal(undefined)
+    nowMs += 3_600_000
+    expect(await useOf('0xaa')).to.equal('unreadable')
     receipt = batchOf([1])
     expect(await useOf('0xaa')).to.include({ gas: 2_000n })
   })
+
+  it('is asked for half a minute where the node answers without a receipt', async () => {
+    for (const answer of [null, errorOf(-32_005, 'limit exceeded')]) {
+      receipt = answer
+      expect(await useOf('0xaa')).to.equal('unreadable')
+      nowMs += 29_999
+      expect(await useOf('0xaa')).to.equal('unreadable')
+      nowMs += 1
+      expect(await useOf('0xaa')).to.equal(undefined)
+      expect(await useOf('0xaa', 2)).to.equal('unreadable')
+      receipt = batchOf([1])
+      for (const n of [1, 2]) expect(await useOf('0xaa', n)).to.include({ gas: 2_000n })
+      await keepOthers()
+    }
+  })
+
+  it('is nothing at once where the node has no receipts', async () => {
+    receipt = errorOf(-32_601, 'no such method')
+    expect(await useOf('0xaa')).to.equal(undefined)
+  })
+
+  it('is nothing of what is no receipt, which is told once', async () => {
+    const good = batchOf([1])
+    const [other, log] = good.logs
+    const odd: object[] = [
+      { ...good, gasUsed: undefined },
+      { ...good, effectiveGasPrice: '3' },
+      { ...good, l1Fee: '0x' },
+      { ...good, logs: null },
+      { ...good, logs: [other, null] },
+      { ...good, logs: [{ ...log, data: '0x12' }] },
+    ]
+    for (const [n, one] of odd.entries()) {
+      receipt = one
+      expect(await useOf('0xaa', n), `${n}`).to.equal(undefined)
+      expect(await useOf('0xbb', n), `${n}`).to.equal(undefined)
+    }
+    expect(strange).to.deep.equal(odd.map((_, n) => hashOf(n)))
+  })
+
+  it('lets a broken invariant through', async () => {
+    receipt = new Error('viem wraps it', { cause: new InvariantBroken('broken') })
+    const failed = await useOf('0xaa').catch((error: unknown) => error)
+    expect(failed).to.be.instanceOf(InvariantBroken)
+  })
+
+  /** So many that no earlier one is kept. */
+  const keepOthers = async () => {
+    for (let n = 1_000; n < 1_256; n += 1) await useOf('0xaa', n)
+  }
 
   it('keeps no more than 256 transactions', async () => {
     for (let n = 1; n <= 257; n += 1) await useOf('0xaa', n)
