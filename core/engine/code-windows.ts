@@ -147,15 +147,16 @@ export const hasPlace = (windows: CodeWindows, of: WindowOf): boolean =>
   (windows.inFlight.get(keyOf(of)) ?? 0) < sizeOf(windows, of)
 
 /**
- * Whether the failure of one more match of the window can be kept. A full table holds those that are not in it: to let one
- * go would open it again.
+ * Whether the failure of one more match of the window can be kept: of each that is kept already, also for what it has paid.
+ * A full table holds those that are not in it: to let one go would open it again.
  */
-export function hasRecord({ failed, signers, inFlight }: CodeWindows, of: WindowOf): boolean {
+export function hasRecord(windows: CodeWindows, of: WindowOf): boolean {
+  const { failed, signers, inFlight } = windows
+  if (windowAt(windows, keyOf(of)) !== undefined) return true
   // Each window in flight may fail.
   const isFull = ({ size }: { readonly size: number }) =>
     size + inFlight.size + 2 > CODE_WINDOWS_MAX
-  const isKept = failed.has(keyOf(of)) || !isFull(failed)
-  return isKept && (signers.has(of.signer) || !isFull(signers))
+  return !isFull(failed) && (signers.has(of.signer) || !isFull(signers))
 }
 
 /** Whether a match of a window that has not grown may be made: one of each owner, and a few of the market. */
@@ -260,7 +261,8 @@ interface Closing {
 
 /**
  * Closes the window, for all owners of its signer as well if the signature made the match fail; returns it as it is now,
- * undefined when it was closed already: what was in flight then says nothing new.
+ * undefined when it was closed already: what was in flight then says nothing new. A full table remembers no closing of what is
+ * not in it: only of keys that turned code in flight, which took no place (`hasRecord`), are there ever so many.
  */
 export function close(
   windows: CodeWindows,
@@ -270,7 +272,7 @@ export function close(
   const { failed, paid, signers } = windows
   if (ofSignature) {
     const before = signers.get(of.signer)
-    if (nowMs >= openAt(before)) {
+    if (nowMs >= openAt(before) && (before !== undefined || signers.size < CODE_WINDOWS_MAX)) {
       signers.delete(of.signer)
       const failures = (before?.failures ?? 0) + 1
       signers.set(of.signer, { signer: of.signer, failures, failedAtMs: nowMs })
@@ -279,6 +281,7 @@ export function close(
   const key = keyOf(of)
   const before = windowAt(windows, key)
   if (nowMs < openAt(before)) return undefined
+  if (before === undefined && failed.size >= CODE_WINDOWS_MAX) return undefined
   failed.delete(key)
   paid.delete(key)
   const closed: CodeWindow = {

@@ -121,11 +121,20 @@ describe('a window', () => {
     expect(creditOf(windows, pair(CODE_WINDOWS_MAX + 19))).to.equal(7n)
     expect(hasRecord(windows, pair(5))).to.equal(true)
     for (let no = 10; no < CODE_WINDOWS_MAX + 20 && hasRecord(windows, pair(5)); no += 1) {
-      close(windows, pair(no), { nowMs: START_MS, ofSignature: false, isProven: true })
+      close(windows, pair(no), { nowMs: START_MS, ofSignature: true, isProven: false })
     }
     expect(hasRecord(windows, pair(5)), 'a newcomer').to.equal(false)
     expect(hasRecord(windows, of), 'one that is kept').to.equal(true)
+    expect(hasRecord(windows, pair(CODE_WINDOWS_MAX + 19)), 'one that has paid').to.equal(true)
     expect(windows.failed.size + windows.paid.size).to.equal(CODE_WINDOWS_MAX)
+    // Keys that turn code while their match is in flight have asked nothing.
+    for (let no = 100_000; no < 100_010; no += 1) {
+      close(windows, pair(no), { nowMs: START_MS, ofSignature: true, isProven: true })
+    }
+    const { failed, paid, signers } = windows
+    expect([failed.size, paid.size]).to.deep.equal([CODE_WINDOWS_MAX, 0])
+    expect(signers.size).to.equal(CODE_WINDOWS_MAX)
+    expect(closedUntilMs(windows, of), 'still closed').to.equal(START_MS + 10_000)
     forgetOldFailures(windows, START_MS + WINDOW_FORGOTTEN_MS)
     expect(hasRecord(windows, pair(5))).to.equal(true)
   })
