@@ -120,7 +120,7 @@ export const creditOf = (windows: CodeWindows, of: WindowOf): QuoteE18 =>
 
 /**
  * How many matches the window may have in flight: one, and one more for each time that its credit covers the gas of a match
- * twice, rounded down. One alone while no gas cost was told.
+ * four times, rounded down. One alone while no gas cost was told.
  */
 export function sizeOf(windows: CodeWindows, of: WindowOf): number {
   const { gasCost } = windows.trials

@@ -43,8 +43,11 @@ export const CODE_SIGNERS_MAX = 65_536
 export const CODE_WINDOWS_MAX = 65_536
 /** Matches that a window may have in flight at most. */
 export const WINDOW_SIZE_MAX = 1_000
-/** Credit that stands for one more match in flight, in gas costs of a match: what gas costs may have doubled meanwhile. */
-export const WINDOW_GAS_RESERVE = 2n
+/**
+ * Credit that stands for one more match in flight, in gas costs of the match that settled last: one that code has signed travels
+ * alone and may cost about three times as much, and gas may get dearer meanwhile.
+ */
+export const WINDOW_GAS_RESERVE = 4n
 /** How long a window is closed after its first failure, by how much longer after each further one, and how long at most. */
 export const WINDOW_CLOSED_MS = 10_000
 export const WINDOW_CLOSED_FACTOR = 4

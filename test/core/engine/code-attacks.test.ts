@@ -209,7 +209,7 @@ describe('attacks of signers that are code', () => {
     expect(state.windows.failed.size).to.equal(0)
   })
 
-  it('gas that doubles between the trades that paid and those that are lost is covered', () => {
+  it('gas that costs four times as much between the trades that paid and those that are lost is covered', () => {
     const market = codeMarket()
     const { place, pending, settle, fail, state, windowOf } = market
     for (let no = 0; no < 20; no += 1) {
@@ -221,8 +221,8 @@ describe('attacks of signers that are code', () => {
     for (let no = 0; no < size + 5; no += 1) place(plain(9), 'buy')
     for (let no = 0; no < size + 5; no += 1) place(code(1), 'sell')
     expect(pending()).to.have.length(size)
-    const doubled = quoteE18(2n * GAS)
-    expect(doubled * BigInt(size) <= market.paid() + doubled).to.equal(true)
+    const dearer = quoteE18(4n * GAS)
+    expect(dearer * BigInt(size) <= market.paid() + dearer).to.equal(true)
     for (const id of pending()) fail(id)
     expect(creditOf(state.windows, windowOf(code(1)).of)).to.equal(
       market.paid() - GAS * BigInt(size),

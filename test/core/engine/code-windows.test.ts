@@ -30,12 +30,12 @@ const of = { signer: address(1), owner: address(2) }
 const other = { signer: address(1), owner: address(3) }
 
 describe('a window', () => {
-  it('has a place for each two gas costs that it has paid for, and one more', () => {
+  it('has a place for each four gas costs that it has paid for, and one more', () => {
     const windows = noCodeWindows()
     expect(sizeOf(windows, of)).to.equal(1)
     credit(windows, of, quoteE18(E18), START_MS)
     expect(sizeOf(windows, of), 'no gas cost was told').to.equal(1)
-    noteGasCost(windows, quoteE18(E18 / 4n))
+    noteGasCost(windows, quoteE18(E18 / 8n))
     expect(sizeOf(windows, of)).to.equal(3)
     charge(windows, of, 1n)
     expect(sizeOf(windows, of)).to.equal(2)
@@ -174,7 +174,9 @@ describe('orders that code has signed', () => {
     market.tick(1)
     expect(pending(), 'the next one').to.have.length(1)
     settle(pending()[0] ?? '')
-    // Two fees of 0.0025 less two gas costs of 0.001 are 0.003: one more place for each 0.002.
+    market.tick(1)
+    settle(pending()[0] ?? '')
+    // Three fees of 0.0025 less three gas costs of 0.001 are 0.0045: one more place for each 0.004.
     expect(windowOf(code(1)).size).to.equal(2)
   })
 

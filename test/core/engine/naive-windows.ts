@@ -62,8 +62,8 @@ const shutUntil = (market: NaiveMarket, { order }: NaiveOrder): number =>
 function sizeFor(market: NaiveMarket, signer: string, owner: string): number {
   if (market.gasCost === 0n) return 1
   let size = 1
-  for (let left = trustOf(market, signer, owner).credit; left >= 2n * market.gasCost;) {
-    left -= 2n * market.gasCost
+  for (let left = trustOf(market, signer, owner).credit; left >= 4n * market.gasCost;) {
+    left -= 4n * market.gasCost
     if (size < 1_000) size += 1
   }
   return size
