@@ -59,7 +59,7 @@ export interface CodeTrials {
   readonly gasCost: QuoteE18
   /** The hour of market time that `points` are of, counted from 1970. */
   readonly hour: number
-  /** What windows that have not grown have lost in that hour: TRIAL_POINTS_PER_HOUR at most. */
+  /** What windows that have not grown have lost in that hour: TRIAL_POINTS_PER_HOUR at most, and what keys lost that turned code in flight. */
   readonly points: number
 }
 
@@ -67,7 +67,7 @@ export interface CodeTrials {
 export interface CodeWindows {
   /** Those with failures, by signer and owner, the one that failed longest ago first. */
   readonly failed: Map<string, CodeWindow>
-  /** Those with credit and without failures, the one that was paid for longest ago first. */
+  /** Those with credit and without failures, the one that changed longest ago first. */
   readonly paid: Map<string, CodeWindow>
   /** The signer that failed longest ago first. */
   readonly signers: Map<Address, FailedSigner>
@@ -83,7 +83,7 @@ export interface CodeWindows {
 }
 
 /** What of the windows does not follow from the rest. */
-export interface KeptWindows {
+interface KeptWindows {
   readonly windows: Iterable<CodeWindow>
   readonly signers: Iterable<FailedSigner>
   readonly taken: Iterable<WindowsOfMatch>
@@ -142,7 +142,7 @@ const openAt = (kept: Pick<CodeWindow, 'failures' | 'failedAtMs'> | undefined): 
 export const closedUntilMs = (windows: CodeWindows, of: WindowOf): number =>
   Math.max(openAt(windows.failed.get(keyOf(of))), openAt(windows.signers.get(of.signer)))
 
-/** Whether the window has a match less in flight than it may. */
+/** Whether the window may have one more match in flight. */
 export const hasPlace = (windows: CodeWindows, of: WindowOf): boolean =>
   (windows.inFlight.get(keyOf(of)) ?? 0) < sizeOf(windows, of)
 
@@ -295,7 +295,10 @@ export function close(
   return closed
 }
 
-/** Keeps what is known of a window; one that is fresh again is not kept. Of a full table the one paid for longest ago goes. */
+/**
+ * Keeps what is known of a window; one that is fresh again is not kept. A full table drops the row that changed longest ago, of
+ * those without failures.
+ */
 function put({ failed, paid }: CodeWindows, window: CodeWindow): void {
   const key = keyOf(window)
   if (window.failures > 0) {

@@ -76,7 +76,8 @@ export const isImmediate = ({ order }: LiveOrder): boolean => order.timeInForce 
 
 /**
  * Cancels what is left of an IOC or FOK order that has just met the book: nothing of it rests or waits. A sweep that goes
- * on by ContinueOrder goes on, and so does an IOC order that waits for its signer's other matches. The reason is that of its hold, if it has one. Emits nothing.
+ * on by ContinueOrder goes on; an IOC order that waits for room in its signer's window goes on too. The reason is that of its
+ * hold, if it has one. Emits nothing.
  */
 export function endImmediate(step: Step, live: LiveOrder): void {
   const { hold, order } = live

@@ -60,7 +60,7 @@ export function noteSettled(
 }
 
 /** A window that a failure has closed. */
-export interface Closed extends WindowOf {
+interface Closed extends WindowOf {
   /** Its live orders end: it was the third failure that is proven. */
   readonly endsOrders: boolean
 }
@@ -70,9 +70,9 @@ const NOTHING: readonly Closed[] = []
 /**
  * A match has failed. A side that is code is closed if it is to blame, and its signature made the match fail or the match was
  * mined; also without proof, if its signature alone can have been the cause: the other signer is known to have been a plain key
- * there. It pays the gas that was lost from its credit. Without proof between two sides that are code none is closed: each pays
- * half of the gas, as far as the other can pay as much, so that no one loses by it more than it costs the other. Orders end only
- * by proof.
+ * there. It pays the gas that was lost from its credit, also where nothing is known of the other signer and none is closed: else
+ * the gas at risk had no bound. Without proof between two sides that are code none is closed: each pays half of the gas, as far
+ * as the other can pay as much, so that no one loses by it more than it costs the other. Orders end only by proof.
  */
 export function noteFailure(
   state: MatcherState,

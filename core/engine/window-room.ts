@@ -20,7 +20,7 @@ import type { MatcherState } from './state.js'
 // Whether the windows of two crossing orders have room for their match (code-windows.ts).
 
 /** The order that has to wait, hidden or cancelled. */
-export type WithoutRoom =
+type WithoutRoom =
   | { readonly aside: LiveOrder; readonly hold: Hold }
   | { readonly aside: LiveOrder; readonly cancelReason: EndReason }
 
@@ -84,7 +84,7 @@ const waiting = (live: LiveOrder, untilMs: number): WithoutRoom =>
 
 /**
  * When an order looks again: those of one owner whose window has grown, and all others of the market together, at most a
- * hundred times a second, however many are placed. So orders of strangers, which cost nothing, delay none that has paid.
+ * hundred times a second, however many are placed. So orders of other owners, which cost nothing, delay none that has paid.
  */
 function pollAt({ nowMs, windows }: MatcherState, live: LiveOrder): number {
   return hasGrown(windows, ofOrder(live))

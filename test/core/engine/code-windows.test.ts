@@ -347,7 +347,7 @@ describe('orders that code has signed', () => {
     expect(state.orders.get(waits)?.hold?.untilMs).to.equal(market.nowMs() + 4_020)
   })
 
-  it('look again by the number of their own, not of those of strangers, once they have paid', () => {
+  it('look again by the number of their own, not of those of other owners, once they have paid', () => {
     const market = codeMarket()
     const { place, state } = market
     grow(market, code(1), 2)
