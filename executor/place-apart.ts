@@ -11,9 +11,16 @@ interface Run<Match> {
   readonly members: readonly Match[]
 }
 
+/** How many runs of code there may be. */
+export interface RunLimits {
+  readonly maxCodeRuns: number
+  /** Whether each `codeKey` has one at most. */
+  readonly onePerKey: boolean
+}
+
 export interface Placed<Match> {
   readonly runs: readonly Run<Match>[]
-  /** What would need more runs of code, or a second one of its key, and what comes behind that. */
+  /** What would need more runs of code than there may be, and what comes behind that. */
   readonly held: readonly Match[]
 }
 
@@ -21,17 +28,18 @@ export interface Placed<Match> {
  * Splits matches into runs, to be sent in this order. Those of plain keys stand in front, and those that code has signed
  * follow in runs of their own, one for each `codeKey`, so that code that burns its gas does so behind all that does not
  * depend on it. Matches that share an account keep their order, so a run of plain keys may follow one of code, and a match
- * of code that would have to follow another run is held rather than be in a second one of its key. Pure.
+ * of code that would have to follow another run is in a second one of its key, or held. Pure.
  */
 export function placeApart<Match>(
   matches: readonly Match[],
   of: (match: Match) => Placement,
-  maxCodeRuns: number,
+  { maxCodeRuns, onePerKey }: RunLimits,
 ): Placed<Match> {
   const runs: Run<Match>[] = []
   const held = new Set<Match>()
   const codeKeys = new Set<string | undefined>()
   let left = matches
+  let codeRuns = 0
   const take = (codeKey: string | undefined): void => {
     const { members, others } = takeRun(left, of, codeKey)
     left = others
@@ -40,17 +48,18 @@ export function placeApart<Match>(
   take(undefined)
   for (;;) {
     const [first] = left
-    if (first === undefined || codeKeys.size === maxCodeRuns) {
+    if (first === undefined || codeRuns === maxCodeRuns) {
       const stays = new Set([...held, ...left])
       return { runs, held: matches.filter((match) => stays.has(match)) }
     }
     // The first match has none before it, so each pass takes at least one and the loop ends.
     const { codeKey } = of(first)
-    if (codeKeys.has(codeKey)) {
+    if (onePerKey && codeKeys.has(codeKey)) {
       const parted = partBehind(left, 1, (match) => of(match).accountIds)
       for (const match of parted.behind) held.add(match)
       left = parted.others
     } else {
+      codeRuns += 1
       codeKeys.add(codeKey)
       take(codeKey)
       take(undefined)

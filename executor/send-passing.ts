@@ -49,8 +49,8 @@ interface SendRequest {
 /**
  * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
  * When more wait behind the group, the last settlements are kept unless they fill a transaction. Of what the same code has
- * signed one transaction is sent: the rest was simulated behind it, where storage is warm, and would be first in its own.
- * That is kept, and so is what code has signed beyond half a block of gas in flight, each with all that comes behind it on
+ * signed one transaction is sent, unless each match is simulated by itself: the rest was simulated behind it, where storage
+ * is warm, and would be first in its own. That is kept, and so is what code has signed beyond half a block of gas in flight, each with all that comes behind it on
  * its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and SignerUnavailable.
  */
 export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
@@ -76,7 +76,7 @@ export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
     const included = unsent.slice(0, packed.count)
     const isOfCode = first.code !== undefined
     if (isOfCode && codeGas > 0n && codeGas + packed.gasLimit > mostCodeGas) {
-      keep(run.length)
+      keep(deps.packer.maxAhead > 0 ? run.length : included.length)
       continue
     }
     const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
@@ -89,7 +89,7 @@ export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
     sent.push(...sendOne(deps, included, packed, gas))
     if (!isOfCode) continue
     codeGas += packed.gasLimit
-    keep(run.length - packed.count)
+    if (deps.packer.maxAhead > 0) keep(run.length - packed.count)
   }
 }
 

@@ -104,7 +104,10 @@ function place(
       accountIds: queued.settlement.accountIds,
       codeKey: codeKeys.get(queued),
     }),
-    Math.max(0, MAX_CODE_TRANSACTIONS - codeTransactions),
+    {
+      maxCodeRuns: Math.max(0, MAX_CODE_TRANSACTIONS - codeTransactions),
+      onePerKey: deps.packer.maxAhead > 0,
+    },
   )
   for (const queued of held) again.add(queued)
   return runs.flatMap(({ members }) => members)
@@ -113,7 +116,7 @@ function place(
 /**
  * The settlements that pass. Those that code has signed are simulated a second time as they will be sent, because in their
  * own transaction no other match has paid for the first access to storage: what a match uses there is up to twice as much.
- * Of each signer only the first transaction is sent, and what its matches use does not depend on those simulated behind.
+ * Of several in one simulation only the first transaction is sent: what its matches use does not depend on those behind.
  */
 async function passingOf(
   { deps, head, codeKeys }: Round,

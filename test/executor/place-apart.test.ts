@@ -10,8 +10,8 @@ const match = (name: string, accounts: readonly number[], codeKey?: string): Mat
   ...{ name, codeKey },
   accountIds: accounts.map(BigInt),
 })
-const place = (matches: readonly Match[], most = 8) => {
-  const { runs, held } = placeApart(matches, (one) => one, most)
+const place = (matches: readonly Match[], most = 8, onePerKey = true) => {
+  const { runs, held } = placeApart(matches, (one) => one, { maxCodeRuns: most, onePerKey })
   return {
     runs: runs.map(({ members }) => members.map(({ name }) => name).join('')),
     held: held.map(({ name }) => name).join(''),
@@ -63,6 +63,8 @@ describe('the transactions of matches that code has signed', () => {
       match('b', [3, 8]),
     ]
     expect(place(matches)).to.deep.equal({ runs: ['x', 's', 'b', 'z'], held: 'ya' })
+    const several = { runs: ['x', 's', 'b', 'y', 'a', 'z'], held: '' }
+    expect(place(matches, 8, false)).to.deep.equal(several)
   })
 
   const anyMatches = fc.array(
@@ -75,25 +77,30 @@ describe('the transactions of matches that code has signed', () => {
 
   it('keep the order of each account, lose no match and mix no keys', () => {
     fc.assert(
-      fc.property(anyMatches, fc.integer({ min: 0, max: 10 }), (drawn, most) => {
-        const matches = drawn.map(({ accounts, key }, i) => match(`${i}`, accounts, key))
-        const { runs, held } = placeApart(matches, (one) => one, most)
-        const placed = [...runs.flatMap(({ members }) => members), ...held]
-        expect(matches.filter((one) => !placed.includes(one))).to.deep.equal([])
-        expect(placed).to.have.length(matches.length)
-        for (let id = 1n; id <= 9n; id += 1n) {
-          const of = (all: readonly Match[]) =>
-            all.filter(({ accountIds }) => accountIds.includes(id))
-          expect(of(placed)).to.deep.equal(of(matches))
-        }
-        for (const { codeKey, members } of runs) {
-          expect(members).to.have.length.above(0)
-          expect(new Set(members.map((one) => one.codeKey))).to.deep.equal(new Set([codeKey]))
-        }
-        const keys = runs.flatMap(({ codeKey }) => codeKey ?? [])
-        expect(keys).to.have.length.at.most(most)
-        expect(new Set(keys).size).to.equal(keys.length)
-      }),
+      fc.property(
+        anyMatches,
+        fc.integer({ min: 0, max: 10 }),
+        fc.boolean(),
+        (drawn, most, onePerKey) => {
+          const matches = drawn.map(({ accounts, key }, i) => match(`${i}`, accounts, key))
+          const { runs, held } = placeApart(matches, (one) => one, { maxCodeRuns: most, onePerKey })
+          const placed = [...runs.flatMap(({ members }) => members), ...held]
+          expect(matches.filter((one) => !placed.includes(one))).to.deep.equal([])
+          expect(placed).to.have.length(matches.length)
+          for (let id = 1n; id <= 9n; id += 1n) {
+            const of = (all: readonly Match[]) =>
+              all.filter(({ accountIds }) => accountIds.includes(id))
+            expect(of(placed)).to.deep.equal(of(matches))
+          }
+          for (const { codeKey, members } of runs) {
+            expect(members).to.have.length.above(0)
+            expect(new Set(members.map((one) => one.codeKey))).to.deep.equal(new Set([codeKey]))
+          }
+          const keys = runs.flatMap(({ codeKey }) => codeKey ?? [])
+          expect(keys).to.have.length.at.most(most)
+          if (onePerKey) expect(new Set(keys).size).to.equal(keys.length)
+        },
+      ),
     )
   })
 })

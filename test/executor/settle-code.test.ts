@@ -37,8 +37,8 @@ describe('a group with matches that code has signed', () => {
     },
     deferrals: 0,
   })
-  const settle = async (group: readonly QueuedSettlement[], moreWait = false) => {
-    const again = await settleGroup(rig.deps(3), HEAD, group, moreWait)
+  const settle = async (group: readonly QueuedSettlement[], moreWait = false, ahead = 3) => {
+    const again = await settleGroup(rig.deps(ahead), HEAD, group, moreWait)
     return again.map(({ settlement }) => settlement.intentId)
   }
   const sent = () => rig.sent.map((all) => all.map(({ match: { call } }) => call.slice(2)).join(''))
@@ -132,6 +132,13 @@ describe('a group with matches that code has signed', () => {
     expect(await settle(group.slice(2))).to.deep.equal([])
     expect(sent().slice(3)).to.deep.equal(['z', 'b'])
     expect(firstsAlone()).to.deep.equal([20n, 20n, 20n, 20n, undefined])
+  })
+
+  it('sends all of a signer where each match is simulated by itself', async () => {
+    rig.maxPacked = 1
+    const group = [signed('x', 1n, WALLET), signed('y', 2n, WALLET), signed('b', 2n, PLAIN)]
+    expect(await settle(group, false, 0)).to.deep.equal([])
+    expect(sent()).to.deep.equal(['x', 'y', 'b'])
   })
 
   it('keeps nothing back for a fuller transaction', async () => {
