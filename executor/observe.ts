@@ -21,7 +21,7 @@ export interface ExecutorFacts extends LaneFacts, JournalFacts {
   /** A match failed on the chain through signers that are code; the one that is charged with the gas is named. */
   readonly gasLost: (settlementId: string, loss: Loss) => void
   /** The node's receipt of a mined transaction has not the form of one, so its matches have no cost. */
-  readonly strangeReceipt: (hash: Hex) => void
+  readonly unreadableReceipt: (hash: Hex) => void
 }
 
 interface SettlementNames {
@@ -64,7 +64,8 @@ export function observeExecutor(log: Logger): ExecutorFacts {
         { settlement_id: settlementId, ...by, gas: String(gas) },
         'a signer that is code lost the gas of a match',
       ),
-    strangeReceipt: (hash) => log.warn({ hash }, 'a receipt does not tell what its matches cost'),
+    unreadableReceipt: (hash) =>
+      log.warn({ hash }, 'a receipt does not tell what its matches cost'),
   }
 }
 

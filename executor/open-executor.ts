@@ -183,7 +183,7 @@ async function startExecutor(
     readMark: createMarkReader(client, markets),
     readGasUse: createGasUseReader({
       ...{ client: createChainClient(rpcUrl, 'long'), batchExecutor },
-      onStrange: facts.strangeReceipt,
+      onUnreadable: facts.unreadableReceipt,
     }),
     gasTokenPrice: options.gasTokenPrice ?? NO_QUOTE,
     lostGas,

@@ -66,7 +66,7 @@ export interface GasUseReaderDeps {
   readonly client: Pick<ChainClient, 'request'>
   readonly batchExecutor: Address | undefined
   /** A receipt has a form that tells no cost. */
-  readonly onStrange: (hash: Hex) => void
+  readonly onUnreadable: (hash: Hex) => void
   /** Monotonic milliseconds. */
   readonly elapsedMs?: () => number
 }
@@ -76,7 +76,7 @@ export interface GasUseReaderDeps {
  * same proportion, by equal parts where no match used any. A match without a batch bears its whole transaction.
  */
 export function createGasUseReader(deps: GasUseReaderDeps): ReadGasUse {
-  const { client, batchExecutor, onStrange, elapsedMs = () => performance.now() } = deps
+  const { client, batchExecutor, onUnreadable, elapsedMs = () => performance.now() } = deps
   const kept = new Map<Hex, Promise<Found>>()
   /** Since when the node answers without a receipt. */
   const absent = new Map<Hex, number>()
@@ -85,7 +85,7 @@ export function createGasUseReader(deps: GasUseReaderDeps): ReadGasUse {
     const receipt = await receiptOf(client, hash)
     if (typeof receipt === 'string') return receipt
     const gas = gasOf(receipt, batchExecutor)
-    if (gas === undefined) onStrange(hash)
+    if (gas === undefined) onUnreadable(hash)
     return gas ?? 'strange'
   }
 

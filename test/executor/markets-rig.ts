@@ -123,7 +123,7 @@ export class MarketsRig {
       readMark: createMarkReader(this.client, markets),
       readGasUse: createGasUseReader({
         ...{ client: this.client, batchExecutor: batches ? AT.batchExecutor : undefined },
-        onStrange: this.groups.facts.strangeReceipt,
+        onUnreadable: this.groups.facts.unreadableReceipt,
       }),
       gasTokenPrice: quoteE18(0n),
       lostGas: createLostGas({ budget: 3_000_000n, facts: this.groups.facts }),

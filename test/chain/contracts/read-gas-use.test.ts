@@ -31,7 +31,7 @@ describe('the gas of a mined match', () => {
     strange = []
     read = createGasUseReader({
       ...{ client: { request } as unknown as ChainClient, batchExecutor: AT.batchExecutor },
-      onStrange: (hash) => void strange.push(hash),
+      onUnreadable: (hash) => void strange.push(hash),
       elapsedMs: () => nowMs,
     })
   })
