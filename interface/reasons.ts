@@ -28,7 +28,7 @@ export const holdReasons = {
   signer_waits: {
     means:
       'Code has signed the order, and what its signer and owner may have in flight is used up, or they wait after a match that its signature made fail.',
-    ends: 'It looks again every second, or every ten milliseconds times the live orders of the market that code has signed if that is longer; after a failure it returns when the wait is over, 10 seconds at first and at most a day. An IOC order is cancelled for such a wait.',
+    ends: 'It looks again after a second and ten milliseconds for each live order of its owner if its signer and owner may have more than one match in flight, else after ten milliseconds for each live order of the market that code has signed, at least a second; after a failure it returns when the wait is over, 10 seconds at first and at most a day. An IOC order is cancelled for such a wait.',
   },
   expiring: {
     means:
@@ -118,7 +118,7 @@ export const cancelReasons = {
   },
   signer_unreliable: {
     means:
-      'Code has signed the order, and the signature of its signer and owner has made matches fail three times.',
+      'Code has signed the order, and the signature of its signer and owner has made matches fail three times, each proven.',
     ends: 'See that the contract answers isValidSignature in a block as it does in a call, and place another order; it waits hidden until their wait is over.',
   },
   settlement_refused: {
