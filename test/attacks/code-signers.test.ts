@@ -203,7 +203,7 @@ describe('signers that are code', function () {
       const first = await stage.place(sweeper, { ...ask, side: 'buy', amount: '0.0004' })
       await eventually(async () => (await stage.record(first)).open_amount === '0')
       const behind = await stage.place(taker, { ...PAYING, side: 'buy' })
-      await eventually(async () => (await stage.record(behind)).open_amount === '0')
+      await eventually(() => isSent(behind))
       return { sweep: first, honest: behind }
     })
     const { txHash: own } = await stage.filledIn(honest)
@@ -211,6 +211,13 @@ describe('signers that are code', function () {
     expect(ahead).to.be.within(0, DUST / 2)
     await stage.until(sweep, 'filled')
   })
+
+  /** Whether a transaction that waits for a block has the order. */
+  async function isSent({ signature }: OrderRecord): Promise<boolean> {
+    const { pending } = await stage.chain.getTxpoolContent()
+    const transactions = Object.values(pending).flatMap((byNonce) => Object.values(byNonce))
+    return transactions.some(({ input }) => input.includes(signature.slice(2)))
+  }
 
   /** A proxy whose code asks a handler, which asks it back for its owner's signature. */
   async function safeLike(): Promise<Party> {
