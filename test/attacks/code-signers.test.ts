@@ -21,10 +21,6 @@ const REFUSES_MATCHES: Hex = `0x620927c05a10600a57005b${SAYS_YES}`
 
 /** What a lost match of one maker costs at most: its simulated gas, a quarter more, and its transaction. */
 const LOST_GAS_MAX = 900_000
-/** Orders of the smallest size, and how many of them are placed at once. */
-const [DUST, AT_ONCE] = [400, 20]
-/** Gas limit of a block, in which a sixth of them fit. */
-const SMALL_BLOCK_GAS = 30_000_000n
 const SMALLEST = '0.000001'
 /** Of a second each, until an honest trade is settled. */
 const BLOCKS_OF_A_TRADE = 10
@@ -190,34 +186,6 @@ describe('signers that are code', function () {
     })
     for (const order of later) await stage.until(order, 'filled')
   })
-
-  it('leave an honest trade its turn beside a sweep of four hundred orders of the smallest size', async () => {
-    await stage.chain.setBlockGasLimit({ gasLimit: SMALL_BLOCK_GAS })
-    const [seller, sweeper, maker] = [stage.plain(1), stage.plain(5), stage.plain(0)]
-    const ask = { side: 'sell', price: '0.0019', amount: SMALLEST } as const
-    for (let i = 0; i < DUST; i += AT_ONCE)
-      await Promise.all(Array.from({ length: AT_ONCE }, () => stage.place(seller, ask)))
-    await stage.place(maker, { ...PAYING, side: 'sell' })
-    const from = await stage.chain.getBlockNumber()
-    const { sweep, honest } = await stage.betweenBlocks(async () => {
-      const first = await stage.place(sweeper, { ...ask, side: 'buy', amount: '0.0004' })
-      await eventually(async () => (await stage.record(first)).open_amount === '0')
-      const behind = await stage.place(taker, { ...PAYING, side: 'buy' })
-      await eventually(() => isSent(behind))
-      return { sweep: first, honest: behind }
-    })
-    const { txHash: own } = await stage.filledIn(honest)
-    const ahead = (await stage.minedSince(from)).findIndex(({ txHash }) => txHash === own)
-    expect(ahead).to.be.within(0, DUST / 2)
-    await stage.until(sweep, 'filled')
-  })
-
-  /** Whether a transaction that waits for a block has the order. */
-  async function isSent({ signature }: OrderRecord): Promise<boolean> {
-    const { pending } = await stage.chain.getTxpoolContent()
-    const transactions = Object.values(pending).flatMap((byNonce) => Object.values(byNonce))
-    return transactions.some(({ input }) => input.includes(signature.slice(2)))
-  }
 
   /** A proxy whose code asks a handler, which asks it back for its owner's signature. */
   async function safeLike(): Promise<Party> {
