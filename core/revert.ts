@@ -1,5 +1,7 @@
 /** What a match or a transfer is refused with when the chain gives no name of an error, as journals and records have it. */
 
+/** Name of the venue's own refusal of a match whose signer is code and has lost its gas of the hour. */
+export const GAS_LOST = 'CodeGasLost'
 /** A call to an address without code, malformed calldata, or a bare `revert()`. */
 export const EMPTY_REVERT = 'empty revert'
 export const OUT_OF_GAS = 'out of gas'

@@ -17,7 +17,7 @@ import type { Blame } from '../core/contracts/claims.js'
 import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
 import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
-import { NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
+import { GAS_LOST, NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import { lossesOf, type LostGas } from './lost-gas.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
@@ -252,17 +252,23 @@ function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> 
   }
 }
 
-/** Nothing is sent for a signer that is code and has lost its gas of the hour. */
+/**
+ * Nothing is sent for a signer that is code and has lost its gas of the hour: the match is refused, so that the other side does
+ * not wait with it.
+ */
 function begin(
   executing: Executing,
   request: Request,
   attempt: SettlementAttempt,
 ): Promise<ExecuteAnswer> | ExecuteAnswer {
-  const over = request.payload.match.actions.find((action) => executing.lostGas.over(action))
-  if (over === undefined) return follow(executing, request, submit(executing, request, attempt))
-  const { signer, owner } = over
-  const why = `the code that signs as ${signer} for ${owner} has lost its gas of the hour`
-  return unavailable(executing, request.id, why)
+  const [taker, ...makers] = request.payload.match.actions
+  const isTaker = taker !== undefined && executing.lostGas.over(taker)
+  const isMaker = makers.some((action) => executing.lostGas.over(action))
+  if (!isTaker && !isMaker) return follow(executing, request, submit(executing, request, attempt))
+  executing.journal.recordRefusal(attempt.intentId, request.fingerprint, GAS_LOST)
+  executing.facts.refused(attempt.intentId, GAS_LOST)
+  const guilty = isTaker && isMaker ? 'both' : isTaker ? 'taker' : 'maker'
+  return { kind: 'refused', revert: GAS_LOST, guilty }
 }
 
 function submit(executing: Executing, request: Request, { intentId }: SettlementAttempt): Running {

@@ -327,7 +327,7 @@ describe('a request to settle', () => {
     expect(await execute()).not.to.have.property('gasCost')
   })
 
-  it('waits once code that signs it has lost its gas of the hour', async () => {
+  it('is refused once code that signs it has lost its gas of the hour', async () => {
     codeSigners = [FROM]
     guilty = 'taker'
     result = reverted(1, 'OV_InvalidSignature')
@@ -336,11 +336,11 @@ describe('a request to settle', () => {
     expect(lostGas.total()).to.equal(99n)
     use = { gas: 1n, wei: 1n }
     await execute('m:2')
-    const why = `the code that signs as ${FROM} for ${FROM} has lost its gas of the hour`
-    expect(await execute('m:3')).to.deep.equal({ kind: 'unavailable', why })
+    expect(await execute('m:3')).to.include({ kind: 'refused', revert: 'CodeGasLost' })
     expect(submitted).to.have.length(2)
     nowMs += 3_600_000
-    expect((await execute('m:3')).kind).to.equal('mined')
+    expect((await execute('m:3')).kind, 'for good').to.equal('refused')
+    expect((await execute('m:4')).kind).to.equal('mined')
   })
 
   it('goes again under a nonce of its own once the batch that did not try it is final', async () => {
