@@ -92,15 +92,15 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   const answer = refused === undefined ? applyOne(step, logged.command) : refuse(step, logged)
   const { changes, continueOrderIds } = step
   const moreIsDue = timeIsDue || state.reviews.size > 0 || isReopening(state) || isCancelling(state)
-  const applied: AppliedCommand =
-    refused === undefined
-      ? { changes, moreIsDue, continueOrderIds }
-      : { changes, moreIsDue, continueOrderIds, refused }
-  if (step.restated) {
-    const terms = termsOf(state)
-    return answer === undefined ? { ...applied, terms } : { ...applied, answer, terms }
+  if (refused !== undefined || step.restated) {
+    const rare = { ...(refused !== undefined && { refused }), ...(answer && { answer }) }
+    const restated = step.restated && { terms: termsOf(state) }
+    return { changes, moreIsDue, continueOrderIds, ...rare, ...restated }
   }
-  return answer === undefined ? applied : { ...applied, answer }
+  // Written out, because spreading costs every command.
+  return answer === undefined
+    ? { changes, moreIsDue, continueOrderIds }
+    : { changes, moreIsDue, continueOrderIds, answer }
 }
 
 /** A log of an earlier version holds none, and goes on as before. */

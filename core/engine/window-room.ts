@@ -7,6 +7,7 @@ import {
   keyOf,
   mayTry,
   takePlaces,
+  type WindowOf,
 } from './code-windows.js'
 import { isByCode } from './code-signers.js'
 import type { EndReason } from './change.js'
@@ -25,22 +26,29 @@ type WithoutRoom =
   | { readonly aside: LiveOrder; readonly cancelReason: EndReason }
 
 const NONE: readonly LiveOrder[] = []
+const NO_WINDOWS: readonly WindowOf[] = []
 
 /** Those of two orders whose window counts: none for nearly all matches. */
 export function codeSides(state: MatcherState, one: LiveOrder, other: LiveOrder) {
-  const [isOne, isOther] = [isByCode(state, one), isByCode(state, other)]
+  const isOne = isByCode(state, one)
+  const isOther = isByCode(state, other)
   if ((!isOne && !isOther) || state.engineVersion < CODE_HAS_WINDOWS) return NONE
   return [...(isOne ? [one] : []), ...(isOther ? [other] : [])]
 }
 
 /** The same with orders of one signer and owner once: they have one window. */
-export function windowsOf(state: MatcherState, one: LiveOrder, other: LiveOrder) {
+export function windowsOf(
+  state: MatcherState,
+  one: LiveOrder,
+  other: LiveOrder,
+): readonly WindowOf[] {
   const sides = codeSides(state, one, other)
+  if (sides.length === 0) return NO_WINDOWS
   const isOne = sides.length === 2 && keyOf(ofOrder(one)) === keyOf(ofOrder(other))
   return (isOne ? sides.slice(1) : sides).map(ofOrder)
 }
 
-export const ofOrder = ({ owner, order }: LiveOrder) => ({ signer: order.signer, owner })
+export const ofOrder = ({ owner, order }: LiveOrder): WindowOf => ({ signer: order.signer, owner })
 
 /**
  * Why the order may match nothing, whatever it meets: its window is closed. It is hidden until that ends; an IOC or FOK order
