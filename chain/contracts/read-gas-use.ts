@@ -56,6 +56,10 @@ type Found = TransactionGas | 'strange' | 'absent' | 'unsupported' | 'silent'
 /** Transactions whose matches ask about at once: each match of a batch asks when the batch is mined. */
 const KEPT = 256
 
+/** Beyond every chain: a receipt with more tells no cost, since what is computed from it enters the market's log. */
+const MOST_GAS = 2n ** 40n
+const MOST_WEI = 2n ** 128n
+
 /** Longer than nodes behind one address are apart: a mined transaction whose receipt is not there by then is lost to it. */
 const ASKED_FOR_MS = 30_000
 /** JSON-RPC: no such method; and of Ethereum's nodes: not supported. */
@@ -140,12 +144,13 @@ function dropOldest(map: Map<Hex, unknown>): void {
   if (map.size > KEPT && oldest !== undefined) map.delete(oldest)
 }
 
-/** Undefined where the receipt has not the form of one. */
+/** Undefined where the receipt has not the form of one, or tells more than a transaction can cost. */
 function gasOf(receipt: object, batchExecutor: Address | undefined): TransactionGas | undefined {
   if (!isReceipt(receipt)) return undefined
   const { gasUsed, effectiveGasPrice, l1Fee, logs } = receipt
   const gas = BigInt(gasUsed)
   const wei = gas * BigInt(effectiveGasPrice) + BigInt(l1Fee ?? 0)
+  if (gas > MOST_GAS || wei > MOST_WEI) return undefined
   if (batchExecutor === undefined) return { gas, wei, matches: [] }
   try {
     return { gas, wei, matches: gasOfBatch(logs, batchExecutor) }

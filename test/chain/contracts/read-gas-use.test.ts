@@ -106,6 +106,10 @@ describe('the gas of a mined match', () => {
       { ...good, gasUsed: undefined },
       { ...good, effectiveGasPrice: '3' },
       { ...good, l1Fee: '0x' },
+      // More than a log could hold of it.
+      { ...good, gasUsed: `0x${'f'.repeat(64)}` },
+      { ...good, effectiveGasPrice: `0x${'f'.repeat(64)}` },
+      { ...good, l1Fee: `0x${'f'.repeat(64)}` },
       { ...good, logs: null },
       { ...good, logs: [other, null] },
       { ...good, logs: [{ ...log, data: '0x12' }] },
