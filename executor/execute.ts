@@ -42,11 +42,7 @@ export type ExecuteAnswer =
       readonly gasCost?: QuoteE18
     }
   /** The simulation reverted. Nothing was sent, and nothing will be sent under this key. */
-  | (RefusedSettlement & {
-      readonly guilty?: Blame
-      readonly codeSigners?: readonly Address[]
-      readonly isSpentElsewhere?: true
-    })
+  | RefusedAnswer
   /**
    * A node accepted the transaction. It is not mined yet, or its batch is mined, not final and did not try the match.
    */
@@ -57,6 +53,12 @@ export type ExecuteAnswer =
   | { readonly kind: 'unavailable'; readonly why: string }
   /** The key was used for another match. */
   | { readonly kind: 'mismatch' }
+
+type RefusedAnswer = RefusedSettlement & {
+  readonly guilty?: Blame
+  readonly codeSigners?: readonly Address[]
+  readonly isSpentElsewhere?: true
+}
 
 export interface ExecuteDeps {
   readonly matching: Address
@@ -108,10 +110,10 @@ interface Executing extends ExecuteDeps {
   /** By settlement id: closes the gap between the look-up and the journal. Bounded by the queue. */
   readonly running: Map<string, Running>
   /** By intent, oldest first: what a refusal knows beside its journaled name. */
-  readonly refusals: Map<string, RefusedSettlement>
+  readonly refusals: Map<string, RefusedAnswer>
 }
 
-/** Most refusals that are remembered; who asks again asks soon, and a node forgets the state behind them too. */
+/** Most refusals that are remembered: a caller that asks again asks soon, and a node forgets the state behind them too. */
 const MAX_REFUSALS = 10_000
 
 /** Concurrent requests with the same key share one submission. */
@@ -268,7 +270,9 @@ function begin(
   executing.journal.recordRefusal(attempt.intentId, request.fingerprint, GAS_LOST)
   executing.facts.refused(attempt.intentId, GAS_LOST)
   const guilty = isTaker && isMaker ? 'both' : isTaker ? 'taker' : 'maker'
-  return { kind: 'refused', revert: GAS_LOST, guilty }
+  const refused: RefusedAnswer = { kind: 'refused', revert: GAS_LOST, guilty }
+  rememberRefusal(executing, attempt.intentId, refused)
+  return refused
 }
 
 function submit(executing: Executing, request: Request, { intentId }: SettlementAttempt): Running {
@@ -287,11 +291,7 @@ function submit(executing: Executing, request: Request, { intentId }: Settlement
   return running
 }
 
-function rememberRefusal(
-  { refusals }: Executing,
-  intentId: string,
-  refused: RefusedSettlement,
-): void {
+function rememberRefusal({ refusals }: Executing, intentId: string, refused: RefusedAnswer): void {
   refusals.set(intentId, refused)
   for (const oldest of refusals.keys()) {
     if (refusals.size <= MAX_REFUSALS) return

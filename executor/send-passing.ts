@@ -50,8 +50,9 @@ interface SendRequest {
  * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
  * When more wait behind the group, the last settlements are kept unless they fill a transaction. Of what the same code has
  * signed one transaction is sent, unless each match is simulated by itself: the rest was simulated behind it, where storage
- * is warm, and would be first in its own. That is kept, and so is what code has signed beyond half a block of gas in flight, each with all that comes behind it on
- * its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and SignerUnavailable.
+ * is warm, and would be first in its own. That rest is kept, and so is what code has signed beyond half a block of gas in
+ * flight, each with all that comes behind it on its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and
+ * SignerUnavailable.
  */
 export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
   const { passing, gas } = request

@@ -112,7 +112,8 @@ export const revertName = z
       'Name of the error with which the chain refused the call. Without a declared error: `Error` (its text is ' +
       '`detail.message`), `Panic` (`detail.code`), `EmptyRevert` (no data), `OutOfGas`, `UnknownRevert` (an error that ' +
       'is not known, with `detail.selector`, or none that a node states), `NotTried` (its batch had too little gas ' +
-      'left), `NotCarriedOut` (no transaction carried it out).',
+      'left), `NotCarriedOut` (no transaction carried it out), `CodeGasLost` (a signer that is code has lost its gas ' +
+      'of the hour; the venue sends nothing of it).',
     examples: ['WERC_CannotBeNegative'],
   })
 

@@ -37,7 +37,7 @@ export async function acceptForeign(tracking: Tracking, hash: Hex): Promise<Acce
   const { frozen } = tracking
   if (frozen === undefined) return { kind: 'not_frozen' }
   if (frozen.by.hash !== hash) return { kind: 'another', frozen }
-  // Who asks again before the answer gets the same one.
+  // A caller that asks again before the answer gets the same one.
   tracking.accepting ??= accept(tracking, frozen).finally(() => {
     tracking.accepting = undefined
   })
