@@ -98,18 +98,20 @@ function place(
   group: readonly QueuedSettlement[],
 ): readonly QueuedSettlement[] {
   const { codeTransactions } = deps.book.gasAfter(head.count)
+  const maxCodeRuns = Math.max(0, MAX_CODE_TRANSACTIONS - codeTransactions)
   const { runs, held } = placeApart(
     group,
     (queued) => ({
       accountIds: queued.settlement.accountIds,
       codeKey: codeKeys.get(queued),
     }),
-    {
-      maxCodeRuns: Math.max(0, MAX_CODE_TRANSACTIONS - codeTransactions),
-      onePerKey: deps.packer.maxAhead > 0,
-    },
+    { maxCodeRuns, onePerKey: deps.packer.maxAhead > 0 },
   )
-  for (const queued of held) again.add(queued)
+  for (const queued of held) {
+    again.add(queued)
+    // Until one in flight is mined it would only take the place of another in each group.
+    if (maxCodeRuns === 0) queued.waitsFor = head.count
+  }
   return runs.flatMap(({ members }) => members)
 }
 

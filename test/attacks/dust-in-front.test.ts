@@ -67,7 +67,7 @@ describe('dust in front of an honest trade', function () {
     return executeBody({ taker, makers: [maker] })
   }
 
-  it(`of ${DUST} settlements delays one of the same maker by a block or two`, async () => {
+  it(`of ${DUST} settlements delays one of the same maker by a few blocks`, async () => {
     const dust: object[] = []
     for (let i = 0; i < DUST; i += 1) dust.push(await bodyOf(DUST_AMOUNT))
     const honest = await bodyOf(100_000n * ONE)
@@ -92,7 +92,7 @@ describe('dust in front of an honest trade', function () {
     }
     await Promise.all(all)
     expect(new Set(settled.map((one) => one.split(' ')[1]))).to.deep.equal(new Set(['success']))
-    expect(honestAfter).to.be.at.most(2)
+    expect(honestAfter).to.be.at.most(4)
     expect(blocks).to.be.at.least(8)
   })
 })

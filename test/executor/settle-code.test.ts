@@ -84,6 +84,15 @@ describe('a group with matches that code has signed', () => {
     expect(sent()).to.deep.equal(['a', ...'01234'])
   })
 
+  it('leaves the next groups to others while as many are in flight', async () => {
+    const { book } = rig.deps(3)
+    for (let n = 0; n < 8; n += 1) book.add(HEAD.count + n, [], { gasLimit: 1n, isOfCode: true })
+    const group = [signed('x', 1n, WALLET), signed('a', 2n, PLAIN)]
+    expect(await settle(group)).to.deep.equal(['x'])
+    expect(sent()).to.deep.equal(['a'])
+    expect(group.map(({ waitsFor }) => waitsFor)).to.deep.equal([HEAD.count, undefined])
+  })
+
   it('has half a block of their gas in flight, with what is behind it on its accounts', async () => {
     // A block holds 1000, and each transaction takes 5.
     rig.deps(3).book.add(HEAD.count, [], { gasLimit: 493n, isOfCode: true })
