@@ -232,7 +232,11 @@ function conclude(round: Round, { chosen, verdicts, passing, gas }: Simulated): 
   const moreWait = round.moreWait || verdicts.some(({ kind }) => kind === 'untried')
   const { codeGas } = round.deps.book.gasAfter(round.head.count)
   const { sent, kept, complete } = sendPassing(round.deps, { passing, gas, moreWait, codeGas })
-  for (const { queued } of kept) round.again.add(queued)
+  for (const { queued, code } of kept) {
+    round.again.add(queued)
+    // As what was held, where some of code was in flight before.
+    if (code !== undefined && codeGas > 0n) queued.waitsFor = round.head.count
+  }
   const keptFrom = Math.min(chosen.length, ...kept.map(({ queued }) => chosen.indexOf(queued)))
   const sentNow = viewOf(sent)
   for (const one of refused) {

@@ -99,6 +99,7 @@ describe('a group with matches that code has signed', () => {
     const group = [signed('x', 1n, WALLET), signed('y', 2n, OTHER), signed('b', 2n, PLAIN)]
     expect(await settle(group)).to.deep.equal(['y', 'b'])
     expect(sent()).to.deep.equal(['x'])
+    expect(group.map(({ waitsFor }) => waitsFor)).to.deep.equal([undefined, HEAD.count, undefined])
   })
 
   it('sends a transaction of theirs that has more, when it is the only one', async () => {
