@@ -3,6 +3,7 @@ import {
   encodeFunctionData,
   getContractAddress,
   numberToHex,
+  parseEventLogs,
   type Abi,
   type PrivateKeyAccount,
   type TransactionReceipt,
@@ -216,16 +217,21 @@ export function balanceOf(world: World, accountId: bigint, asset: Address): Prom
 export async function newAccount(world: World, trader: Trader): Promise<bigint> {
   const args = [world.at.spot_manager] as const
   const data = encodeFunctionData({ abi: matchingAbi, functionName: 'createSubAccount', args })
-  await perform(world, { from: trader.address, to: world.at.matching, data })
-  return lastAccountId(world)
+  return createdBy(await perform(world, { from: trader.address, to: world.at.matching, data }))
 }
 
 /** Opens an empty account whose NFT the owner keeps. */
 export async function openAccount(world: World, owner: Address, manager: Address): Promise<bigint> {
   const args = [owner, manager] as const
   const data = encodeFunctionData({ abi: subAccountsAbi, functionName: 'createAccount', args })
-  await perform(world, { from: owner, to: world.at.sub_accounts, data })
-  return lastAccountId(world)
+  return createdBy(await perform(world, { from: owner, to: world.at.sub_accounts, data }))
+}
+
+/** The account that a transaction has created, whatever others create meanwhile. */
+function createdBy({ logs }: TransactionReceipt): bigint {
+  const [created] = parseEventLogs({ abi: subAccountsAbi, eventName: 'AccountCreated', logs })
+  if (created === undefined) throw new Error('the transaction has created no account')
+  return created.args.accountId
 }
 
 export function lastAccountId(world: World): Promise<bigint> {
