@@ -60,7 +60,7 @@ const KEPT = 256
 const MOST_GAS = 2n ** 40n
 const MOST_WEI = 2n ** 128n
 
-/** Longer than nodes behind one address are apart: a mined transaction whose receipt is not there by then is lost to it. */
+/** How long a missing receipt of a mined transaction is asked for: nodes behind one address differ by less. */
 const ASKED_FOR_MS = 30_000
 /** JSON-RPC: no such method; and of Ethereum's nodes: not supported. */
 const NO_METHOD = [-32_601, -32_004]

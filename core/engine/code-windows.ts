@@ -26,7 +26,7 @@ export interface WindowOf {
   readonly owner: Address
 }
 
-/** What is known of a window; one of which nothing is known is fresh. */
+/** The record of a window. A window without a record is fresh. */
 export interface CodeWindow extends WindowOf {
   /** Fees that its matches have paid beyond their gas, less the gas of those that it has lost; never below 0. */
   readonly credit: QuoteE18
@@ -43,7 +43,7 @@ export interface FailedSigner extends Pick<CodeWindow, 'failures' | 'failedAtMs'
   readonly signer: Address
 }
 
-/** A window that a match in flight has a place of. */
+/** A window in which a match in flight takes a place. */
 export interface TakenWindow extends WindowOf {
   /** It had not grown when the match was made. */
   readonly isTrial: boolean
@@ -59,7 +59,10 @@ export interface CodeTrials {
   readonly gasCost: QuoteE18
   /** The hour of market time that `points` are of, counted from 1970. */
   readonly hour: number
-  /** What windows that have not grown have lost in that hour: TRIAL_POINTS_PER_HOUR at most, and what keys lost that turned code in flight. */
+  /**
+   * Points lost in that hour: at most TRIAL_POINTS_PER_HOUR by windows that had not grown, and those of keys that turned code in
+   * flight.
+   */
   readonly points: number
 }
 
@@ -82,7 +85,7 @@ export interface CodeWindows {
   orders: number
 }
 
-/** What of the windows does not follow from the rest. */
+/** The stored part of the windows; the rest follows from it. */
 interface KeptWindows {
   readonly windows: Iterable<CodeWindow>
   readonly signers: Iterable<FailedSigner>
@@ -147,8 +150,8 @@ export const hasPlace = (windows: CodeWindows, of: WindowOf): boolean =>
   (windows.inFlight.get(keyOf(of)) ?? 0) < sizeOf(windows, of)
 
 /**
- * Whether the failure of one more match of the window can be kept: of each that is kept already, also for what it has paid.
- * A full table holds those that are not in it: to let one go would open it again.
+ * Whether a further failure of the window can be recorded: always where it has a record. A full table takes no new window,
+ * because to drop a closed one would open it again.
  */
 export function hasRecord(windows: CodeWindows, of: WindowOf): boolean {
   const { failed, signers, inFlight } = windows
@@ -261,8 +264,8 @@ interface Closing {
 
 /**
  * Closes the window, for all owners of its signer as well if the signature made the match fail; returns it as it is now,
- * undefined when it was closed already: what was in flight then says nothing new. A full table remembers no closing of what is
- * not in it: only of keys that turned code in flight, which took no place (`hasRecord`), are there ever so many.
+ * undefined when it was closed already: what was in flight then says nothing new. A full table records no new window: only keys
+ * that turned code in flight, which took no place (`hasRecord`), can fill it.
  */
 export function close(
   windows: CodeWindows,

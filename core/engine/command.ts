@@ -190,7 +190,7 @@ export type SettlementOutcome =
       readonly spentElsewhere?: true
       /** Absent when the simulation already failed and nothing was sent. */
       readonly txHash?: Hex
-      /** As of a success; absent when nothing was sent as well. */
+      /** As for a success; also absent when nothing was sent. */
       readonly gasCost?: QuoteE18
       /** It is known which of its signers were code where it failed: the log has noted those before. */
       readonly signersRead?: true

@@ -54,16 +54,16 @@ export const WINDOW_CLOSED_FACTOR = 4
 export const WINDOW_CLOSED_MAX_MS = 86_400_000
 /** With this many that are proven the live orders of the window end. */
 export const WINDOW_FAILURES_MAX = 3
-/** After how long without another one failures are forgotten: a day or more after the window has opened again. */
+/** Failures are forgotten so long after the last one: a day or more after the window has opened again. */
 export const WINDOW_FORGOTTEN_MS = 2 * WINDOW_CLOSED_MAX_MS
 /** Matches in flight of all windows of a market that have not grown. */
 export const TRIALS_MAX = 8
-/** Budget of what they may lose in an hour, and what a failure takes of it: so 60 matches that were mined. */
+/** Points that they may lose in an hour, and what a failure costs: 60 mined matches. */
 export const TRIAL_POINTS_PER_HOUR = 600
 export const TRIAL_POINTS_ON_CHAIN = 10
 export const TRIAL_POINTS_IN_SIMULATION = 1
 export const TRIALS_HOUR_MS = 3_600_000
-/** Live orders that an owner may have to place one more that such a window signs. */
+/** An owner with this many live orders places no further one that such a window signs. */
 export const UNGROWN_ORDERS_MAX = 20
 /**
  * After how long an order without room looks again: at least, and for each live order of its owner if its window has grown, of

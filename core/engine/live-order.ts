@@ -24,7 +24,10 @@ export type OwnerOrders = Map<bigint, LiveOrder>
  * always set, if need be to `undefined`: a field added later would change the object's layout and slow each access.
  */
 export interface LiveOrder {
-  /** As it was placed, except that its `signatureStatus` becomes `checked` once it was, for its desired amount, and that its signer may turn out to be code. */
+  /**
+   * As it was placed, except that its `signatureStatus` becomes `checked` once it was, for its desired amount, and that its signer
+   * may turn out to be code.
+   */
   order: Order
   /** Copies of what each step reads: an order that is hit has usually left the processor's caches. */
   readonly orderId: string

@@ -100,7 +100,7 @@ function isShut(step: Step, live: LiveOrder): boolean {
 export interface Passed {
   count: number
   last?: LiveOrder
-  /** What hides the incoming order, of the first. */
+  /** The hold that the first of them gives the incoming order. */
   hold?: Hold
 }
 

@@ -71,7 +71,7 @@ export interface MatcherState {
   readonly failedPairs: FailedPairs
   /** Signers that a failed match has shown to be code, the longest known first. */
   readonly codeSigners: Set<Address>
-  /** How far those are trusted that are code (code-windows.ts). */
+  /** How far signers that are code are trusted (code-windows.ts). */
   readonly windows: CodeWindows
   /** Subaccounts of live orders, and some that lately had one, by id. */
   readonly accounts: Map<bigint, Account>
