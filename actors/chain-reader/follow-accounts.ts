@@ -236,6 +236,7 @@ async function touchesFrom(
     follower.failedRounds = 0
     return touches
   } catch (error) {
+    if (!(error instanceof ChainUnreachable)) throw error
     follower.failedRounds += 1
     if (follower.failedRounds < FAILED_ROUNDS_MAX) throw error
     return undefined

@@ -11,7 +11,7 @@ import { actionJsonOf } from '../../core/entry/signed-action.js'
 import { E18, priceE18, quoteE18, type AmountE18 } from '../../core/money.js'
 import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
 import { ExecuteFailure, ExecuteReceipt, type ExecuteRequest } from '../../interface/execute.js'
-import type { Executors } from './executors.js'
+import { jsonOf, NoExecutor, orNoExecutor, type Executors } from './executors.js'
 
 /**
  * The request that settles a match (decisions E7, E12). Price and fee are integers at 1e18; the amount is the chain's
@@ -91,8 +91,9 @@ export interface ExecutorAddress {
 }
 
 /**
- * Asks the executor in use over HTTP (interface 4.14, decision E6). Never throws: what is not known is `undecided`, also
- * what was asked of an executor that is left meanwhile. `poster` opens the connections, by default its own.
+ * Asks the executor in use over HTTP (interface 4.14, decision E6). What is not known is `undecided`, also what was asked of
+ * an executor that is left meanwhile. Rejects with a defect of this program alone. `poster` opens the connections, by
+ * default its own.
  */
 export function askExecutorAt(
   { executors, secret, timeoutMs }: ExecutorAddress,
@@ -106,15 +107,16 @@ export function askExecutorAt(
   })
   const authorization = { authorization: `Bearer ${secret}` }
   return async (settlementId, payload, signal) => {
-    try {
-      const headers = { 'idempotency-key': settlementId, ...authorization }
-      const { status, text } = await opened.post(JSON.stringify(payload), headers, signal)
-      return readAnswer(status, JSON.parse(text))
-    } catch (error) {
-      return { kind: 'undecided', why: `no answer: ${(error as Error).message}` }
-    }
+    const headers = { 'idempotency-key': settlementId, ...authorization }
+    const body = JSON.stringify(payload)
+    const posted = await orNoExecutor(opened.post(body, headers, signal))
+    if (posted instanceof NoExecutor) return noAnswer(posted.message)
+    const json = jsonOf(posted.text)
+    return json === undefined ? noAnswer('no JSON') : readAnswer(posted.status, json)
   }
 }
+
+const noAnswer = (why: string): ExecutorAnswer => ({ kind: 'undecided', why: `no answer: ${why}` })
 
 /** Connections to the executor in use, until it is left. */
 function openPoster(
@@ -134,8 +136,12 @@ function openPoster(
 
 /** Reads the executor's answer; anything unexpected leaves the settlement undecided. */
 export function readAnswer(status: number, body: unknown): ExecutorAnswer {
-  if (status === 200) return readReceipt(ExecuteReceipt.parse(body))
-  const failure = ExecuteFailure.parse(body)
+  if (status === 200) {
+    const receipt = ExecuteReceipt.safeParse(body)
+    return receipt.success ? readReceipt(receipt.data) : noAnswer(receipt.error.message)
+  }
+  const { success, data: failure, error: unread } = ExecuteFailure.safeParse(body)
+  if (!success) return noAnswer(unread.message)
   const { error, revert, guilty, spent_elsewhere, details = [] } = failure
   const isOfPayload =
     details.length > 0 && (status === 400 || (status === 422 && revert === undefined))
@@ -189,7 +195,7 @@ export interface PostedAnswer {
   readonly text: string
 }
 
-/** Posts JSON text to the one address; rejects when there is no answer in time, or when the signal is aborted. */
+/** Posts JSON text to the one address; rejects with NoExecutor when there is no answer in time, or when the signal is aborted. */
 export type PostText = (
   text: string,
   headers: Readonly<Record<string, string>>,
@@ -228,7 +234,8 @@ export function createPoster({ url, timeoutMs, maxKept, left }: PosterOptions): 
   }
   return (text, headers, signal) =>
     new Promise((resolve, reject) => {
-      if (signal.aborted) throw new Error('was stopped')
+      const fail = (cause: Error): void => reject(new NoExecutor(cause))
+      if (signal.aborted) return fail(new Error('was stopped'))
       const requests = sharing(signal)
       const posting = send(url, {
         ...{ method: 'POST', agent, timeout: timeoutMs },
@@ -240,9 +247,9 @@ export function createPoster({ url, timeoutMs, maxKept, left }: PosterOptions): 
       })
       requests.add(posting)
       posting.on('timeout', () => posting.destroy(new Error(`silent for ${timeoutMs} ms`)))
-      posting.on('error', reject)
+      posting.on('error', fail)
       posting.on('close', () => requests.delete(posting))
-      posting.on('response', (response) => readAll(response, resolve, reject))
+      posting.on('response', (response) => readAll(response, resolve, fail))
       posting.end(text)
     })
 }

@@ -24,6 +24,31 @@ export function createExecutors(urls: readonly string[]): Executors {
   }
 }
 
+/** No executor has answered, or not with what was asked for. */
+export class NoExecutor extends Error {
+  override readonly name = 'NoExecutor'
+  constructor(cause: Error) {
+    super(cause.message, { cause })
+  }
+}
+
+/** The answer, or the NoExecutor with which asking was rejected; rejects with anything else. */
+export const orNoExecutor = <Answer>(asked: Promise<Answer>): Promise<Answer | NoExecutor> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof NoExecutor) return error
+    throw error
+  })
+
+/** Undefined for text that is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
 /** One executor. */
 interface OneExecutor {
   readonly url: string
@@ -31,7 +56,7 @@ interface OneExecutor {
   readonly timeoutMs: number
 }
 
-/** Reads a path of an executor, by the secret; rejects unless it answers 200 with JSON in time. */
+/** Reads a path of an executor, by the secret; rejects with NoExecutor unless it answers 200 with JSON in time. */
 export async function fetchFromExecutor(
   { url, secret, timeoutMs }: OneExecutor,
   path: string,
@@ -41,13 +66,17 @@ export async function fetchFromExecutor(
   const abort = (): void => giveUp.abort()
   const timer = setTimeout(abort, timeoutMs)
   signal.addEventListener('abort', abort)
+  const address = new URL(path, url)
+  const headers = { authorization: `Bearer ${secret}` }
+  const failed: (cause: Error) => never = (cause) => {
+    throw new NoExecutor(cause)
+  }
   try {
-    const response = await fetch(new URL(path, url), {
-      headers: { authorization: `Bearer ${secret}` },
-      signal: giveUp.signal,
-    })
-    if (response.status !== 200) throw new Error(`the executor answers ${response.status}`)
-    return await response.json()
+    // Neither of the two rejects for anything but the connection and its end.
+    const response = await fetch(address, { headers, signal: giveUp.signal }).catch(failed)
+    if (response.status !== 200) failed(new Error(`the executor answers ${response.status}`))
+    const json = jsonOf(await response.text().catch(failed))
+    return json ?? failed(new Error('the executor answers no JSON'))
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { FaultsAnswer } from '../../interface/execute.js'
 import type { ExecutorAddress } from './ask-executor.js'
-import { fetchFromExecutor } from './executors.js'
+import { fetchFromExecutor, orNoExecutor } from './executors.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 
@@ -22,19 +22,19 @@ export type AskFaults = (
 ) => Promise<Readonly<Record<string, string>> | undefined>
 
 /**
- * Asks over HTTP. Never throws. When the executor in use does not answer, the others are asked, and the first one that answers is
+ * Asks over HTTP. Rejects with a defect of this program alone. When the executor in use does not answer, the others are asked, and the first one that answers is
  * used from then on.
  */
 export function askFaultsAt({ executors, secret }: ExecutorAddress): AskFaults {
   return async (signal) => {
     for (const url of executors.inOrder()) {
-      try {
-        const address = { url, secret, timeoutMs: ANSWER_WITHIN_MS }
-        const { faults } = FaultsAnswer.parse(await fetchFromExecutor(address, '/faults', signal))
+      const address = { url, secret, timeoutMs: ANSWER_WITHIN_MS }
+      const answer = await orNoExecutor(fetchFromExecutor(address, '/faults', signal))
+      const read = FaultsAnswer.safeParse(answer)
+      // Else the next one may lead.
+      if (read.success) {
         executors.use(url)
-        return faults
-      } catch {
-        // The next one may lead.
+        return read.data.faults
       }
     }
     return undefined

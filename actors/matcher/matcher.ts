@@ -95,8 +95,11 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
       await phase.stop()
       await log.stop()
       // It may just be taking the market; a matcher that starts next must not find it leading.
-      if (phase === following)
-        await becoming.then((leading) => leading.stop()).catch(() => undefined)
+      if (phase === following) {
+        // `run` reports why it did not take it.
+        const leading = await becoming.catch(() => undefined)
+        await leading?.stop()
+      }
     },
   }
 }

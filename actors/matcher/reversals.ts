@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
+import { assert } from '../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../core/engine/apply-reversal.js'
 import {
   createSettlementTrail,
@@ -12,7 +13,7 @@ import { revertFields } from '../../core/revert.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
 import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
-import { fetchFromExecutor } from './executors.js'
+import { fetchFromExecutor, NoExecutor, orNoExecutor } from './executors.js'
 import type { OwnCommands } from './own-commands.js'
 import type { Leading } from './lead.js'
 
@@ -160,16 +161,16 @@ export type AskReversals = (
   signal: AbortSignal,
 ) => Promise<readonly ReportedReversal[] | string>
 
-/** Asks the executor in use over HTTP. Never throws. */
+/** Asks the executor in use over HTTP. Rejects with a defect of this program alone. */
 export function askReversalsAt({ executors, ...rest }: ExecutorAddress): AskReversals {
   return async (after, signal) => {
-    try {
-      const executor = { ...rest, url: executors.inOrder()[0] ?? '' }
-      const answer = await fetchFromExecutor(executor, `/reversals?after=${after}`, signal)
-      return ReversalsPage.parse(answer).reversals.map(readReversal)
-    } catch (error) {
-      return `no answer: ${(error as Error).message}`
-    }
+    const [url] = executors.inOrder()
+    assert(url !== undefined, 'there is no executor to ask')
+    const path = `/reversals?after=${after}`
+    const answer = await orNoExecutor(fetchFromExecutor({ ...rest, url }, path, signal))
+    if (answer instanceof NoExecutor) return `no answer: ${answer.message}`
+    const page = ReversalsPage.safeParse(answer)
+    return page.success ? page.data.reversals.map(readReversal) : `no answer: ${page.error.message}`
   }
 }
 

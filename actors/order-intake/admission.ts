@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
-import type { Bus } from '../../runtime/bus/bus.js'
+import { BusUnavailable, NoAnswer, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { readStorage, readStoreDir } from '../../runtime/bus/nats-monitor.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { TakenLog } from './command-log.js'
@@ -83,13 +83,18 @@ export function watchAdmission(options: AdmissionOptions): Admission {
       log.warn({ market, why: trouble }, 'orders are refused')
     }
   }
+  const lastKnown = (market: string) => (error: unknown) => {
+    if (error instanceof BusUnavailable || error instanceof StreamMissing)
+      return troubles.get(market)
+    throw error
+  }
   const look: Look = { reached, onTaken: (market, taken) => onTaken(market, taken) }
   const check = async (): Promise<void> => {
     const full =
       describeFull(await options.readStorage().catch(() => undefined)) ??
       describeFullDisk(await options.readDisks().catch(() => []), options.reserve)
     for (const market of markets) {
-      const trouble = full ?? (await lagOf(options, market, look).catch(() => troubles.get(market)))
+      const trouble = full ?? (await lagOf(options, market, look).catch(lastKnown(market)))
       report(market, trouble)
     }
   }
@@ -150,8 +155,9 @@ async function lagOf(
         onTaken(market, { streamSeq, lastNo, feedSeq })
       }
     }
-  } catch {
+  } catch (error) {
     // The matcher is down or late: its last known position stands.
+    if (!(error instanceof NoAnswer)) throw error
   }
   const behind = lastSeq - (reached.get(market) ?? lastSeq)
   return behind > MAX_BEHIND ? `the matcher is ${behind} messages behind its log` : undefined

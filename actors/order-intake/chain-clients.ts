@@ -5,7 +5,11 @@ import { createMarketReader, type MarketReader } from '../../chain/contracts/mar
 import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
 import { readWiring } from '../../chain/contracts/wiring.js'
 import { checkClock, createHeadReader } from '../../chain/reads/blocks.js'
-import { createChainClient, createCircuitBreaker } from '../../chain/reads/client.js'
+import {
+  ChainUnreachable,
+  createChainClient,
+  createCircuitBreaker,
+} from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { createAccountReader, type AccountReader } from '../../chain/reads/read-account.js'
 import {
@@ -79,6 +83,8 @@ interface WiringCheckOptions {
   readonly readWiring: ReadWiring
   readonly gate: Pick<MarketGate, 'close'>
   readonly log: Logger
+  /** Called with a defect. */
+  readonly onFatal: (error: unknown) => void
   /** Pause after a question without an answer. */
   readonly retryMs?: number
 }
@@ -92,7 +98,7 @@ const RETRY_MS = 2_000
 
 /** Closes markets that are wired otherwise than their rows say, each alone. */
 export function checkWirings(options: WiringCheckOptions): WiringCheck {
-  const { readWiring, gate, log, retryMs = RETRY_MS } = options
+  const { readWiring, gate, log, onFatal, retryMs = RETRY_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -105,6 +111,7 @@ export function checkWirings(options: WiringCheckOptions): WiringCheck {
       gate.close(market.market, `${market.market}: ${why}`)
       return true
     } catch (error) {
+      if (!(error instanceof ChainUnreachable)) throw error
       log.debug({ err: error, market: market.market }, 'wiring not read, asking again')
       return false
     }
@@ -115,7 +122,10 @@ export function checkWirings(options: WiringCheckOptions): WiringCheck {
   }
   return {
     async check(market) {
-      if (!(await ask(market))) askUntilAnswered(market).catch(() => undefined)
+      if (await ask(market)) return
+      askUntilAnswered(market).catch((error: unknown) => {
+        if (!signal.aborted) onFatal(error)
+      })
     },
     stop: () => Promise.resolve(stopping.abort()),
   }

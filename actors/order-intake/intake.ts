@@ -310,7 +310,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   const gate = createMarketGate({ readRow, ...options })
   const { markets } = gate
   const { readWiring = () => Promise.resolve(undefined) } = options
-  const wirings = checkWirings({ readWiring, gate, log })
+  const wirings = checkWirings({ readWiring, gate, log, onFatal: options.onFatal })
   const logs = createMarketLogs({
     ...{ ...options, gate, check: (row) => wirings.check(row) },
     onOpen: (market) => signatures.follow(market),

@@ -7,6 +7,7 @@ import {
   type Shortage,
   type TransactionLane,
 } from '../../chain/lane/transaction-lane.js'
+import { undefinedOnFailure } from '../../chain/reads/read-failure.js'
 import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import {
@@ -204,7 +205,7 @@ export function createGasWallet(deps: GasDeps): GasWallet {
     pauseFor,
     paid: (txHash, costWei) => spent.record(txHash, costWei, nowMs()),
     async standing() {
-      const balance = readGas().catch(() => undefined)
+      const balance = readGas().catch(undefinedOnFailure)
       const facts = await within(BALANCE_WAIT_MS, balance)
       const paused = facts === undefined ? undefined : pauseFor(1n, facts)
       return {

@@ -7,6 +7,7 @@ import {
   selectorRevert,
   textRevert,
 } from '../../core/revert.js'
+import { ReadFailure } from '../reads/read-failure.js'
 
 /**
  * Every error that can reach the caller of a venue contract, for naming a revert by its selector. The names hold for
@@ -273,7 +274,7 @@ function hexIn(data: unknown): Hex | undefined {
 }
 
 /** A contract has answered a call with something else than the words that its function returns. */
-export class NotWords extends Error {
+export class NotWords extends ReadFailure {
   override readonly name = 'NotWords'
 }
 

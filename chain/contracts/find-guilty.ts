@@ -1,13 +1,10 @@
-import { BaseError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { brokenIn } from '../../core/assert.js'
 import type { Blame, MatchSide } from '../../core/contracts/claims.js'
 import { venueFaultOf } from '../../core/contracts/faults.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { isUnnamed, OUT_OF_GAS, revertFields } from '../../core/revert.js'
-import { NotWords } from '../abi/errors.js'
-import { TooManyCalls } from '../reads/call-batch.js'
-import { ChainUnreachable, type ChainClient } from '../reads/client.js'
+import type { ChainClient } from '../reads/client.js'
+import { throwDefect } from '../reads/read-failure.js'
 import { bytesToHex } from '../signing/keys.js'
 import { createActionHasher, type ActionHasher } from '../signing/verify-signature.js'
 import type { MatchCall } from './calldata.js'
@@ -46,7 +43,7 @@ export interface Findings {
 /**
  * Finds what is at fault for a failed match in the state in which it failed (decision B6). Without `at` that state is not
  * known any more; neither is it when the node does not show it, when the chain cannot be read, and of a match of several
- * makers: then only the revert's name counts.
+ * makers: then only the revert's name counts. Rejects with a defect of this program alone, which proves nothing either.
  */
 export type FindGuilty = (
   match: MatchCall,
@@ -89,20 +86,13 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
       const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
       return { ...(guilty !== undefined && { guilty }), ...(codeSigners && { codeSigners }) }
     } catch (error) {
-      // viem wraps what a client of a state throws (state-client.ts).
-      const broken = brokenIn(error)
-      if (broken !== undefined) throw broken
-      if (!isOperating(error)) throw error
+      throwDefect(error)
       // Blame needs proof, and a failed read proves nothing against a side.
       const guilty = venueWithoutProof(read, revert)
       return guilty === undefined ? NOTHING : { guilty }
     }
   }
 }
-
-/** Whether the chain gave no usable answer; anything else is a broken invariant. */
-const isOperating = (error: unknown): boolean =>
-  [ChainUnreachable, TooManyCalls, NotWords, BaseError].some((kind) => error instanceof kind)
 
 /** These reverts are the venue's where nothing is known of the accounts. */
 function venueWithoutProof({ market }: MarketMatch, revert: string): Blame | undefined {

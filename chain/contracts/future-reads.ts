@@ -5,6 +5,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
+import { NotWords } from '../abi/errors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
 import type { AccountCalls, BlockCalls } from './registry.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -35,7 +36,7 @@ export async function readFuture(market: Market, block: BlockCalls): Promise<Fut
   const [maintenanceRate = 0n, initialRate = 0n] = rates
   const [maintenanceFactor = 0n, initialFactor = 0n] = factors
   const cngnAsset = addressOfWord(cngn)
-  if (cngnAsset === undefined) throw new Error(`${manager} names no cNGN`)
+  if (cngnAsset === undefined) throw new NotWords(`${manager} names no cNGN`)
   return {
     expirySec: expirySecOf(market),
     moduleAllowed: moduleAllowed !== 0n,

@@ -1,11 +1,12 @@
 import { BaseError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { brokenIn } from '../../core/assert.js'
 import { mulDivCeil } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import { isEvent, isQuantity } from '../reads/answer-form.js'
 import type { ReceiptLog } from '../lane/lane-chain.js'
 import type { ChainClient } from '../reads/client.js'
+import { throwDefect } from '../reads/read-failure.js'
 import { gasOfBatch, type MatchGas } from './simulate.js'
 
 /** A match's share of what its transaction used and cost. */
@@ -131,8 +132,7 @@ async function receiptOf(
     if (receipt === null) return 'absent'
     return typeof receipt === 'object' ? receipt : 'strange'
   } catch (error) {
-    const broken = brokenIn(error)
-    if (broken !== undefined) throw broken
+    throwDefect(error)
     const answer = rpcErrorOf(error)
     if (answer === undefined) return 'silent'
     return NO_METHOD.includes(answer.code) ? 'unsupported' : 'absent'
@@ -161,11 +161,6 @@ function gasOf(receipt: object, batchExecutor: Address | undefined): Transaction
   }
 }
 
-const isHex = (value: unknown): value is Hex =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
-const isQuantity = (value: unknown): value is Hex =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
-
 function isReceipt(value: object): value is GasReceipt {
   const { gasUsed, effectiveGasPrice, l1Fee, logs } = value as Record<keyof GasReceipt, unknown>
   return (
@@ -173,14 +168,8 @@ function isReceipt(value: object): value is GasReceipt {
     isQuantity(effectiveGasPrice) &&
     (l1Fee === undefined || l1Fee === null || isQuantity(l1Fee)) &&
     Array.isArray(logs) &&
-    logs.every(isLog)
+    logs.every(isEvent)
   )
-}
-
-function isLog(value: unknown): value is ReceiptLog {
-  if (typeof value !== 'object' || value === null) return false
-  const { address, topics, data } = value as Record<keyof ReceiptLog, unknown>
-  return isHex(address) && Array.isArray(topics) && topics.every(isHex) && isHex(data)
 }
 
 function shareOf({ gas, wei, matches }: TransactionGas, fingerprint: Hex): GasUse {

@@ -2,7 +2,9 @@ import type { Market } from '../../core/contracts/market.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import { eventsOf } from '../reads/answer-form.js'
 import type { ChainClient } from '../reads/client.js'
+import { throwDefect } from '../reads/read-failure.js'
 import type { MatchCall } from './calldata.js'
 import { readMatch } from './registry.js'
 
@@ -24,10 +26,11 @@ export function createMarkReader(client: ChainClient, markets: readonly Market[]
     const { market, terms } = read
     try {
       const filter = { address: market.tradeModuleAddress, topics: [reported.topic], blockHash }
-      const logs = await client.request({ method: 'eth_getLogs', params: [filter] })
-      const own = logs.filter((log) => log.transactionHash === hash)
+      const answer = await client.request({ method: 'eth_getLogs', params: [filter] })
+      const own = eventsOf(answer).filter((log) => log.transactionHash === hash)
       return reported.markOf(own, market, terms)
     } catch (error) {
+      throwDefect(error)
       // A node that answers and has lost the block will not find it later either.
       return rpcErrorOf(error) === undefined ? 'unreadable' : undefined
     }

@@ -13,6 +13,7 @@ import { revertName, revertOf, rpcErrorOf } from '../abi/errors.js'
 import type { EventPerIntent, ReceiptLog } from '../lane/lane-chain.js'
 import type { OutcomesOf } from '../lane/look-at-chain.js'
 import type { IntentOutcome } from '../../core/transaction-journal.js'
+import { hexOf, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { unreachable, type ChainClient } from '../reads/client.js'
 import { PAID, PAYER } from '../reads/paid-call.js'
 import type { StateOverrides } from '../reads/state-client.js'
@@ -88,7 +89,7 @@ export async function simulateCall(
   try {
     const at = blockHash === undefined ? 'latest' : { blockHash }
     const answer = await runPaid(client, 'eth_estimateGas', { from, to, data }, at)
-    const gas = BigInt(answer)
+    const gas = quantityOf(answer, 'the estimated gas')
     return gas > TRANSACTION_GAS_CAP
       ? { kind: 'reverts', revert: OUT_OF_GAS }
       : { kind: 'passes', gas }
@@ -115,12 +116,10 @@ export type SequenceSimulation =
   | { readonly kind: 'reverts'; readonly position: number; readonly revert: string }
   | { readonly kind: 'unsupported' }
 
-interface SimulatedBlock {
-  readonly calls: readonly {
-    readonly status: Hex
-    readonly returnData?: Hex
-    readonly error?: { readonly data?: Hex }
-  }[]
+interface SimulatedCallResult {
+  readonly status: Hex
+  readonly returnData?: Hex
+  readonly error?: { readonly data?: Hex }
 }
 
 /** viem's types lack the method. */
@@ -129,7 +128,18 @@ interface SimulateSchema {
     { readonly blockStateCalls: readonly { readonly calls: readonly SequencedCall[] }[] },
     'latest',
   ]
-  readonly ReturnType: readonly SimulatedBlock[]
+  readonly ReturnType: unknown
+}
+
+/** Throws OddAnswer for anything but blocks of calls. */
+function callsOf(answer: unknown): readonly SimulatedCallResult[] {
+  const isOf = (value: unknown): boolean => typeof value === 'object' && value !== null
+  const blocks = Array.isArray(answer) ? (answer as readonly unknown[]) : []
+  const calls = blocks.flatMap((block) =>
+    isOf(block) ? (block as { calls?: unknown }).calls : block,
+  )
+  if (!Array.isArray(answer) || !calls.every(isOf)) throw new OddAnswer('no blocks of calls')
+  return calls as readonly SimulatedCallResult[]
 }
 
 /** Simulates calls one after the other on the newest block; rejects with ChainUnreachable. */
@@ -142,7 +152,7 @@ export async function simulateSequence(
       method: 'eth_simulateV1',
       params: [{ blockStateCalls: [{ calls }] }, 'latest'],
     })
-    const results = blocks.flatMap((block) => block.calls)
+    const results = callsOf(blocks)
     const position = results.findIndex(({ status }) => status !== '0x1')
     const failed = results[position]
     if (failed === undefined) return { kind: 'passes' }
@@ -253,7 +263,8 @@ export async function simulateBatch(
   const data = encodeBatch(calls.map((call) => ({ call, gasLimit: GAS_EACH })))
   try {
     const call = { from, to: batchExecutor, data, gas: numberToHex(CALL_GAS) }
-    return decodeBatchAnswer(await runPaid(client, 'eth_call', call, { blockHash }))
+    const answer = await runPaid(client, 'eth_call', call, { blockHash })
+    return decodeBatchAnswer(hexOf(answer, 'the answer of a batch'))
   } catch (error) {
     const revert = revertOf(error)
     const question = 'simulation of a batch'

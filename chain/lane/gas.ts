@@ -1,4 +1,5 @@
 import type { Address } from '../../core/action.js'
+import { quantityOf } from '../reads/answer-form.js'
 import { orUnreachable, type ChainClient } from '../reads/client.js'
 
 /** Fees to bid, and the sender's balance, in wei. */
@@ -41,7 +42,7 @@ async function fetchGas(client: ChainClient, sender: Address): Promise<GasFacts>
     client.request({ method: 'eth_maxPriorityFeePerGas' }),
     client.getBalance({ address: sender }),
   ])
-  const tip = BigInt(suggested)
+  const tip = quantityOf(suggested, 'the suggested tip')
   const maxPriorityFeePerGas = tip > MIN_PRIORITY_FEE_WEI ? tip : MIN_PRIORITY_FEE_WEI
   const baseFeePerGas = block.baseFeePerGas ?? 0n
   const maxFeePerGas = BASE_FEE_HEADROOM * baseFeePerGas + maxPriorityFeePerGas

@@ -2,7 +2,9 @@ import type { Address, Hex } from '../../core/action.js'
 import { NOT_TRIED, OUT_OF_GAS, UNKNOWN_REVERT } from '../../core/revert.js'
 import { revertName, revertOf } from '../abi/errors.js'
 import { isBatch } from '../contracts/calldata.js'
+import { isHex } from '../reads/answer-form.js'
 import { orUnreachable, type ChainClient } from '../reads/client.js'
+import { throwDefect, undefinedOnFailure } from '../reads/read-failure.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 
 /** What a transaction calls. */
@@ -89,8 +91,8 @@ interface TraceSchema {
 
 /**
  * The name of a mined transaction's revert: from its trace, or, when the node has none, from a call at the end of its
- * block. UNKNOWN_REVERT when both fail, and NOT_TRIED for a batch, whose revert proves nothing about its matches. Never
- * rejects, because the outcome is certain without the name.
+ * block. UNKNOWN_REVERT when both fail, and NOT_TRIED for a batch, whose revert proves nothing about its matches. Rejects
+ * with a defect alone, because the outcome is certain without the name.
  */
 export async function explainRevert(
   client: ChainClient,
@@ -106,7 +108,8 @@ export async function explainRevert(
 async function isOfBatch(client: ChainClient, hash: Hex): Promise<boolean> {
   try {
     return isBatch((await client.getTransaction({ hash })).input)
-  } catch {
+  } catch (error) {
+    throwDefect(error)
     return false
   }
 }
@@ -117,13 +120,12 @@ async function byTrace(client: ChainClient, hash: Hex): Promise<string | undefin
     const method = 'debug_traceTransaction'
     // What takes too long takes as long again.
     const trace = await client.request<TraceSchema>({ method, params }, { retryCount: 0 })
-    if (trace?.error === undefined) return undefined
-    if (trace.output === undefined || trace.output === '0x') {
-      return /gas/i.test(trace.error) ? OUT_OF_GAS : revertName('0x')
-    }
-    return revertName(trace.output)
-  } catch {
-    return undefined
+    if (typeof trace?.error !== 'string') return undefined
+    const { error, output = '0x' } = trace
+    if (output === '0x') return /gas/i.test(error) ? OUT_OF_GAS : revertName('0x')
+    return isHex(output) ? revertName(output) : undefined
+  } catch (error) {
+    return undefinedOnFailure(error)
   }
 }
 
@@ -139,6 +141,7 @@ async function byReplay(
     await client.request({ method: 'eth_call', params: [call, `0x${block.toString(16)}`] })
     return undefined
   } catch (error) {
+    throwDefect(error)
     return revertOf(error)?.name
   }
 }

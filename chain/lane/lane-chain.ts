@@ -3,7 +3,9 @@ import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { exactNumber } from '../../core/decimal.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import { eventsOf, isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
+import { throwDefect } from '../reads/read-failure.js'
 import { createGasReader, type GasReader } from './gas.js'
 import { findConsumer, explainRevert, type Consumer } from './investigate.js'
 import type { Inclusion, OpenTransaction } from '../../core/transaction-journal.js'
@@ -25,17 +27,17 @@ export interface LaneChain {
   readonly receipt: (transaction: OpenTransaction) => Promise<Receipt | undefined>
   /**
    * Receipts by nonce of mined transactions, as far as they are in the blocks of the span. May lack any of them; read
-   * those with `receipt`. Never rejects.
+   * those with `receipt`. Rejects with a defect alone.
    */
   readonly receiptsIn: (span: Span, mined: readonly OpenTransaction[]) => Promise<EventReceipts>
-  /** Name of the revert of a mined transaction; never rejects. */
+  /** Name of the revert of a mined transaction; rejects with a defect alone. */
   readonly revertOf: (receipt: Receipt) => Promise<string>
   /** Whether the node holds the transaction, mined or not. */
   readonly isHeld: (hash: Hex) => Promise<boolean>
   /** The transaction that used the nonce, from the blocks up to the height. */
   readonly consumerOf: (evmNonce: number, head: bigint) => Promise<Consumer | undefined>
   readonly gas: GasReader
-  /** Broadcasts the newest signed bytes; never rejects. */
+  /** Broadcasts the newest signed bytes; rejects with a defect alone. */
   readonly send: (transaction: OpenTransaction) => Promise<Broadcast>
 }
 
@@ -89,7 +91,7 @@ async function fetchCount(client: ChainClient, address: Address, blockHash: Hex)
     method: 'eth_getTransactionCount',
     params: [address, { blockHash }],
   })
-  return exactNumber(BigInt(count))
+  return exactNumber(quantityOf(count, 'nonce'))
 }
 
 async function fetchIsHeld(client: ChainClient, hash: Hex): Promise<boolean> {
@@ -105,7 +107,7 @@ export type Broadcast =
 
 const ALREADY_THERE = /already known|already imported|known transaction|already in (the )?pool/i
 
-/** Broadcasts the newest signed bytes of a journaled transaction through a `submit` client; never rejects. */
+/** Broadcasts the newest signed bytes of a journaled transaction through a `submit` client; rejects with a defect alone. */
 export async function sendTransaction(
   client: ChainClient,
   transaction: OpenTransaction,
@@ -118,6 +120,7 @@ export async function sendTransaction(
     await sending
     return { kind: 'taken' }
   } catch (error) {
+    throwDefect(error)
     const refusal = rpcErrorOf(error)?.details
     if (refusal !== undefined && ALREADY_THERE.test(refusal)) return { kind: 'taken' }
     // viem's message would put the raw bytes into the log.
@@ -157,13 +160,14 @@ export async function readReceipt(
 async function fetchReceipt(client: ChainClient, hash: Hex): Promise<Receipt | undefined> {
   const receipt = await client.request({ method: 'eth_getTransactionReceipt', params: [hash] })
   if (receipt === null) return undefined
+  const { to, blockHash, logs } = receipt
+  const isWhole = isHex(blockHash) && (to === null || isHex(to)) && Array.isArray(logs)
+  if (!isWhole || !logs.every(isEvent)) throw new OddAnswer(`no receipt of ${hash}`)
   return {
     status: statusOf(receipt.status),
-    hash,
-    blockNumber: BigInt(receipt.blockNumber),
-    blockHash: receipt.blockHash,
-    to: receipt.to,
-    logs: receipt.logs.map(({ address, topics, data }) => ({ address, topics, data })),
+    blockNumber: quantityOf(receipt.blockNumber, 'the block of a receipt'),
+    ...{ hash, blockHash, to },
+    logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
   }
 }
 
@@ -171,7 +175,7 @@ async function fetchReceipt(client: ChainClient, hash: Hex): Promise<Receipt | u
 function statusOf(status: unknown): Receipt['status'] {
   if (status === '0x1') return 'success'
   if (status === '0x0') return 'reverted'
-  throw new Error(`a receipt has the status ${String(status)}`)
+  throw new OddAnswer(`a receipt has the status ${String(status)}`)
 }
 
 /** An event that a successful transaction emits once for each of its intents. */
@@ -218,9 +222,10 @@ export async function readEventReceipts(
   const filter = { address: event.address, topics: [event.topic], fromBlock, toBlock }
   try {
     const logs = await client.request({ method: 'eth_getLogs', params: [filter] })
-    return receiptsOf(logs, question)
-  } catch {
+    return receiptsOf(eventsOf(logs), question)
+  } catch (error) {
     // The caller reads the receipts instead; those reads fail when the node does not answer.
+    throwDefect(error)
     return new Map()
   }
 }

@@ -2,6 +2,7 @@ import type { Address, Hex } from '../../core/action.js'
 import { rpcErrorOf } from '../abi/errors.js'
 import type { BlockId } from './call-batch.js'
 import { orUnreachable, type ChainClient } from './client.js'
+import { undefinedOnFailure } from './read-failure.js'
 
 /**
  * Shares reads among callers: the result of a read that began after the call. At most one read runs and one waits.
@@ -125,9 +126,9 @@ export async function checkClock(check: ClockCheck): Promise<void> {
 async function readBlockSec(client: ClockCheck['client']): Promise<bigint | undefined> {
   try {
     return (await client.getBlock({ blockTag: 'latest' })).timestamp
-  } catch {
+  } catch (error) {
     // The venue also starts without the chain, so a missing answer is not an error.
-    return undefined
+    return undefinedOnFailure(error)
   }
 }
 
@@ -160,7 +161,7 @@ export type HeadReader = () => Promise<BlockPlace | undefined>
 
 /** Callers of one moment share a read. */
 export const createHeadReader = (client: Pick<ChainClient, 'getBlock'>): HeadReader =>
-  createSharedRead(() => client.getBlock().catch(() => undefined))
+  createSharedRead(() => client.getBlock().catch(undefinedOnFailure))
 
 /**
  * Reads at the newest block by now, so that those who read there share calls. Reads at whichever block is the newest when

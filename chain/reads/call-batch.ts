@@ -1,6 +1,8 @@
 import type { Address, Hex } from '../../core/action.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import { hexOf, isHex } from './answer-form.js'
 import type { ChainClient } from './client.js'
+import { ReadFailure } from './read-failure.js'
 
 /** The block of a read, in the form of JSON-RPC. */
 export type BlockId = { readonly blockHash: Hex } | Hex | 'latest'
@@ -14,7 +16,7 @@ export interface CallBatch {
 }
 
 /** Too many reads wait for the node already. */
-export class TooManyCalls extends Error {
+export class TooManyCalls extends ReadFailure {
   override readonly name = 'TooManyCalls'
 }
 
@@ -88,9 +90,10 @@ function createCallBatch(client: ChainClient): CallBatch {
   const ask = createQueue(createAnswering(client))
   return {
     call: (to, data, at) =>
-      ask(at, recordOf(to, data), () =>
-        client.request<CallSchema>({ method: 'eth_call', params: [{ to, data }, at] }),
-      ),
+      ask(at, recordOf(to, data), async () => {
+        const params = [{ to, data }, at] as const
+        return hexOf(await client.request<CallSchema>({ method: 'eth_call', params }), 'an answer')
+      }),
     async hasCode(address, at) {
       const record = `${address.slice(2)}${CODE_SIZE}`
       const answer = await ask(at, record, async () => {
@@ -236,7 +239,7 @@ async function askTogether(
   const data: Hex = `0x${BATCH_PROGRAM}${asked.map(({ record }) => record).join('')}`
   try {
     const answer = await client.request<CallSchema>({ method: 'eth_call', params: [{ data }, at] })
-    return { answers: readAnswers(answer, asked.length) }
+    return { answers: isHex(answer) ? readAnswers(answer, asked.length) : [] }
   } catch (error) {
     return rpcErrorOf(error) === undefined ? { error } : { answers: [] }
   }
@@ -264,7 +267,7 @@ function readAnswers(text: Hex, most: number): (Hex | undefined)[] {
 /** viem's types allow neither a block hash here nor a call without an address. */
 interface CallSchema {
   readonly Parameters: readonly [{ readonly to?: Address; readonly data: Hex }, BlockId]
-  readonly ReturnType: Hex
+  readonly ReturnType: unknown
 }
 
 interface CodeSchema {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, createPublicClient, http, type PublicClient } from 'viem'
-import { brokenIn } from '../../core/assert.js'
+import { ReadFailure, throwDefect } from './read-failure.js'
 
 /**
  * The purpose of a client. `read`: facts, retried and batched. `long`: facts with long answers, retried and not
@@ -37,11 +37,11 @@ export function createChainClient(rpcUrl: string, purpose: ClientPurpose): Chain
 }
 
 /** The node gave no usable answer; nothing is known. */
-export class ChainUnreachable extends Error {
+export class ChainUnreachable extends ReadFailure {
   override readonly name = 'ChainUnreachable'
 }
 
-/** The answer, or a ChainUnreachable with the question in its message. */
+/** The answer, or a ChainUnreachable with the question in its message; a defect is thrown as it is (read-failure.ts). */
 export async function orUnreachable<Answer>(
   question: string,
   answer: Promise<Answer>,
@@ -53,10 +53,9 @@ export async function orUnreachable<Answer>(
   }
 }
 
-/** The error for a question without an answer. A broken invariant is no missing answer: it is thrown instead. */
+/** The error for a question without an answer. A defect is no missing answer: it is thrown instead. */
 export function unreachable(question: string, error: unknown): ChainUnreachable {
-  const broken = brokenIn(error)
-  if (broken !== undefined) throw broken
+  throwDefect(error)
   const cause = new Error(brief(error))
   return new ChainUnreachable(`no answer from the chain: ${question}`, { cause })
 }
@@ -102,8 +101,12 @@ export function createCircuitBreaker(options: CircuitBreakerOptions = {}): Circu
         // Other questions fail until this one has its answer.
         tryAgainAtMs = Number.POSITIVE_INFINITY
       }
-      const answer = await question()
-      tryAgainAtMs = answer === undefined ? nowMs() + restMs : undefined
+      let answer: Awaited<ReturnType<typeof question>>
+      try {
+        answer = await question()
+      } finally {
+        tryAgainAtMs = answer === undefined ? nowMs() + restMs : undefined
+      }
       return answer
     },
   }

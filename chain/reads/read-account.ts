@@ -7,6 +7,7 @@ import { selectorsOf } from '../abi/selectors.js'
 import { readAtHead, type HeadReader } from './blocks.js'
 import type { BlockId } from './call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from './client.js'
+import { undefinedOnFailure } from './read-failure.js'
 import type { Deployment } from './deployment.js'
 import { createExpiringCache, type Answer } from './expiring-cache.js'
 import { plainCalls, toAddress } from './plain-calls.js'
@@ -193,14 +194,14 @@ const lower = (address: Address): Address => address.toLowerCase() as Address
 
 /**
  * The answer, or undefined when the chain gave none. An answer that cannot be decoded counts as none, for example that
- * of an address without a contract.
+ * of an address without a contract. Rejects with a defect alone.
  */
 export async function unlessUnreadable<Value>(
   read: () => Promise<Value>,
 ): Promise<Value | undefined> {
   try {
     return await read()
-  } catch {
-    return undefined
+  } catch (error) {
+    return undefinedOnFailure(error)
   }
 }

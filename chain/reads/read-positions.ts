@@ -1,6 +1,7 @@
 import { encodeEventTopics, encodePacked, parseEventLogs } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
+import { eventsOf } from './answer-form.js'
 import type { PinnedBlock } from './blocks.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { BlockRange } from './read-trades.js'
@@ -66,7 +67,7 @@ export async function* readMoves(
     const logs = parseEventLogs({
       abi: subAccountsAbi,
       eventName: 'BalanceAdjusted',
-      logs: await orUnreachable('moves of positions', answer),
+      logs: [...(await orUnreachable('moves of positions', answer.then(eventsOf)))],
     })
     const moves = new Map<string, BalanceMove>()
     for (const { args, transactionHash: txHash } of logs) {

@@ -1,9 +1,10 @@
-import { BaseError, numberToHex } from 'viem'
+import { numberToHex } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { brokenIn } from '../../core/assert.js'
-import { callBatchOf, TooManyCalls } from './call-batch.js'
-import { ChainUnreachable, type ChainClient } from './client.js'
+import { isHex, OddAnswer } from './answer-form.js'
+import { callBatchOf } from './call-batch.js'
+import type { ChainClient } from './client.js'
 import { DELEGATES } from './delegated-before.js'
+import { undefinedOnFailure } from './read-failure.js'
 import type { AccountOverride, StateOverrides } from './state-client.js'
 
 /** Precompiled contracts, and what chains keep beside them: an override would put an empty account in their place. */
@@ -24,7 +25,7 @@ interface TracedAccount {
 interface TraceSchema {
   readonly Method: 'debug_traceTransaction'
   readonly Parameters: [Hex, { readonly tracer: 'prestateTracer' }]
-  readonly ReturnType: Readonly<Record<Address, TracedAccount>> | null
+  readonly ReturnType: unknown
 }
 
 /**
@@ -45,7 +46,7 @@ export async function readPrestate(
       { retryCount: 0 },
     )
     if (traced === null) return undefined
-    const accounts = (Object.entries(traced) as [Address, TracedAccount][]).filter(
+    const accounts = accountsOf(traced).filter(
       ([address]) => BigInt(address) >= FIRST_ADDRESS_OF_ACCOUNTS,
     )
     const contracts = accounts.flatMap(([address, { code }]) => (isContract(code) ? [address] : []))
@@ -59,13 +60,25 @@ export async function readPrestate(
     )
     return JSON.stringify(overrides).length > MAX_TEXT ? undefined : overrides
   } catch (error) {
-    if (brokenIn(error) === undefined && isMissingAnswer(error)) return undefined
-    throw error
+    return undefinedOnFailure(error)
   }
 }
 
-const isMissingAnswer = (error: unknown): boolean =>
-  [BaseError, ChainUnreachable, TooManyCalls].some((kind) => error instanceof kind)
+/** Throws OddAnswer for anything but accounts by their addresses. What is in a field is sent back to the node as it is. */
+function accountsOf(traced: unknown): [Address, TracedAccount][] {
+  if (typeof traced !== 'object' || traced === null) throw new OddAnswer('no accounts')
+  const entries = Object.entries(traced as Readonly<Record<string, unknown>>)
+  if (!entries.every(isAccount)) throw new OddAnswer('no accounts by their addresses')
+  return entries as [Address, TracedAccount][]
+}
+
+function isAccount([address, account]: [string, unknown]): boolean {
+  if (!isAddress(address) || typeof account !== 'object' || account === null) return false
+  const { code, nonce } = account as Partial<Record<keyof TracedAccount, unknown>>
+  return (code === undefined || isHex(code)) && (typeof nonce !== 'number' || nonce >= 0)
+}
+
+const isAddress = (text: string): boolean => isHex(text) && text.length === 42
 
 /** Code that stays: that of a key that delegates may change with each transaction. */
 const isContract = (code: Hex = '0x'): boolean => code !== '0x' && !code.startsWith(DELEGATES)

@@ -2,6 +2,7 @@ import { parseEventLogs, type RpcTransactionReceipt } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { amountE18, tokenUnits6, type AmountE18, type TokenUnits6 } from '../../core/money.js'
 import { cashAssetAbi, depositModuleAbi, erc20Abi, matchingAbi } from '../abi/contracts.js'
+import { eventsOf, hexOf, quantityOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 
 /** The funds of an owner's wallet, in the token's units. */
@@ -113,15 +114,17 @@ export async function readTransferReceipt(
   )
 }
 
-/** Throws for what is no receipt. */
+/** Throws OddAnswer for what is no receipt. */
 function factsOf(
   receipt: RpcTransactionReceipt,
   { matching, asset }: ReceiptSources,
 ): TransferReceipt {
   const { l1Fee } = receipt as RollupFee
-  const execution = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
+  const gasUsed = quantityOf(receipt.gasUsed, 'the gas of a receipt')
+  const execution = gasUsed * quantityOf(receipt.effectiveGasPrice, 'the gas price of a receipt')
+  const logs = eventsOf(receipt.logs)
   const logsOf = (source: Address | undefined) =>
-    receipt.logs.filter(({ address }) => address.toLowerCase() === source)
+    logs.filter(({ address }) => address.toLowerCase() === source)
   const [opened] = parseEventLogs({
     abi: matchingAbi,
     eventName: 'DepositedSubAccount',
@@ -133,8 +136,8 @@ function factsOf(
     logs: logsOf(asset),
   })
   return {
-    blockHash: receipt.blockHash,
-    costWei: execution + BigInt(l1Fee ?? '0x0'),
+    blockHash: hexOf(receipt.blockHash, 'the block of a receipt'),
+    costWei: execution + quantityOf(l1Fee ?? '0x0', 'the fee of the layer below'),
     ...(opened !== undefined && { openedAccountId: opened.args.accountId }),
     ...(deposited !== undefined && { credited: amountE18(deposited.args.amountAssetMinted) }),
   }

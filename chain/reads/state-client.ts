@@ -1,7 +1,8 @@
 import { createPublicClient, custom } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { assert } from '../../core/assert.js'
+import { assert, InvariantBroken } from '../../core/assert.js'
 import type { ChainClient } from './client.js'
+import { defectIn } from './read-failure.js'
 
 /** What differs at an address from the state of a block, in the form of JSON-RPC. */
 export interface AccountOverride {
@@ -55,8 +56,18 @@ export function clientOfState(client: ChainClient, state: ChainState): ChainClie
     }
   }
   // The client below tries again by itself.
-  const transport = custom({ request }, { retryCount: 0 })
+  const transport = custom(
+    { request: (asked: Request) => request(asked).catch(markDefect) },
+    { retryCount: 0 },
+  )
   return createPublicClient({ transport, cacheTime: 0, ccipRead: false })
+}
+
+/** viem takes whatever a transport throws for an answer of the node, but a broken invariant is found below it. */
+function markDefect(error: unknown): never {
+  const defect = defectIn(error)
+  if (defect === undefined || defect instanceof InvariantBroken) throw error
+  throw new InvariantBroken(`the client of a state: ${defect.message}`, { cause: defect })
 }
 
 function merged(base: StateOverrides, more: StateOverrides): StateOverrides {

@@ -8,6 +8,7 @@ import {
   tradeModuleAbi,
 } from '../abi/contracts.js'
 import type { AccountEvents } from '../contracts/registry.js'
+import { eventsOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
 
@@ -70,11 +71,10 @@ export async function readTouches(
   })
   return orUnreachable(
     `events of blocks ${first} to ${last}`,
-    logs.then((found) => touchesIn(found, named)),
+    logs.then((found) => touchesIn(eventsOf(found), named)),
   )
 }
 
-/** Throws for what is no list of events. */
 function touchesIn(logs: readonly RpcLog[], named: ReadonlySet<Hex>): Touch[] {
   const modulesOf = new Map<Hex | null, Address[]>()
   for (const { topics, transactionHash: hash, address } of logs) {

@@ -1,5 +1,6 @@
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
+import { OddAnswer } from '../reads/answer-form.js'
 import { unreachable, type ChainClient } from '../reads/client.js'
 import { PAID, PAYER } from '../reads/paid-call.js'
 import type { StateOverrides } from '../reads/state-client.js'
@@ -83,7 +84,7 @@ export async function doesWalletVouch(
       throw unreachable(question, error)
     })
   const said = typeof answer === 'string' ? ANSWER.exec(answer.toLowerCase()) : null
-  if (said === null) throw unreachable(question, new Error('the node has not asked the wallet'))
+  if (said === null) throw unreachable(question, new OddAnswer('the node has not asked the wallet'))
   return said[1] === MAGIC_WORD
 }
 

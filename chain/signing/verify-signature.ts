@@ -5,6 +5,7 @@ import { typeString } from '../../core/entry/signed-structs.js'
 import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import { ChainUnreachable, type ChainClient, type CircuitBreaker } from '../reads/client.js'
+import { undefinedOnFailure } from '../reads/read-failure.js'
 import type { Answer } from '../reads/expiring-cache.js'
 import { doesWalletVouch, type WalletQuestion } from './ask-wallet.js'
 import {
@@ -175,9 +176,9 @@ export function createSignatureReads(options: SignatureReadsOptions): SignatureR
         const hasCode = await callBatchOf(probe).hasCode(address, at)
         return { hasCode, ...(blockNumber !== undefined && { blockNumber }) }
       })
-    } catch {
-      // After any failure the verdict is unknown.
-      return undefined
+    } catch (error) {
+      // Without an answer the verdict is unknown.
+      return undefinedOnFailure(error)
     }
   }
   return {

@@ -12,6 +12,7 @@ import {
   type ScriptedAnswer,
   type ScriptedChain,
 } from '../support/scripted-chain.js'
+import { noAnswer } from '../support/silent-node.js'
 
 const subAccounts = `0x${'5a'.repeat(20)}` as const
 const matching = `0x${'ab'.repeat(20)}` as const
@@ -241,7 +242,7 @@ describe('GET /v1/positions', () => {
     })
 
     it('knows no block', async () => {
-      chain.head = () => Promise.reject(new Error('connect ECONNREFUSED'))
+      chain.head = () => Promise.reject(noAnswer('connect ECONNREFUSED'))
       await open()
       await unreadable()
     })
@@ -249,7 +250,7 @@ describe('GET /v1/positions', () => {
     it('fails once in the middle', async () => {
       const said = chain.answer
       chain.answer = (call) =>
-        call.data.startsWith(MARGIN) ? Promise.reject(new Error('header not found')) : said(call)
+        call.data.startsWith(MARGIN) ? Promise.reject(noAnswer('header not found')) : said(call)
       await open()
       await unreadable()
     })

@@ -3,12 +3,16 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net'
 import { createExecutors } from '../../../actors/matcher/executors.js'
 import { askExecutorAt, executeRequest, readAnswer } from '../../../actors/matcher/ask-executor.js'
+import { askFaultsAt } from '../../../actors/matcher/faults.js'
+import { askReversalsAt } from '../../../actors/matcher/reversals.js'
+import { InvariantBroken } from '../../../core/assert.js'
 import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { ExecuteRequest } from '../../../interface/execute.js'
 import { aFill, aFuture, aMarket } from '../../support/builders.js'
 import { matcherOrder } from '../../support/matching.js'
 
+const never = new AbortController().signal
 const hash = `0x${'a'.repeat(64)}`
 const field = (name: string) => ({ details: [{ field: name, message: 'bad' }] })
 
@@ -233,7 +237,7 @@ describe('answers of the executor', () => {
 
   it('a block number that is no number is never read', () => {
     const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '-1' }
-    expect(() => readAnswer(200, body)).to.throw()
+    expect(readAnswer(200, body)).to.include({ kind: 'undecided' })
   })
 })
 
@@ -313,6 +317,25 @@ describe('asking the executor', () => {
     const other = await asked((_, response) => response.end('<html>'))
     expect((await other.ask('a:1')).kind).to.equal('undecided')
     await other.stop()
+  })
+
+  it('does not take a defect for a missing answer', async () => {
+    const defect = new TypeError('planted')
+    const executors = createExecutors(['http://127.0.0.1:1'])
+    const ask = askExecutorAt(
+      { executors, secret: 'word', timeoutMs: 1 },
+      () => () => Promise.reject(defect),
+    )
+    const failed = await ask('a:1', payload, never).catch((error: unknown) => error)
+    expect(failed).to.equal(defect)
+    const missing = { inOrder: () => [], use: () => undefined, onLeft: () => undefined }
+    const reading = askReversalsAt({ executors: missing, secret: 'word', timeoutMs: 1 })(0, never)
+    expect(await reading.catch((error: unknown) => error)).to.be.instanceOf(InvariantBroken)
+    const faults = askFaultsAt({
+      executors: { ...executors, inOrder: () => ['no address'] },
+      ...{ secret: 'word', timeoutMs: 1 },
+    })
+    expect(await faults(never).catch((error: unknown) => error)).to.be.instanceOf(TypeError)
   })
 
   it('lets go of every question when it is stopped, and takes no other', async () => {

@@ -15,6 +15,7 @@ import { startFakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, silentLog } from '../../support/intake-stage.js'
 import { startNatsServer } from '../../support/nats-server.js'
 import { tempDir } from '../../support/temp-dir.js'
+import { NoAnswer } from '../../../runtime/bus/bus.js'
 
 const { market } = anIntakeStage().market
 
@@ -29,7 +30,7 @@ function watched() {
       streamState: () => Promise.resolve({ firstSeq: 1, lastSeq: at.lastSeq }),
       ask: (subject) => {
         expect(subject).to.equal(askPing(`matcher-${market}`))
-        if (at.commandSeq === undefined) return Promise.reject(new Error('no answer'))
+        if (at.commandSeq === undefined) return Promise.reject(new NoAnswer('no answer'))
         const positions = { command_seq: at.commandSeq }
         return Promise.resolve(
           encodePingAnswer({ process: 'matcher', ready: true, detail: 'live', positions }),

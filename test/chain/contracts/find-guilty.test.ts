@@ -78,6 +78,10 @@ describe('the blame for a match whose state is not known any more', () => {
   })
 })
 
+/** A client of a state breaks an invariant with what it meets. */
+const brokenBy = (failed: unknown): unknown =>
+  failed instanceof InvariantBroken ? failed.cause : failed
+
 describe('a broken invariant while the blame is looked for', () => {
   it('is no missing proof: it reaches the caller', async () => {
     const broken = new Proxy({} as ChainClient, {
@@ -93,6 +97,19 @@ describe('a broken invariant while the blame is looked for', () => {
       (error: unknown) => error,
     )
     expect(failed).to.be.instanceOf(InvariantBroken)
+  })
+
+  it('is a TypeError too, which no node has answered', async () => {
+    const planted = new TypeError('planted')
+    const broken = new Proxy({} as ChainClient, { get: () => () => Promise.reject(planted) })
+    const find = createGuiltyFinder({
+      ...{ client: broken, markets: [market], sender: MATCHING },
+      deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
+    })
+    for (const at of [SIMULATED, { kind: 'mined', hash: '0x12' } as const]) {
+      const failed = await find(match, 'OV_InvalidSignature', at).catch((error: unknown) => error)
+      expect(brokenBy(failed)).to.equal(planted)
+    }
   })
 
   it('reaches the caller also from within a client of a state, where viem wraps it', async () => {

@@ -222,6 +222,10 @@ describe('a dated future on a chain', function () {
     const silent = createChainClient('http://127.0.0.1:9', 'read')
     const asked = createMarkReader(silent, [market])(decodeMatch(call.data), mined)
     expect(await asked).to.equal('unreadable')
+    const defect = new TypeError('planted')
+    const broken = { request: () => Promise.reject(defect) } as unknown as ChainClient
+    const failed = createMarkReader(broken, [market])(decodeMatch(call.data), mined)
+    expect(await failed.catch((error: unknown) => error)).to.equal(defect)
   })
 
   describe('blames a refused match', () => {

@@ -7,6 +7,7 @@ import type { Hex } from '../../../core/action.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { matchTriedLog, SUCCESS } from '../../sim/batch-contract.js'
 import { AT } from '../../sim/chain-state.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const CALLS = ['0xaa', '0xbb', '0xcc'] as const
@@ -71,7 +72,7 @@ describe('the gas of a mined match', () => {
     new RpcRequestError({ url: 'http://node', body: {}, error: { code, message } })
 
   it('is unreadable while the node does not answer', async () => {
-    receipt = new Error('no connection')
+    receipt = noAnswer('no connection')
     expect(await useOf('0xaa')).to.equal('unreadable')
     nowMs += 3_600_000
     expect(await useOf('0xaa')).to.equal('unreadable')

@@ -9,6 +9,7 @@ import {
 import { PAID, PAYER } from '../../../chain/reads/paid-call.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { startAnvil, type Anvil } from '../../support/anvil.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const FROM: Address = `0x${'aa'.repeat(20)}`
 const TO: Address = `0x${'bb'.repeat(20)}`
@@ -59,7 +60,7 @@ describe('the simulation of a match', () => {
     const reverted = await simulatedOn(rpcError(3, 'execution reverted', '0x'), '0x10')
     expect(reverted.result).to.include({ kind: 'reverts' })
     expect(reverted.asked).to.deep.equal([PAYING])
-    const silent = await simulatedOn(new Error('silence'), '0x10')
+    const silent = await simulatedOn(noAnswer(), '0x10')
     expect(silent.result).to.be.instanceOf(ChainUnreachable)
     expect(silent.asked).to.deep.equal([PAYING])
   })

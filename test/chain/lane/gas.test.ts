@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createGasReader, raiseFees, reserveWei, type GasFacts } from '../../../chain/lane/gas.js'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const SENDER = `0x${'aa'.repeat(20)}` as const
 
@@ -9,7 +10,7 @@ function readerOf(tip: string, baseFeePerGas: bigint | null = 100n) {
   const node = { asked: [] as unknown[], isSilent: false }
   const answer = <T>(question: unknown, value: T): Promise<T> => {
     node.asked.push(question)
-    return node.isSilent ? Promise.reject(new Error('silence')) : Promise.resolve(value)
+    return node.isSilent ? Promise.reject(noAnswer()) : Promise.resolve(value)
   }
   const client = {
     getBlock: (question: unknown) => answer(question, { baseFeePerGas, gasLimit: 5n }),

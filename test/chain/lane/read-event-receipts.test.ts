@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { readEventReceipts } from '../../../chain/lane/lane-chain.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const FROM = `0x${'aa'.repeat(20)}` as const
 const BATCH = `0x${'bb'.repeat(20)}` as const
@@ -65,7 +66,7 @@ describe('receipts made of events', () => {
 
   it('has none when the node does not answer', async () => {
     const { receipts } = await read([transaction(1, 1, [1])], () => {
-      throw new Error('too many logs')
+      throw noAnswer('too many logs')
     })
     expect([...receipts]).to.deep.equal([])
   })

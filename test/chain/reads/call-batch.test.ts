@@ -6,6 +6,7 @@ import { revertOf } from '../../../chain/abi/errors.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { startAnvil, type Anvil } from '../../support/anvil.js'
 import { batchAnswer, batchedCalls } from '../../support/batched-calls.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const addressOf = (number: number): Address => `0x${number.toString(16).padStart(40, 'a')}`
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, '0')}`
@@ -112,9 +113,9 @@ describe('calls of one turn', () => {
   })
 
   it('fail together without an answer of the node', async () => {
-    const { callAll, sizes } = aNode(() => Promise.reject(new Error('silence')))
+    const { callAll, sizes } = aNode(() => Promise.reject(noAnswer()))
     const failed = await callAll(3).catch((error: unknown) => error)
-    expect(failed).to.include({ message: 'silence' })
+    expect(failed).to.include({ details: 'silence' })
     expect(sizes).to.deep.equal([3])
   })
 })

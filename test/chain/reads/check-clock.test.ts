@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { checkClock, ClockDiffers } from '../../../chain/reads/blocks.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const NOW_SEC = 1_795_000_000
 
@@ -8,7 +9,7 @@ async function outcome(aheadSec: number | undefined): Promise<string> {
   const warnings: string[] = []
   const getBlock = () =>
     aheadSec === undefined
-      ? Promise.reject(new Error('silence'))
+      ? Promise.reject(noAnswer())
       : Promise.resolve({ timestamp: BigInt(NOW_SEC - aheadSec) })
   try {
     await checkClock({

@@ -3,6 +3,7 @@ import { RpcRequestError } from 'viem'
 import { createCodeReader } from '../../../chain/reads/code-at-block.js'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { Address, Hex } from '../../../core/action.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const of = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const BLOCK: Hex = '0xb1'
@@ -16,7 +17,7 @@ describe('the signers that are code at a block', () => {
   let isSilent: boolean
   /** A node without the program of a batch, so that each address is asked for by itself; odd ones have code. */
   const request = ({ method, params }: { method: string; params: [Address, unknown] }) => {
-    if (isSilent) return Promise.reject(new Error('silence'))
+    if (isSilent) return Promise.reject(noAnswer())
     if (method !== 'eth_getCode') return Promise.reject(refused)
     const [address] = params
     asked.push(address)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import { DeploymentMismatch, guardDeployment } from '../../../chain/reads/deployment.js'
 import type { Address, Hex } from '../../../core/action.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const contracts = {
@@ -19,7 +20,7 @@ function aNode() {
     code: new Map<Address, Hex | undefined>(),
   }
   const answer = <T>(value: T) =>
-    node.silent ? Promise.reject(new Error('silence')) : Promise.resolve(value)
+    node.silent ? Promise.reject(noAnswer()) : Promise.resolve(value)
   const client = {
     getChainId: () => answer(node.chainId),
     getCode: ({ address: at }: { address: Address }) =>

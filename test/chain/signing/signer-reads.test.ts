@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { RpcRequestError } from 'viem'
+import { RpcRequestError, TimeoutError } from 'viem'
 import { createCircuitBreaker, type ChainClient } from '../../../chain/reads/client.js'
 import { ASKED_WORD } from '../../../chain/signing/ask-wallet.js'
 import { createSignatureReads } from '../../../chain/signing/verify-signature.js'
 import type { Hex } from '../../../core/action.js'
+import { noAnswer } from '../../support/silent-node.js'
 
 const SIGNER = `0x${'aa'.repeat(20)}` as const
 const MATCHING = `0x${'bb'.repeat(20)}` as const
@@ -48,7 +49,7 @@ describe('what a node says of a signer', () => {
     expect(await reads.readCode(SIGNER)).to.deep.equal({ hasCode: true })
     expect(asked).to.deep.equal([{ method: 'eth_getCode', params: [SIGNER, 'latest'] }])
     expect(await readsOf('0x').reads.readCode(SIGNER)).to.deep.equal({ hasCode: false })
-    expect(await readsOf(new Error('silence')).reads.readCode(SIGNER)).to.equal(undefined)
+    expect(await readsOf(noAnswer()).reads.readCode(SIGNER)).to.equal(undefined)
   })
 
   it('is one call in the place of the matching contract, of its sender, who pays', async () => {
@@ -95,8 +96,8 @@ describe('what a node says of a signer', () => {
 
   /** Answers of nodes that have not asked the wallet; none of them is a wallet's doing. */
   const unasked: readonly (readonly [string, unknown])[] = [
-    ['no answer', new Error('silence')],
-    ['a time-out', new Error('The request took too long to respond.')],
+    ['no answer', noAnswer()],
+    ['a time-out', new TimeoutError({ body: {}, url: 'http://node' })],
     ['too many requests', rpcError(429, 'too many requests')],
     ['no state overrides', rpcError(-32_602, 'too many arguments, want at most 2')],
     [
